@@ -1,0 +1,89 @@
+"""Write the shipped model folder from a checkpoint.
+
+    python bench/export_shipped.py CHECKPOINT --out src/milepost/models/landmark-minilm
+
+Calibration: windows of ``../shared/data/corpus`` train split, texts without ``nc`` licences (the
+corpus has none). ``--f32`` also writes the float32 graph (90 MB, never shipped).
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+from pathlib import Path
+from random import Random
+
+import numpy as np
+
+from milepost.engine.tokenizer import Tokenizer
+from milepost.model import export, load_checkpoint
+from milepost.text import split
+from milepost.windows import WindowSize, plan
+
+
+def calibration(shared: Path, tokenizer: Tokenizer, batches: int = 60) -> list[dict]:
+    """Batches of four windows from random places of random training documents."""
+    random = Random(3)
+    texts = []
+    for path in sorted((shared / "corpus").glob("*.jsonl.gz")):
+        with gzip.open(path, "rt", encoding="utf-8") as lines:
+            rows = [row for row in map(json.loads, lines) if row["split"] == "train"]
+        texts += [row["text"] for row in random.sample(rows, 12)]
+    feeds = []
+    for _ in range(batches):
+        rows = []
+        for _ in range(4):
+            text = random.choice(texts)
+            start = random.randrange(max(1, len(text) - 4000))
+            part = text[start : start + 3000]
+            tokens = [t.ids[:128] for t in tokenizer.encode([part[a:b] for a, b in split(part)])]
+            tokens = [ids for ids in tokens if ids]
+            window = next(plan([len(ids) + 1 for ids in tokens], WindowSize()))
+            rows.append(tokens[window.first : window.last])
+        longest = 1 + max(sum(len(ids) + 1 for ids in row) for row in rows)
+        most = max(len(row) for row in rows)
+        feed = {
+            "ids": np.full((4, longest), tokenizer.landmark, np.int32),
+            "sentences": np.full((4, longest), -1, np.int32),
+            "marks": np.zeros((4, most), np.int32),
+        }
+        for number, row in enumerate(rows):
+            feed["ids"][number, 0], feed["sentences"][number, 0] = tokenizer.opening, 0
+            at = 1
+            for place, ids in enumerate(row):
+                end = at + len(ids)
+                feed["ids"][number, at:end] = ids
+                feed["sentences"][number, at : end + 1] = place + 1
+                feed["marks"][number, place] = end
+                at = end + 1
+        feeds.append(feed)
+    return feeds
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("checkpoint", type=Path)
+    parser.add_argument("--shared", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--name", default="landmark-minilm")
+    parser.add_argument("--f32", action="store_true")
+    parser.add_argument("--settings", type=json.loads, default={}, help="JSON fields of Manifest")
+    options = parser.parse_args()
+    model = load_checkpoint(options.checkpoint)
+    path = options.checkpoint / "tokenizer.json"
+    feeds = calibration(options.shared, Tokenizer(path, "[CLS]", "[SEP]"))
+    manifest = export(
+        model,
+        path,
+        options.out,
+        name=options.name,
+        calibration=feeds,
+        f32=options.f32,
+        settings=options.settings,
+    )
+    print(manifest)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""Milepost finds, in documents of any length, the exact sentences that answer a question.
+
+The public names load on first use, so that ``import milepost`` costs nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from milepost.encoder import Encoder, load
+    from milepost.errors import MilepostError
+    from milepost.index import Index, open  # noqa: A004
+    from milepost.text import read
+    from milepost.types import Box, Document, Hit, Landmarks, Mark, Passage, Report
+
+_HOMES = {
+    "Box": "milepost.types",
+    "Document": "milepost.types",
+    "Encoder": "milepost.encoder",
+    "Hit": "milepost.types",
+    "Index": "milepost.index",
+    "Landmarks": "milepost.types",
+    "Mark": "milepost.types",
+    "MilepostError": "milepost.errors",
+    "Passage": "milepost.types",
+    "Report": "milepost.types",
+    "load": "milepost.encoder",
+    "open": "milepost.index",
+    "read": "milepost.text",
+}
+
+__all__ = [
+    "Box",
+    "Document",
+    "Encoder",
+    "Hit",
+    "Index",
+    "Landmarks",
+    "Mark",
+    "MilepostError",
+    "Passage",
+    "Report",
+    "load",
+    "open",
+    "read",
+]
+
+
+def __getattr__(name: str) -> Any:
+    import importlib
+
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'milepost' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

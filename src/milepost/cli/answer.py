@@ -1,0 +1,188 @@
+"""Passages for people: where each stands, its text with the evidence marked, and a heat strip."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from milepost.cli.screen import can_show, is_terminal, page, print_line, visible, width
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+    from milepost.cli.options import Colour
+    from milepost.search import Answer
+    from milepost.types import Passage
+
+BARS = "▁▂▃▄▅▆▇█"
+HEAT = ("grey35", "grey42", "grey50", "khaki3", "gold3", "orange1", "dark_orange", "red1")
+"""From cold to hot, one colour a bar; read on dark and on light screens."""
+
+HIT, LESSER = "black on light_goldenrod2", "dark_goldenrod"
+"""Styles of a sentence that made its passage, and of one that helped (below ``STRONG``)."""
+
+STRONG = 2 / 3
+"""Share of its passage's best score from which a hit is marked in full: in a passage that grew
+from ten hits the eye still finds the sentence that answers."""
+
+WORD, PLACE, ASIDE = "bold", "bold", "dim"
+"""Styles of a word of the question, a document's name, and what stands beside it."""
+
+_INDENT = "   "
+_LONG_LINE = 50  # characters from which a line that ends was broken to fit a page
+_WORD = re.compile(
+    r"\d+(?:[.,]\d+)+|(?:[^\W_]|[\u0300-\u036f\u0900-\u109f\u1780-\u17d3])+(?:['’][^\W_]+)?"
+)
+
+
+def print_answer(answer: Answer, sizes: Mapping[str, int], colour: Colour) -> None:
+    """Print the passages on stdout, best first.
+
+    Args:
+        answer: what the search returned; at least one passage.
+        sizes: characters of each document, for the places on the heat strips.
+        colour: what ``--color`` says.
+    """
+    columns = width(sys.stdout)
+    words = {term for term, rarity in answer.terms.items() if rarity > 0.0}
+    shown: set[str] = set()
+    with page(colour) as out:
+        for number, passage in enumerate(answer.passages, 1):
+            if number > 1:
+                print_line(out, "")
+            print_line(out, _head(number, passage))
+            strip = answer.heat.get(passage.document)
+            if passage.document not in shown and strip is not None:
+                shown.add(passage.document)
+                room = columns is None or columns >= len(strip) + len(_INDENT)
+                if room and can_show(BARS, sys.stdout):
+                    print_line(out, _strip(strip))
+                    print_line(out, _places(answer, passage.document, sizes, len(strip)))
+            for line in _lines(_body(passage, words, columns), out, columns):
+                print_line(out, line)
+
+
+def shown_path(source: str) -> str:
+    """Shorten a path that lies below the current folder to a relative one."""
+    try:
+        return str(Path(source).relative_to(Path.cwd()))
+    except (ValueError, OSError):
+        return source
+
+
+def _head(number: int, passage: Passage) -> Text:
+    from rich.style import Style
+    from rich.text import Text
+
+    style = Style.parse(PLACE)
+    name = passage.document
+    if passage.source is not None:
+        name = shown_path(passage.source)
+        if is_terminal(sys.stdout):
+            page = f"#page={passage.page}" if passage.page is not None else ""
+            style += Style(link=Path(passage.source).absolute().as_uri() + page)
+    head = Text(f"{number}".ljust(len(_INDENT)), style=PLACE)
+    head.append(visible(name).replace("\n", "␊"), style=style)
+    if passage.page is not None:
+        head.append(f" · page {passage.page}", style=ASIDE)
+    if passage.heading:
+        head.append(f" · {visible(' '.join(passage.heading.split()))}", style=ASIDE)
+    return head
+
+
+def _strip(heat: Sequence[float]) -> Text:
+    from rich.text import Text
+
+    line = Text(_INDENT)
+    for value in heat:
+        level = min(len(BARS) - 1, max(0, int(value * len(BARS))))
+        line.append(BARS[level], style=HEAT[level])
+    return line
+
+
+def _places(answer: Answer, document: str, sizes: Mapping[str, int], cells: int) -> Text:
+    """Put the numbers of a document's passages under the place of each on the strip."""
+    from rich.text import Text
+
+    row = [" "] * (cells + 3)
+    for number, passage in enumerate(answer.passages, 1):
+        if passage.document != document or not passage.hits:
+            continue
+        middle = (passage.hits[0].start + passage.hits[0].end) / 2
+        cell = min(cells - 1, int(middle / max(1, sizes.get(document, 0)) * cells))
+        label = str(number)
+        for place in (cell, cell + 1, cell - 1):  # beside the place where that is taken
+            around = row[max(0, place - 1) : place + len(label) + 1]
+            if place >= 0 and not any(map(str.strip, around)):
+                row[place : place + len(label)] = label
+                break
+    return Text(_INDENT + "".join(row).rstrip(), style=ASIDE)
+
+
+def _body(passage: Passage, words: set[str], columns: int | None) -> Text:
+    """Mark the hits and the question's words in a passage's text."""
+    from rich.text import Text
+
+    text = visible(passage.text)
+    body = Text(reflowed(text) if columns is not None else text)
+    for hit in passage.hits:
+        start = max(0, hit.start - passage.start)
+        stop = min(len(text), hit.end - passage.start)
+        style = HIT if hit.score >= STRONG * passage.score else LESSER
+        body.stylize(style, start, start + len(text[start:stop].rstrip()))
+    for start, stop in matched(text, words):
+        body.stylize(WORD, start, stop)
+    return body
+
+
+def _lines(body: Text, out: Console, columns: int | None) -> Iterator[Text]:
+    """Lines of a body, indented, wrapped where there is a screen; no more than one empty one."""
+    from rich.text import Text
+
+    if columns is None:
+        lines: Iterable[Text] = body.split("\n", allow_blank=True)
+    else:
+        lines = body.wrap(out, columns - len(_INDENT), tab_size=4)
+    empty = False
+    for line in lines:
+        line.rstrip()
+        if line.plain:
+            yield Text.assemble(_INDENT, line)
+        elif not empty:
+            yield line
+        empty = not line.plain
+
+
+def reflowed(text: str) -> str:
+    """Put a space where a line was only broken to fit a page; the text stays as long as it is."""
+    lines = text.split("\n")
+    parts = lines[:1]
+    for before, line in pairwise(lines):
+        broken = len(before.strip()) >= _LONG_LINE and line[:1].isalpha()
+        parts += [" " if broken else "\n", line]
+    return "".join(parts)
+
+
+def matched(text: str, words: set[str]) -> Iterator[tuple[int, int]]:
+    """Places in the text whose term is one of the question's.
+
+    >>> list(matched("Bees built cells.", {"bee", "cell"}))
+    [(0, 4), (11, 16)]
+    """
+    from milepost.search import terms
+
+    for match in _WORD.finditer(text):
+        found = terms(match.group())
+        if len(found) == 1:
+            if found[0] in words:
+                yield match.span()
+            continue
+        # A run of a script without spaces: its terms are pairs of characters, found as they are.
+        for term in words.intersection(found):
+            for place in re.finditer(re.escape(term), match.group()):
+                yield match.start() + place.start(), match.start() + place.end()

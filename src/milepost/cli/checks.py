@@ -1,0 +1,247 @@
+"""What ``milepost doctor`` looks at, one function a subject."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from milepost import __version__
+from milepost.cli.info import tree_bytes
+from milepost.cli.models import megabytes
+from milepost.errors import MilepostError
+
+if TYPE_CHECKING:
+    from milepost.encoder import Encoder
+    from milepost.engine import ModelFolder
+
+DEPENDENCIES = (
+    "charset-normalizer",
+    "click",
+    "markdown-it-py",
+    "numpy",
+    "nupunkt",
+    "openvino",
+    "pathspec",
+    "pypdfium2",
+    "python-docx",
+    "rich",
+    "selectolax",
+    "snowballstemmer",
+    "tokenizers",
+)
+"""Distributions of the base install; a test holds them against ``pyproject.toml``."""
+
+SUMS = "SHA256SUMS"
+"""File of a model folder with the sums of the others, as ``sha256sum`` writes it."""
+
+LITTLE_DISK_BYTES = 1_000_000_000
+
+_FEATURES = {
+    "avx2": "avx2",
+    "avx512f": "avx512",
+    "avx512_vnni": "vnni",
+    "avx_vnni": "vnni",
+    "amx_int8": "amx",
+    "asimd": "neon",
+    "asimddp": "neon dot product",
+    "i8mm": "neon i8mm",
+}
+_TRIAL = (
+    "The committee met on the second of May. Each member had read the report and the notes that "
+    "came with it. They agreed to build the bridge, but not before the river had been surveyed. "
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was found of one subject; ``mend`` says what to do where it is not ``ok``."""
+
+    subject: str
+    state: Literal["ok", "note", "broken"]
+    found: str
+    mend: str = ""
+
+
+def run_checks(model: str | None) -> Iterator[Finding]:
+    """Check one subject after the other; the model's own come last."""
+    from milepost.engine import find_model
+
+    yield Finding("milepost", "ok", f"{__version__} in {Path(__file__).parents[1]}")
+    yield _python()
+    yield from _dependencies()
+    yield _processor()
+    yield _database()
+    yield from _storage()
+    try:
+        folder = find_model(model)
+    except MilepostError as error:
+        yield Finding("model", "broken", error.problem, error.mend)
+        return
+    yield _model(folder)
+    yield from _engine(folder)
+
+
+def _python() -> Finding:
+    found = f"{platform.python_version()} ({platform.system()} {platform.machine()})"
+    return Finding("Python", "ok", f"{found}, {sys.executable}")
+
+
+def _dependencies() -> Iterator[Finding]:
+    from importlib.metadata import PackageNotFoundError, version
+
+    there = []
+    for name in DEPENDENCIES:
+        try:
+            there.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            yield Finding("dependency", "broken", f"{name} is missing", f"pip install {name}")
+    yield Finding("dependencies", "ok", ", ".join(there))
+
+
+def _processor() -> Finding:
+    from milepost.engine.openvino import usable_cpus
+
+    features = cpu_features()
+    found = f"{usable_cpus()} usable CPUs; {', '.join(features) or 'features unknown'}"
+    if features and not {"vnni", "amx", "neon dot product"} & set(features):
+        return Finding("CPU", "note", found, "without int8 instructions encoding is slower")
+    return Finding("CPU", "ok", found)
+
+
+def cpu_features() -> list[str]:
+    """Features of the CPU that matter to the engine; empty where the system does not tell."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return ["neon", "neon dot product"] if _apple_silicon() else []
+    flags: set[str] = set()
+    for line in lines:
+        key, _, value = line.partition(":")
+        if key.strip() in ("flags", "Features"):
+            flags.update(value.split())
+    return list(dict.fromkeys(name for flag, name in _FEATURES.items() if flag in flags))
+
+
+def _apple_silicon() -> bool:
+    return platform.system() == "Darwin" and platform.machine() == "arm64"
+
+
+def _database() -> Finding:
+    import sqlite3
+
+    connection = sqlite3.connect(":memory:")
+    try:
+        connection.execute("CREATE VIRTUAL TABLE trial USING fts5 (words)")
+    except sqlite3.OperationalError as error:
+        return Finding(
+            "SQLite",
+            "broken",
+            f"{sqlite3.sqlite_version}: {error}",
+            "use a Python whose sqlite3 has FTS5, e.g. from python.org",
+        )
+    finally:
+        connection.close()
+    return Finding("SQLite", "ok", f"{sqlite3.sqlite_version} with FTS5")
+
+
+def _storage() -> Iterator[Finding]:
+    import os
+
+    from milepost.engine.folder import cache_folder
+
+    cache = cache_folder()
+    found = f"{cache}, {megabytes(tree_bytes(cache))}"
+    existing = next(path for path in (cache, *cache.absolute().parents) if path.exists())
+    if existing.is_dir() and os.access(existing, os.W_OK):
+        yield Finding("cache", "ok", found)
+    else:
+        yield Finding(
+            "cache", "note", f"{found}: not writable", "every start is slow: set MILEPOST_CACHE"
+        )
+    free = shutil.disk_usage(existing).free
+    if free < LITTLE_DISK_BYTES:
+        yield Finding("disk", "note", f"{megabytes(free)} free", "free some space before you index")
+    else:
+        yield Finding("disk", "ok", f"{free / 1e9:,.1f} GB free")
+
+
+def _model(folder: ModelFolder) -> Finding:
+    """Whether the files of a model are those that were written."""
+    manifest = folder.manifest
+    found = f"{manifest.name}, fingerprint {manifest.fingerprint}, in {folder.path}"
+    mend = "reinstall the model: pip install --force-reinstall milepost"
+    try:
+        sums = (folder.path / SUMS).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return Finding("model", "note", f"{found}; not checked, for it has no {SUMS}")
+    for line in sums.splitlines():
+        expected, _, name = line.partition(" ")
+        name = name.strip().removeprefix("*")
+        try:
+            actual = sha256(folder.path / name)
+        except OSError as error:
+            return Finding("model", "broken", f"{folder.path / name}: {error.strerror}", mend)
+        if actual != expected:
+            return Finding("model", "broken", f"{folder.path / name} has changed", mend)
+    return Finding("model", "ok", f"{found}, sums hold")
+
+
+def sha256(path: Path) -> str:
+    """Compute the sha256 of a file, in hex."""
+    import hashlib
+
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _engine(folder: ModelFolder) -> Iterator[Finding]:
+    """Whether the model runs, tells a fitting sentence from others, and how fast it is."""
+    from milepost.encoder import load
+
+    try:
+        begun = time.perf_counter()
+        encoder = load(folder.path)
+        ready_s = time.perf_counter() - begun
+        fits = _understands(encoder)
+        speed = _speed(encoder)
+    except MilepostError as error:
+        yield Finding("engine", "broken", error.problem, error.mend)
+        return
+    except (ImportError, RuntimeError) as error:
+        first = (str(error).strip() or type(error).__name__).splitlines()[0]
+        yield Finding(
+            "engine", "broken", first, "pip install --force-reinstall openvino tokenizers"
+        )
+        return
+    why = f"{folder.precisions[0]} is the fastest graph that the model has"
+    yield Finding("engine", "ok", f"{encoder.engine}: {why}; ready in {ready_s:.2f} s")
+    yield Finding("speed", "ok", f"{speed:,.0f} tokens/s in a trial of a second")
+    if not fits:
+        yield Finding(
+            "answers",
+            "note",
+            "the model does not find the one sentence of three that answers a question",
+            "a model without training does so; the shipped one should not",
+        )
+
+
+def _understands(encoder: Encoder) -> bool:
+    """Whether the sentence about building is the nearest to a question about building."""
+    vectors = encoder.encode(_TRIAL).vectors
+    scores = vectors @ encoder.encode_query("What will be constructed over the water?")
+    return bool(scores.argmax() == 2)
+
+
+def _speed(encoder: Encoder) -> float:
+    """Tokens a second over about a second."""
+    text = _TRIAL * 20
+    tokens, begun = 0, time.perf_counter()
+    while (passed := time.perf_counter() - begun) < 1.0:
+        tokens += encoder.encode(text).tokens_read
+    return tokens / passed

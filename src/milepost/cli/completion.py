@@ -1,0 +1,29 @@
+"""``milepost completion``: the script that lets a shell complete commands and options."""
+
+from __future__ import annotations
+
+import click
+
+from milepost.cli.options import common
+
+
+@click.command(
+    short_help="Print the completion script of a shell.",
+    epilog="""\b
+Examples:
+  milepost completion bash > ~/.local/share/bash-completion/completions/milepost
+  milepost completion zsh > ~/.zfunc/_milepost
+  milepost completion fish > ~/.config/fish/completions/milepost.fish""",
+)
+@click.argument("shell", metavar="bash|zsh|fish", type=click.Choice(["bash", "zsh", "fish"]))
+@common
+@click.pass_context
+def completion(context: click.Context, shell: str) -> int:
+    """Print the completion script of SHELL; the examples say where it belongs."""
+    from click.shell_completion import get_completion_class
+
+    kind = get_completion_class(shell)
+    if kind is None:
+        raise click.UsageError(f"click knows no completion for {shell}")
+    click.echo(kind(context.find_root().command, {}, "milepost", "_MILEPOST_COMPLETE").source())
+    return 0

@@ -1,0 +1,57 @@
+"""``milepost doctor``: is everything there, does it work, and how fast; with the mend of each."""
+
+from __future__ import annotations
+
+import click
+
+from milepost.cli.options import Settings, common, json_option, model_option
+
+BROKEN = 2
+
+_SIGNS = {"ok": "ok  ", "note": "note", "broken": "BAD "}
+
+
+@click.command(
+    short_help="Check the installation and time the model.",
+    epilog="""\b
+Examples:
+  milepost doctor
+  milepost doctor --json""",
+)
+@json_option
+@model_option
+@common
+@click.pass_obj
+def doctor(settings: Settings, as_json: bool, model: str | None) -> int:
+    """Check Python, dependencies, CPU, engine, model, SQLite, cache and disk.
+
+    Each finding that is bad names its mend; then the exit code is 2. One second is spent on
+    timing the model.
+    """
+    from milepost.cli.checks import run_checks
+
+    findings = []
+    for finding in run_checks(model):
+        findings.append(finding)
+        if not as_json and not (settings.quiet and finding.state == "ok"):
+            mend = f"; {finding.mend}" if finding.mend else ""
+            click.echo(f"{_SIGNS[finding.state]}  {finding.subject:<13} {finding.found}{mend}")
+    bad = [finding for finding in findings if finding.state == "broken"]
+    if as_json:
+        from milepost.cli.records import print_json
+
+        print_json(
+            {
+                "ok": not bad,
+                "findings": [
+                    {
+                        "subject": finding.subject,
+                        "state": finding.state,
+                        "found": finding.found,
+                        "mend": finding.mend,
+                    }
+                    for finding in findings
+                ],
+            }
+        )
+    return BROKEN if bad else 0

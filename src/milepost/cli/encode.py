@@ -1,0 +1,120 @@
+"""``milepost encode``: the landmarks of one text."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from milepost.cli.options import Settings, common, json_option, model_option, say
+
+if TYPE_CHECKING:
+    from milepost.encoder import Encoder
+    from milepost.types import Document, Landmarks
+
+_FIRST = 20  # sentences shown to people; --json and --npz give all
+
+
+@click.command(
+    short_help="Print the landmarks of a text: one vector a sentence.",
+    epilog="""\b
+Examples:
+  milepost encode paper.pdf
+  milepost encode notes.md --npz notes.npz
+  echo "One. Two." | milepost encode - --json""",
+)
+@click.argument("path", metavar="PATH")
+@json_option
+@click.option(
+    "--npz", metavar="OUT", type=click.Path(path_type=Path), help="Write the arrays to this file."
+)
+@model_option
+@common
+@click.pass_obj
+def encode(
+    settings: Settings, path: str, as_json: bool, npz: Path | None, model: str | None
+) -> int:
+    """Read PATH (- is stdin) and give one vector a sentence, with its place in the text.
+
+    Nothing is truncated: tokens_read equals tokens_given. The text that the offsets refer to is
+    the one that was extracted from the file.
+    """
+    if as_json and npz is not None:
+        raise click.UsageError("give --json or --npz, not both")
+    from milepost.cli.progress import Bar
+    from milepost.cli.sources import read_stdin
+    from milepost.encoder import load
+    from milepost.index import Step
+    from milepost.text import read
+
+    document = read_stdin() if path == "-" else read(path)
+    encoder = load(model)
+    with Bar(settings, as_json=as_json) as bar:
+        marks = encoder.encode(
+            document, progress=lambda done, of: bar(Step(document.name, 1, 1, of, done))
+        )
+    if not settings.quiet:
+        for note in document.notes:
+            say(f"{document.name}: {note}")
+    if npz is not None:
+        _write_npz(npz, marks)
+        if not settings.quiet:
+            say(f"wrote {npz}: {len(marks.spans):,} landmarks of {encoder.dimensions} dimensions")
+    elif as_json:
+        _print_json(document, marks, encoder)
+    else:
+        _print_table(document, marks)
+    return 0
+
+
+def _write_npz(path: Path, marks: Landmarks) -> None:
+    import numpy as np
+
+    with path.open("wb") as file:  # given a name, NumPy would add a suffix to it
+        np.savez(
+            file,
+            vectors=marks.vectors,
+            spans=marks.spans,
+            document=marks.document,
+            familiar=marks.familiar,
+            tokens_given=np.int64(marks.tokens_given),
+            tokens_read=np.int64(marks.tokens_read),
+        )
+
+
+def _print_json(document: Document, marks: Landmarks, encoder: Encoder) -> None:
+    from milepost.cli.records import print_json
+
+    print_json(
+        {
+            "name": document.name,
+            "model": encoder.manifest.name,
+            "fingerprint": encoder.fingerprint,
+            "dimensions": encoder.dimensions,
+            "characters": len(document.text),
+            "tokens_given": marks.tokens_given,
+            "tokens_read": marks.tokens_read,
+            "spans": marks.spans.tolist(),
+            "vectors": marks.vectors.tolist(),
+            "document": marks.document.tolist(),
+        }
+    )
+
+
+def _print_table(document: Document, marks: Landmarks) -> None:
+    from milepost.cli.screen import visible, width
+
+    columns = width(sys.stdout)
+    click.echo(
+        f"{len(marks.spans):,} landmarks of {marks.vectors.shape[1]} dimensions; "
+        f"tokens given {marks.tokens_given:,}, read {marks.tokens_read:,}"
+    )
+    for start, end in marks.spans[:_FIRST].tolist():
+        sentence = visible(" ".join(document.text[start:end].split()))
+        line = f"{start:>9}  {end:>9}  {sentence}"
+        whole = columns is None or len(line) <= columns
+        click.echo(line if whole else line[: (columns or 0) - 1] + "…")
+    if len(marks.spans) > _FIRST:
+        click.echo(f"… and {len(marks.spans) - _FIRST:,} more; --json or --npz gives all")

@@ -1,0 +1,78 @@
+"""Why an answer is what it is, in numbers that add up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from milepost.cli.answer import ASIDE, PLACE
+from milepost.cli.screen import page, print_line, visible
+
+if TYPE_CHECKING:
+    from milepost.cli.options import Colour
+    from milepost.search import Answer
+
+_DIGITS = 2
+
+
+def print_reasons(answer: Answer, colour: Colour) -> None:
+    """Print parts of every score, weights, words and signals on stdout."""
+    from rich.text import Text
+
+    with page(colour) as out:
+        for line, style in _lines(answer):
+            print_line(out, Text(line, style=style))
+
+
+def summing(parts: Mapping[str, float], total: float, digits: int = _DIGITS) -> dict[str, float]:
+    """Round parts so that what is shown adds up to the rounded total.
+
+    Each stays within one last digit of its true value where the parts add up to the total.
+
+    >>> summing({"a": 0.333, "b": 0.333, "c": 0.334}, 1.0)
+    {'a': 0.33, 'b': 0.33, 'c': 0.34}
+    """
+    unit = 10**digits
+    floors = {name: int(value * unit // 1) for name, value in parts.items()}
+    missing = round(total * unit) - sum(floors.values())
+    # The largest remainders are rounded up: no other choice is nearer to the true values.
+    order = sorted(parts, key=lambda name: floors[name] - parts[name] * unit)
+    up = set(order[: max(0, missing)])
+    return {name: (floor + (name in up)) / unit for name, floor in floors.items()}
+
+
+def _lines(answer: Answer) -> Iterator[tuple[str, str]]:
+    from milepost.search.fusion import SIGNALS
+
+    names = list(answer.weights)
+    wide = [max(len(name), 6) for name in names]
+
+    def row(head: str, cells: list[str], end: str) -> str:
+        columns = "  ".join(cell.rjust(size) for cell, size in zip(cells, wide, strict=True))
+        return f"{head:<22}{columns}  {end:>7}"
+
+    yield "", ""
+    yield row("Why: parts of scores", names, "= score"), PLACE
+    for number, passage in enumerate(answer.passages, 1):
+        for hit in passage.hits:
+            parts = summing(hit.parts, hit.score)
+            cells = [f"{parts.get(name, 0.0):.2f}" for name in names]
+            head = f"{number}  {hit.start}-{hit.end}"
+            yield row(head, cells, f"{round(hit.score, _DIGITS):.2f}"), ""
+    weights = summing(answer.weights, sum(answer.weights.values()))
+    cells = [f"{weights[name]:.2f}" for name in names]
+    yield row("weights", cells, f"{sum(weights.values()):.2f}"), ASIDE
+    yield (
+        "A part is its weight times how many deviations the sentence stands above the mean.",
+        ASIDE,
+    )
+    yield "", ""
+    yield "Words of the question and how rare they are (0: stands nowhere)", PLACE
+    rare = [f"{visible(term)} {rarity:.2f}" for term, rarity in answer.terms.items()]
+    yield "   " + ("  ".join(rare) or "none"), ""
+    yield "", ""
+    yield "Signals that set the weights", PLACE
+    for name, value in answer.signals.items():
+        yield f"   {name:<20}{value:>7.2f}   {SIGNALS.get(name, '')}".rstrip(), ""
+    for note in answer.notes:
+        yield f"   note: {visible(note)}", ""

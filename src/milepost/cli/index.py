@@ -1,0 +1,132 @@
+"""``milepost index``: files into an index, and what became of each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from milepost.cli.options import (
+    DB,
+    Interrupted,
+    Settings,
+    chosen_db,
+    common,
+    db_option,
+    json_option,
+    model_option,
+    say,
+)
+from milepost.errors import NotAnIndex, UnreadableFile
+
+if TYPE_CHECKING:
+    from milepost.index import Index
+    from milepost.types import Report
+
+ERROR = 2
+
+
+@click.command(
+    short_help="Read files and folders into an index.",
+    epilog="""\b
+Examples:
+  milepost index reports/ paper.pdf
+  milepost index ~/notes --db ~/notes.milepost
+  milepost index reports/ --rebuild""",
+)
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True)
+@db_option("The folder of the index. [default: MILEPOST_DB, else ./.milepost]")
+@click.option("--rebuild", is_flag=True, help="Erase the index first.")
+@json_option
+@model_option
+@common
+@click.pass_obj
+def index(
+    settings: Settings,
+    paths: tuple[str, ...],
+    db: Path | None,
+    rebuild: bool,
+    as_json: bool,
+    model: str | None,
+) -> int:
+    """Read PATHs (files, folders, - for stdin) into an index, or bring it up to date.
+
+    New and changed files are read, unchanged ones passed over, and documents removed whose files
+    are gone from the folders given. Each document is stored as a whole: after Ctrl-C the index
+    holds everything before, and the same command goes on from there.
+    """
+    from milepost.cli.progress import Bar
+    from milepost.cli.sources import expand, read_names
+    from milepost.encoder import load
+    from milepost.index import open as open_index
+
+    place = chosen_db(db) or DB
+    encoder = load(model)
+    if rebuild:
+        _erase(place, paths)
+    sources = expand(paths)
+    with open_index(place, model=encoder) as opened:
+        try:
+            with Bar(settings, as_json=as_json) as bar:
+                report = opened.add(sources, progress=bar)
+        except KeyboardInterrupt:
+            raise Interrupted(_kept(opened, place)) from None
+        _show(settings, report, opened, place, as_json)
+    return 0 if read_names(report) or report.removed else ERROR
+
+
+def _erase(place: Path, paths: tuple[str, ...]) -> None:
+    """Erase the index, unless there would be nothing to fill it with."""
+    from milepost.store import erase_store
+
+    if not any(path == "-" or Path(path).expanduser().exists() for path in paths):
+        raise UnreadableFile(f"{paths[0]} does not exist", "check the path; nothing was erased")
+    try:
+        erase_store(place)
+    except NotAnIndex:
+        if place.exists() and (not place.is_dir() or any(place.iterdir())):
+            raise
+
+
+def _kept(opened: Index, place: Path) -> str:
+    count = len(opened.documents())
+    documents = f"{count:,} document{'' if count == 1 else 's'}"
+    return f"{documents} kept in {place}; run the same command to go on"
+
+
+def _show(settings: Settings, report: Report, opened: Index, place: Path, as_json: bool) -> None:
+    """Print the report: results on stdout, what was not read on stderr."""
+    from milepost.cli.sources import complain
+
+    if as_json:
+        from milepost.cli.records import print_json, report_record
+
+        print_json({"db": str(place.absolute()), **report_record(report)})
+    elif not settings.quiet:
+        for line in _summary(report, opened, place):
+            click.echo(line)
+    complain(report.failed)
+    if not settings.quiet:
+        for name, notes in report.notes.items():
+            for note in notes:
+                say(f"{name}: {note}")
+    if not report.failed and not opened.documents():
+        say("there was nothing to read; see which files count: milepost index --help")
+
+
+def _summary(report: Report, opened: Index, place: Path) -> list[str]:
+    kinds = ("added", "changed", "unchanged", "removed", "failed")
+    counts = [f"{len(getattr(report, kind)):,} {kind}" for kind in kinds if getattr(report, kind)]
+    infos = opened.documents()
+    sentences = sum(info.sentences for info in infos)
+    lines = [f"{place}: {len(infos):,} documents, {sentences:,} sentences"]
+    if counts:
+        lines.append(f"  {', '.join(counts)}")
+    if report.sentences:
+        speed = report.sentences / max(report.seconds, 1e-3)
+        lines.append(
+            f"  read {report.sentences:,} sentences ({report.tokens:,} tokens) in "
+            f"{report.seconds:,.1f} s, {speed:,.0f} sentences/s"
+        )
+    return lines

@@ -1,0 +1,130 @@
+"""``milepost info``: what is installed, where things are kept, what is indexed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from milepost import __version__
+from milepost.cli.models import megabytes
+from milepost.cli.options import (
+    Settings,
+    chosen_db,
+    common,
+    db_option,
+    json_option,
+    model_option,
+)
+
+if TYPE_CHECKING:
+    from milepost.store import DocumentInfo
+
+_FIRST = 50  # documents shown to people; --json gives all
+
+
+@click.command(
+    short_help="Show version, model, cache, and what an index holds.",
+    epilog="""\b
+Examples:
+  milepost info
+  milepost info --db papers.milepost --json""",
+)
+@db_option("Show this index. [default: MILEPOST_DB, else ./.milepost]")
+@json_option
+@model_option
+@common
+@click.pass_obj
+def info(_: Settings, db: Path | None, as_json: bool, model: str | None) -> int:
+    """Show the version, the model, the cache and the documents of an index."""
+    from milepost.engine import find_model
+    from milepost.engine.folder import cache_folder
+
+    chosen = find_model(model)
+    cache = cache_folder()
+    place = chosen_db(db)
+    infos = None if place is None else _documents(place, model)
+    manifest = chosen.manifest
+    record: dict[str, Any] = {
+        "milepost": __version__,
+        "model": {
+            "name": manifest.name,
+            "fingerprint": manifest.fingerprint,
+            "dimensions": manifest.dimensions,
+            "path": str(chosen.path),
+        },
+        "engine": f"OpenVINO {chosen.precisions[0] if chosen.precisions else '(no graph)'}",
+        "cache": {"path": str(cache), "size_bytes": tree_bytes(cache)},
+        "index": None,
+    }
+    if place is not None and infos is not None:
+        record["index"] = {
+            "path": str(place.absolute()),
+            "size_bytes": tree_bytes(place),
+            "sentences": sum(each.sentences for each in infos),
+            "documents": [
+                {
+                    "name": each.name,
+                    "source": each.source,
+                    "sentences": each.sentences,
+                    "characters": each.characters,
+                    "notes": each.notes,
+                }
+                for each in infos
+            ],
+        }
+    if as_json:
+        from milepost.cli.records import print_json
+
+        print_json(record)
+    else:
+        for line in _lines(record):
+            click.echo(line)
+    return 0
+
+
+def _documents(place: Path, model: str | None) -> list[DocumentInfo]:
+    from milepost.index import open as open_index
+
+    with open_index(place, model=model, create=False, read_only=True) as index:
+        return index.documents()
+
+
+def _lines(record: dict[str, Any]) -> Iterator[str]:
+    from milepost.cli.answer import shown_path
+    from milepost.cli.screen import visible
+
+    model, cache, index = record["model"], record["cache"], record["index"]
+    yield f"milepost  {record['milepost']}"
+    yield f"model     {model['name']} ({model['dimensions']} dimensions, {model['fingerprint']})"
+    yield f"engine    {record['engine']}"
+    yield f"cache     {cache['path']}, {megabytes(cache['size_bytes'])}; it may be deleted"
+    if index is None:
+        yield "index     none here; make one: milepost index PATH"
+        return
+    documents = index["documents"]
+    yield (
+        f"index     {visible(shown_path(index['path']))}: {len(documents):,} documents, "
+        f"{index['sentences']:,} sentences, {megabytes(index['size_bytes'])}"
+    )
+    for each in documents[:_FIRST]:
+        yield f"{each['sentences']:>10,}  {visible(shown_path(each['name']))}"
+        for note in each["notes"]:
+            yield f"            {visible(note)}"
+    if len(documents) > _FIRST:
+        yield f"            and {len(documents) - _FIRST:,} more; --json gives all"
+
+
+def tree_bytes(folder: Path) -> int:
+    """Size of all files below a folder, 0 where there is none."""
+    total = 0
+    for path, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += (Path(path) / name).stat().st_size
+            except OSError:  # another process may have removed it meanwhile
+                continue
+    return total

@@ -1,0 +1,78 @@
+"""``milepost models``: the models that came with Milepost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from milepost.cli.options import Settings, common, json_option
+from milepost.errors import ModelError
+
+if TYPE_CHECKING:
+    from milepost.engine import ModelFolder
+
+
+@click.command(
+    short_help="List the models that came with Milepost.",
+    epilog="""\b
+Examples:
+  milepost models
+  milepost models --json""",
+)
+@json_option
+@common
+@click.pass_obj
+def models(_: Settings, as_json: bool) -> int:
+    """List the shipped models: name, width of the vectors, fingerprint, size and training."""
+    from milepost.engine import shipped_models
+    from milepost.engine.folder import DEFAULT
+
+    shipped = shipped_models()
+    if not shipped:
+        raise ModelError(
+            "no model came with this installation", "pip install --force-reinstall milepost"
+        )
+    if as_json:
+        from milepost.cli.records import print_json
+
+        print_json({"default": DEFAULT, "models": [_record(model) for model in shipped]})
+        return 0
+    for model in shipped:
+        manifest = model.manifest
+        usual = "  (default)" if manifest.name == DEFAULT else ""
+        click.echo(f"{manifest.name}{usual}")
+        click.echo(
+            f"  {manifest.dimensions} dimensions, {', '.join(model.precisions)}, "
+            f"{megabytes(folder_bytes(model))}, fingerprint {manifest.fingerprint}"
+        )
+        for key, value in manifest.trained.items():
+            click.echo(f"  {key}: {value}")
+    return 0
+
+
+def folder_bytes(model: ModelFolder) -> int:
+    """Size of all files of a model folder."""
+    return sum(path.stat().st_size for path in model.path.rglob("*") if path.is_file())
+
+
+def megabytes(size_bytes: int) -> str:
+    """Write a size for people.
+
+    >>> megabytes(22_931_876)
+    '22.9 MB'
+    """
+    return f"{size_bytes / 1e6:,.1f} MB"
+
+
+def _record(model: ModelFolder) -> dict[str, Any]:
+    manifest = model.manifest
+    return {
+        "name": manifest.name,
+        "dimensions": manifest.dimensions,
+        "fingerprint": manifest.fingerprint,
+        "precisions": model.precisions,
+        "size_bytes": folder_bytes(model),
+        "path": str(model.path),
+        "trained": manifest.trained,
+    }

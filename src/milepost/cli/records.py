@@ -1,0 +1,78 @@
+"""The JSON forms of what the house returns; their field names are those of Python's records."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from milepost.search import Answer
+    from milepost.types import Passage, Report
+
+VERSION = 1
+"""Version of the JSON output; it grows when a field changes its meaning or goes away."""
+
+
+def passage_record(passage: Passage) -> dict[str, Any]:
+    """Give a passage with all its fields."""
+    return {
+        "text": passage.text,
+        "document": passage.document,
+        "source": passage.source,
+        "start": passage.start,
+        "end": passage.end,
+        "score": passage.score,
+        "hits": [
+            {"start": hit.start, "end": hit.end, "score": hit.score, "parts": hit.parts}
+            for hit in passage.hits
+        ],
+        "heading": passage.heading,
+        "page": passage.page,
+    }
+
+
+def report_record(report: Report) -> dict[str, Any]:
+    """Give a report with all its fields."""
+    return {
+        "added": report.added,
+        "unchanged": report.unchanged,
+        "changed": report.changed,
+        "removed": report.removed,
+        "failed": report.failed,
+        "notes": report.notes,
+        "sentences": report.sentences,
+        "tokens": report.tokens,
+        "seconds": round(report.seconds, 3),
+    }
+
+
+def answer_record(
+    question: str, answer: Answer, report: Report | None, *, explain: bool
+) -> dict[str, Any]:
+    """Give what ``milepost search --json`` prints."""
+    record: dict[str, Any] = {
+        "question": question,
+        "passages": [passage_record(passage) for passage in answer.passages],
+    }
+    if report is not None:
+        record["report"] = report_record(report)
+    if explain:
+        record |= {
+            "signals": answer.signals,
+            "weights": answer.weights,
+            "terms": answer.terms,
+            "notes": answer.notes,
+            "heat": answer.heat,
+        }
+    return record
+
+
+def print_json(record: dict[str, Any]) -> None:
+    """Print one JSON document on stdout, in UTF-8 whatever the locale says."""
+    record = {"version": VERSION, **record}
+    try:
+        data = json.dumps(record, ensure_ascii=False, allow_nan=False).encode()
+    except UnicodeEncodeError:  # half a surrogate pair, which UTF-8 has no bytes for
+        data = json.dumps(record, allow_nan=False).encode()
+    sys.stdout.buffer.write(data + b"\n")

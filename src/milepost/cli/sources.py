@@ -1,0 +1,164 @@
+"""From the PATHs of a command to an index that holds them: read, cached, and kept up to date."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from milepost.cli.options import Settings, say
+from milepost.errors import (
+    IndexBusy,
+    IndexDamaged,
+    InputError,
+    NewerSchema,
+    StoreError,
+    UnreadableFile,
+)
+
+if TYPE_CHECKING:
+    from milepost.encoder import Encoder
+    from milepost.index import Index, Step
+    from milepost.store import DocumentInfo
+    from milepost.types import Document, Report
+
+STDIN = "stdin"
+"""The name of a document that came through a pipe."""
+
+_SHOWN = 10  # failures named on the screen; --json names all
+
+
+def expand(paths: Sequence[str]) -> list[str | Document]:
+    """Give the sources that ``Index.add`` takes: ``-`` is read from stdin, once."""
+    sources: list[str | Document] = [path for path in paths if path != "-"]
+    if "-" in paths:
+        sources.append(read_stdin())
+    return sources
+
+
+def read_stdin() -> Document:
+    """Read the document that comes through the pipe, of any format.
+
+    Raises:
+        UnreadableFile: nothing comes, or nothing that can be read.
+    """
+    from milepost.text import read_bytes
+
+    if sys.stdin.isatty():
+        say("reading from the terminal; end with Ctrl-D on a line of its own")
+    data = sys.stdin.buffer.read()
+    if not data:
+        raise UnreadableFile("stdin is empty", "pipe a text into it, or name a file")
+    return read_bytes(data, STDIN)
+
+
+def cache_place(paths: Sequence[str], fingerprint: str) -> Path:
+    """Where the index of these paths, made by this model, is kept."""
+    from milepost.engine.folder import cache_folder
+
+    # Not resolved: documents are named by the path their owner gave.
+    absolute = sorted(
+        {"-" if path == "-" else str(Path(path).expanduser().absolute()) for path in paths}
+    )
+    key = "\0".join([fingerprint, *absolute])
+    digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+    return cache_folder() / "indexes" / digest[:24]
+
+
+def indexed(
+    paths: Sequence[str],
+    model: Encoder,
+    settings: Settings,
+    progress: Callable[[Step], None],
+    *,
+    cache: bool,
+) -> tuple[Index, Report]:
+    """Bring an index of the paths up to date; unchanged files are not opened.
+
+    A cache is a comfort: one that is damaged is made anew, one that cannot be written is done
+    without.
+    """
+    from milepost.index import open as open_index
+
+    sources = expand(paths)
+    if cache:
+        folder = cache_place(paths, model.fingerprint)
+        for attempt in range(2):
+            try:
+                return _filled(open_index(folder, model=model), sources, progress)
+            except IndexBusy:
+                raise
+            except (IndexDamaged, NewerSchema) as error:
+                if attempt or not _erased(folder):
+                    _note(settings, error)
+                    break
+            except StoreError as error:
+                _note(settings, error)
+                break
+    return _filled(open_index(None, model=model), sources, progress)
+
+
+def _filled(
+    index: Index, sources: list[str | Document], progress: Callable[[Step], None]
+) -> tuple[Index, Report]:
+    try:
+        return index, index.add(sources, progress=progress)
+    except BaseException:
+        index.close()
+        raise
+
+
+def _erased(folder: Path) -> bool:
+    from milepost.store import erase_store
+
+    try:
+        erase_store(folder)
+    except StoreError:
+        return False
+    return True
+
+
+def _note(settings: Settings, error: StoreError) -> None:
+    if not settings.quiet:
+        say(f"the cache is not used: {error.problem}")
+
+
+def read_names(report: Report) -> set[str]:
+    """Name the documents that the paths of a report gave."""
+    return {*report.added, *report.unchanged, *report.changed}
+
+
+def select(infos: Iterable[DocumentInfo], wanted: Sequence[str]) -> list[str]:
+    """Find the documents that ``--in`` means: by name, path, folder, file name or pattern.
+
+    Raises:
+        InputError: one of them means no document.
+    """
+    known = [info.name for info in infos]
+    chosen: dict[str, None] = {}
+    for want in wanted:
+        absolute = str(Path(want).expanduser().absolute())
+        found = [
+            name
+            for name in known
+            if name in (want, absolute)
+            or name.startswith(absolute.rstrip(os.sep) + os.sep)
+            or name.endswith(os.sep + want)
+            or (any(sign in want for sign in "*?[") and fnmatchcase(Path(name).name, want))
+        ]
+        if not found:
+            raise InputError(f"no document is named {want}", "see: milepost info")
+        chosen |= dict.fromkeys(found)
+    return list(chosen)
+
+
+def complain(failed: dict[str, str]) -> None:
+    """Name the files that could not be read, and why, on stderr."""
+    for name, reason in list(failed.items())[:_SHOWN]:
+        say(f"not read: {reason if name in reason else f'{name}: {reason}'}")
+    if len(failed) > _SHOWN:
+        say(f"not read: {len(failed) - _SHOWN} more; --json names them all")

@@ -1,0 +1,262 @@
+"""A model folder → vectors of texts and questions: the class users meet first."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from milepost.engine.folder import ModelFolder, Precision, cache_folder, find_model
+from milepost.engine.tokenizer import Tokenizer
+from milepost.errors import BadQuestion
+from milepost.pooling import document_vector
+from milepost.text import split
+from milepost.types import Document, Landmarks
+from milepost.windows import Window, WindowSize, batches, cut, plan
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from milepost.engine.base import Engine
+
+Progress = Callable[[int, int], None]
+"""Called with sentences done and sentences in all."""
+
+# Sentences tokenised at a time: enough to keep the tokenizer's threads busy, few enough that
+# their Python objects do not show in memory.
+_BLOCK = 2048
+# Tokens of one batch. Measured (bench/engine.py): flat from 1,000 to 4,000, slower beyond as the
+# states leave the caches.
+_BATCH_TOKENS = 2048
+# Letters a token holds on average where the tokenizer knows nothing but single letters, and
+# where it knows whole words (English: 4 to 5).
+_LETTERS_UNKNOWN, _LETTERS_KNOWN = 1.25, 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A text after tokenisation: landmarks-to-be with their tokens."""
+
+    ids: list[list[int]]
+    spans: list[tuple[int, int]]
+    familiar: list[float]
+
+
+class Encoder:
+    """Reads texts in windows with context and returns a vector a sentence.
+
+    Args:
+        folder: the model folder.
+        engine: runs the graph; see ``load`` for the default one.
+
+    Attributes:
+        manifest: the model's own record (name, fingerprint, window sizes …).
+    """
+
+    def __init__(self, folder: ModelFolder, engine: Engine) -> None:
+        self.manifest = folder.manifest
+        self._engine = engine
+        self._tokenizer = Tokenizer(
+            folder.tokenizer, self.manifest.opening, self.manifest.landmark
+        )
+        self._shape = WindowSize(
+            size=self.manifest.window,
+            left=self.manifest.left,
+            right=self.manifest.right,
+            longest=self.manifest.longest + 1,
+        )
+
+    @property
+    def dimensions(self) -> int:
+        """Width ``d`` of the vectors."""
+        return self.manifest.dimensions
+
+    @property
+    def fingerprint(self) -> str:
+        """What an index remembers of the model that made it."""
+        return self.manifest.fingerprint
+
+    @property
+    def engine(self) -> str:
+        """The engine in one line, for people."""
+        return self._engine.description
+
+    def encode(self, text: str | Document, *, progress: Progress | None = None) -> Landmarks:
+        """Read a text of any length; nothing is truncated.
+
+        Args:
+            text: a string, or a document (whose known borders are then respected).
+            progress: called after each batch with sentences done and in all.
+
+        Returns:
+            One vector a sentence, their spans (which tile the text), and the document's vector.
+        """
+        import numpy as np
+
+        blocks = text.blocks if isinstance(text, Document) else ()
+        words = text.text if isinstance(text, Document) else text
+        read = self._read(words, blocks)
+        vectors = np.zeros((len(read.ids), self.dimensions), np.float32)
+        tokens_read = self._run(read.ids, vectors, progress)
+        return Landmarks(
+            vectors=vectors,
+            spans=np.array(read.spans, np.int64).reshape(-1, 2),
+            document=document_vector(vectors),
+            tokens_given=sum(map(len, read.ids)),
+            tokens_read=tokens_read,
+            familiar=np.array(read.familiar, np.float32),
+        )
+
+    def encode_documents(self, texts: Iterable[str | Document]) -> Iterator[Landmarks]:
+        """``encode`` over many texts, one at a time, so that memory stays flat."""
+        for text in texts:
+            yield self.encode(text)
+
+    def encode_query(self, question: str) -> NDArray[np.float32]:
+        """The vector of a question, ``(d,)`` float32, unit length.
+
+        A question longer than a sentence may be is read as a text of several sentences and their
+        mean is returned; nothing is cut off.
+
+        Raises:
+            BadQuestion: the question is empty or has neither letter nor digit.
+        """
+        return self._ask(question).document
+
+    def familiarity(self, question: str) -> float:
+        """How well the tokenizer knows the question, 0–1; see ``Landmarks.familiar``."""
+        ids = self._tokenizer.encode([question])[0]
+        return self._familiar(question, ids.ids, ids.starts, ids.ends)
+
+    def count_tokens(self, text: str) -> int:
+        """Tokens of a text as this model reads it, special tokens not counted."""
+        return len(self._tokenizer.encode([text])[0].ids)
+
+    def _ask(self, question: str) -> Landmarks:
+        import numpy as np
+
+        if not any(letter.isalnum() for letter in question):
+            raise BadQuestion(
+                "the question is empty" if not question.strip() else
+                f"the question {question.strip()!r} has neither letter nor digit",
+                "ask in words",
+            )
+        tokens = self._tokenizer.encode([question.strip()])[0]
+        if len(tokens.ids) > self.manifest.longest:
+            return self.encode(question)
+        vectors = np.zeros((1, self.dimensions), np.float32)
+        count = self._run([tokens.ids], vectors, None)
+        span = np.array([[0, len(question)]], np.int64)
+        return Landmarks(vectors, span, vectors[0], count, count, np.ones(1, np.float32))
+
+    def _read(self, text: str, blocks: tuple[int, ...]) -> _Read:
+        """Sentences, over-long ones cut, with their token ids."""
+        read = _Read([], [], [])
+        sentences = split(text, blocks)
+        for at in range(0, len(sentences), _BLOCK):
+            block = sentences[at : at + _BLOCK]
+            words = [text[start:end] for start, end in block]
+            for (start, end), sentence, tokens in zip(
+                block, words, self._tokenizer.encode(words), strict=True
+            ):
+                cuts = cut(sentence, tokens.starts, tokens.ends, self.manifest.longest)
+                first = [0, *cuts]
+                last = [*cuts, len(tokens.ids)]
+                edges = [start, *(start + tokens.starts[n] for n in cuts), end]
+                for a, b, low, high in zip(first, last, edges, edges[1:], strict=False):
+                    read.ids.append(tokens.ids[a:b])
+                    read.spans.append((low, high))
+                    read.familiar.append(
+                        self._familiar(
+                            sentence, tokens.ids[a:b], tokens.starts[a:b], tokens.ends[a:b]
+                        )
+                    )
+        return read
+
+    def _familiar(self, text: str, ids: list[int], starts: list[int], ends: list[int]) -> float:
+        """See ``Landmarks.familiar``: letters a token, between letter by letter and words."""
+        letters = known = 0
+        for number, start, end in zip(ids, starts, ends, strict=True):
+            if text[start:end].isalpha():
+                letters += 1
+                known += end - start if number != self._tokenizer.unknown else 0
+        if not letters:
+            return 1.0
+        mean = known / letters
+        return min(1.0, max(0.0, (mean - _LETTERS_UNKNOWN) / (_LETTERS_KNOWN - _LETTERS_UNKNOWN)))
+
+    def _run(
+        self, ids: list[list[int]], vectors: NDArray[np.float32], progress: Progress | None
+    ) -> int:
+        """Fill ``vectors`` window by window; returns the owned tokens that were read."""
+        costs = [len(sentence) + 1 for sentence in ids]
+        windows = (
+            (1 + sum(costs[window.first : window.last]), window)
+            for window in plan(costs, self._shape)
+        )
+        done = tokens = 0
+        for batch in batches(windows, budget=_BATCH_TOKENS):
+            tokens += self._run_batch(batch, ids, vectors)
+            done += sum(window.own_last - window.own_first for window in batch)
+            if progress is not None:
+                progress(done, len(ids))
+        return tokens
+
+    def _run_batch(
+        self, batch: list[Window], ids: list[list[int]], vectors: NDArray[np.float32]
+    ) -> int:
+        import numpy as np
+
+        longest = max(
+            1 + sum(len(ids[i]) + 1 for i in range(w.first, w.last)) for w in batch
+        )
+        owned = max(w.own_last - w.own_first for w in batch)
+        tokens = np.full((len(batch), longest), self._tokenizer.landmark, np.int32)
+        sentences = np.full((len(batch), longest), -1, np.int32)
+        marks = np.zeros((len(batch), owned), np.int32)
+        count = 0
+        for row, window in enumerate(batch):
+            tokens[row, 0], sentences[row, 0] = self._tokenizer.opening, 0
+            at = 1
+            for number in range(window.first, window.last):
+                end = at + len(ids[number])
+                tokens[row, at:end] = ids[number]  # the landmark behind it is the fill value
+                sentences[row, at : end + 1] = number - window.first + 1
+                if window.own_first <= number < window.own_last:
+                    marks[row, number - window.own_first] = end
+                    count += end - at
+                at = end + 1
+        states = self._engine.run(tokens, sentences, marks)
+        for row, window in enumerate(batch):
+            size = window.own_last - window.own_first
+            vectors[window.own_first : window.own_last] = states[row, :size]
+        return count
+
+
+def load(
+    name: str | os.PathLike[str] | None = None,
+    *,
+    precision: Precision | None = None,
+    threads: int | None = None,
+    cache: bool = True,
+) -> Encoder:
+    """The shipped model, another shipped one by name, or one from a folder.
+
+    Args:
+        name: a shipped model's name or a folder; None for the default.
+        precision: ``int8`` or ``f32``; None for the fastest the folder holds.
+        threads: threads of the engine; None for all usable CPUs.
+        cache: keep the compiled graph on disk, so that the next start is fast.
+
+    Raises:
+        ModelError: no such model, or a damaged folder.
+    """
+    from milepost.engine.openvino import OpenVinoEngine
+
+    folder = find_model(name)
+    where: Path | None = cache_folder() / "graphs" if cache else None
+    engine = OpenVinoEngine(folder.graph(precision), cache=where, threads=threads)
+    return Encoder(folder, engine)

@@ -1,0 +1,104 @@
+"""Where models are found and which files a model folder holds."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from milepost.engine.manifest import Manifest, read_manifest
+from milepost.errors import ModelError
+
+Precision = Literal["int8", "f32"]
+DEFAULT = "landmark-minilm"
+SHIPPED = Path(__file__).resolve().parent.parent / "models"
+
+TOKENIZER = "tokenizer.json"
+GRAPHS: dict[Precision, str] = {"int8": "openvino_int8.xml", "f32": "openvino_f32.xml"}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFolder:
+    """A folder that holds ``milepost.json``, ``tokenizer.json`` and at least one graph."""
+
+    path: Path
+    manifest: Manifest
+
+    @property
+    def tokenizer(self) -> Path:
+        """The ``tokenizers`` file."""
+        return self._existing(self.path / TOKENIZER)
+
+    @property
+    def precisions(self) -> tuple[Precision, ...]:
+        """Graphs that are there, the fastest first."""
+        return tuple(name for name, file in GRAPHS.items() if (self.path / file).is_file())
+
+    def graph(self, precision: Precision | None = None) -> Path:
+        """The OpenVINO graph of a precision, or the fastest there is.
+
+        Raises:
+            ModelError: the folder has no such graph.
+        """
+        if precision is None:
+            if not self.precisions:
+                raise ModelError(f"{self.path} holds no OpenVINO graph", _EXPORT)
+            precision = self.precisions[0]
+        if precision not in GRAPHS:
+            raise ModelError(f"unknown precision {precision!r}", f"use one of {', '.join(GRAPHS)}")
+        path = self._existing(self.path / GRAPHS[precision])
+        self._existing(path.with_suffix(".bin"))
+        return path
+
+    @staticmethod
+    def _existing(path: Path) -> Path:
+        if not path.is_file():
+            raise ModelError(f"{path} is missing from the model folder", _EXPORT)
+        return path
+
+
+_EXPORT = "export the model again (milepost.model.export) or reinstall milepost"
+
+
+def shipped_models() -> list[ModelFolder]:
+    """Models inside the package, by name."""
+    folders = sorted(path.parent for path in SHIPPED.glob("*/milepost.json"))
+    return [ModelFolder(folder, read_manifest(folder)) for folder in folders]
+
+
+def find_model(name: str | os.PathLike[str] | None = None) -> ModelFolder:
+    """A model by shipped name or by folder; None is the default model.
+
+    Raises:
+        ModelError: neither a shipped name nor a folder.
+    """
+    if name is None:
+        name = DEFAULT
+    shipped = SHIPPED / os.fspath(name)
+    folder = shipped if shipped.is_dir() else Path(name).expanduser()
+    if not folder.is_dir():
+        known = ", ".join(model.manifest.name for model in shipped_models())
+        raise ModelError(
+            f"no model named {os.fspath(name)!r} and no such folder",
+            f"shipped models: {known or 'none'}; see: milepost models",
+        )
+    return ModelFolder(folder, read_manifest(folder))
+
+
+def cache_folder() -> Path:
+    """Where compiled graphs and the indexes of ``milepost search PATH`` are kept.
+
+    ``MILEPOST_CACHE`` names another place; otherwise the platform's own.
+    """
+    chosen = os.environ.get("MILEPOST_CACHE")
+    if chosen:
+        return Path(chosen).expanduser()
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA", "~/AppData/Local"))
+    elif sys.platform == "darwin":
+        base = Path("~/Library/Caches")
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
+    return base.expanduser() / "milepost"

@@ -1,0 +1,83 @@
+"""``milepost.json``: what a model folder says of itself."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from milepost.errors import ModelError
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The fields of ``milepost.json``.
+
+    Attributes:
+        name: what users call the model.
+        fingerprint: sha256 (16 hex digits) over weights, tokenizer and the settings below that
+            change vectors; an index remembers it.
+        dimensions: width of the vectors.
+        opening: token that opens a window, e.g. ``[CLS]``.
+        landmark: token that closes a sentence, e.g. ``[SEP]``.
+        window: tokens of a window, halo and landmarks included.
+        left: tokens of halo before the owned sentences.
+        right: tokens of halo after them.
+        longest: most tokens of one sentence; longer ones are cut at clauses.
+        own_sentence: in the last layer a landmark attends to its own sentence only.
+        pooling: how landmarks become the document vector (``lmk``: their mean).
+        fusion: the learned numbers of the search, see ``search/fusion.py``; empty for its defaults.
+        trained: a summary of the training, for people.
+    """
+
+    name: str
+    fingerprint: str
+    dimensions: int
+    opening: str = "[CLS]"
+    landmark: str = "[SEP]"
+    window: int = 256
+    left: int = 64
+    right: int = 32
+    longest: int = 128
+    own_sentence: bool = True
+    pooling: str = "lmk"
+    fusion: dict[str, Any] = field(default_factory=dict)
+    trained: dict[str, Any] = field(default_factory=dict)
+
+    def write(self, folder: Path) -> None:
+        """Write ``milepost.json``."""
+        fields = {"schema": SCHEMA, **asdict(self)}
+        path = folder / "milepost.json"
+        path.write_text(json.dumps(fields, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read ``milepost.json``.
+
+    Raises:
+        ModelError: the file is missing, damaged, or of a newer schema.
+    """
+    path = folder / "milepost.json"
+    mend = "export it with milepost.model.export, or leave the name out to use the shipped model"
+    try:
+        fields = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ModelError(f"{folder} is no model folder: it has no milepost.json", mend) from None
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{path} cannot be read: {error}", mend) from error
+    schema = fields.pop("schema", None) if isinstance(fields, dict) else None
+    if not isinstance(schema, int) or schema > SCHEMA:
+        raise ModelError(f"{path} has schema {schema!r}, this version reads {SCHEMA}", _UPGRADE)
+    unknown = set(fields) - set(Manifest.__dataclass_fields__)
+    if unknown:
+        raise ModelError(f"{path} has unknown fields: {', '.join(sorted(unknown))}", _UPGRADE)
+    try:
+        return Manifest(**fields)
+    except TypeError as error:
+        raise ModelError(f"{path} is incomplete: {error}", mend) from error
+
+
+_UPGRADE = "pip install -U milepost"

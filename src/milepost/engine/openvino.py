@@ -1,0 +1,91 @@
+"""The landmark graph on OpenVINO, the engine of the base install.
+
+Why OpenVINO: measured beside onnxruntime and torch it is the fastest on CPUs by a factor of two
+to five once weights and activations are int8; see ``docs/dependencies.md`` and ``bench/``.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from milepost.errors import ModelError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+def usable_cpus() -> int:
+    """CPUs this process may run on (affinity counts, not the machine's total)."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class OpenVinoEngine:
+    """A compiled graph.
+
+    Arithmetic outside int8 layers is float32: CPUs with bf16 units would otherwise give other
+    vectors than those without, and an index may move between machines.
+
+    Args:
+        graph: the ``.xml`` file, its ``.bin`` beside it.
+        cache: folder for the compiled graph, so that the next start is fast; None for none.
+        threads: threads to use; None for all usable CPUs.
+
+    Raises:
+        ModelError: the graph cannot be read or compiled.
+    """
+
+    def __init__(self, graph: Path, *, cache: Path | None, threads: int | None = None) -> None:
+        import openvino
+
+        self._threads = threads or usable_cpus()
+        self._graph = graph
+        settings: dict[str, Any] = {
+            "INFERENCE_PRECISION_HINT": "f32",
+            "PERFORMANCE_HINT": "LATENCY",
+            "INFERENCE_NUM_THREADS": self._threads,
+        }
+        core = openvino.Core()
+        if cache is not None and _writable(cache):
+            core.set_property({"CACHE_DIR": str(cache)})
+        try:
+            self._compiled = core.compile_model(str(graph), "CPU", settings)
+        except RuntimeError as error:
+            first = str(error).strip().splitlines()[-1]
+            raise ModelError(f"{graph} cannot be compiled: {first}", "reinstall the model") from error
+        self._request = self._compiled.create_infer_request()
+
+    @property
+    def dimensions(self) -> int:
+        """Width of the vectors."""
+        return int(self._compiled.output(0).partial_shape[2].get_length())
+
+    @property
+    def description(self) -> str:
+        """Engine, graph and threads."""
+        return f"OpenVINO, {self._graph.stem}, {self._threads} threads"
+
+    def run(
+        self,
+        ids: NDArray[np.int32],
+        sentences: NDArray[np.int32],
+        marks: NDArray[np.int32],
+    ) -> NDArray[np.float32]:
+        """See ``Engine.run``."""
+        self._request.infer({"ids": ids, "sentences": sentences, "marks": marks})
+        # The tensor's memory is reused by the next call.
+        result: NDArray[np.float32] = self._request.get_output_tensor(0).data.copy()
+        return result
+
+
+def _writable(folder: Path) -> bool:
+    """Whether the folder exists or can be made: a cache is a comfort, never a condition."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK)

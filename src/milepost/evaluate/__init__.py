@@ -1,0 +1,4 @@
+"""Does the evidence come back?
+
+Comes in: spans returned, spans marked. Goes out: figures. ``metrics.py`` defines them.
+"""

@@ -1,0 +1,37 @@
+"""Attention with queries at chosen positions only, shared by the backbones."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+# Finite, so that a row with nothing to attend to (padding) gives numbers and not NaN, which
+# would travel through the values of the next layer; small enough for float16.
+_FORBIDDEN = -30000.0
+
+
+def gather_rows(states: Tensor, positions: Tensor) -> Tensor:
+    """Rows of each text at its positions: ``(b, t, d)`` and ``(b, m)`` int64 → ``(b, m, d)``."""
+    index = positions.unsqueeze(-1).expand(-1, -1, states.shape[-1])
+    return torch.gather(states, 1, index)
+
+
+def bias_of(allowed: Tensor, dtype: torch.dtype) -> Tensor:
+    """Boolean ``(b, 1, q, t)`` → additive bias of ``dtype``: 0 where allowed."""
+    return torch.zeros(allowed.shape, dtype=dtype, device=allowed.device).masked_fill(
+        ~allowed, _FORBIDDEN
+    )
+
+
+def split_heads(states: Tensor, heads: int) -> Tensor:
+    """``(b, t, d)`` → ``(b, heads, t, d / heads)``."""
+    batch, length, width = states.shape
+    return states.view(batch, length, heads, width // heads).transpose(1, 2)
+
+
+def attend(query: Tensor, key: Tensor, value: Tensor, bias: Tensor) -> Tensor:
+    """Scaled dot-product attention of ``(b, h, q, e)`` over ``(b, h, t, e)`` → ``(b, q, h·e)``."""
+    mixed = F.scaled_dot_product_attention(query, key, value, attn_mask=bias.to(query.dtype))
+    batch, heads, length, width = mixed.shape
+    return mixed.transpose(1, 2).reshape(batch, length, heads * width)

@@ -1,0 +1,112 @@
+"""BERT (Devlin et al., arXiv 1810.04805) as a stack of layers that can stop at landmarks.
+
+Parameters carry the names of Hugging Face's ``BertModel`` (without pooler), so its checkpoints
+load as they are. Dropout is left out: landmark training runs without it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from milepost.model.attention import attend, bias_of, gather_rows, split_heads
+
+_ACTIVATIONS = {"gelu": F.gelu, "relu": F.relu, "silu": F.silu}
+
+
+class BertLayer(nn.Module):
+    """One post-norm transformer layer; with ``marks`` it computes those positions alone."""
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        super().__init__()
+        width, inner = config["hidden_size"], config["intermediate_size"]
+        eps = config.get("layer_norm_eps", 1e-12)
+        self.heads = config["num_attention_heads"]
+        self.activation = _ACTIVATIONS[config.get("hidden_act", "gelu")]
+
+        def joined(size: int) -> nn.ModuleDict:
+            return nn.ModuleDict(
+                {"dense": nn.Linear(size, width), "LayerNorm": nn.LayerNorm(width, eps=eps)}
+            )
+
+        projections = {name: nn.Linear(width, width) for name in ("query", "key", "value")}
+        self.attention = nn.ModuleDict(
+            {"self": nn.ModuleDict(projections), "output": joined(width)}
+        )
+        self.intermediate = nn.ModuleDict({"dense": nn.Linear(width, inner)})
+        self.output = joined(inner)
+
+    def forward(self, states: Tensor, allowed: Tensor, marks: Tensor | None = None) -> Tensor:
+        """``(b, t, d)`` → ``(b, t, d)``, or ``(b, m, d)`` at ``marks`` ``(b, m)``.
+
+        ``allowed`` is boolean ``(b, 1, 1 or q, t)``: which tokens each query may attend to.
+        """
+        asking = states if marks is None else gather_rows(states, marks)
+        projections: Any = self.attention["self"]
+        mixed = attend(
+            split_heads(projections["query"](asking), self.heads),
+            split_heads(projections["key"](states), self.heads),
+            split_heads(projections["value"](states), self.heads),
+            bias_of(allowed, states.dtype),
+        )
+        asking = self._add(self.attention["output"], mixed, asking)
+        inner = self.activation(self.intermediate["dense"](asking))
+        return self._add(self.output, inner, asking)
+
+    @staticmethod
+    def _add(block: Any, update: Tensor, states: Tensor) -> Tensor:
+        result: Tensor = block["LayerNorm"](block["dense"](update) + states)
+        return result
+
+
+class Bert(nn.Module):
+    """Embeddings and layers of BERT.
+
+    Args:
+        config: the fields of a Hugging Face ``config.json`` with ``model_type`` ``bert``.
+    """
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        super().__init__()
+        if config.get("position_embedding_type", "absolute") != "absolute":
+            raise ValueError("only BERT with absolute position embeddings is supported")
+        width = config["hidden_size"]
+        self.embeddings = nn.ModuleDict(
+            {
+                "word_embeddings": nn.Embedding(config["vocab_size"], width),
+                "position_embeddings": nn.Embedding(config["max_position_embeddings"], width),
+                "token_type_embeddings": nn.Embedding(config.get("type_vocab_size", 2), width),
+                "LayerNorm": nn.LayerNorm(width, eps=config.get("layer_norm_eps", 1e-12)),
+            }
+        )
+        layers = [BertLayer(config) for _ in range(config["num_hidden_layers"])]
+        self.encoder = nn.ModuleDict({"layer": nn.ModuleList(layers)})
+        self.max_tokens: int = config["max_position_embeddings"]
+        self.width: int = width
+
+    def forward(self, ids: Tensor, valid: Tensor, marks: Tensor, own: Tensor | None) -> Tensor:
+        """States at the marks, ``(b, m, d)``.
+
+        Args:
+            ids: ``(b, t)`` int64 token ids.
+            valid: ``(b, t)`` bool, False for padding.
+            marks: ``(b, m)`` int64 positions.
+            own: ``(b, 1, m, t)`` bool, what each mark may attend to in the last layer, or None
+                for all valid tokens.
+        """
+        table: Any = self.embeddings
+        positions = torch.arange(ids.shape[1], device=ids.device)
+        states = table["LayerNorm"](
+            table["word_embeddings"](ids)
+            + table["position_embeddings"](positions)
+            + table["token_type_embeddings"].weight[0]
+        )
+        everything = valid[:, None, None, :]
+        *body, last = self.encoder["layer"]  # type: ignore[misc]
+        for layer in body:
+            states = layer(states, everything)
+        result: Tensor = last(states, everything if own is None else own, marks)
+        return result

@@ -1,0 +1,61 @@
+"""The landmark encoder: token ids of windows → unit vectors at their landmarks.
+
+After Luo et al. (Landmark Embedding, arXiv 2402.11573): a landmark token closes every sentence
+and its last state is the sentence's vector. Two things are ours, both settings of the manifest:
+the encoder sees both sides, and in the last layer a landmark attends to its own sentence alone
+(the layers below have brought the context in; the last one gathers), which lets that layer be
+computed at landmarks only.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from milepost.model.bert import Bert
+from milepost.model.modernbert import ModernBert
+
+BACKBONES: dict[str, type[Bert] | type[ModernBert]] = {"bert": Bert, "modernbert": ModernBert}
+
+
+class LandmarkEncoder(nn.Module):
+    """A backbone read at its landmarks.
+
+    Args:
+        config: fields of a Hugging Face ``config.json``; ``model_type`` names the backbone.
+        own_sentence: whether a landmark attends to its own sentence only in the last layer
+            (False: to the whole window, as in the papers).
+
+    Raises:
+        ValueError: no backbone of that ``model_type``.
+    """
+
+    def __init__(self, config: dict[str, Any], *, own_sentence: bool = True) -> None:
+        super().__init__()
+        kind = config.get("model_type", "")
+        if kind not in BACKBONES:
+            raise ValueError(f"no backbone for model_type {kind!r}; known: {sorted(BACKBONES)}")
+        self.config = config
+        self.own_sentence = own_sentence
+        self.backbone = BACKBONES[kind](config)
+
+    def forward(self, ids: Tensor, sentences: Tensor, marks: Tensor) -> Tensor:
+        """Unit vectors at the landmarks, ``(b, m, d)``.
+
+        Args:
+            ids: ``(b, t)`` int: ``[CLS] s1 [LMK] s2 [LMK] …``, padded with any id.
+            sentences: ``(b, t)`` int: number of the sentence each token belongs to, its landmark
+                included; 0 for ``[CLS]``; -1 for padding.
+            marks: ``(b, m)`` int: positions of the landmarks; unused places hold 0 and give a
+                vector that means nothing.
+        """
+        marks = marks.long()
+        own = None
+        if self.own_sentence:
+            asking = torch.gather(sentences, 1, marks)
+            own = (asking[:, :, None] == sentences[:, None, :])[:, None]
+        states = self.backbone(ids.long(), sentences >= 0, marks, own)
+        return F.normalize(states.float(), dim=-1)

@@ -1,0 +1,27 @@
+"""The document's vector from its landmarks (LMK pooling, arXiv 2601.21525)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+def document_vector(landmarks: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Normalised mean of landmarks: ``v = m / |m|``, ``m = (1/n) Σ landmarks_i``.
+
+    Args:
+        landmarks: ``(n, d)`` float32.
+
+    Returns:
+        ``(d,)`` float32, unit length; zeros where there is no landmark or the mean is zero.
+    """
+    import numpy as np
+
+    if not len(landmarks):
+        return np.zeros(landmarks.shape[1], np.float32)
+    mean = landmarks.mean(axis=0, dtype=np.float64)
+    norm = float(np.linalg.norm(mean))
+    return (mean / norm if norm > 1e-12 else np.zeros_like(mean)).astype(np.float32)

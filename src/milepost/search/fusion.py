@@ -1,0 +1,190 @@
+"""One score from landmarks and words, weighed by the question's own signals.
+
+Fixed weights lose badly somewhere: on questions full of words that stand everywhere in the
+document every lexical part hurts, on factoid questions it carries. So the weights of a question
+follow from what its own score curves look like. Each part is standardised over the scope (mean 0,
+deviation 1), and
+
+    score_i = Σ_scale  w_L · a_scale · z(landmark at scale)_i  +  w_W · b_scale · z(words at scale)_i
+    w_L = e^{g} / (e^{g} + 1),   w_W = 1 - w_L,   g = Σ_signal  gate[signal] · signal
+    a, b = softmax over scales of  base[scale] + tilt[scale] · h,   h = Σ_signal  reach[signal] · signal
+
+The numbers were learned by ``bench/fit_fusion.py`` on training questions of documents that the
+encoder has not seen, and stand in the model's manifest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from milepost.search.lexical import SCALES, windowed
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from milepost.search.scope import Scope
+
+SIGNALS = {
+    "always": "1",
+    "landmark peak": "deviations by which the best landmark stands out, less 4, over 2",
+    "word peak": "the same of the words' score at one neighbour, less 4, over 4",
+    "words at landmark": "words' standard score (±1) at the best landmark, over 4",
+    "landmark at words": "landmarks' standard score at the words' best sentence, over 2",
+    "terms": "ln of the number of distinct words asked for, less 2",
+    "rarity": "mean rarity of the words that stand somewhere, less 4, over 2",
+    "rarest": "the greatest rarity, less 6, over 2",
+    "cover": "words' best score (±1) as a share of what all words once would give, less 0.5",
+    "unfamiliar": "how little the tokenizer knows of question and documents, 0-1",
+}
+"""What is measured of a question before its weights are set, each with its scaling."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fusion:
+    """The learned numbers.
+
+    Attributes:
+        gate: per signal, towards landmarks (+) or words (-).
+        reach: per signal, towards long passages (+) or single sentences (-).
+        landmark: base weight (log) and tilt of the landmark scales 0, ±1, ±3.
+        words: the same for the words' scales.
+        drop: without a budget, a neighbour joins a passage while its score is within this many
+            standard deviations of the hit's.
+    """
+
+    gate: Mapping[str, float] = field(default_factory=lambda: {"always": 0.7, "unfamiliar": -4.0})
+    reach: Mapping[str, float] = field(default_factory=dict)
+    landmark: tuple[tuple[float, float], ...] = ((0.0, -1.0), (0.0, 0.0), (-2.0, 1.0))
+    words: tuple[tuple[float, float], ...] = ((0.0, -1.0), (0.0, 0.0), (0.0, 1.0))
+    drop: float = 0.8
+
+    @staticmethod
+    def from_fields(fields: Mapping[str, Any]) -> Fusion:
+        """From the manifest's ``fusion``; what it does not name keeps its default."""
+        known = {name: fields[name] for name in Fusion.__dataclass_fields__ if name in fields}
+        for name in ("landmark", "words"):
+            if name in known:
+                known[name] = tuple(tuple(pair) for pair in known[name])
+        return Fusion(**known)
+
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """Scores with their parts.
+
+    Attributes:
+        score: ``(n,)`` float32, the sum of ``parts``, in standard deviations.
+        parts: name → ``(n,)`` float32.
+        signals: name → value.
+        weights: name of a part → its weight; they sum to 1.
+        reach: ``h`` of the module's formula.
+        notes: for people.
+    """
+
+    score: NDArray[np.float32]
+    parts: dict[str, NDArray[np.float32]]
+    signals: dict[str, float]
+    weights: dict[str, float]
+    reach: float
+    notes: tuple[str, ...]
+
+
+def standard(values: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Mean 0, deviation 1; zeros where all values are equal."""
+    import numpy as np
+
+    spread = float(values.std())
+    if spread < 1e-9:
+        return np.zeros_like(values)
+    return ((values - values.mean()) / spread).astype(np.float32)
+
+
+def curves(scope: Scope) -> tuple[list[NDArray[np.float32]], list[NDArray[np.float32]]]:
+    """Standardised landmark and word scores, ``(n,)`` each, one a scale."""
+    import numpy as np
+
+    landmarks = []
+    ones = np.ones(len(scope.similarity), np.float32)
+    for scale in SCALES:
+        mean = windowed(scope.similarity, scope.borders, scale) / windowed(
+            ones, scope.borders, scale
+        )
+        landmarks.append(standard(mean))
+    return landmarks, [standard(row) for row in scope.lexical]
+
+
+def measure(
+    scope: Scope,
+    landmarks: list[NDArray[np.float32]],
+    words: list[NDArray[np.float32]],
+    familiarity: float,
+) -> dict[str, float]:
+    """The signals of a question; see ``SIGNALS``."""
+    import numpy as np
+
+    from milepost.search.lexical import K1
+
+    best = int(np.argmax(landmarks[0]))
+    matched = int(np.argmax(words[1]))
+    known = [weight for weight in scope.weights.values() if weight > 0.0]
+    possible = sum(scope.weights.values()) * (K1 + 1.0) / (1.0 + K1) or 1.0
+    return {
+        "always": 1.0,
+        "landmark peak": (float(landmarks[0][best]) - 4.0) / 2.0,
+        "word peak": (float(words[1][matched]) - 4.0) / 4.0,
+        "words at landmark": float(words[1][best]) / 4.0,
+        "landmark at words": float(landmarks[0][matched]) / 2.0,
+        "terms": math.log(max(1, len(scope.weights))) - 2.0,
+        "rarity": (sum(known) / len(known) - 4.0) / 2.0 if known else 0.0,
+        "rarest": (max(known) - 6.0) / 2.0 if known else 0.0,
+        "cover": float(scope.lexical[1][matched]) / possible - 0.5,
+        "unfamiliar": 1.0 - min(familiarity, float(scope.familiar.mean())),
+    }
+
+
+def fuse(scope: Scope, familiarity: float, settings: Fusion) -> Fused:
+    """Score every sentence of the scope.
+
+    Args:
+        scope: at least one sentence.
+        familiarity: how well the tokenizer knows the question, 0–1.
+        settings: the learned numbers.
+    """
+    landmarks, words = curves(scope)
+    signals = measure(scope, landmarks, words, familiarity)
+    gate = sum(settings.gate.get(name, 0.0) * value for name, value in signals.items())
+    reach = math.tanh(sum(settings.reach.get(name, 0.0) * value for name, value in signals.items()))
+    share = 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, gate))))
+    if not any(weight > 0.0 for weight in scope.weights.values()):
+        share = 1.0  # no word of the question stands anywhere: the landmarks are all there is
+    weights: dict[str, float] = {}
+    parts: dict[str, NDArray[np.float32]] = {}
+    for kind, total, scales, table in (
+        ("landmark", share, landmarks, settings.landmark),
+        ("words", 1.0 - share, words, settings.words),
+    ):
+        logits = [base + tilt * reach for base, tilt in table]
+        mass = [math.exp(logit - max(logits)) for logit in logits]
+        for scale, curve, weight in zip(SCALES, scales, mass, strict=True):
+            name = f"{kind} ±{scale}" if scale else kind
+            weights[name] = total * weight / sum(mass)
+            parts[name] = curve * weights[name]
+    score = sum(parts.values())
+    return Fused(score, parts, signals, weights, reach, _notes(scope, signals, share))  # type: ignore[arg-type]
+
+
+def _notes(scope: Scope, signals: dict[str, float], share: float) -> tuple[str, ...]:
+    notes = []
+    if signals["unfamiliar"] > 0.5:
+        notes.append(
+            "the model hardly knows this language or notation "
+            f"({1 - signals['unfamiliar']:.0%} familiar): landmarks weigh {share:.0%}"
+        )
+    missing = [term for term, weight in scope.weights.items() if weight <= 0.0]
+    if missing:
+        notes.append(f"stands nowhere: {', '.join(missing)}")
+    return tuple(notes)

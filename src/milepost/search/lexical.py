@@ -1,0 +1,176 @@
+"""What a word is, and how well words match: terms, and BM25 at several scales.
+
+``terms`` is the one place that decides what a word is; stores keep its output as it is, so that
+candidates, exact scores and every store agree.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+K1, B = 1.2, 0.75
+"""BM25's saturation and length normalisation (Robertson and Zaragoza 2009), the field's usual."""
+
+SCALES = (0, 1, 3)
+"""Neighbours on each side that a sentence is scored with."""
+
+# Scripts of South and South-East Asia: vowel signs are marks, which \w does not match, and a
+# word must not fall apart at each of them. The danda and double danda are punctuation.
+_LETTERS = r"[^\W_]|[\u0300-\u036f\u0591-\u05bd\u064b-\u0652\u0900-\u0963\u0966-\u109f\u1780-\u17d3]"
+_UNSPACED = (
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17d3\u1100-\u11ff\u3040-\u30ff\u31f0-\u31ff"
+    r"\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+_TOKEN = re.compile(
+    rf"(?P<run>{_UNSPACED}+)|(?P<number>\d+(?:[.,]\d+)+)"
+    rf"|(?P<word>(?:(?!{_UNSPACED})(?:{_LETTERS}))+(?:['’](?:(?!{_UNSPACED})(?:{_LETTERS}))+)?)"
+)
+_COMBINING = re.compile(r"[\u0300-\u036f\u0591-\u05bd\u064b-\u0652\u0640]")
+
+STOP_WORDS = frozenset(
+    "a about above after again against all also am an and any are as at be because been before "
+    "being below between both but by can could did do does doing down during each few for from "
+    "further had has have having he her here hers him his how i if in into is it its itself just "
+    "me might more most must my no nor not now of off on once only or other our out over own same "
+    "shall she should so some such than that the their them then there these they this those "
+    "through to too under until up upon very was we were what when where which while who whom "
+    "whose why will with would you your".split()
+)
+"""English function words: left out of questions (not of documents), because a question's own
+words ("what", "does") are rare in the documents that answer it and would weigh most."""
+
+
+def terms(text: str) -> list[str]:
+    """Lexical terms in order, repeats kept.
+
+    Case and accents are folded, English endings stemmed, digits with their separators are
+    one term, runs of a script without spaces become pairs of characters.
+
+    >>> terms("The cells' Größe: 1,600 studies in 東京都")
+    ['the', 'cell', 'gross', '1600', 'studi', 'in', '東京', '京都']
+    """
+    found: list[str] = []
+    for match in _TOKEN.finditer(text):
+        kind, word = match.lastgroup, match.group()
+        if kind == "word":
+            folded = _fold(word)
+            if folded:
+                found.append(folded)
+        elif kind == "number":
+            found.append(word.replace(",", ""))
+        elif len(word) == 1:
+            found.append(word)
+        else:
+            found.extend(word[i : i + 2] for i in range(len(word) - 1))
+    return found
+
+
+def question_terms(question: str) -> list[str]:
+    """Distinct terms of a question without function words, in order.
+
+    Where nothing but function words is asked for, they are kept.
+    """
+    distinct = list(dict.fromkeys(terms(question)))
+    return [term for term in distinct if term not in STOP_WORDS] or distinct
+
+
+@lru_cache(maxsize=1 << 16)
+def _fold(word: str) -> str:
+    """One word: case, accents, possessive, English stem (Snowball)."""
+    if not word.isascii():
+        word = _COMBINING.sub("", unicodedata.normalize("NFKD", word.replace("’", "'")))
+        # Indic signs must come back together; only Latin, Greek and Cyrillic lost theirs.
+        word = unicodedata.normalize("NFC", word)
+    word = word.casefold().replace("'s", "").replace("'", "")
+    if word.isascii():
+        return _stemmer()(word) if len(word) > 3 else word
+    if len(word) > 4 and word.startswith("ال"):  # the Arabic article is written with its noun
+        return word[2:]
+    return word
+
+
+@lru_cache(maxsize=1)
+def _stemmer() -> Callable[[str], str]:
+    from snowballstemmer import EnglishStemmer
+
+    stem: Callable[[str], str] = EnglishStemmer().stemWord
+    return stem
+
+
+def rarity(frequency: int, sentences: int) -> float:
+    """Inverse document frequency of a term over sentences, never negative.
+
+    ``ln(1 + (N - f + 1/2) / (f + 1/2))``
+    """
+    from math import log
+
+    return log(1.0 + (sentences - frequency + 0.5) / (frequency + 0.5))
+
+
+def bm25(
+    counts: Mapping[str, NDArray[np.float32]],
+    lengths: NDArray[np.float32],
+    borders: NDArray[np.int64],
+    weights: Mapping[str, float],
+    mean_length: float,
+    scales: Sequence[int] = SCALES,
+) -> NDArray[np.float32]:
+    """BM25 of every sentence with its neighbours, at several scales.
+
+    A sentence at scale ``s`` is the text of itself and ``s`` sentences on each side in its
+    document; the mean length grows alike, the rarity of terms stays that of single sentences.
+
+    ``Σ_t w_t · f (k1 + 1) / (f + k1 (1 - b + b L / mean))``
+
+    Args:
+        counts: for each term how often each of the ``n`` sentences holds it, ``(n,)``.
+        lengths: ``(n,)`` terms in each sentence.
+        borders: ``(d + 1,)`` first sentence of each document, ``n`` at the end.
+        weights: rarity of each term.
+        mean_length: terms of an average sentence in the whole index.
+        scales: neighbours on each side.
+
+    Returns:
+        ``(len(scales), n)`` float32.
+    """
+    import numpy as np
+
+    result = np.zeros((len(scales), len(lengths)), np.float32)
+    for row, scale in enumerate(scales):
+        reach = windowed(lengths, borders, scale)
+        usual = max(mean_length, 1e-6) * (2 * scale + 1)
+        norm = K1 * (1.0 - B + B * reach / usual)
+        for term, weight in weights.items():
+            often = windowed(counts[term], borders, scale)
+            result[row] += weight * often * (K1 + 1.0) / np.maximum(often + norm, 1e-6)
+    return result
+
+
+def windowed(
+    values: NDArray[np.float32], borders: NDArray[np.int64], reach: int
+) -> NDArray[np.float32]:
+    """Sums of each value with its ``reach`` neighbours on both sides, within documents.
+
+    Args:
+        values: ``(n,)``.
+        borders: ``(d + 1,)`` first row of each document, ``n`` at the end.
+        reach: neighbours on each side; 0 returns the values.
+    """
+    import numpy as np
+
+    if reach == 0 or not len(values):
+        return values
+    totals = np.concatenate(([0.0], np.cumsum(values, dtype=np.float64)))
+    rows = np.arange(len(values))
+    document = np.searchsorted(borders, rows, side="right") - 1
+    low = np.maximum(rows - reach, borders[document])
+    high = np.minimum(rows + reach + 1, borders[document + 1])
+    return (totals[high] - totals[low]).astype(np.float32)

@@ -1,0 +1,165 @@
+"""Sentences to passages: the best ones within a budget, neighbours joined."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from milepost.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Most text of an answer, in characters or in tokens of the model."""
+
+    size: int
+    unit: str = "c"
+
+
+def parse_budget(budget: str | int | None) -> Budget | None:
+    """``"1600c"`` or 1600: characters; ``"400t"``: tokens.
+
+    Raises:
+        InputError: anything else, or nothing left to return.
+
+    >>> parse_budget("400t")
+    Budget(size=400, unit='t')
+    """
+    if budget is None:
+        return None
+    match = re.fullmatch(r"\s*(\d+)\s*([ct]?)\s*", str(budget))
+    if match is None or int(match[1]) == 0:
+        raise InputError(f"budget {budget!r} is no amount of text", "write 1600c or 400t")
+    return Budget(int(match[1]), match[2] or "c")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A passage as sentence numbers of the scope: ``first … last - 1``, with its best first."""
+
+    first: int
+    last: int
+    hits: tuple[int, ...]
+
+
+def within(
+    scores: NDArray[np.float32],
+    borders: NDArray[np.int64],
+    *,
+    k: int | None,
+    left: int,
+    cost: Callable[[int], int],
+) -> list[Run]:
+    """The best sentences until a budget is full, neighbours joined.
+
+    What is spent on a sentence is its length, what it brings is its length if it is evidence, so
+    the order of scores is the best order to spend in.
+
+    Args:
+        scores: ``(n,)`` fused scores.
+        borders: first sentence of each document, and ``n``.
+        k: most passages, None for no limit; once there are as many, only sentences beside them
+            are taken, so that the passages grow.
+        left: the budget, in whatever ``cost`` counts. The sentence that crosses it is the last
+            one taken; the caller cuts it.
+        cost: what a sentence costs.
+    """
+    import numpy as np
+
+    starts = set(borders.tolist())
+    taken: set[int] = set()
+    runs = 0
+    for number in np.argsort(-scores, kind="stable").tolist():
+        before = number - 1 in taken and number not in starts
+        after = number + 1 in taken and number + 1 not in starts
+        if k is not None and runs >= k and not (before or after):
+            continue
+        taken.add(number)
+        runs += 1 - before - after
+        left -= cost(number)
+        if left <= 0:
+            break
+    return _runs(scores, taken, starts)
+
+
+def grown(
+    scores: NDArray[np.float32], borders: NDArray[np.int64], *, k: int, drop: float
+) -> list[Run]:
+    """The best ``k`` hits, each with the neighbours that score nearly as well.
+
+    Args:
+        scores: ``(n,)`` fused scores in standard deviations.
+        borders: first sentence of each document, and ``n``.
+        k: most passages.
+        drop: a neighbour joins while its score is within ``drop`` of the hit's.
+    """
+    import numpy as np
+
+    starts = set(borders.tolist())
+    taken: set[int] = set()
+    for hit in np.argsort(-scores, kind="stable").tolist():
+        if hit not in taken:
+            if len(_spans(taken, starts)) == k:
+                break
+            taken.update(_neighbours(scores, hit, starts, drop))
+    return _runs(scores, taken, starts)
+
+
+def _runs(scores: NDArray[np.float32], taken: set[int], starts: set[int]) -> list[Run]:
+    """Passages of the sentences taken, in the order of their best sentence."""
+    rank = {n: place for place, n in enumerate(sorted(taken, key=lambda n: (-scores[n], n)))}
+    passages = [
+        Run(first, last, tuple(sorted(range(first, last), key=rank.__getitem__)))
+        for first, last in _spans(taken, starts)
+    ]
+    return sorted(passages, key=lambda run: rank[run.hits[0]])
+
+
+def _neighbours(
+    scores: NDArray[np.float32], hit: int, starts: set[int], drop: float
+) -> range:
+    """The hit with the run of neighbours on both sides that score within ``drop`` of it."""
+    least = float(scores[hit]) - drop
+    first, last = hit, hit + 1
+    while first not in starts and float(scores[first - 1]) >= least:
+        first -= 1
+    while last not in starts and float(scores[last]) >= least:
+        last += 1
+    return range(first, last)
+
+
+def _spans(taken: Iterable[int], starts: set[int]) -> list[tuple[int, int]]:
+    """Runs of consecutive numbers inside documents, ascending."""
+    spans: list[tuple[int, int]] = []
+    for number in sorted(taken):
+        if spans and spans[-1][1] == number and number not in starts:
+            spans[-1] = (spans[-1][0], number + 1)
+        else:
+            spans.append((number, number + 1))
+    return spans
+
+
+def fit(
+    text: str, start: int, end: int, left: int, measure: Callable[[str], int]
+) -> tuple[int, int]:
+    """Cut ``text[start:end]`` at its end to at most ``left`` of ``measure``, at white space.
+
+    Returns the new span, empty where nothing fits.
+    """
+    if measure(text[start:end]) <= left:
+        return start, end
+    low, high = start, end
+    while low < high:  # the longest prefix that fits: measures grow with the text
+        middle = (low + high + 1) // 2
+        if measure(text[start:middle]) <= left:
+            low = middle
+        else:
+            high = middle - 1
+    space = max((i for i in range(start, low) if text[i].isspace()), default=start)
+    return start, space if space > start else low

@@ -1,0 +1,228 @@
+"""The pipeline, in one function: scope, fusion, passages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from milepost.search.fusion import Fused, Fusion, fuse
+from milepost.search.passages import Budget, Run, fit, grown, parse_budget, within
+from milepost.search.scope import Scope, gather
+from milepost.types import Hit, Passage
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from milepost.store.base import Store
+
+HEAT = 64
+"""Parts a document is divided into for its heat strip."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Passages and the reasons for them.
+
+    Attributes:
+        passages: best first.
+        signals: what the question's own scores say (see ``fusion.SIGNALS``).
+        weights: weight of each part of the score; a hit's parts are weight times standard score.
+        terms: the question's words as they are matched, with their rarity; 0: stands nowhere.
+        notes: what a person should know, e.g. that the landmarks weigh less and why.
+        heat: for each document with a passage, the best score in each of 64 equal parts of its
+            text, scaled to 0–1 over the answer.
+    """
+
+    passages: tuple[Passage, ...]
+    signals: dict[str, float]
+    weights: dict[str, float]
+    terms: dict[str, float]
+    notes: tuple[str, ...] = ()
+    heat: dict[str, tuple[float, ...]] = field(default_factory=dict)
+
+
+def search(
+    store: Store,
+    vector: NDArray[np.float32],
+    terms: Sequence[str],
+    *,
+    familiarity: float = 1.0,
+    fusion: Mapping[str, Any] | None = None,
+    k: int | None = 5,
+    budget: str | int | None = None,
+    tokens: Callable[[str], int] | None = None,
+    names: Sequence[str] | None = None,
+) -> Answer:
+    """Answer a question from a store.
+
+    Args:
+        store: where to look.
+        vector: ``(d,)`` the question's vector.
+        terms: its distinct terms, see ``lexical.question_terms``.
+        familiarity: how well the tokenizer knows the question, 0–1.
+        fusion: learned numbers of the model's manifest; empty for the defaults.
+        k: most passages, None for no limit.
+        budget: most text, ``"1600c"`` or ``"400t"``; None for no limit.
+        tokens: counts tokens of a text; needed for a budget in tokens.
+        names: only these documents.
+    """
+    limit = parse_budget(budget)
+    settings = Fusion.from_fields(fusion or {})
+    scope = gather(store, vector, terms, names)
+    if not len(scope.spans):
+        return Answer((), {}, {}, dict(scope.weights), ("nothing is indexed",))
+    fused = fuse(scope, familiarity, settings)
+    measure = len if limit is None or limit.unit == "c" else tokens
+    if measure is None:
+        raise ValueError("a budget in tokens needs a way to count them")
+    if limit is None:
+        runs = grown(fused.score, scope.borders, k=k or len(fused.score), drop=settings.drop)
+    else:
+        runs = within(
+            fused.score,
+            scope.borders,
+            k=k,
+            left=limit.size,
+            cost=lambda number: _cost(store, scope, number, limit, measure),
+        )
+    passages = tuple(_passages(store, scope, fused, runs, limit, measure))
+    return Answer(
+        passages,
+        fused.signals,
+        fused.weights,
+        dict(scope.weights),
+        fused.notes,
+        _heat(scope, fused, {passage.document for passage in passages}),
+    )
+
+
+def _cost(
+    store: Store, scope: Scope, number: int, limit: Budget, measure: Callable[[str], int]
+) -> int:
+    """What a sentence takes of the budget."""
+    import numpy as np
+
+    start, end = scope.spans[number].tolist()
+    if limit.unit == "c":
+        return int(end - start)
+    document = int(np.searchsorted(scope.borders, number, side="right")) - 1
+    return measure(store.text(scope.documents[document].name, start, end))
+
+
+def _passages(
+    store: Store,
+    scope: Scope,
+    fused: Fused,
+    runs: Sequence[Run],
+    limit: Budget | None,
+    measure: Callable[[str], int],
+) -> list[Passage]:
+    """Texts, places and parts of the runs, cut at the budget."""
+    import numpy as np
+
+    passages: list[Passage] = []
+    left = limit.size if limit is not None else None
+    for run in runs:
+        document = int(np.searchsorted(scope.borders, run.first, side="right")) - 1
+        info = scope.documents[document]
+        start, end = int(scope.spans[run.first, 0]), int(scope.spans[run.last - 1, 1])
+        text = store.text(info.name, start, end)
+        start += len(text) - len(text.lstrip())
+        end -= len(text) - len(text.rstrip())
+        text = text.strip()
+        if left is not None and measure(text) > left:
+            start, end, text = _cut(scope, run, start, text, left, measure)
+        if not text:
+            if left is None:
+                continue
+            break
+        hits = tuple(_hit(scope, fused, number) for number in run.hits)
+        best = hits[0].start
+        marks = store.marks(info.name)
+        page = _last(marks, "page", best)
+        passages.append(
+            Passage(
+                text=text,
+                document=info.name,
+                source=info.source,
+                start=start,
+                end=end,
+                score=hits[0].score,
+                hits=hits,
+                heading=_last(marks, "heading", best),
+                page=int(page) if page is not None else None,
+            )
+        )
+        if left is not None:
+            left -= measure(text)
+            if left <= 0:
+                break
+    return passages
+
+
+def _cut(
+    scope: Scope,
+    run: Run,
+    start: int,
+    text: str,
+    left: int,
+    measure: Callable[[str], int],
+) -> tuple[int, int, str]:
+    """The part of a passage around its best hit that fits: whole sentences, else a cut one."""
+
+    def words(first: int, last: int) -> tuple[int, str]:
+        low = max(start, int(scope.spans[first, 0]))
+        part = text[low - start : int(scope.spans[last - 1, 1]) - start]
+        return low + len(part) - len(part.lstrip()), part.strip()
+
+    first, last = run.hits[0], run.hits[0] + 1
+    low, part = words(first, last)
+    if measure(part) > left:
+        a, b = fit(part, 0, len(part), left, measure)
+        return low + a, low + a + len(part[a:b].rstrip()), part[a:b].rstrip()
+    grown = True
+    while grown:
+        grown = False
+        for wider in ((first - 1, last), (first, last + 1)):
+            if wider[0] >= run.first and wider[1] <= run.last:
+                at, longer = words(*wider)
+                if measure(longer) <= left:
+                    first, last = wider
+                    low, part, grown = at, longer, True
+    return low, low + len(part), part
+
+
+def _hit(scope: Scope, fused: Fused, number: int) -> Hit:
+    start, end = scope.spans[number].tolist()
+    parts = {name: float(values[number]) for name, values in fused.parts.items()}
+    return Hit(start, end, float(fused.score[number]), parts)
+
+
+def _last(marks: Sequence[Any], kind: str, offset: int) -> str | None:
+    found = None
+    for mark in marks:
+        if mark.offset > offset:
+            break
+        if mark.kind == kind:
+            found = str(mark.value)
+    return found
+
+
+def _heat(scope: Scope, fused: Fused, names: set[str]) -> dict[str, tuple[float, ...]]:
+    """Strips of the documents named, on one scale from the mean score (0) to the best (1)."""
+    import numpy as np
+
+    best = max(float(fused.score.max()), 1e-6)
+    strips: dict[str, tuple[float, ...]] = {}
+    for number, info in enumerate(scope.documents):
+        if info.name not in names:
+            continue
+        rows = slice(int(scope.borders[number]), int(scope.borders[number + 1]))
+        strip = np.zeros(HEAT, np.float64)
+        middle = scope.spans[rows].mean(axis=1) / max(1, info.characters)
+        place = np.minimum((middle * HEAT).astype(np.int64), HEAT - 1)
+        np.maximum.at(strip, place, np.clip(fused.score[rows] / best, 0.0, 1.0))
+        strips[info.name] = tuple(round(float(value), 4) for value in strip)
+    return strips

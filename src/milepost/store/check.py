@@ -1,0 +1,48 @@
+"""What an entry must be before a store takes it: the same for every store."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from milepost.store.base import Entry
+
+
+def check_entry(entry: Entry, dimensions: int) -> None:
+    """Refuse an entry whose parts do not fit together; such an entry is its maker's mistake.
+
+    Raises:
+        ValueError: shapes differ, spans do not tile the text, a vector is not finite, or a term
+            is empty or holds white space.
+    """
+    name, n = entry.document.name, len(entry.spans)
+    for what, shape, due in (
+        ("spans", entry.spans.shape, (n, 2)),
+        ("vectors", entry.vectors.shape, (n, dimensions)),
+        ("familiar", entry.familiar.shape, (n,)),
+        ("terms", (len(entry.terms),), (n,)),
+    ):
+        if shape != due:
+            raise ValueError(f"{name}: {what} have the shape {shape}, not {due}")
+    if n:
+        starts, ends = entry.spans[:, 0], entry.spans[:, 1]
+        tiles = starts[0] == 0 and ends[-1] == len(entry.document.text)
+        if not (tiles and np.array_equal(starts[1:], ends[:-1]) and bool((ends >= starts).all())):
+            raise ValueError(f"{name}: the spans do not tile the text")
+    if not np.isfinite(entry.vectors).all():
+        raise ValueError(f"{name}: a vector is not finite")
+    for terms in entry.terms:
+        if " ".join(terms).split() != list(terms):
+            raise ValueError(f"{name}: a term is empty or holds white space: {list(terms)!r}")
+
+
+def check_vector(vector: NDArray[np.float32], dimensions: int) -> None:
+    """Refuse a question's vector of another shape or with values that are not finite.
+
+    Raises:
+        ValueError: the vector cannot be compared with stored ones.
+    """
+    if vector.shape != (dimensions,):
+        raise ValueError(f"the vector has the shape {vector.shape}, not {(dimensions,)}")
+    if not np.isfinite(vector).all():
+        raise ValueError("the vector is not finite")

@@ -1,0 +1,110 @@
+"""The folder: how its database is found, opened, made and erased.
+
+The database file is opened by SQLite alone. Closing any other handle of it would drop the locks
+that SQLite holds on it for this whole process.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from milepost.errors import NewerSchema, NotAnIndex
+from milepost.store.sqlite import schema, segment
+from milepost.store.sqlite.faults import door, kind, translated
+
+
+def found(folder: Path) -> Path:
+    """Path of the folder's database.
+
+    Raises:
+        NotAnIndex: there is none.
+    """
+    path = folder / schema.FILE
+    if not path.is_file():
+        raise NotAnIndex(f"{folder} is no Milepost index", f"milepost index PATH… --db {folder}")
+    return path
+
+
+def connect(path: Path, query: str, patience_s: float) -> sqlite3.Connection:
+    """Open a database file by URI; transactions are begun and ended by hand."""
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?{query}",
+        uri=True,
+        timeout=patience_s,
+        isolation_level=None,
+        check_same_thread=False,
+    )
+    connection.execute("PRAGMA temp_store = MEMORY")
+    return connection
+
+
+def log_size(path: Path) -> int:
+    """Bytes of the log that SQLite has not yet folded into the file, or 0."""
+    try:
+        return path.with_name(path.name + "-wal").stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def prepare(folder: Path, fingerprint: str, dimensions: int, patience_s: float) -> None:
+    """Make an index in a folder that is missing, empty, or holds an index already.
+
+    Raises:
+        NotAnIndex: the folder holds something else.
+    """
+    path = folder / schema.FILE
+    with translated(folder):
+        if folder.exists() and not folder.is_dir():
+            raise NotAnIndex(f"{folder} is a file", "choose a folder with --db FOLDER")
+        folder.mkdir(parents=True, exist_ok=True)
+        if not path.exists() and any(folder.iterdir()):
+            raise NotAnIndex(
+                f"{folder} holds other files and no index",
+                "choose an empty or new folder with --db FOLDER",
+            )
+        if path.exists():
+            # A process killed while it made the index leaves a database without tables.
+            connection = connect(path, "mode=ro", patience_s)
+            try:
+                with door(folder):
+                    if not schema.is_blank(connection):
+                        return
+            except sqlite3.OperationalError:
+                return  # the reader says what is wrong with it
+            finally:
+                connection.close()
+        connection = connect(path, "mode=rwc", patience_s)
+        try:
+            schema.create(connection, folder, fingerprint, dimensions)
+        finally:
+            connection.close()
+
+
+def erase(folder: Path, *, patience_s: float) -> None:
+    """Remove the files of an index, of any model, schema or state, and no others.
+
+    Raises:
+        NotAnIndex: the folder holds no index.
+        IndexBusy: another process is writing.
+    """
+    path = found(folder)
+    with translated(folder):
+        connection = connect(path, "mode=rw", patience_s)
+        try:
+            with door(folder):
+                connection.execute("BEGIN IMMEDIATE")
+                if not schema.is_blank(connection):
+                    schema.identify(connection, folder)
+        except NewerSchema:
+            pass  # erased all the same: that is what was asked for
+        except sqlite3.DatabaseError as error:
+            if kind(error) != sqlite3.SQLITE_CORRUPT:
+                raise
+        finally:
+            connection.close()
+        # The database last: whatever a kill leaves is then still known as an index.
+        for old in segment.files(folder):
+            old.unlink(missing_ok=True)
+        for suffix in ("-journal", "-wal", "-shm", ""):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)

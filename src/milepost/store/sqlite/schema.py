@@ -1,0 +1,150 @@
+"""The tables, how they are made, and how a file is known to be an index of the right model."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from pathlib import Path
+
+from milepost.errors import IndexDamaged, NewerSchema, NotAnIndex, WrongModel
+from milepost.store.sqlite import segment
+
+FILE = "milepost.sqlite"
+APPLICATION = 0x4D504F53  # "MPOS"
+VERSION = 1
+
+# ``name``, ``source`` and ``hash`` have no type, see ``read.kept``: a file's name may be no UTF-8.
+# The record of a document is narrow and its bulk lies in ``bodies`` and ``pieces``, so that a list
+# of all documents reads few pages. ``runs`` outlive their documents until vacuum.
+TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
+CREATE TABLE documents (
+    id INTEGER PRIMARY KEY, name UNIQUE NOT NULL, source, hash NOT NULL,
+    size INTEGER, mtime_ns INTEGER, characters INTEGER NOT NULL, sentences INTEGER NOT NULL,
+    terms INTEGER NOT NULL, first INTEGER NOT NULL, notes TEXT NOT NULL);
+CREATE INDEX documents_first ON documents (first);
+CREATE TABLE bodies (
+    document INTEGER PRIMARY KEY, bounds BLOB NOT NULL, lengths BLOB NOT NULL,
+    familiar BLOB NOT NULL, marks BLOB NOT NULL, tokens BLOB NOT NULL);
+CREATE TABLE pieces (
+    document INTEGER NOT NULL, number INTEGER NOT NULL, text BLOB NOT NULL,
+    PRIMARY KEY (document, number));
+CREATE TABLE runs (
+    first INTEGER PRIMARY KEY, count INTEGER NOT NULL, place INTEGER NOT NULL,
+    crc INTEGER NOT NULL, live INTEGER NOT NULL);
+CREATE VIRTUAL TABLE lexicon USING fts5 (tokens, content='', tokenize='ascii');
+CREATE VIRTUAL TABLE instances USING fts5vocab (lexicon, instance);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Meta:
+    """What the index says of itself.
+
+    Attributes:
+        fingerprint: of the model that made the vectors.
+        dimensions: width of the vectors.
+        generation: number of the segment file; each vacuum starts a new one.
+        next_row: the number that the next row will get; never falls.
+        next_place: rows in the segment file that count; what lies beyond is garbage.
+    """
+
+    fingerprint: str
+    dimensions: int
+    generation: int
+    next_row: int
+    next_place: int
+
+
+def create(connection: sqlite3.Connection, folder: Path, fingerprint: str, dimensions: int) -> None:
+    """Make the tables and the empty segment; does nothing where another process was faster."""
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("BEGIN IMMEDIATE")
+    if is_blank(connection):
+        for statement in TABLES.split(";\n"):
+            connection.execute(statement)
+        meta = Meta(fingerprint, dimensions, 0, 0, 0)
+        write_meta(connection, meta)
+        connection.execute(f"PRAGMA application_id = {APPLICATION}")
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+        segment.create(folder / segment.file_name(0))
+    connection.execute("COMMIT")
+
+
+def is_blank(connection: sqlite3.Connection) -> bool:
+    """Whether the file is a database in which nobody has made anything yet."""
+    number = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    return number == 0 and _pragma(connection, "application_id") == 0
+
+
+def identify(connection: sqlite3.Connection, folder: Path) -> None:
+    """Make sure that the file is an index that this version can read.
+
+    Raises:
+        NotAnIndex: a database of another program.
+        NewerSchema: an index that a newer Milepost has written.
+    """
+    if _pragma(connection, "application_id") != APPLICATION:
+        raise foreign(folder)
+    version = _pragma(connection, "user_version")
+    if version > VERSION:
+        raise NewerSchema(
+            f"{folder} was written by a newer Milepost "
+            f"(schema {version}, this one reads {VERSION})",
+            "pip install -U milepost",
+        )
+
+
+def read_meta(connection: sqlite3.Connection, folder: Path) -> Meta:
+    """Read what the index says of itself.
+
+    Raises:
+        IndexDamaged: a value is missing.
+    """
+    held = dict(connection.execute("SELECT key, value FROM meta"))
+    try:
+        return Meta(*(held[key] for key in Meta.__slots__))
+    except KeyError as error:
+        raise damaged(folder, f"{FILE} has lost {error}") from None
+
+
+def write_meta(connection: sqlite3.Connection, meta: Meta) -> None:
+    """Write what the index says of itself."""
+    connection.executemany(
+        "REPLACE INTO meta VALUES (?, ?)", [(key, getattr(meta, key)) for key in Meta.__slots__]
+    )
+
+
+def check_model(meta: Meta, folder: Path, fingerprint: str, dimensions: int) -> None:
+    """Make sure that the index was made by the model that will question it.
+
+    Raises:
+        WrongModel: it was not.
+    """
+    if (meta.fingerprint, meta.dimensions) != (fingerprint, dimensions):
+        raise WrongModel(
+            f"{folder} was made by another model ({meta.fingerprint[:12]}, {meta.dimensions} wide; "
+            f"this one is {fingerprint[:12]}, {dimensions} wide)",
+            rebuild(folder),
+        )
+
+
+def damaged(folder: Path, what: str) -> IndexDamaged:
+    """Make the error for an index whose parts do not agree."""
+    return IndexDamaged(f"the index {folder} is damaged: {what}", rebuild(folder))
+
+
+def foreign(folder: Path) -> NotAnIndex:
+    """Make the error for a file of another program under our name."""
+    return NotAnIndex(
+        f"{folder / FILE} is no Milepost index", "choose another folder with --db FOLDER"
+    )
+
+
+def rebuild(folder: Path) -> str:
+    """Spell the command that makes an index anew."""
+    return f"milepost index PATH… --db {folder} --rebuild"
+
+
+def _pragma(connection: sqlite3.Connection, name: str) -> int:
+    return int(connection.execute(f"PRAGMA {name}").fetchone()[0])

@@ -1,0 +1,175 @@
+"""What one transaction writes: a document in, a document out, the segment made anew.
+
+What costs time (rounding, compressing, spelling tokens) happens before the transaction, so that
+the lock is held for little more than the disk needs. Vectors reach the disk before the commit
+that makes them count; after a kill, what lies beyond ``next_place`` is garbage that the next
+write goes over.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import zlib
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from milepost.store.base import Entry
+from milepost.store.sqlite import schema, segment, tokens
+from milepost.store.sqlite.vectors import mapped
+
+PIECE = 16_384  # code points compressed together: what text() inflates at least
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """An entry in the form in which it is kept."""
+
+    name: str | bytes
+    record: tuple[object, ...]  # source … terms of table ``documents``
+    notes: str
+    body: tuple[bytes, ...]  # bounds … tokens of table ``bodies``
+    pieces: tuple[bytes, ...]
+    lines: list[str]
+    vectors: bytes
+    crc: int
+
+
+def kept(value: str) -> str | bytes:
+    """Make of a string what SQLite can hold: text, or bytes where it is no valid Unicode."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:  # a file name that is no UTF-8 has lone surrogates
+        return value.encode("utf-8", "surrogatepass")
+    return value
+
+
+def prepare(entry: Entry) -> Prepared:
+    """Round, compress and spell; touches no file."""
+    document, spans = entry.document, entry.spans
+    known: dict[str, str] = {}
+    lines = [tokens.line(terms, known) for terms in entry.terms]
+    lengths = np.array([len(terms) for terms in entry.terms], dtype="<i4")
+    bounds = np.concatenate((spans[:1, 0], spans[:, 1])).astype("<u4")
+    familiar = np.rint(np.clip(entry.familiar, 0, 1) * 255).astype(np.uint8)
+    marks = [(mark.offset, mark.kind, mark.value, mark.level) for mark in document.marks]
+    size, mtime = entry.signature or (None, None)
+    vectors = segment.pack(entry.vectors)
+    return Prepared(
+        name=kept(document.name),
+        record=(
+            None if document.source is None else kept(document.source),
+            kept(document.hash),
+            size,
+            mtime,
+            len(document.text),
+            len(spans),
+            int(lengths.sum()),
+        ),
+        notes=json.dumps(document.notes),
+        body=(
+            bounds.tobytes(),
+            lengths.tobytes(),
+            familiar.tobytes(),
+            zlib.compress(json.dumps(marks).encode()),
+            zlib.compress("\n".join(lines).encode()),
+        ),
+        pieces=tuple(
+            zlib.compress(document.text[at : at + PIECE].encode("utf-8", "surrogatepass"))
+            for at in range(0, len(document.text), PIECE)
+        ),
+        lines=lines,
+        vectors=vectors,
+        crc=segment.checksum(vectors),
+    )
+
+
+def put(connection: sqlite3.Connection, meta: schema.Meta, folder: Path, entry: Prepared) -> None:
+    """Write an entry and take out the one of its name, inside the caller's transaction."""
+    first, count = meta.next_row, len(entry.lines)
+    delete(connection, entry.name)
+    if count:
+        path = folder / segment.file_name(meta.generation)
+        segment.write(path, meta.next_place, meta.dimensions, entry.vectors)
+        connection.execute(
+            "INSERT INTO runs VALUES (?, ?, ?, ?, 1)", (first, count, meta.next_place, entry.crc)
+        )
+    document = connection.execute(
+        "INSERT INTO documents VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (entry.name, *entry.record, first, entry.notes),
+    ).lastrowid
+    connection.execute("INSERT INTO bodies VALUES (?, ?, ?, ?, ?, ?)", (document, *entry.body))
+    connection.executemany(
+        "INSERT INTO pieces VALUES (?, ?, ?)",
+        ((document, number, piece) for number, piece in enumerate(entry.pieces)),
+    )
+    connection.executemany(
+        "INSERT INTO lexicon (rowid, tokens) VALUES (?, ?)", enumerate(entry.lines, first + 1)
+    )
+    schema.write_meta(
+        connection,
+        replace(meta, next_row=first + count, next_place=meta.next_place + count),
+    )
+
+
+def delete(connection: sqlite3.Connection, name: str | bytes) -> bool:
+    """Take a document out, inside the caller's transaction; its rows stay until vacuum."""
+    found = connection.execute(
+        "SELECT id, first, sentences, tokens FROM documents JOIN bodies ON document = id "
+        "WHERE name = ?",
+        (name,),
+    ).fetchone()
+    if found is None:
+        return False
+    document, first, sentences, packed = found
+    if sentences:
+        # FTS5 without content forgets a row only when it is told what the row held.
+        lines = zlib.decompress(packed).decode().split("\n")
+        connection.executemany(
+            "INSERT INTO lexicon (lexicon, rowid, tokens) VALUES ('delete', ?, ?)",
+            enumerate(lines, first + 1),
+        )
+        connection.execute("UPDATE runs SET live = 0 WHERE first = ?", (first,))
+    connection.execute("DELETE FROM pieces WHERE document = ?", (document,))
+    connection.execute("DELETE FROM bodies WHERE document = ?", (document,))
+    connection.execute("DELETE FROM documents WHERE id = ?", (document,))
+    return True
+
+
+def vacuum(connection: sqlite3.Connection, meta: schema.Meta, folder: Path) -> int:
+    """Copy the live rows to a segment file of the next generation, inside the caller's transaction.
+
+    Rows keep their numbers and get new places, so a reader is never given another row's vector;
+    one that has the old file mapped reads on in it. Returns the new generation.
+    """
+    old = mapped(folder, meta)
+    generation, place = meta.generation + 1, 0
+    path = folder / segment.file_name(generation)
+    segment.create(path)
+    connection.execute("DELETE FROM runs WHERE NOT live")
+    runs = connection.execute("SELECT first, count, place, crc FROM runs ORDER BY first").fetchall()
+    with segment.appending(path) as append:
+        for first, count, start, crc in runs:
+            packed = old.packed(start, start + count)
+            if segment.checksum(packed) != crc:
+                raise schema.damaged(
+                    folder, f"rows {first}–{first + count - 1} fail their checksum"
+                )
+            append(packed)
+            connection.execute("UPDATE runs SET place = ? WHERE first = ?", (place, first))
+            place += count
+    connection.execute("INSERT INTO lexicon (lexicon) VALUES ('optimize')")
+    schema.write_meta(connection, replace(meta, generation=generation, next_place=place))
+    return generation
+
+
+def sweep(folder: Path, generation: int) -> None:
+    """Remove segment files of earlier generations; one that a reader holds may stay a while."""
+    for path, number in segment.files(folder).items():
+        if number < generation:
+            try:
+                path.unlink()
+            except OSError:  # Windows keeps a mapped file; the next vacuum tries again
+                continue

@@ -1,0 +1,78 @@
+"""Words whose full stop is no sentence end, by what follows them. Data only.
+
+The trained splitter knows most English abbreviations; these are the ones it misses, and those of
+the languages it never saw. All are in lower case, without the last full stop.
+"""
+
+from __future__ import annotations
+
+
+def _words(listed: str) -> frozenset[str]:
+    return frozenset(listed.split())
+
+
+TITLES = _words(
+    """
+    dr mr mrs ms prof rev hon sr sra dra fr st ste mt ft lt col gen capt sgt cpl maj cmdr adm gov
+    sen rep pres supt insp m mm mme mmes mlle hr fr frl herr ing dipl mag pfr hl st д-р проф акад
+    гр г-н г-жа св ул пер пл пр-т им
+    """
+)
+"""Before a name; never the end, whatever follows."""
+
+LEADING = _words(
+    """
+    e.g i.e eg ie cf viz vs ca approx z.b d.h bzw vgl sog т.е напр ср p.ex par.ex c.-à-d p.ej
+    """
+)
+"""Inside a sentence by their meaning; never the end, whatever follows."""
+
+NUMBERED = _words(
+    """
+    fig figs tab tabs eq eqs eqn eqns sec sect secs ch chap chaps no nos nr nrn num vol vols p pp
+    art arts ex exs ref refs thm lem def prop cor alg app suppl ed eds para paras pt pts cl ver v
+    abb abs kap bd bde s seite ziff vgl cf ca c approx est max min avg n° núm pág págs cap t рис
+    табл стр с ст п пп гл т тт см ср д кв вып разд
+    """
+)
+"""Before a number or a bracket."""
+
+INNER = _words(
+    """
+    v etc al et resp incl excl u.a u.u i.d.r o.ä usw evtl ggf inkl exkl zzgl u.s.w m.e s.o s.u v.a
+    z.t т.к т.д т.п т.н и.о др пр см тыс млн млрд руб коп г гг в вв обл р-н env ej pág aprox ud
+    uds vd vds dept corp inc ltd co bros est jr sr a.m p.m a.d b.c esp dept univ assn jan feb mar
+    apr jun jul aug sept sep oct nov dec mon tue wed thu fri sat sun km cm mm kg mg hr hrs min
+    mins sec secs ft in oz lb lbs
+    """
+)
+"""Before a word in lower case."""
+
+ORDINAL_FOLLOWERS = _words(
+    """
+    januar jänner februar märz april mai juni juli august september oktober november dezember
+    jahrhundert jahrhunderts jh jhd jahrtausend jahrtausends klasse auflage stock kapitel januari
+    februari maj juni juli augusti
+    """
+)
+"""After a number with a full stop: an ordinal ("19. Jahrhundert"), not an end."""
+
+OPENERS = _words(
+    """
+    the a an this that these those it its he she they we you his her their our my in on at for
+    from with by to of as if when while after before although however but and or so then there
+    here what who why how where which is are was were do does did no yes not i der die das ein
+    eine er sie es wir ich im in am auf für mit von bei aber und oder wenn als dieser diese dieses
+    le la les un une il elle ils elles nous vous je ce cette ces dans en el los las una unos ella
+    ellos este esta estos en por para con pero он она оно они мы вы я это этот эта эти в на с по
+    из для но и а если когда как
+    """
+)
+"""Words that open a sentence, when they stand capitalised after a full stop."""
+
+EXCLAIMED = _words(
+    """
+    so ah oh ok okay um uh mm yep yeah yes thanks
+    """
+)
+"""Words said alone, which a model of written law takes for abbreviations."""

@@ -1,0 +1,80 @@
+"""Cuts a run of text that has no sentence end for too long: at clauses, at spaces, anywhere."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+LIMIT = 600
+"""Characters of a sentence without the white space after it. Windows hold sentences of at most
+128 tokens, about 600 characters of English; what is longer in tokens is cut there again."""
+
+_WHERE = (
+    re.compile(r"[.!?…;:][\"'”’»)\]]*\s+|[。！？｡；：।॥؟؛][」』）”’]*\s*"),
+    re.compile(r"[,،)\]–—-]\s+|[、，]\s*|\s[–—-]\s|[|]\s+"),
+    re.compile(r"\s+"),
+)
+"""Places to cut, best first; the cut falls after the white space."""
+
+_MODIFIERS = range(0x1F3FB, 0x1F400)
+_FLAGS = range(0x1F1E6, 0x1F200)
+_JAMO = range(0x1160, 0x1200)
+_JOINER = "\u200d"
+
+
+def pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Tile ``text[start:end]`` with spans of at most LIMIT characters.
+
+    White space at their edges is not counted.
+    """
+    stop = start + len(text[start:end].rstrip())
+    while stop - _skip_space(text, start, stop) > LIMIT:
+        cut = _cut(text, _skip_space(text, start, stop), stop)
+        yield start, cut
+        start = cut
+    yield start, end
+
+
+_SPACE = re.compile(r"\s*")
+
+
+def _skip_space(text: str, start: int, stop: int) -> int:
+    match = _SPACE.match(text, start, stop)
+    return match.end() if match else start
+
+
+def _cut(text: str, start: int, stop: int) -> int:
+    """Where the first piece of ``text[start:stop]``, which is too long, ends."""
+    length = stop - start
+    aim = start + -(-length // -(-length // LIMIT))  # pieces of about one length
+    low, high = start + LIMIT // 4, start + LIMIT
+    for where in _WHERE:
+        ends = [match.end() for match in where.finditer(text, low, min(high, stop))]
+        if ends:
+            return _skip_space(text, min(ends, key=lambda end: abs(end - aim)), stop)
+    return _whole(text, aim, low)
+
+
+def _whole(text: str, offset: int, low: int) -> int:
+    """Find the last place at or before ``offset`` that divides no character as a reader sees it."""
+    for place in range(offset, low, -1):
+        if divides(text, place):
+            return place
+    return offset
+
+
+def divides(text: str, offset: int) -> bool:
+    """Whether ``offset`` stands between two characters as a reader sees them."""
+    before, after = text[offset - 1], text[offset]
+    if before.isascii() and after.isascii():
+        return (before, after) != ("\r", "\n")
+    if unicodedata.category(after)[0] == "M" or _JOINER in (before, after):
+        return False
+    if unicodedata.combining(before) == 9:  # a virama binds the next consonant
+        return False
+    if "\ud800" <= before <= "\udbff" and "\udc00" <= after <= "\udfff":
+        return False
+    if ord(after) in _FLAGS and ord(before) in _FLAGS:
+        return False
+    return ord(after) not in _MODIFIERS and ord(after) not in _JAMO

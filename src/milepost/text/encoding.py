@@ -1,0 +1,169 @@
+"""Bytes to text: byte order marks, UTF-8, what the file says of itself, and only then a guess."""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+from milepost.errors import UnreadableFile
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+_MEANT = {
+    "shift_jis": "cp932",
+    "iso8859-1": "cp1252",
+    "ascii": "cp1252",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "euc_kr": "cp949",
+    "iso8859-9": "cp1254",
+    "tis-620": "cp874",
+}
+"""What browsers read where a file names the encoding on the left: a superset of it."""
+
+_CONTROL = bytes(sorted({*range(32), 127} - {8, 9, 10, 11, 12, 13, 27}))
+_DROPPED = re.compile("[\0\ufeff\ud800-\udfff]")
+_NEWLINES = re.compile("\r\n|\r")
+_WESTERN = frozenset(
+    "àâäáãåæçèéêëìíîïñòóôöõøœùúûüÿßÀÂÄÁÃÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÖÕØŒÙÚÛÜŸ¡¿«»“”„‘’–—…°€£§©®·ªº\xa0"
+)
+"""Letters and marks of Western Europe, without those that are other letters in a neighbouring
+code page (ž š ý þ ð ³ ¹ stand where Czech, Turkish and Polish have theirs)."""
+
+_NEIGHBOURS = frozenset(
+    [
+        *("cp1250", "cp1252", "cp1254", "cp1257", "cp1258"),
+        *(f"iso8859-{part}" for part in (2, 3, 4, 9, 10, 13, 14, 15, 16)),
+    ]
+)
+_SAMPLE = 1 << 20
+"""Bytes the guess looks at; the whole file is decoded by it afterwards."""
+
+
+def decode(data: bytes, name: str, declared: str | None = None) -> tuple[str, tuple[str, ...]]:
+    r"""Decode a text file.
+
+    Newlines become ``\n``; NULs, byte order marks and lone surrogates are dropped.
+
+    Args:
+        data: the bytes of the file.
+        name: the file's name, for the error.
+        declared: the encoding the file names in itself (an HTML meta tag, an XML line), if any.
+
+    Returns:
+        The text, and notes for people: which encoding was guessed, what could not be decoded.
+
+    Raises:
+        UnreadableFile: the bytes are no text.
+
+    >>> decode(b"caf\xc3\xa9\r\n", "menu.txt")
+    ('café\n', ())
+    """
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            text, notes = _tolerant(data[len(mark) :], encoding)
+            return _clean(text), notes
+    if guess := _utf16(data):
+        text, notes = _tolerant(data, guess)
+        return _clean(text), (f"read as {guess}, a guess", *notes)
+    _refuse_binary(data, name)
+    said = _known(declared)
+    for encoding in ("utf-8", said or "utf-8"):
+        try:
+            return _clean(data.decode(encoding)), ()
+        except UnicodeDecodeError:
+            continue
+    text, notes = _damaged(data, said) or _guess(data, name)
+    return _clean(text), notes
+
+
+def _known(declared: str | None) -> str | None:
+    """Find the codec meant by a declared name, or None where Python has none for it."""
+    if not declared:
+        return None
+    try:
+        "".encode(declared.strip())  # refuses hex, zip and what else is no encoding of text
+    except (LookupError, ValueError):
+        return None
+    codec = codecs.lookup(declared.strip()).name
+    # What reads as ASCII enough to find its own declaration is no UTF-16 nor UTF-32.
+    return None if codec.startswith(("utf-16", "utf-32")) else _MEANT.get(codec, codec)
+
+
+def _utf16(data: bytes) -> str | None:
+    """UTF-16 without a mark: one of the two bytes of every space and Latin letter is NUL."""
+    sample = data[: min(len(data), 65_536) & ~1]
+    even, odd = sample[0::2].count(0), sample[1::2].count(0)
+    for zeros, others, encoding in ((odd, even, "utf-16-le"), (even, odd, "utf-16-be")):
+        if zeros > max(1, 0.03 * len(sample) / 2) and others <= zeros / 20:
+            text = sample.decode(encoding, "ignore")
+            sense = sum(c.isprintable() or c.isspace() for c in text)
+            if sense >= 0.97 * len(text) >= 0.95 * len(sample) / 2:
+                return encoding
+    return None
+
+
+def _refuse_binary(data: bytes, name: str) -> None:
+    """Raise where the bytes are no text in any encoding without NULs."""
+    sample = data[:65_536]
+    strange = len(sample) - len(sample.translate(None, _CONTROL))
+    if strange > 0.02 * len(sample) or sample.count(0) > 0.001 * len(sample) + 1:
+        raise UnreadableFile(
+            f"{name} is a binary file, not text", "give Milepost a format it reads"
+        )
+
+
+def _tolerant(data: bytes, encoding: str) -> tuple[str, tuple[str, ...]]:
+    text = data.decode(encoding, "replace")
+    lost = text.count("\ufffd")
+    if lost and encoding.startswith("utf"):  # the mark itself may stand in the file
+        lost -= data.count("\ufffd".encode(encoding))
+    if lost <= 0:
+        return text, ()
+    return text, (f"{lost} places could not be decoded as {encoding}",)
+
+
+def _damaged(data: bytes, declared: str | None) -> tuple[str, tuple[str, ...]] | None:
+    """UTF-8, or the declared encoding, in which a few bytes are broken; None where many are."""
+    text, notes = _tolerant(data, "utf-8")
+    lost = text.count("\ufffd")
+    foreign = len(text) - len(text.encode("ascii", "ignore")) - lost
+    if foreign > 10 * lost:
+        return text, notes
+    if declared:
+        text, notes = _tolerant(data, declared)
+        if text.count("\ufffd") < 0.01 * len(text):
+            return text, notes
+    return None
+
+
+def _guess(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
+    from charset_normalizer import from_bytes
+
+    best = from_bytes(data[:_SAMPLE]).best()
+    guess = (_known(best.encoding) if best else None) or "cp1252"
+    if guess in _NEIGHBOURS and _is_western(data):
+        guess = "cp1252"
+    text, notes = _tolerant(data, guess)
+    if best is None and text.count("\ufffd") > 0.01 * len(text):
+        raise UnreadableFile(
+            f"{name} is in no encoding that could be recognised", "save it as UTF-8"
+        )
+    return text, (f"read as {guess}, a guess", *notes)
+
+
+def _is_western(data: bytes) -> bool:
+    """Whether the bytes make sense as Windows-1252; guesses among its neighbours are weak."""
+    letters = set(data.decode("cp1252", "replace")) - set(map(chr, range(128)))
+    hungarian, romanian = {"õ"} == letters & {"õ", "ã"}, letters >= {"ã", "î"}
+    return letters <= _WESTERN and not hungarian and not romanian
+
+
+def _clean(text: str) -> str:
+    return _DROPPED.sub("", _NEWLINES.sub("\n", text))

@@ -1,0 +1,93 @@
+"""EPUB books: the chapters in reading order, each a page of XHTML."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from urllib.parse import unquote
+from xml.etree import ElementTree
+
+from milepost.errors import UnreadableFile
+from milepost.text.readers import html
+from milepost.text.readers.archive import Archive
+from milepost.text.readers.draft import Draft
+from milepost.types import Document
+
+_CONTAINER = "META-INF/container.xml"
+_ENCRYPTION = "META-INF/encryption.xml"
+_PAGES = frozenset({"application/xhtml+xml", "text/html", "application/x-dtbook+xml"})
+_ENTITY = re.compile(rb"<!ENTITY", re.I)
+
+
+def read_epub(data: bytes, name: str, source: str | None) -> Document:
+    """Read a book; a chapter that is missing or damaged is named in the notes.
+
+    Raises:
+        UnreadableFile: the book is damaged as a whole, or its text is locked (DRM).
+    """
+    archive = Archive(data, name)
+    chapters = _spine(archive, name)
+    locked = _locked(archive, name)
+    if chapters and all(chapter in locked for chapter in chapters):
+        raise UnreadableFile(f"{name} is locked by copy protection (DRM)", "use a copy without it")
+    draft = Draft()
+    notes: list[str] = []
+    for chapter in chapters:
+        if chapter in locked:
+            notes.append(f"{chapter} is locked by copy protection")
+            continue
+        try:
+            page, problems = html.decode_page(archive.read(chapter), chapter)
+        except UnreadableFile as error:
+            notes.append(error.problem)
+            continue
+        notes.extend(f"{chapter}: {problem}" for problem in problems)
+        html.write(page, draft)
+    if len(notes) >= len(chapters) and not draft.text:
+        raise UnreadableFile(f"{name} has no chapter that can be read", "download it again")
+    return Document(name, draft.text, draft.marks, source, notes=tuple(notes), blocks=draft.blocks)
+
+
+def _spine(archive: Archive, name: str) -> list[str]:
+    """Paths of the chapters inside the archive, in reading order."""
+    container = _xml(archive, _CONTAINER, name)
+    root = next((node.get("full-path") for node in _all(container, "rootfile")), None)
+    if not root:
+        raise UnreadableFile(f"{name} names no book inside", "download it again")
+    book = _xml(archive, root, name)
+    folder = posixpath.dirname(root)
+    pages: dict[str, str] = {}
+    for item in _all(book, "item"):
+        contents = "nav" in (item.get("properties") or "").split()
+        if item.get("media-type") in _PAGES and not contents:
+            pages[item.get("id", "")] = _path(folder, item.get("href", ""))
+    order = [item.get("idref", "") for item in _all(book, "itemref")]
+    return [pages[key] for key in order if key in pages]
+
+
+def _locked(archive: Archive, name: str) -> frozenset[str]:
+    """Parts that only a licensed reader can open; obfuscated fonts are among them, no harm."""
+    if _ENCRYPTION not in archive.parts:
+        return frozenset()
+    references = _all(_xml(archive, _ENCRYPTION, name), "CipherReference")
+    return frozenset(_path("", node.get("URI", "")) for node in references)
+
+
+def _xml(archive: Archive, part: str, name: str) -> ElementTree.Element:
+    data = archive.read(part)
+    if _ENTITY.search(data):
+        raise UnreadableFile(
+            f"{name} defines XML entities in {part}", "such a book is not safe to read"
+        )
+    try:
+        return ElementTree.fromstring(data)
+    except ElementTree.ParseError as error:
+        raise UnreadableFile(f"{name} is damaged: {part}, {error}", "download it again") from error
+
+
+def _all(root: ElementTree.Element, tag: str) -> list[ElementTree.Element]:
+    return [node for node in root.iter() if node.tag.rpartition("}")[2] == tag]
+
+
+def _path(folder: str, link: str) -> str:
+    return posixpath.normpath(posixpath.join(folder, unquote(link.partition("#")[0])))

@@ -1,0 +1,61 @@
+"""Markdown: the source as it stands, with the borders and headings its parser sees."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from milepost.text.encoding import decode
+from milepost.types import Document, Mark
+
+_FRONT = re.compile(r"---\n(?:.*\n)*?(?:---|\.\.\.)\n")
+_LINK = re.compile(r"!?\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])")
+_EMPHASIS = re.compile(r"[`*]+|(?<!\w)_+|_+(?!\w)|<[^>]+>")
+_INK = re.compile(r"[^\s#]")
+
+_UNITS = frozenset(
+    ("paragraph_open", "list_item_open", "tr_open", "heading_open", "hr", "html_block")
+)
+_LINES = frozenset(("fence", "code_block"))
+
+
+def read_markdown(data: bytes, name: str, source: str | None) -> Document:
+    """Read a Markdown file; its text is kept as typed."""
+    text, notes = decode(data, name)
+    marks, blocks = _structure(text)
+    return Document(name, text, marks, source, notes=notes, blocks=blocks)
+
+
+def _structure(text: str) -> tuple[tuple[Mark, ...], tuple[int, ...]]:
+    from markdown_it import MarkdownIt
+
+    # What stands inside a line is nobody's business here, and costs most of the time.
+    parser = MarkdownIt("commonmark").enable("table").disable(["inline", "text_join"])
+    front = _FRONT.match(text)
+    skipped = text[: front.end()].count("\n") if front else 0
+    offsets = [0]
+    for line in text.split("\n"):
+        offsets.append(offsets[-1] + len(line) + 1)
+    marks: list[Mark] = []
+    blocks: set[int] = set(offsets[:skipped])
+    tokens: list[Any] = parser.parse(text[offsets[skipped] :])
+    for number, token in enumerate(tokens):
+        if token.map is None:
+            continue
+        first, last = (line + skipped for line in token.map)
+        if token.type in _LINES:
+            blocks.update(offsets[first:last])
+        elif token.type in _UNITS:
+            blocks.add(offsets[first])
+        if token.type == "heading_open":
+            ink = _INK.search(text, offsets[first])
+            words = _plain(tokens[number + 1].content)
+            if ink and words:
+                marks.append(Mark(ink.start(), "heading", words, int(token.tag[1])))
+    inside = tuple(sorted(block for block in blocks if block < len(text)))
+    return tuple(sorted(marks, key=lambda mark: mark.offset)), inside
+
+
+def _plain(words: str) -> str:
+    """Return the words of a heading without the signs that format them."""
+    return " ".join(_EMPHASIS.sub("", _LINK.sub(r"\1", words)).split())

@@ -1,0 +1,98 @@
+"""Reads a PDF: text in reading order, pages, headings, and boxes on demand.
+
+What comes in: the bytes of a file. What goes out: a ``Document``. Reading order of the files:
+
+    pdf_file      bytes → an open document, or the reason why not
+    pdf_glyphs    a page → its characters with places, the only file that asks pdfium for text
+    pdf_records   what a printed line is
+    pdf_lines     characters → printed lines            pdf_mend  lines written in pieces → one
+    pdf_columns   lines → columns                       pdf_rows  lines of one column → order
+    pdf_page      one page with all that; its body size
+    pdf_furniture running heads and page numbers → dropped
+    pdf_headings  bookmarks and large type → headings
+    pdf_breaks    two lines → one paragraph or not      pdf_glue  hyphens, spaces
+    pdf_join      pages → the text, and where each printed line went
+    pdf_boxes     a span of the text → boxes, read from the file again
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+from milepost.errors import UnreadableFile
+from milepost.text.readers.pdf_boxes import from_source, locator
+from milepost.text.readers.pdf_file import open_pdf
+from milepost.text.readers.pdf_furniture import mark_furniture
+from milepost.text.readers.pdf_glyphs import PDFIUM
+from milepost.text.readers.pdf_headings import find_headings, read_outline
+from milepost.text.readers.pdf_join import Joined, join_pages
+from milepost.text.readers.pdf_page import Page, load_page
+from milepost.types import Document, Mark
+
+
+def read_pdf(data: bytes, name: str, source: str | None) -> Document:
+    """Read the bytes of a PDF.
+
+    Args:
+        data: the whole file.
+        name: what identifies the document, used in messages.
+        source: the file, read again when boxes are asked for; None keeps ``data`` for that.
+
+    Raises:
+        UnreadableFile: empty, no PDF, damaged, a password is needed, or no page has text.
+    """
+    digest = hashlib.sha256(data).hexdigest()
+    pages: list[Page] = []
+    broken: list[int] = []
+    with PDFIUM, open_pdf(data, name) as document:
+        count = len(document)
+        for index in range(count):
+            try:
+                pages.append(load_page(document, index)[0])
+            except ValueError:
+                broken.append(index + 1)
+        outline = read_outline(document)
+    empty = [page.number for page in pages if not page.frame.lines]
+    if len(empty) == len(pages):
+        raise UnreadableFile(
+            f"{name} has no text on any page: scanned?", "run OCR first, e.g. ocrmypdf IN OUT"
+        )
+    mark_furniture(pages)
+    for page in pages:
+        page.arrange()
+    joined = join_pages(pages, find_headings(pages, outline))
+    notes = [
+        *([f"{_pages(empty)} no text (scanned?)"] if empty else []),
+        *([f"{_pages(broken)} no readable text (damaged)"] if broken else []),
+    ]
+    kept = data if source is None else None
+    read = from_source(source) if source is not None else lambda: kept or b""
+    return Document(
+        name=name,
+        text="".join(joined.parts),
+        marks=_marks(joined),
+        source=source,
+        hash=digest,
+        notes=tuple(notes),
+        blocks=tuple(joined.blocks),
+        locator=locator(joined.printed, name, digest, read),
+    )
+
+
+def _marks(joined: Joined) -> tuple[Mark, ...]:
+    marks = [Mark(offset, "page", str(page)) for page, offset in joined.pages]
+    marks += [Mark(at, "heading", head.title, head.level) for at, head in joined.headings]
+    return tuple(sorted(marks, key=lambda mark: (mark.offset, mark.kind == "heading")))
+
+
+def _pages(numbers: Sequence[int]) -> str:
+    """Name pages in runs, with the verb: ``page 3 has``, ``pages 3-4, 7 have``."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    named = ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
+    return f"page {named} has" if len(numbers) == 1 else f"pages {named} have"

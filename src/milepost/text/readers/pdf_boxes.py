@@ -1,0 +1,92 @@
+"""Where a span of the text stands on the pages: the file is read again, nothing is kept.
+
+What is kept of a document is one row of four numbers a printed line: where it starts and ends in
+the text, its page, and its place in the order of that page. The characters' boxes are read from
+the file when someone asks, if the file is still the one that was read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from milepost.errors import InputError
+from milepost.text.readers.pdf_file import open_pdf
+from milepost.text.readers.pdf_glyphs import PDFIUM
+from milepost.text.readers.pdf_page import load_page
+from milepost.types import Box
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from milepost.text.readers.pdf_join import Printed
+    from milepost.text.readers.pdf_records import Line
+
+
+def locator(
+    printed: Sequence[Printed], name: str, digest: str, read: Callable[[], bytes]
+) -> Callable[[int, int], list[Box]]:
+    """Make a document's ``locator`` from its printed lines.
+
+    Args:
+        printed: start, end, page and place of each printed line, in text order.
+        name: of the document, for messages.
+        digest: sha256 of the file when it was read.
+        read: gives the file's bytes again.
+    """
+    import numpy as np
+
+    table = np.array(printed, dtype=np.int32).reshape(-1, 4)
+
+    def locate(start: int, end: int) -> list[Box]:
+        rows = table[(table[:, 0] < end) & (table[:, 1] > start)]
+        if not len(rows):
+            return []
+        data = read()
+        if hashlib.sha256(data).hexdigest() != digest:
+            raise InputError(f"{name} has changed since it was read", "read or index it again")
+        return _boxes(rows, start, end, data, name)
+
+    return locate
+
+
+def from_source(source: str) -> Callable[[], bytes]:
+    """Read a file's bytes when called, or say for people why that is not possible."""
+
+    def read() -> bytes:
+        try:
+            return Path(source).read_bytes()
+        except OSError as error:
+            reason = error.strerror or "it cannot be read"
+            raise InputError(f"{source}: {reason}", "put the file back to see boxes") from error
+
+    return read
+
+
+def _boxes(rows: NDArray[np.int32], start: int, end: int, data: bytes, name: str) -> list[Box]:
+    boxes = []
+    with PDFIUM, open_pdf(data, name) as document:
+        for number in dict.fromkeys(rows[:, 2].tolist()):
+            page, glyphs = load_page(document, number - 1, ink=True)
+            for first, last, _, place in rows[rows[:, 2] == number].tolist():
+                line = page.frame.lines[place]
+                part = line.source[max(start - first, 0) : min(end, last) - first]
+                wanted = sorted({glyph for glyph in part if glyph >= 0})
+                if wanted and glyphs.ink is not None:
+                    boxes.append(_around(glyphs.ink[wanted], line, number))
+    return boxes
+
+
+def _around(ink: NDArray[np.float64], line: Line, page: int) -> Box:
+    """Box the glyphs of one line; a glyph that its font puts far off the line is left out."""
+    import numpy as np
+
+    across = 0 if line.angle % 180 in range(45, 135) else 1
+    middle = (ink[:, across] + ink[:, across + 2]) / 2
+    level = np.abs(middle - np.median(middle)) < 1.2 * line.largest
+    left, top = ink[level, :2].min(axis=0).tolist()
+    right, bottom = ink[level, 2:].max(axis=0).tolist()
+    return Box(page, left, top, right, bottom)

@@ -1,0 +1,137 @@
+"""Lines of a page → the order in which a person reads them: columns first.
+
+A page is cut at its widest gutter (white space with running text on both sides) into what stands
+above, left, right and below, and each part again, until no gutter is left. What remains is one
+flow, which ``pdf_rows`` orders. A table is no pair of columns: its rows are read across.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from statistics import median
+
+from milepost.text.readers.pdf_records import Line
+from milepost.text.readers.pdf_rows import order_flow
+
+GUTTER = 0.5  # of the font size: the least white space between columns
+LEAST_LINES = 3  # on each side of a gutter
+TALL = 12  # lines: columns of short lines, as in an index, must be this long
+MOST_LINES = 3000  # a page with more is a map or a drawing, and has no columns
+
+
+def reading_order(lines: list[Line]) -> list[list[Line]]:
+    """Order the lines of a page; each inner list is one flow (a column, or what has none)."""
+    flows: list[list[Line]] = []
+    for angle in dict.fromkeys(line.angle for line in lines):
+        flows += _cut([line for line in lines if line.angle == angle])
+    return [order_flow(flow) for flow in flows if flow]
+
+
+def _cut(lines: list[Line]) -> list[list[Line]]:
+    found = _best_gutter(lines) if 2 * LEAST_LINES <= len(lines) <= MOST_LINES else None
+    if found is None:
+        return [lines]
+    gutter, top, bottom = found
+    parts: list[list[Line]] = [[], [], [], []]
+    for line in lines:
+        if line.base <= top:
+            parts[0].append(line)
+        elif line.base > bottom:
+            parts[3].append(line)
+        else:
+            parts[2 if line.left >= gutter - 0.3 * line.size else 1].append(line)
+    if _is_right_to_left(lines):
+        parts[1], parts[2] = parts[2], parts[1]
+    return [flow for part in parts if part for flow in _cut(part)]
+
+
+def _best_gutter(lines: list[Line]) -> tuple[float, float, float] | None:
+    """Find the left edge of a right-hand column, and the baselines between which it holds."""
+    import numpy as np
+
+    lines = sorted(lines, key=lambda line: line.base)
+    left, right, base, size, weight = np.array(
+        [(x.left, x.right, x.base, x.size, len(x.text)) for x in lines], dtype=np.float64
+    ).T
+    best, most = None, 0.0
+    for edge in _edges(lines):
+        after = left >= edge - 0.3 * size
+        crossing = base[~after & (right > edge - GUTTER * size)]
+        # Lines between the same two crossing lines are one band; the crossing ones are in none.
+        band = np.searchsorted(crossing, base, side="left")
+        free = np.searchsorted(crossing, base, side="right") == band
+        sums = [
+            np.bincount(band[free & side], weight[free & side], len(crossing) + 1)
+            for side in (after, ~after)
+        ]
+        lighter = np.minimum(*sums)
+        for number in np.flatnonzero(lighter > most)[np.argsort(-lighter[lighter > most])][:3]:
+            chosen = free & (band == number)
+            sides = [[lines[k] for k in np.flatnonzero(chosen & s)] for s in (~after, after)]
+            if _are_columns(*sides):
+                top = crossing[number - 1] if number else -np.inf
+                bottom = crossing[number] - 1e-6 if number < len(crossing) else np.inf
+                # The crossing line above belongs to what is above, the one below to below.
+                best, most = (edge, float(top), float(bottom)), float(lighter[number])
+                break
+    return best
+
+
+def _edges(lines: list[Line]) -> list[float]:
+    """Left edges that at least three lines share: where a right-hand column may begin."""
+    edges: list[float] = []
+    lefts = sorted((line.left, line.size) for line in lines)
+    start = 0
+    for k in range(1, len(lefts) + 1):
+        if k == len(lefts) or lefts[k][0] - lefts[start][0] > 0.3 * lefts[start][1]:
+            if k - start >= LEAST_LINES:
+                edges.append(lefts[start][0])
+            start = k
+    return edges[1:]
+
+
+def _are_columns(left: list[Line], right: list[Line]) -> bool:
+    few = min(len(left), len(right))
+    if few < LEAST_LINES or not (_is_words(left) and _is_words(right)):
+        return False
+    top = max(min(x.base for x in left), min(x.base for x in right))
+    bottom = min(max(x.base for x in left), max(x.base for x in right))
+    height = min(_height(left), _height(right))
+    if bottom - top < 0.5 * height:
+        return False
+    sides = sorted([(x.order, 0) for x in left] + [(x.order, 1) for x in right])
+    turns = sum(a[1] != b[1] for a, b in pairwise(sides))
+    if not (_is_prose(left) and _is_prose(right)):
+        # An index has short lines, but a table would be written across.
+        entries = all(
+            sum(sum(map(str.isalpha, x.text)) >= 4 for x in side) >= 0.75 * len(side)
+            for side in (left, right)
+        )
+        rows = min(len({round(x.base) for x in side}) for side in (left, right))
+        return entries and rows >= TALL and turns <= rows // 3
+    if turns <= max(2, few // 5):
+        return True
+    # Written line by line across both columns, as text recognition does: a table of prose is
+    # written cell by cell and turns less often than there are lines.
+    wide = min(median(len(x.text) for x in left), median(len(x.text) for x in right)) >= 30
+    return wide and turns >= 1.6 * few - 2
+
+
+def _height(lines: list[Line]) -> float:
+    return max(x.base for x in lines) - min(x.base for x in lines)
+
+
+def _is_prose(lines: list[Line]) -> bool:
+    """Whether most characters stand in lines as wide as running text."""
+    wide = sum(len(line.text) for line in lines if line.width >= 8 * line.size)
+    return wide >= 0.6 * sum(len(line.text) for line in lines)
+
+
+def _is_words(lines: list[Line]) -> bool:
+    letters = sum(c.isalpha() for line in lines for c in line.text)
+    return letters >= 0.45 * sum(len(line.text) for line in lines)
+
+
+def _is_right_to_left(lines: list[Line]) -> bool:
+    text = "".join(line.text for line in lines)
+    return 2 * sum("\u0590" <= c < "\u0900" for c in text) > len(text)

@@ -1,0 +1,53 @@
+"""Opens the bytes of a PDF, or says for people why that is not possible."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from milepost.errors import UnreadableFile
+
+_HEADER_WITHIN = 1024  # readers accept other bytes before "%PDF-" up to here
+
+
+@contextmanager
+def open_pdf(data: bytes, name: str) -> Iterator[Any]:
+    """Give an open pypdfium2 document and close it; the lock of ``pdf_glyphs`` must be held.
+
+    Raises:
+        UnreadableFile: empty, no PDF, damaged beyond repair, or a password is needed.
+    """
+    if not data:
+        raise UnreadableFile(f"{name} is empty (0 bytes)", "get the file again")
+    if b"%PDF-" not in data[:_HEADER_WITHIN]:
+        raise UnreadableFile(f"{name} is not a PDF", "check what kind of file it is")
+    import pypdfium2
+
+    try:
+        document = pypdfium2.PdfDocument(data)
+        pages = len(document)
+    except pypdfium2.PdfiumError as error:
+        raise _refusal(name) from error
+    try:
+        if not pages:
+            raise UnreadableFile(f"{name} has no pages", "get the file again")
+        yield document
+    finally:
+        document.close()
+
+
+def _refusal(name: str) -> UnreadableFile:
+    import pypdfium2.raw as pdfium
+
+    reason = pdfium.FPDF_GetLastError()
+    if reason == pdfium.FPDF_ERR_PASSWORD:
+        return UnreadableFile(
+            f"{name} needs a password to open",
+            "save a copy without one, e.g. qpdf --password=… --decrypt IN OUT",
+        )
+    if reason == pdfium.FPDF_ERR_SECURITY:
+        return UnreadableFile(
+            f"{name} is encrypted in a way that cannot be read", "save a copy without encryption"
+        )
+    return UnreadableFile(f"{name} is damaged or cut short", "get the file again")

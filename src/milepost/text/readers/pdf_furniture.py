@@ -1,0 +1,156 @@
+"""Running heads, feet and page numbers: marked for dropping, because they repeat over pages.
+
+A line is furniture when lines like it (digits aside) stand at the same height near the top or
+bottom edge of several pages, or sideways at the same place. A line without letters is furniture
+where its number counts the pages or never changes. What shares an outermost row with furniture
+(the chapter's name beside the page number) goes with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from milepost.text.readers.pdf_page import Page, body_size
+from milepost.text.readers.pdf_records import Line
+
+ZONE = 0.13  # of the page's height, at the top and at the bottom
+SLOT = 6.0  # points: the height within which lines of different pages stand at one place
+LEAST_PAGES = 3
+
+_DIGITS = re.compile(r"\d+")
+_ROMAN = re.compile(r"(?=[mdclxvi])m{0,3}(cm|cd|d?c{0,3})(xc|xl|l?x{0,3})(ix|iv|v?i{0,3})", re.I)
+_ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What stands in one slot in one shape: the pages, and which numbers it shows."""
+
+    pages: set[int] = field(default_factory=set)
+    shifts: Counter[int] = field(default_factory=Counter)  # number minus page
+    numbers: Counter[str] = field(default_factory=Counter)  # the text itself
+
+
+_Seats = dict[tuple[bool, int, str], _Seen]  # upright, slot, shape
+
+
+def mark_furniture(pages: Sequence[Page]) -> None:
+    """Add to each page's ``dropped`` the lines that repeat over the pages."""
+    if len(pages) < 2:
+        return
+    seats: _Seats = defaultdict(_Seen)
+    for page in pages:
+        for line in _edge_lines(page):
+            shape, number = _shape(line.text)
+            for slot in _slots(line):
+                seen = seats[_upright(page, line), slot, shape]
+                seen.pages.add(page.number)
+                seen.numbers[line.text] += 1
+                if number is not None:
+                    seen.shifts[number - page.number] += 1
+    large = 1.3 * body_size(pages)
+    least, most = min(LEAST_PAGES, len(pages)), len(pages) // 2 + 1
+    for page in pages:
+        for line in _edge_lines(page):
+            # A large line at one height is a title that several slides or parts may share.
+            need = max(least, most) if line.size > large else least
+            if _repeats(seats, line, page, need):
+                page.dropped.add(id(line))
+    for page in pages:
+        _drop_rows(page)
+    _drop_stray_numbers(pages)
+    if all(len(page.dropped) == len(page.frame.lines) for page in pages):
+        for page in pages:  # heads and no body: then they are the text
+            page.dropped.clear()
+
+
+def _edge_lines(page: Page) -> list[Line]:
+    """Lines near the top or bottom edge, and all that do not run with the text."""
+    height = page.frame.height
+    return [
+        line
+        for line in page.frame.lines
+        if not _upright(page, line) or not ZONE * height < line.base < (1 - ZONE) * height
+    ]
+
+
+def _upright(page: Page, line: Line) -> bool:
+    """Whether a line runs with the page's text, however the page itself is turned."""
+    return line.angle == page.frame.lines[0].angle
+
+
+def _slots(line: Line) -> tuple[int, int]:
+    """Two overlapping slots, so that no two near heights fall apart at a slot's border."""
+    return 2 * int(line.base // SLOT), 2 * int((line.base + SLOT / 2) // SLOT) + 1
+
+
+def _shape(text: str) -> tuple[str, int | None]:
+    """Blank the numbers of a text; give the first of them too."""
+    folded = text.casefold()
+    if _ROMAN.fullmatch(folded):
+        values = [_ROMAN_VALUES[c] for c in folded]
+        pairs = zip(values, [*values[1:], 0], strict=True)
+        return "#", sum(-v if v < after else v for v, after in pairs)
+    found = _DIGITS.search(folded)
+    return _DIGITS.sub("#", folded), int(found[0]) if found else None
+
+
+def _repeats(seats: _Seats, line: Line, page: Page, need: int) -> bool:
+    shape, number = _shape(line.text)
+    for slot in _slots(line):
+        seen = seats[_upright(page, line), slot, shape]
+        if any(c.isalpha() for c in shape):
+            if len(seen.pages) >= need:
+                return True
+            continue
+        counts = number is not None and seen.shifts[number - page.number] >= need
+        if counts or seen.numbers[line.text] >= max(need, len(seen.pages) // 2):
+            return True
+    return False
+
+
+def _drop_rows(page: Page) -> None:
+    """Drop what stands in one row with furniture, where the row is set off from the text."""
+    for line in [x for x in page.frame.lines if id(x) in page.dropped]:
+        row = [x for x in page.frame.lines if _in_row(x, line)]
+        if _outermost(page, line):
+            page.dropped |= {id(x) for x in row if x.size < 1.3 * line.size}
+
+
+def _drop_stray_numbers(pages: Sequence[Page]) -> None:
+    """Drop page numbers at another place than most: a first page, the few with roman numbers."""
+    shifts: Counter[int] = Counter()
+    slots: Counter[int] = Counter()
+    for page in pages:
+        for line in page.frame.lines:
+            shape, number = _shape(line.text)
+            if id(line) in page.dropped and shape == "#" and number is not None:
+                shifts[number - page.number] += 1
+                slots.update(_slots(line))
+    for page in pages:
+        for line in _edge_lines(page):
+            shape, number = _shape(line.text)
+            if shape != "#" or number is None or not _outermost(page, line):
+                continue
+            known = any(slots[slot] >= LEAST_PAGES for slot in _slots(line))
+            if known or shifts[number - page.number] >= LEAST_PAGES:
+                page.dropped.add(id(line))
+
+
+def _in_row(line: Line, other: Line) -> bool:
+    return line.angle == other.angle and abs(line.base - other.base) < 0.4 * other.size
+
+
+def _outermost(page: Page, line: Line) -> bool:
+    """Whether a line is set off, all text that stays being on its one side."""
+    at_top = line.base < page.frame.height / 2
+    rest = [
+        x
+        for x in page.frame.lines
+        if x.angle == line.angle and id(x) not in page.dropped and not _in_row(x, line)
+    ]
+    gaps = [(x.base - line.base if at_top else line.base - x.base) for x in rest]
+    return all(gap > 1.4 * line.size for gap in gaps)

@@ -1,0 +1,208 @@
+"""One page of a PDF → its printed characters as arrays, upright and in the order of the file.
+
+The only file that calls pdfium's text functions. It knows characters and nothing of lines.
+
+pdfium gives coordinates in the page's own space (y upwards, no rotation). Here they leave as
+*displayed* coordinates: points from the top left corner of the page as a viewer shows it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+PDFIUM = threading.RLock()
+"""Held around every use of pdfium, by everyone in the process: pdfium is not thread-safe."""
+
+
+@dataclass(frozen=True, slots=True)
+class Glyphs:
+    """The characters of one page in the order of the file, pdfium's own additions included.
+
+    Attributes:
+        code: code points, as pdfium maps them.
+        generated: True where pdfium added a space or line break that is not in the file.
+        cell: ``(n, 4)`` left, top, right, bottom in displayed points, with the font's full
+            height and the advance width.
+        ink: the same around what is printed, or None where it was not asked for.
+        base: ``(n, 2)`` origin on the baseline, displayed points.
+        size: font size in points as displayed.
+        angle: direction of the writing in whole degrees, 0 = upright as displayed, clockwise.
+        bold: True where the font's name says so.
+        width: of the displayed page in points.
+        height: of the displayed page in points.
+    """
+
+    code: NDArray[np.int64]
+    generated: NDArray[np.bool_]
+    cell: NDArray[np.float64]
+    base: NDArray[np.float64]
+    size: NDArray[np.float64]
+    angle: NDArray[np.int64]
+    bold: NDArray[np.bool_]
+    width: float
+    height: float
+    ink: NDArray[np.float64] | None = None
+
+
+def read_glyphs(document: Any, number: int, *, ink: bool = False) -> Glyphs:
+    """Read page ``number`` (from 0) of an open pypdfium2 document; the lock must be held.
+
+    Everything but ``ink`` is the same whether ``ink`` is asked for or not.
+
+    Raises:
+        ValueError: pdfium cannot load the page.
+    """
+    import pypdfium2.raw as pdfium
+
+    page = pdfium.FPDF_LoadPage(document.raw, number)
+    if not page:
+        raise ValueError(f"page {number + 1} cannot be loaded")
+    try:
+        return _read_page(pdfium, page, ink)
+    finally:
+        pdfium.FPDF_ClosePage(page)
+
+
+def _read_page(pdfium: Any, page: Any, ink: bool) -> Glyphs:
+    bounds = pdfium.FS_RECTF()
+    pdfium.FPDF_GetPageBoundingBox(page, bounds)
+    turn = pdfium.FPDFPage_GetRotation(page)
+    text = pdfium.FPDFText_LoadPage(page)
+    upright = _main_turn(pdfium, text)
+    if upright != turn:
+        # pdfium sorts characters by the page as displayed; where the writing is not upright
+        # there, words come out of order, so it is given the turn that makes it upright.
+        pdfium.FPDFText_ClosePage(text)
+        pdfium.FPDFPage_SetRotation(page, upright)
+        text = pdfium.FPDFText_LoadPage(page)
+    try:
+        return _characters(pdfium, text, _Display(bounds, turn), ink)
+    finally:
+        pdfium.FPDFText_ClosePage(text)
+
+
+def _main_turn(pdfium: Any, text: Any) -> int:
+    """Quarter turns clockwise that make most of the page's writing upright."""
+    votes = [0, 0, 0, 0]
+    count = pdfium.FPDFText_CountChars(text)
+    matrix = pdfium.FS_MATRIX()
+    for index in range(0, count, max(1, count // 200)):
+        if pdfium.FPDFText_GetMatrix(text, index, matrix):
+            votes[round(math.atan2(matrix.b, matrix.a) / (math.pi / 2)) % 4] += 1
+    return votes.index(max(votes))
+
+
+def _characters(pdfium: Any, text: Any, display: _Display, ink: bool) -> Glyphs:
+    import numpy as np
+
+    count = max(pdfium.FPDFText_CountChars(text), 0)
+    cells = (pdfium.FS_RECTF * count)()
+    matrices = (pdfium.FS_MATRIX * count)()
+    x, y = ctypes.c_double(), ctypes.c_double()
+    to_x, to_y = ctypes.byref(x), ctypes.byref(y)
+    rows: list[tuple[float, float, float]] = []
+    code, generated, bold = [0] * count, [False] * count, [False] * count
+    name = ctypes.create_string_buffer(128)
+    heavy, fresh = False, True
+    for k in range(count):
+        code[k] = char = pdfium.FPDFText_GetUnicode(text, k)
+        pdfium.FPDFText_GetLooseCharBox(text, k, cells[k])
+        pdfium.FPDFText_GetCharOrigin(text, k, to_x, to_y)
+        pdfium.FPDFText_GetMatrix(text, k, matrices[k])
+        rows.append((x.value, y.value, pdfium.FPDFText_GetFontSize(text, k)))
+        if char <= 32:
+            generated[k] = pdfium.FPDFText_IsGenerated(text, k) == 1
+            fresh = True
+        elif fresh:  # the font's name is asked once a word: it seldom changes inside one
+            heavy = _is_bold(pdfium, text, k, name)
+            fresh = False
+        bold[k] = heavy
+    # Broken fonts give numbers that are none.
+    table, loose, matrix = (
+        np.nan_to_num(np.asarray(numbers, np.float64).reshape(count, width), posinf=0.0, neginf=0.0)
+        for numbers, width in (
+            (rows, 3),
+            (np.frombuffer(cells, np.float32), 4),
+            (np.frombuffer(matrices, np.float32), 6),
+        )
+    )
+    slope = np.degrees(np.arctan2(matrix[:, 1], matrix[:, 0]))
+    return Glyphs(
+        code=np.array(code, dtype=np.int64),
+        generated=np.array(generated, dtype=np.bool_),
+        cell=display.boxes(*loose.T),
+        base=np.stack(display.points(table[:, 0], table[:, 1]), axis=1),
+        size=np.abs(table[:, 2]) * np.hypot(matrix[:, 2], matrix[:, 3]),
+        angle=np.rint(90.0 * display.turn - slope).astype(np.int64) % 360,
+        bold=np.array(bold, dtype=np.bool_),
+        width=display.width,
+        height=display.height,
+        ink=_ink(pdfium, text, count, display) if ink else None,
+    )
+
+
+def _ink(pdfium: Any, text: Any, count: int, display: _Display) -> NDArray[np.float64]:
+    import numpy as np
+
+    left, right, bottom, top = slots = [ctypes.c_double() for _ in range(4)]
+    places = [ctypes.byref(slot) for slot in slots]
+    rows = []
+    for k in range(count):
+        pdfium.FPDFText_GetCharBox(text, k, *places)
+        rows.append((left.value, top.value, right.value, bottom.value))
+    return display.boxes(*np.array(rows, dtype=np.float64).reshape(count, 4).T)
+
+
+def _is_bold(pdfium: Any, text: Any, index: int, name: Any) -> bool:
+    flags = ctypes.c_int()
+    length = pdfium.FPDFText_GetFontInfo(text, index, name, len(name), ctypes.byref(flags))
+    if not 0 < length <= len(name):
+        return False
+    font = name.value.decode("utf-8", "replace").lower()
+    return any(mark in font for mark in ("bold", "black", "heavy", "cmbx", "demi"))
+
+
+class _Display:
+    """From the page's own space to the page as displayed, for whole arrays."""
+
+    def __init__(self, bounds: Any, turn: int) -> None:
+        self._bounds, self.turn = bounds, turn
+        wide, high = bounds.right - bounds.left, bounds.top - bounds.bottom
+        self.width, self.height = (high, wide) if turn % 2 else (wide, high)
+
+    def points(
+        self, x: NDArray[np.float64], y: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Turn points of the page into displayed points."""
+        bounds = self._bounds
+        if self.turn == 0:
+            return x - bounds.left, bounds.top - y
+        if self.turn == 1:
+            return y - bounds.bottom, x - bounds.left
+        if self.turn == 2:
+            return bounds.right - x, y - bounds.bottom
+        return bounds.top - y, bounds.right - x
+
+    def boxes(
+        self,
+        left: NDArray[np.float64],
+        top: NDArray[np.float64],
+        right: NDArray[np.float64],
+        bottom: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
+        """Turn rectangles of the page into displayed ``(n, 4)`` left, top, right, bottom."""
+        import numpy as np
+
+        x0, y0 = self.points(left, top)
+        x1, y1 = self.points(right, bottom)
+        return np.stack(
+            [np.minimum(x0, x1), np.minimum(y0, y1), np.maximum(x0, x1), np.maximum(y0, y1)], axis=1
+        )

@@ -1,0 +1,180 @@
+"""Pages of ordered lines → the document's text, and where in it each printed line stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from milepost.text.readers.pdf_breaks import Break, Flow, goes_on
+from milepost.text.readers.pdf_glue import Glue
+from milepost.text.readers.pdf_headings import Heading
+from milepost.text.readers.pdf_page import Page, body_size
+from milepost.text.readers.pdf_records import Line
+
+SMALL = 0.92  # of the body's size: footnotes
+_NOTE = re.compile(r"\(?\d{1,3}|[*†‡§¶∗]")
+
+Printed = tuple[int, int, int, int]  # start, end in the text; page; place in the page's frame
+
+
+@dataclass(slots=True)
+class Joined:
+    """The text and what is known of places in it.
+
+    Attributes:
+        parts: the text in pieces.
+        length: characters so far.
+        printed: one entry a printed line, in text order.
+        blocks: where paragraphs, rows, items and headings begin.
+        pages: for each page with text, where its text begins.
+        headings: where each heading begins.
+    """
+
+    parts: list[str] = field(default_factory=list)
+    length: int = 0
+    printed: list[Printed] = field(default_factory=list)
+    blocks: list[int] = field(default_factory=list)
+    pages: list[tuple[int, int]] = field(default_factory=list)
+    headings: list[tuple[int, Heading]] = field(default_factory=list)
+
+    def add(self, text: str) -> None:
+        """Append to the text."""
+        self.parts.append(text)
+        self.length += len(text)
+
+
+@dataclass(slots=True)
+class _Paragraph:
+    """Lines that are one block of the text, and what stands before it."""
+
+    lines: list[tuple[int, Line, Break]]  # page, line, what stands before the line
+    before: Break
+    heading: Heading | None = None
+
+
+def join_pages(pages: Sequence[Page], headings: dict[int, Heading]) -> Joined:
+    """Put the text of the pages together, paragraphs that run over a page break whole."""
+    size = body_size(pages)
+    paragraphs: list[_Paragraph] = []
+    carried: Flow | None = None  # the flow that ended with the last paragraph of the body
+    held: list[_Paragraph] = []  # notes of the page before
+    for page in pages:
+        body, asides = _flows(page, size)
+        flows = [Flow(lines) for lines in body]
+        made: list[_Paragraph] = []
+        for flow in flows:
+            start = _paragraphs(page.number, flow, headings)
+            tail = made[-1] if made else (paragraphs[-1] if paragraphs else None)
+            if carried and tail and _joins(tail, start[0], carried, flow):
+                if held and not made:
+                    # The notes go before the paragraph that runs on, so that every page's text
+                    # stays together; where it began on an earlier page, it does not run on.
+                    if tail.lines[0][0] == held[0].lines[0][0]:
+                        paragraphs[-1:-1] = held
+                        held = []
+                        tail.lines += start.pop(0).lines
+                else:
+                    tail.lines += start.pop(0).lines
+            paragraphs += held
+            held = []
+            made += start
+            carried = flow
+        paragraphs += [*held, *made] if not flows else made
+        held = [p for lines in asides for p in _paragraphs(page.number, Flow(lines), headings)]
+    return _written([*paragraphs, *held], pages)
+
+
+def _flows(page: Page, size: float) -> tuple[list[list[Line]], list[list[Line]]]:
+    """Flows of running text without the furniture; footnotes and sideways text apart."""
+    body, asides = [], []
+    main = page.frame.lines[0].angle if page.frame.lines else 0
+    whole = all(line.size <= SMALL * size for line in page.lines())  # then nothing is a note
+    for lines in page.flows:
+        if lines[0].angle != main:
+            asides.append(lines)
+            continue
+        cut = len(lines)
+        while cut and not whole and lines[cut - 1].size <= SMALL * size:
+            cut -= 1
+        notes = lines[cut:]
+        low = notes and min(x.base for x in notes) > 0.35 * page.frame.height
+        if low and any(_NOTE.match(x.text) for x in notes):
+            asides.append(notes)
+        else:
+            cut = len(lines)
+        if cut:
+            body.append(lines[:cut])
+    return body, asides
+
+
+def _paragraphs(page: int, flow: Flow, headings: dict[int, Heading]) -> list[_Paragraph]:
+    """Cut a flow into paragraphs, rows, items and headings."""
+    made: list[_Paragraph] = []
+    row: list[Line] = []
+    lead: float | None = None
+    inside: Heading | None = None  # the heading whose lines are being read
+    for at, line in enumerate(flow.lines):
+        opened = headings.get(id(line))
+        if at == 0 or opened:
+            between = Break.PARAGRAPH
+        elif inside:
+            if id(line) in inside.lines:
+                between = Break.NONE
+            else:
+                between = Break.PARAGRAPH if inside.alone else flow.between(at, row, lead)
+        else:
+            between = flow.between(at, row, lead)
+        if opened:
+            inside = opened
+        elif inside and id(line) not in inside.lines:
+            inside = None
+        if between in (Break.PARAGRAPH, Break.ROW):
+            made.append(_Paragraph([(page, line, Break.NONE)], between, opened))
+            row, lead = [line], None
+            continue
+        made[-1].lines.append((page, line, between))
+        if between is Break.CELL:
+            row.append(line)
+        else:
+            lead = line.base - flow.lines[at - 1].base
+            row = [line] if len(row) == 1 else [row[0], line]
+    return made
+
+
+def _joins(tail: _Paragraph, first: _Paragraph, flow: Flow, after: Flow) -> bool:
+    if tail.heading or first.heading or tail.lines[-1][1] is not flow.lines[-1]:
+        return False
+    return goes_on(flow, after, 0)
+
+
+def _written(paragraphs: list[_Paragraph], pages: Sequence[Page]) -> Joined:
+    glue = Glue(line.text for page in pages for line in page.lines())
+    places = {id(line): k for page in pages for k, line in enumerate(page.frame.lines)}
+    out = Joined()
+    seen = 0
+    for paragraph in paragraphs:
+        if out.length:
+            out.add(paragraph.before.value)
+        out.blocks.append(out.length)
+        if paragraph.heading:
+            out.headings.append((out.length, paragraph.heading))
+        lines = paragraph.lines
+        for k, (page, line, _) in enumerate(lines):
+            if page > seen:
+                out.pages.append((page, out.length))
+                seen = page
+            text, joint = line.text, ""
+            if k + 1 < len(lines):
+                fallen, joint = _joint(glue, line, lines[k + 1])
+                text = text[: len(text) - fallen]
+            out.printed.append((out.length, out.length + len(text), page, places[id(line)]))
+            out.add(text + joint)
+    return out
+
+
+def _joint(glue: Glue, line: Line, following: tuple[int, Line, Break]) -> tuple[int, str]:
+    _, after, between = following
+    if between is Break.CELL:
+        return 0, " "
+    return glue.join(line.text, after.text)

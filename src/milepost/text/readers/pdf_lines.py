@@ -1,0 +1,195 @@
+"""Glyphs → printed lines: characters that follow each other on one baseline.
+
+A line here ends at a wide gap too, so a row of a table is several lines, and two columns side by
+side are never one. A line keeps, for each of its characters, the glyph it was made from.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from milepost.text.readers.pdf_glyphs import Glyphs
+from milepost.text.readers.pdf_mend import WORD_GAP, mended
+from milepost.text.readers.pdf_records import Frame, Line
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+WIDE_GAP = 0.95  # of the font size: beyond it, two words belong to two lines (cells, columns)
+BREAK_GAP = 0.08  # a gap that is a space where pdfium breaks the line, which it does too often
+FAINT_GAP = 0.02  # a gap that is a space where pdfium has one
+SAME_BASE = 0.5  # baselines this close are one line: superscripts stand 0.3 to 0.45 higher
+
+
+# Bullets of the symbol fonts that office programs use have private code points.
+_SYMBOLS = {0xF0B7: "•", 0xF0A7: "▪", 0xF0D8: "➢", 0xF0FC: "✓", 0xF06E: "■", 0xF0E0: "→"}
+
+
+def page_lines(glyphs: Glyphs) -> Frame:
+    """Group the characters of a page into lines; the main direction of writing comes first."""
+    import numpy as np
+
+    letters = [_letters(int(code)) for code in glyphs.code]
+    solid = np.array([bool(text) for text in letters], dtype=np.bool_)
+    solid &= ~glyphs.generated & (glyphs.size > 0.5)
+    main = 0
+    if solid.any():
+        angles, counts = np.unique(glyphs.angle[solid], return_counts=True)
+        main = int(angles[np.argmax(counts)])
+        near = np.abs((glyphs.angle - main + 180) % 360 - 180) <= 2
+        angle = np.where(near, main, glyphs.angle)
+    else:
+        angles, angle = np.zeros(0, dtype=np.int64), glyphs.angle
+    lines: list[Line] = []
+    for turn in [main, *(int(a) for a in angles if a != main)]:
+        chosen = np.flatnonzero(solid & (angle == turn))
+        if len(chosen):
+            lines += mended(_lines_of(glyphs, chosen, turn, letters))
+    upright = main % 180 in range(45, 135)
+    size = (glyphs.height, glyphs.width) if upright else (glyphs.width, glyphs.height)
+    return Frame(lines, *size)
+
+
+@lru_cache(maxsize=4096)
+def _letters(code: int) -> str:
+    """Give what a code point of pdfium stands for; nothing for spaces and controls."""
+    if code in (0x02, 0xAD, 0xFFFE):  # pdfium's ways to say: a hyphen at the end of a line
+        return "-"
+    if code < 0x21 or 0x7F <= code < 0xA0 or 0xD800 <= code < 0xE000 or code > 0x10FFFF:
+        return ""
+    if code in _SYMBOLS:
+        return _SYMBOLS[code]
+    char = chr(code)
+    kind = unicodedata.category(char)
+    if kind in ("Zs", "Zl", "Zp", "Cc", "Cf", "Co", "Cn"):
+        return char if code in (0x200C, 0x200D) else ""
+    if 0xFB00 <= code <= 0xFDFF or 0xFE70 <= code <= 0xFEFF or 0x2E80 <= code <= 0x2FDF:
+        # Ligatures, Arabic letter forms and radicals: shapes of the print, not letters.
+        return unicodedata.normalize("NFKC", char).replace(" ", "") or char
+    return char
+
+
+def _turned(
+    points: NDArray[np.float64], angle: int, width: float, height: float
+) -> NDArray[np.float64]:
+    """Turn displayed ``(n, 2)`` points into the frame where ``angle`` is upright."""
+    import numpy as np
+
+    radians = np.radians(angle)
+    along = np.array([np.cos(radians), -np.sin(radians)])
+    across = np.array([np.sin(radians), np.cos(radians)])
+    turn = np.stack([along, across])
+    corners = np.array([[0, 0], [width, 0], [0, height], [width, height]], dtype=np.float64) @ turn
+    turned: NDArray[np.float64] = points @ turn - corners.min(axis=0)
+    return turned
+
+
+def _lines_of(
+    glyphs: Glyphs, chosen: NDArray[np.int64], angle: int, letters: list[str]
+) -> list[Line]:
+    """Cut the glyphs of one direction, in the order of the file, where the writing jumps."""
+    import numpy as np
+
+    cell, page = glyphs.cell[chosen], (glyphs.width, glyphs.height)
+    one, two = _turned(cell[:, :2], angle, *page), _turned(cell[:, 2:], angle, *page)
+    left, right = np.minimum(one, two)[:, 0], np.maximum(one, two)[:, 0]
+    origin, base = _turned(glyphs.base[chosen], angle, *page).T
+    # pdfium spells a ligature out as several characters that share one origin.
+    shared = (np.diff(origin) == 0) & (np.diff(base) == 0)
+    size = glyphs.size[chosen]
+    code = glyphs.code[chosen]
+    _fill_holes(left, right, base, size, shared)
+    apart = np.diff(chosen) > 1  # pdfium has a space or line break between the two
+    real_between = np.diff(_spaces(glyphs, real=True)[chosen]) > 0
+    faint_between = np.diff(_spaces(glyphs, real=False)[chosen]) > 0
+
+    larger = np.maximum(size[1:], size[:-1])
+    gap = left[1:] - right[:-1]
+    if _right_to_left(code).any():
+        gap = np.maximum(gap, left[:-1] - right[1:])
+    cut = (np.abs(np.diff(base)) > SAME_BASE * larger) | (gap > WIDE_GAP * larger)
+    cut |= gap < -0.75 * larger
+    cut &= ~shared
+    space = (gap > WORD_GAP * larger) | real_between
+    space |= (apart & (gap > BREAK_GAP * larger)) | (faint_between & (gap > FAINT_GAP * larger))
+    space &= ~shared
+    starts = [0, *(np.flatnonzero(cut) + 1).tolist(), len(chosen)]
+
+    lines = []
+    for first, last in pairwise(starts):
+        text: list[str] = []
+        source: list[int] = []
+        edges: list[float] = []
+        for k in range(first, last):
+            number = int(chosen[k])
+            if k > first and space[k - 1]:
+                text.append(" ")
+                source.append(-1)
+                edges.append(float(right[k - 1]))
+            text.append(letters[number])
+            source += [number] * len(letters[number])
+            edges += [float(left[k])] * len(letters[number])
+        middle = (first + last) // 2
+        bold = glyphs.bold[chosen[[first, middle, last - 1]]]
+        main = float(np.median(size[first:last]))
+        lines.append(
+            Line(
+                "".join(text),
+                source,
+                float(left[first:last].min()),
+                float(right[first:last].max()),
+                float(np.median(base[first:last])),
+                main,
+                float(size[first:last].max()),
+                angle,
+                bool(bold.all()),
+                int(chosen[first]),
+                edges,
+            )
+        )
+    return lines
+
+
+def _spaces(glyphs: Glyphs, *, real: bool) -> NDArray[np.int64]:
+    """How many spaces stand before each glyph: those in the file, or those pdfium put there."""
+    import numpy as np
+
+    if not real:
+        return np.cumsum((glyphs.code == 0x20) & glyphs.generated)
+    blank = np.isin(glyphs.code, (0x20, 0xA0, 0x09, 0x3000)) & ~glyphs.generated
+    blank |= (glyphs.code >= 0x2000) & (glyphs.code <= 0x200A)
+    return np.cumsum(blank)
+
+
+def _fill_holes(
+    left: NDArray[np.float64],
+    right: NDArray[np.float64],
+    base: NDArray[np.float64],
+    size: NDArray[np.float64],
+    shared: NDArray[np.bool_],
+) -> None:
+    """Put a glyph with an impossible place into the hole that its line has for it, in place.
+
+    Some fonts give ligatures a wrong origin: "De", "fi" far below, "ning" on the first line.
+    """
+    import numpy as np
+
+    larger = np.maximum(size[1:], size[:-1])
+    for before in np.flatnonzero(np.abs(np.diff(base)) > SAME_BASE * larger).tolist():
+        first = last = before + 1  # the glyph, or the letters it stands for
+        while last < len(shared) and shared[last]:
+            last += 1
+        after = last + 1
+        if after < len(base) and abs(base[after] - base[before]) < 0.1 * size[before]:
+            hole = left[after] - right[before]
+            if 0.1 * size[before] < hole < 1.3 * size[before]:
+                left[first:after], right[first:after] = right[before], left[after]
+                base[first:after] = base[before]
+
+
+def _right_to_left(code: NDArray[np.int64]) -> NDArray[np.bool_]:
+    return ((code >= 0x590) & (code < 0x900)) | ((code >= 0xFB1D) & (code < 0xFF00))

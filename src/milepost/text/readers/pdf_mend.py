@@ -1,0 +1,83 @@
+"""Printed lines that the file writes apart though a reader sees one → one line.
+
+Some programs write letter by letter in any order, change the font inside a word, or write the
+raised numbers of footnotes last; most set the mark of a list item apart from its words.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+
+from milepost.text.readers.pdf_records import Line
+
+WORD_GAP = 0.23  # a gap that is a space even where the file has none
+ITEM_GAP = 2.6  # between the mark of a list item and its words
+_MARK = re.compile(r"[•▪■➢✓·◦‣●○–—*✔\-]|\(?(?:\d{1,2}|[a-z])[.)]")
+
+
+def mended(lines: list[Line]) -> list[Line]:
+    """Join lines that touch on one baseline, and put raised marks where they stand."""
+    rows: dict[int, list[Line]] = {}
+    merged = []
+    for line in sorted(lines, key=lambda line: (line.left, line.order)):
+        step = round(line.base / 4)
+        near = [other for k in range(step - 2, step + 3) for other in rows.get(k, ())]
+        for other in near:
+            if _touch(other, line):
+                _append(other, line)
+                rows.setdefault(round(other.base / 4), []).append(other)
+                break
+            if _raised(other, line) and line.right < other.right:
+                _insert(other, line)
+                break
+        else:
+            rows.setdefault(step, []).append(line)
+            merged.append(line)
+    return sorted(merged, key=lambda line: line.order)
+
+
+def _touch(line: Line, after: Line) -> bool:
+    larger = max(line.size, after.size)
+    level = abs(line.base - after.base) < 0.12 * larger
+    closest = -0.3 if level else -0.35
+    furthest = 0.5 if level else 0.25
+    gap = after.left - line.right
+    if level and _MARK.fullmatch(line.text) and 0 < gap < ITEM_GAP * larger:
+        return True
+    fits = closest * larger < gap < furthest * larger
+    return fits and (level or _raised(line, after) or _raised(after, line))
+
+
+def _raised(line: Line, mark: Line) -> bool:
+    """Whether ``mark`` is small and short and a little above or below the line's base."""
+    small = len(mark.text) <= 3 and mark.size < 0.85 * line.size
+    return small and abs(line.base - mark.base) < 0.55 * line.size
+
+
+def _append(line: Line, more: Line) -> None:
+    # After a raised number the gap before the next word is half its size.
+    least = 0.1 if _raised(more, line) else WORD_GAP
+    if more.left - line.right > least * max(line.size, more.size):
+        line.text += " "
+        line.source.append(-1)
+        line.starts.append(line.right)
+    if len(more.text) > len(line.text) or _raised(more, line):
+        line.size, line.base = more.size, more.base
+    line.text += more.text
+    line.source += more.source
+    line.starts += more.starts
+    line.right = max(line.right, more.right)
+    line.order = min(line.order, more.order)
+    line.largest = max(line.largest, more.largest)
+    line.bold = line.bold and more.bold
+
+
+def _insert(line: Line, mark: Line) -> None:
+    at = bisect_left(line.starts, mark.left + 0.3 * mark.width)
+    if 0 < at < len(line.text) and line.text[at - 1] == " ":
+        at -= 1  # the mark belongs to the word before it
+    line.text = line.text[:at] + mark.text + line.text[at:]
+    line.source[at:at] = mark.source
+    line.starts[at:at] = mark.starts
+    line.order = min(line.order, mark.order)

@@ -1,0 +1,64 @@
+"""What the steps from lines to text share: a page, its furniture, its reading order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from milepost.text.readers.pdf_columns import reading_order
+from milepost.text.readers.pdf_glyphs import Glyphs, read_glyphs
+from milepost.text.readers.pdf_lines import page_lines
+from milepost.text.readers.pdf_records import Frame, Line
+
+
+@dataclass(slots=True)
+class Page:
+    """One page on its way to text.
+
+    Attributes:
+        number: from 1.
+        frame: its lines in the order of the file; a line's place there is its name later on.
+        dropped: ids of lines that are furniture (running heads, page numbers).
+        flows: the other lines in reading order, one list a flow.
+    """
+
+    number: int
+    frame: Frame
+    dropped: set[int] = field(default_factory=set)
+    flows: list[list[Line]] = field(default_factory=list)
+
+    def arrange(self) -> None:
+        """Bring the lines into reading order, once the furniture is known."""
+        kept = [line for line in self.frame.lines if id(line) not in self.dropped]
+        self.flows = reading_order(kept)
+
+    def lines(self) -> Iterator[Line]:
+        """Lines in reading order without the furniture."""
+        for flow in self.flows:
+            yield from flow
+
+
+def load_page(document: Any, index: int, *, ink: bool = False) -> tuple[Page, Glyphs]:
+    """Read page ``index`` (from 0) of an open PDF into lines; the lock must be held.
+
+    Without ``ink`` the lines do not keep which glyph each character came from. The same file
+    gives the same page every time: ``pdf_boxes`` relies on it.
+    """
+    glyphs = read_glyphs(document, index, ink=ink)
+    frame = page_lines(glyphs)
+    for line in frame.lines:
+        line.starts = []
+        if not ink:
+            line.source = []  # a number a character, which would make long books heavy
+    return Page(index + 1, frame), glyphs
+
+
+def body_size(pages: Sequence[Page]) -> float:
+    """Find the font size of most characters, to half a point; 10 where there are none."""
+    sizes: Counter[float] = Counter()
+    for page in pages:
+        for line in page.frame.lines:
+            sizes[round(2 * line.size) / 2] += len(line.text)
+    return max(sizes.items(), key=lambda item: (item[1], item[0]))[0] if sizes else 10.0

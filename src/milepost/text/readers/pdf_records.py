@@ -1,0 +1,51 @@
+"""The records that the steps of reading a PDF hand on: a printed line, a page's frame of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(slots=True, eq=False)
+class Line:
+    """One printed line, or the part of it up to a wide gap.
+
+    Coordinates are those of the *frame*: the page turned so that this writing is upright.
+
+    Attributes:
+        text: its characters, single spaces between words, none at the ends.
+        source: for each character of ``text`` the glyph's number on the page, -1 for a space.
+        left: frame coordinates of the cell; likewise ``right``.
+        base: the baseline, growing downwards.
+        size: the font size that most characters have.
+        largest: the largest font size in it.
+        angle: direction of the writing on the displayed page, whole degrees.
+        bold: True where the first, middle and last character are.
+        order: place in the order of the file.
+        starts: for each character of ``text`` the left edge of its cell.
+    """
+
+    text: str
+    source: list[int]
+    left: float
+    right: float
+    base: float
+    size: float
+    largest: float
+    angle: int
+    bold: bool
+    order: int
+    starts: list[float]
+
+    @property
+    def width(self) -> float:
+        """Extent along the writing in points."""
+        return self.right - self.left
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The printed lines of one page in the order of the file, and the size of their frame."""
+
+    lines: list[Line]
+    width: float
+    height: float

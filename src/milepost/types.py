@@ -1,0 +1,180 @@
+"""The frozen records that cross rooms. Standard library only; arrays are named, not imported.
+
+Offsets are always code points of ``Document.text``, end exclusive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from milepost.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A place in a text: from ``offset`` on, this page or this heading holds.
+
+    Attributes:
+        offset: code points into the text; for a heading, where its words start.
+        kind: ``page`` or ``heading``.
+        value: the page's number in the file, from 1, in digits; or the heading's words.
+        level: 1–6 for a heading (1 = outermost), 0 for a page.
+    """
+
+    offset: int
+    kind: Literal["page", "heading"]
+    value: str
+    level: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle on a page of the file, in points (1/72 inch) from the top left corner of the
+    page as a reader shows it (its rotation applied)."""
+
+    page: int
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text and what a reader knew about it.
+
+    Attributes:
+        name: what identifies it in an index: the absolute path, or a name given by the caller.
+        text: the whole extracted text; every offset everywhere refers to it.
+        marks: pages and headings in ascending order of offset.
+        source: the file it was read from, or None for text given by the caller.
+        hash: sha256 (hex) of the file's bytes, or of the text in UTF-8 where there is no file.
+        notes: what the reader could not read, for people ("pages 3-4 have no text: scanned?").
+        blocks: borders the reader knows for certain (paragraph, heading, list item, table row,
+            code line): offsets at which a sentence must start, ascending. May be empty.
+    """
+
+    name: str
+    text: str
+    marks: tuple[Mark, ...] = ()
+    source: str | None = None
+    hash: str = ""
+    notes: tuple[str, ...] = ()
+    blocks: tuple[int, ...] = ()
+    locator: Callable[[int, int], list[Box]] | None = field(default=None, repr=False, compare=False)
+
+    def boxes(self, start: int, end: int) -> list[Box]:
+        """Where ``text[start:end]`` stands on the pages of its PDF, one box a line of print.
+
+        The boxes are read from the file again each time, so nothing of them is stored.
+
+        Raises:
+            InputError: the document is no PDF, the span is outside the text, or the file is
+                gone or has changed since it was read.
+        """
+        if self.locator is None:
+            raise InputError(f"{self.name} has no page boxes", "boxes exist for PDF files only")
+        if not 0 <= start <= end <= len(self.text):
+            raise InputError(f"span {start}:{end} is outside the {len(self.text)} characters")
+        return self.locator(start, end)
+
+    def page(self, offset: int) -> int | None:
+        """The page (from 1) that holds ``offset``, or None where the format has no pages."""
+        value = self._last("page", offset)
+        return int(value) if value is not None else None
+
+    def heading(self, offset: int) -> str | None:
+        """The nearest heading at or before ``offset``, or None."""
+        return self._last("heading", offset)
+
+    def _last(self, kind: str, offset: int) -> str | None:
+        found = None
+        for mark in self.marks:
+            if mark.offset > offset:
+                break
+            if mark.kind == kind:
+                found = mark.value
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Landmarks:
+    """What a model read of one text.
+
+    Attributes:
+        vectors: ``(n, d)`` float32, unit length: one row a landmark (sentence), in text order.
+        spans: ``(n, 2)`` int64: start and end of each sentence; they tile the text.
+        document: ``(d,)`` float32, unit length: mean of the landmarks (LMK, arXiv 2601.21525);
+            zeros for an empty text.
+        tokens_given: tokens of the text, special tokens and halo not counted.
+        tokens_read: tokens that entered the network as owned by a window; equal to
+            ``tokens_given``, always: nothing is truncated.
+        familiar: ``(n,)`` float32 in 0–1: how well the tokenizer knows the sentence (share of
+            its letters inside tokens of three letters or more); low means a language or notation
+            that the model was not made for.
+    """
+
+    vectors: NDArray[np.float32]
+    spans: NDArray[np.int64]
+    document: NDArray[np.float32]
+    tokens_given: int
+    tokens_read: int
+    familiar: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A sentence inside a passage that made it score: span, score, and the parts of the score.
+
+    ``parts`` sum to ``score`` (before the passage's own bonus, none at present).
+    """
+
+    start: int
+    end: int
+    score: float
+    parts: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A run of whole sentences that answers the question.
+
+    ``text == document_text[start:end]``, always. ``document`` is the document's name in the
+    index, ``source`` its file. ``score`` orders passages of one answer; ``hits`` are the
+    sentences that made it, best first. ``page`` (from 1) and ``heading`` are those of the best
+    hit's first character.
+    """
+
+    text: str
+    document: str
+    source: str | None
+    start: int
+    end: int
+    score: float
+    hits: tuple[Hit, ...]
+    heading: str | None
+    page: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What ``index.add`` did, by document name; ``failed`` maps a name to its reason, ``notes``
+    to what a reader could not read in a document that was indexed all the same."""
+
+    added: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    failed: dict[str, str] = field(default_factory=dict)
+    notes: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    sentences: int = 0
+    tokens: int = 0
+    seconds: float = 0.0

@@ -1,0 +1,38 @@
+"""Over-long sentences are cut at clauses, so that nothing has to be truncated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+_CLAUSE = frozenset(";:,)]}—–、，；：）」』،؛")
+
+
+def cut(text: str, starts: Sequence[int], ends: Sequence[int], longest: int) -> list[int]:
+    """Token numbers at which a sentence is cut into pieces of at most ``longest`` tokens.
+
+    A cut falls after the last clause mark of the piece's second half; where there is none, at
+    the last white space of that half; where there is none either, at the limit.
+
+    Args:
+        text: the sentence.
+        starts: first character of each token, ascending.
+        ends: one past the last character of each token.
+        longest: most tokens of a piece, at least 1.
+
+    Returns:
+        The first token of each piece but the first; empty where nothing is to be cut.
+
+    >>> cut("a, b c d", [0, 1, 3, 5, 7], [1, 2, 4, 6, 8], longest=3)
+    [2]
+    """
+    cuts: list[int] = []
+    first, count = 0, len(starts)
+    while count - first > longest:
+        limit = first + longest
+        candidates = range(limit, first + longest // 2, -1)
+        at = next((n for n in candidates if text[ends[n - 1] - 1] in _CLAUSE), None)
+        if at is None:
+            at = next((n for n in candidates if starts[n] > ends[n - 1]), limit)
+        cuts.append(at)
+        first = at
+    return cuts

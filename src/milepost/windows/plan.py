@@ -1,0 +1,80 @@
+"""Sentences to windows: whole sentences, a halo on both sides, one owner a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Sentences ``first … last - 1`` are read; of these ``own_first … own_last - 1`` are owned.
+
+    The sentences read but not owned are the halo: context whose vectors come from another window.
+    """
+
+    first: int
+    own_first: int
+    own_last: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class WindowSize:
+    """How large windows are, in tokens, landmarks included.
+
+    Attributes:
+        size: most tokens of a window, the opening special token included.
+        left: most tokens of context before the first owned sentence.
+        right: most tokens of context after the last owned sentence.
+        longest: most tokens of one sentence with its landmark; ``1 + longest <= size``.
+    """
+
+    size: int = 256
+    left: int = 64
+    right: int = 32
+    longest: int = 129
+
+    def __post_init__(self) -> None:
+        if 1 + self.longest > self.size:
+            raise ValueError(f"a sentence of {self.longest} tokens does not fit in {self.size}")
+
+
+def plan(costs: Sequence[int], shape: WindowSize) -> Iterator[Window]:
+    """Windows in document order; together they own each sentence exactly once.
+
+    Greedy: a window takes its left halo, then owns sentences while room for the right halo is
+    left (the last window of a text needs none), then takes the right halo.
+
+    Args:
+        costs: tokens of each sentence with its landmark, each at most ``shape.longest``.
+
+    >>> small = WindowSize(size=51, left=20, right=0, longest=11)
+    >>> [(w.first, w.own_first, w.own_last) for w in plan([10] * 12, small)]
+    [(0, 0, 5), (3, 5, 8), (6, 8, 11), (9, 11, 12)]
+    """
+    count, own_first = len(costs), 0
+    remaining = sum(costs)
+    while own_first < count:
+        if costs[own_first] > shape.longest:
+            raise ValueError(f"sentence {own_first} has {costs[own_first]} tokens")
+        room = shape.size - 1 - costs[own_first]
+        first, used = own_first, 0
+        while first > 0 and used + costs[first - 1] <= min(shape.left, room):
+            first -= 1
+            used += costs[first]
+        room = shape.size - 1 - used
+        if remaining > room:
+            room -= shape.right
+        own_last, owned = own_first + 1, costs[own_first]
+        while own_last < count and owned + costs[own_last] <= room:
+            owned += costs[own_last]
+            own_last += 1
+        room = min(shape.right, shape.size - 1 - used - owned)
+        last, ahead = own_last, 0
+        while last < count and ahead + costs[last] <= room:
+            ahead += costs[last]
+            last += 1
+        yield Window(first, own_first, own_last, last)
+        remaining -= owned
+        own_first = own_last

@@ -1,0 +1,53 @@
+"""Fixtures of the store's tests that need a second process or a small disk."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from store_entries import Child
+
+
+@pytest.fixture
+def child() -> Iterator[Child]:
+    """Start Python code in another process, with these tests' modules; it is gone afterwards."""
+    started = []
+
+    def start(code: str, *arguments: object) -> subprocess.Popen[str]:
+        paths = [str(Path(__file__).parent), *sys.path]
+        process = subprocess.Popen(
+            [sys.executable, "-c", code, *map(str, arguments)],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "OPENBLAS_NUM_THREADS": "1"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """Mount a file system of 2 MiB; skips where mounting is not allowed."""
+    if sys.platform != "linux" or shutil.which("mount") is None:
+        pytest.skip("needs mount on Linux; the limit on file size is tested everywhere else")
+    place = tmp_path / "disk"
+    place.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", place], capture_output=True, text=True
+    )
+    if mounted.returncode:
+        pytest.skip(f"may not mount a small file system: {mounted.stderr.strip()}")
+    yield place
+    subprocess.run(["umount", "-l", place], check=True)

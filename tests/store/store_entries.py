@@ -1,0 +1,85 @@
+"""Entries for the store's tests, made from a few numbers: any process can make them again."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from milepost.store import Entry, Store, open_store
+from milepost.types import Document, Mark
+
+Child = Callable[..., "subprocess.Popen[str]"]  # the fixture ``child``
+WIDTH = 8
+FINGERPRINT = "abc123"
+
+
+def unit(*values: int) -> np.ndarray:
+    """Make a unit vector that int8 holds without rounding: its largest part is 127."""
+    row = np.array(values, dtype=np.float64)
+    return (row / np.linalg.norm(row)).astype(np.float32)
+
+
+def rows(count: int, seed: int, width: int = WIDTH) -> np.ndarray:
+    """Make unit vectors that int8 holds without rounding."""
+    rng = np.random.default_rng(seed)
+    values = rng.integers(-126, 127, (count, width)).astype(np.float64)
+    values[np.arange(count), rng.integers(0, width, count)] = 127
+    return (values / np.linalg.norm(values, axis=1, keepdims=True)).astype(np.float32)
+
+
+def entry(
+    name: str,
+    sentences: Sequence[str],
+    *,
+    vectors: np.ndarray | None = None,
+    terms: Sequence[Sequence[str]] | None = None,
+    seed: int = 0,
+    **document: object,
+) -> Entry:
+    """Make an entry whose sentences are the given strings, its terms their words."""
+    ends = np.cumsum([len(sentence) for sentence in sentences], dtype=np.int64)
+    spans = np.stack((np.concatenate(([0], ends[:-1])), ends), axis=1) if len(ends) else ends
+    count = len(sentences)
+    return Entry(
+        document=Document(name, "".join(sentences), **document),
+        spans=spans.reshape(-1, 2).astype(np.int64),
+        vectors=rows(count, seed) if vectors is None else vectors,
+        familiar=np.linspace(0, 1, count, dtype=np.float32),
+        terms=[sentence.split() for sentence in sentences] if terms is None else terms,
+        signature=None if seed % 2 else (seed, 10**18 + seed),
+    )
+
+
+def numbered(number: int, sentences: int = 30) -> Entry:
+    """Entry ``number`` of an endless series; three names take turns, so later ones replace."""
+    words = [f"number{number} sentence{i} word{(number * i) % 7} " for i in range(sentences)]
+    return entry(
+        f"document {number % 3}",
+        words,
+        seed=number,
+        hash=str(number),
+        marks=(Mark(0, "heading", f"Heading {number}", 1),),
+    )
+
+
+def opened(folder: Path | None, **options: object) -> Store:
+    """Open the store in ``folder`` for this module's entries."""
+    return open_store(folder, fingerprint=FINGERPRINT, dimensions=WIDTH, **options)
+
+
+def holds(store: Store, given: Entry) -> None:
+    """Assert that every part of the entry can be read back, and is found."""
+    name, count = given.document.name, len(given.spans)
+    assert store.document(name) == given.document
+    kept = store.sentences(name)
+    assert np.array_equal(kept.spans, given.spans)
+    assert kept.lengths.tolist() == [len(terms) for terms in given.terms]
+    assert np.abs(kept.familiar - given.familiar).max(initial=0) <= 0.5 / 255 + 1e-6
+    assert np.abs(store.vectors(kept.first, count) - given.vectors).max(initial=0) < 1e-6
+    for row, terms in enumerate(given.terms, kept.first):
+        for term in set(terms):
+            held, counts = store.postings([term])[term]
+            assert counts[held == row].tolist() == [list(terms).count(term)]

@@ -1,0 +1,93 @@
+"""Writes small PDFs for the tests (one standard font, no compression), and checks documents."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from milepost.types import Document
+
+
+@dataclass
+class PdfPage:
+    """A page to be written: ``text`` puts one line, x and y in points from the bottom left."""
+
+    width: float = 612
+    height: float = 792
+    rotate: int = 0
+    operations: list[str] = field(default_factory=list)
+
+    def text(self, x: float, y: float, words: str, size: float = 10, *, bold: bool = False) -> None:
+        escaped = words.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
+        font = "F2" if bold else "F1"
+        self.operations.append(f"BT /{font} {size} Tf 1 0 0 1 {x} {y} Tm ({escaped}) Tj ET")
+
+    def lines(
+        self, x: float, y: float, lines: list[str], size: float = 10, step: float = 12
+    ) -> None:
+        for number, line in enumerate(lines):
+            self.text(x, y - number * step, line, size)
+
+
+def write_pdf(pages: list[PdfPage], outline: list[tuple[str, int]] | None = None) -> bytes:
+    """Write the pages; ``outline`` is a list of title and page index."""
+    objects: list[bytes] = [b""] * 4
+    objects[2] = (
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"
+    )
+    objects[3] = objects[2].replace(b"Helvetica", b"Helvetica-Bold")
+    kids = []
+    for page in pages:
+        stream = "\n".join(page.operations).encode("cp1252")
+        objects.append(b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream))
+        objects.append(
+            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 %d %d] /Rotate %d /Contents %d 0 R "
+            b"/Resources << /Font << /F1 3 0 R /F2 4 0 R >> >> >>"
+            % (page.width, page.height, page.rotate, len(objects))
+        )
+        kids.append(len(objects))
+    refs = b" ".join(b"%d 0 R" % kid for kid in kids)
+    objects[1] = b"<< /Type /Pages /Count %d /Kids [%s] >>" % (len(kids), refs)
+    root = b"<< /Type /Catalog /Pages 2 0 R"
+    if outline:
+        first = len(objects) + 2
+        last = first + len(outline) - 1
+        objects.append(b"<< /First %d 0 R /Last %d 0 R /Count %d >>" % (first, last, len(outline)))
+        root += b" /Outlines %d 0 R" % (first - 1)
+        for number, (title, page_index) in enumerate(outline):
+            following = (
+                b"/Next %d 0 R " % (first + number + 1) if number + 1 < len(outline) else b""
+            )
+            objects.append(
+                b"<< /Title (%s) /Parent %d 0 R %s/Dest [%d 0 R /XYZ 0 792 0] >>"
+                % (title.encode("ascii"), first - 1, following, kids[page_index])
+            )
+    objects[0] = root + b" >>"
+    out = bytearray(b"%PDF-1.4\n")
+    places = []
+    for number, body in enumerate(objects, 1):
+        places.append(len(out))
+        out += b"%d 0 obj\n%s\nendobj\n" % (number, body)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    start = len(out)
+    out += b"xref\n0 %d\n0000000000 65535 f \n%s" % (len(objects) + 1, table)
+    out += b"trailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (
+        len(objects) + 1,
+        start,
+    )
+    return bytes(out)
+
+
+def check_document(document: Document) -> None:
+    """Check what holds for every document a PDF gives."""
+    text = document.text
+    offsets = [mark.offset for mark in document.marks]
+    assert offsets == sorted(offsets)
+    assert all(0 <= offset < len(text) for offset in offsets)
+    assert list(document.blocks) == sorted(set(document.blocks))
+    assert all(not text[at].isspace() for at in document.blocks)
+    assert all(at == 0 or text[at - 1] == "\n" for at in document.blocks)
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff\ufb00-\ufb06]", text)
+    assert not re.search(r"\n{3}|  | \n|\n ", text)
+    pages = [int(mark.value) for mark in document.marks if mark.kind == "page"]
+    assert pages == sorted(set(pages))

@@ -1,0 +1,88 @@
+"""Bytes to text."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from milepost.errors import UnreadableFile
+from milepost.text.encoding import decode
+
+GERMAN = "Die Straße führt über den Fluß. Er wäre gern früher gekommen, äußerte er später.\n" * 5
+FRENCH = "L'été dernier, la forêt était très agréable à traverser; où êtes-vous allés?\n" * 5
+RUSSIAN = "Стандарт определяет требования к безопасности приложений и служб.\n" * 5
+JAPANESE = "日本語の文章です。これは漢字とひらがなとカタカナを含みます。\n" * 5
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        (GERMAN, "utf-8"),
+        (GERMAN, "utf-8-sig"),
+        (GERMAN, "utf-16"),
+        (GERMAN, "utf-16-le"),
+        (GERMAN, "utf-16-be"),
+        (GERMAN, "utf-32"),
+        (GERMAN, "cp1252"),
+        (FRENCH, "cp1252"),
+        (FRENCH, "iso-8859-1"),
+        (RUSSIAN, "koi8-r"),
+        (RUSSIAN, "cp1251"),
+        (RUSSIAN, "utf-16-le"),
+        (JAPANESE, "cp932"),
+        (JAPANESE, "euc-jp"),
+    ],
+)
+def test_encodings_are_found(text: str, encoding: str) -> None:
+    """Text comes out as it went in, whatever its encoding, with or without a mark."""
+    assert decode(text.encode(encoding), "a.txt")[0] == text
+
+
+def test_a_guess_is_told() -> None:
+    """Only what was guessed is noted."""
+    assert decode(RUSSIAN.encode("koi8-r"), "a.txt")[1] == ("read as koi8-r, a guess",)
+    assert decode(RUSSIAN.encode("utf-8"), "a.txt")[1] == ()
+
+
+def test_what_the_file_says_is_believed() -> None:
+    """A declared encoding is used, in the sense browsers give its name."""
+    data = "“Ærø”".encode("cp1252")
+    assert decode(data, "a.html", "iso-8859-1") == ("“Ærø”", ())
+    assert decode(data, "a.html", "no-such-thing")[0]
+    assert decode(b"plain", "a.html", "hex") == ("plain", ())
+
+
+def test_a_few_broken_bytes_are_told_not_fatal() -> None:
+    """UTF-8 with a broken byte stays UTF-8, and the note counts the loss."""
+    text, notes = decode((GERMAN * 3).encode() + b"\xff end", "a.txt")
+    assert text.startswith(GERMAN)
+    assert notes == ("1 places could not be decoded as utf-8",)
+
+
+def test_newlines_and_marks_are_made_plain() -> None:
+    """CRLF and CR become LF; NULs, marks and lone surrogates go."""
+    assert decode(b"a\r\nb\rc\nd", "a.txt")[0] == "a\nb\nc\nd"
+    assert decode("\ufeffa\ufeffb".encode(), "a.txt")[0] == "ab"
+    assert decode(b"\xff\xfea\0\0\xd8b\0", "a.txt")[0] == "a\ufffdb"
+
+
+@pytest.mark.parametrize(
+    "data", [bytes(range(256)) * 40, b"\0" * 100, b"\x7fELF\x02\x01\x01" + b"\0\x01\x02\x03" * 99]
+)
+def test_binary_is_refused(data: bytes) -> None:
+    """Bytes that are no text are refused by name."""
+    with pytest.raises(UnreadableFile, match=r"thing\.bin"):
+        decode(data, "thing.bin")
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=400))
+def test_any_bytes_give_clean_text_or_one_error(data: bytes) -> None:
+    """Whatever the bytes: text in clean form, or the one error callers expect."""
+    try:
+        text, _ = decode(data, "x")
+    except UnreadableFile:
+        return
+    assert not set(text) & {"\0", "\r", "\ufeff"}
+    text.encode("utf-8")

@@ -1,0 +1,85 @@
+"""Real files as people have them: each is read, and its question's sentence is in its place."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from milepost.text import read, split
+
+SENTENCES = {
+    "docx-long-tables.docx": 1,
+    "docx-tracked-changes.docx": 1,
+    "docx-template.docx": 1,
+    "epub-childrens-literature.epub": 1,
+    "epub-arabic-right-to-left.epub": 1,
+    "html-article-blog.html": 1,
+    "html-wikipedia-table.html": 1,
+    "html-documentation.html": 1,
+    "html-xhtml-shift-jis.html": 1,
+    "html-one-long-line.html": 1,
+    "md-tutorial.md": 1,
+    "md-lecture-notes.md": 1,
+    "rst-pep.rst": 1,
+    "source-tokenizer.py": 1,
+    "txt-utf16-novel.txt": 1,
+    "txt-shift-jis.txt": 1,
+    "txt-koi8-r-russian.txt": 1,
+    "txt-latin1-french.txt": 1,
+}
+"""File to the number of sentences of ours that its question's sentence lies in."""
+
+
+def squeeze(text: str) -> str:
+    """Leave out white space and hyphens."""
+    return re.sub(r"[\s\-‐‑\u00ad]+", "", text)
+
+
+def wanted(folder: Path, name: str) -> str:
+    """Look up the sentence that the folder's README gives for a file."""
+    rows = (line.split(" | ") for line in (folder / "README.md").read_text("utf-8").splitlines())
+    return next(row[2] for row in rows if row[0] == f"| {name}" and len(row) == 4)
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("name", sorted(SENTENCES))
+def test_the_sentence_is_found(shared_data: Path, name: str) -> None:
+    """The sentence a reader sees is in the text, in as few of our sentences as can be."""
+    folder = shared_data / "files"
+    document = read(folder / name)
+    sentence = squeeze(wanted(folder, name))
+    spans = split(document.text, document.blocks)
+    holding = [
+        last - first
+        for first in range(len(spans))
+        for last in range(first + 1, min(first + 4, len(spans) + 1))
+        if sentence in squeeze(document.text[spans[first][0] : spans[last - 1][1]])
+    ]
+    assert min(holding) == SENTENCES[name]
+
+
+@pytest.mark.shared
+def test_deleted_words_are_not_found(shared_data: Path) -> None:
+    """No phrase that stands only in tracked deletions is in the text."""
+    path = shared_data / "files" / "docx-tracked-changes.docx"
+    with zipfile.ZipFile(path) as package:
+        xml = package.read("word/document.xml").decode()
+    live = squeeze(re.sub(r"<w:delText.*?</w:delText>", "", xml))
+    live = re.sub(r"<[^>]*>", "", live)
+    gone = {squeeze(words) for words in re.findall(r"<w:delText[^>]*>([^<]{25,})</w:delText>", xml)}
+    gone = {words for words in gone if words not in live}
+    text = squeeze(read(path).text)
+    assert len(gone) > 20
+    assert not [words for words in gone if words in text]
+
+
+@pytest.mark.shared
+def test_one_long_line_of_verse(shared_data: Path) -> None:
+    """Verses on one line of 106,000 bytes come out verse by verse."""
+    document = read(shared_data / "files" / "html-one-long-line-sanskrit.xhtml")
+    spans = split(document.text, document.blocks)
+    assert len(spans) > 400
+    assert max(end - start for start, end in spans) < 200
