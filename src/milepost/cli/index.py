@@ -58,15 +58,15 @@ def index(
     """
     from milepost.cli.progress import Bar
     from milepost.cli.sources import expand, read_names
-    from milepost.encoder import load
+    from milepost.engine import find_model
     from milepost.index import open as open_index
 
     place = chosen_db(db) or DB
-    encoder = load(model)
+    find_model(model)  # before anything is erased
     if rebuild:
         _erase(place, paths)
     sources = expand(paths)
-    with open_index(place, model=encoder) as opened:
+    with open_index(place, model=model) as opened:
         try:
             with Bar(settings, as_json=as_json) as bar:
                 report = opened.add(sources, progress=bar)

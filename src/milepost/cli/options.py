@@ -29,7 +29,7 @@ class Settings:
 
     Attributes:
         colour: ``auto``, ``always`` or ``never``.
-        quiet: results and errors only.
+        quiet: no progress, no notes, no summary.
         debug: show the traceback of an error.
     """
 
@@ -74,7 +74,7 @@ def common(command: Command) -> Command:
             is_flag=True,
             expose_value=False,
             callback=_sets("quiet"),
-            help="Results and errors only: no progress, no notes.",
+            help="No progress, no notes, no summary.",
         ),
         click.option(
             "--color",

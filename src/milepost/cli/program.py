@@ -43,13 +43,12 @@ class Program(click.Group):
         """Run the command; what click would answer in its own way is turned into ours."""
         try:
             code = super().invoke(ctx)
-            sys.stdout.flush()
+            _flush()
         except KeyboardInterrupt:
             raise Interrupted from None
         except BrokenPipeError:
-            # Whoever read stdout has seen enough. Python flushes once more at exit, to nowhere.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 0
+            _abandon()
+            return 0  # whoever read stdout has seen enough
         return code
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -68,6 +67,20 @@ class Program(click.Group):
             mend = f"did you mean: milepost {near[0]}" if near else "see: milepost --help"
             raise MilepostError(f"there is no command {name!r}", mend)
         return super().resolve_command(ctx, args)
+
+
+def _flush() -> None:
+    """Write what is left, so that an error of stdout is met here and not at the very end."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _abandon()
+        raise
+
+
+def _abandon() -> None:
+    """Let what is left for stdout go nowhere: Python flushes once more when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(error: Exception, settings: Settings) -> int:

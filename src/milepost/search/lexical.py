@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -22,18 +22,26 @@ K1, B = 1.2, 0.75
 SCALES = (0, 1, 3)
 """Neighbours on each side that a sentence is scored with."""
 
-# Scripts of South and South-East Asia: vowel signs are marks, which \w does not match, and a
-# word must not fall apart at each of them. The danda and double danda are punctuation.
-_LETTERS = r"[^\W_]|[\u0300-\u036f\u0591-\u05bd\u064b-\u0652\u0900-\u0963\u0966-\u109f\u1780-\u17d3]"
+# Accents, points and vowel signs are marks, which \w does not match, and a word must not fall
+# apart at each of them; nor at a soft hyphen. The danda, the maqaf and the tsheg are punctuation.
+_LETTERS = (
+    r"[^\W_]|[\u00ad\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u065f"
+    r"\u0670\u0900-\u0963\u0966-\u0dff\u0f71-\u0f84\u0f90-\u0fbc]"
+)
 _UNSPACED = (
-    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17d3\u1100-\u11ff\u3040-\u30ff\u31f0-\u31ff"
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17d3\u1100-\u11ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
     r"\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
 )
 _TOKEN = re.compile(
     rf"(?P<run>{_UNSPACED}+)|(?P<number>\d+(?:[.,]\d+)+)"
-    rf"|(?P<word>(?:(?!{_UNSPACED})(?:{_LETTERS}))+(?:['’](?:(?!{_UNSPACED})(?:{_LETTERS}))+)?)"
+    # An apostrophe belongs to the word where an ending follows (it's, we'll), and parts two
+    # words where more does (l'arbre, O'Neill).
+    rf"|(?P<word>(?:(?!{_UNSPACED})(?:{_LETTERS}))+(?:['’](?:{_LETTERS}){{1,2}}(?!{_LETTERS}))?)"
 )
-_COMBINING = re.compile(r"[\u0300-\u036f\u0591-\u05bd\u064b-\u0652\u0640]")
+# Hamza and madda (U+0653-0655) stay: normalisation puts them back on their letter.
+_IGNORED = re.compile(
+    r"[\u00ad\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u0652\u0656-\u065f\u0670]"
+)
 
 STOP_WORDS = frozenset(
     "a about above after again against all also am an and any are as at be because been before "
@@ -48,11 +56,15 @@ STOP_WORDS = frozenset(
 words ("what", "does") are rare in the documents that answer it and would weigh most."""
 
 
-def terms(text: str) -> list[str]:
+def terms(text: str, without: Collection[str] = ()) -> list[str]:
     """Lexical terms in order, repeats kept.
 
     Case and accents are folded, English endings stemmed, digits with their separators are
     one term, runs of a script without spaces become pairs of characters.
+
+    Args:
+        text: any.
+        without: words to pass over, as written in lower case: a stem no longer tells them.
 
     >>> terms("The cells' Größe: 1,600 studies in 東京都")
     ['the', 'cell', 'gross', '1600', 'studi', 'in', '東京', '京都']
@@ -62,14 +74,13 @@ def terms(text: str) -> list[str]:
         kind, word = match.lastgroup, match.group()
         if kind == "word":
             folded = _fold(word)
-            if folded:
+            if folded and word.lower() not in without:
                 found.append(folded)
         elif kind == "number":
             found.append(word.replace(",", ""))
-        elif len(word) == 1:
-            found.append(word)
         else:
-            found.extend(word[i : i + 2] for i in range(len(word) - 1))
+            run = unicodedata.normalize("NFKC", word)
+            found.extend(run[i : i + 2] for i in range(max(1, len(run) - 1)))
     return found
 
 
@@ -78,18 +89,17 @@ def question_terms(question: str) -> list[str]:
 
     Where nothing but function words is asked for, they are kept.
     """
-    distinct = list(dict.fromkeys(terms(question)))
-    return [term for term in distinct if term not in STOP_WORDS] or distinct
+    return list(dict.fromkeys(terms(question, STOP_WORDS) or terms(question)))
 
 
 @lru_cache(maxsize=1 << 16)
 def _fold(word: str) -> str:
     """One word: case, accents, possessive, English stem (Snowball)."""
     if not word.isascii():
-        word = _COMBINING.sub("", unicodedata.normalize("NFKD", word.replace("’", "'")))
+        word = _IGNORED.sub("", unicodedata.normalize("NFKD", word.replace("’", "'")))
         # Indic signs must come back together; only Latin, Greek and Cyrillic lost theirs.
         word = unicodedata.normalize("NFC", word)
-    word = word.casefold().replace("'s", "").replace("'", "")
+    word = word.casefold().removesuffix("'s").replace("'", "")
     if word.isascii():
         return _stemmer()(word) if len(word) > 3 else word
     if len(word) > 4 and word.startswith("ال"):  # the Arabic article is written with its noun

@@ -1,0 +1,161 @@
+"""Engine speed beside sentence-transformers and onnxruntime: same weights, same sentences, one run.
+
+    python bench/engine.py --checkpoint FOLDER --model FOLDER [--book FILE]
+
+Every system reads the same real sentences of a book and returns one vector a sentence:
+sentence-transformers (torch float32, mean pooling) and onnxruntime (float32) each sentence alone,
+sorted by length in batches of 64, as their users do; the OpenVINO graphs read the sentences in
+windows of 256 tokens, with and without halo. Rounds are interleaved; the minimum counts. Needs the
+export extra, sentence-transformers, onnx and onnxruntime.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import shutil
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import torch
+
+import milepost
+from milepost.engine.folder import ModelFolder, find_model
+from milepost.engine.openvino import OpenVinoEngine, usable_cpus
+from milepost.model import load_checkpoint
+from milepost.text import split
+
+
+def sentence_transformer(checkpoint: Path) -> Callable[[list[str]], None]:
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.models import Pooling, Transformer
+
+    body = Transformer(str(checkpoint), max_seq_length=256)
+    model = SentenceTransformer(modules=[body, Pooling(body.get_word_embedding_dimension())])
+    return lambda texts: model.encode(texts, batch_size=64, show_progress_bar=False)
+
+
+def onnx(checkpoint: Path, tokenizer_file: Path) -> Callable[[list[str]], None]:
+    import onnxruntime
+    from tokenizers import Tokenizer
+    from transformers import BertModel
+
+    backbone = BertModel.from_pretrained(checkpoint, add_pooling_layer=False).float().eval()
+
+    class Mean(torch.nn.Module):
+        def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+            states = backbone(input_ids=ids, attention_mask=mask)[0]
+            weights = mask.unsqueeze(-1).float()
+            mean = (states * weights).sum(1) / weights.sum(1)
+            return torch.nn.functional.normalize(mean, dim=-1)
+
+    path = Path(tempfile.mkdtemp()) / "mean.onnx"
+    example = (torch.ones(2, 8, dtype=torch.long), torch.ones(2, 8, dtype=torch.long))
+    axes = {"ids": {0: "b", 1: "t"}, "mask": {0: "b", 1: "t"}}
+    torch.onnx.export(
+        Mean(), example, str(path), input_names=["ids", "mask"], dynamic_axes=axes, dynamo=False
+    )
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = usable_cpus()
+    session = onnxruntime.InferenceSession(str(path), options, ["CPUExecutionProvider"])
+    tokenizer = Tokenizer.from_file(str(tokenizer_file))
+    tokenizer.enable_padding()
+    tokenizer.enable_truncation(256)
+
+    def run(texts: list[str]) -> None:
+        ordered = sorted(texts, key=len)
+        for at in range(0, len(ordered), 64):
+            batch = tokenizer.encode_batch(ordered[at : at + 64])
+            ids = np.array([e.ids for e in batch], np.int64)
+            mask = np.array([e.attention_mask for e in batch], np.int64)
+            session.run(None, {"ids": ids, "mask": mask})
+
+    return run
+
+
+def without_halo(folder: ModelFolder) -> ModelFolder:
+    """The same model reading windows that share nothing."""
+    place = Path(tempfile.mkdtemp())
+    for file in folder.path.iterdir():
+        shutil.copy(file, place / file.name)
+    manifest = json.loads((place / "milepost.json").read_text())
+    manifest["left"] = manifest["right"] = 0
+    (place / "milepost.json").write_text(json.dumps(manifest))
+    return find_model(place)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--checkpoint", type=Path, required=True)
+    parser.add_argument("--model", default=None)
+    parser.add_argument("--book", type=Path, default=Path("examples/origin-of-species.txt"))
+    parser.add_argument("--characters", type=int, default=120_000)
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    logging.disable(logging.WARNING)
+    torch.set_num_threads(usable_cpus())
+    text = options.book.read_text(encoding="utf-8")[200_000 : 200_000 + options.characters]
+    texts = [text[a:b].strip() for a, b in split(text)]
+    folder = find_model(options.model)
+    bare = without_halo(folder)
+    systems: dict[str, Callable[[], object]] = {}
+    st = sentence_transformer(options.checkpoint)
+    systems["sentence-transformers, torch float32"] = lambda: st(texts)
+    ort = onnx(options.checkpoint, folder.tokenizer)
+    systems["onnxruntime float32"] = lambda: ort(texts)
+    for precision in folder.precisions:
+        for name, where in (("halo", folder), ("no halo", bare)):
+            engine = OpenVinoEngine(where.graph(precision), cache=None)
+            encoder = milepost.Encoder(where, engine)
+            systems[f"Milepost, {precision}, {name}"] = lambda e=encoder: e.encode(text)
+    encoder = milepost.Encoder(folder, OpenVinoEngine(folder.graph(), cache=None))
+    tokens = encoder.encode(text).tokens_given
+    best = dict.fromkeys(systems, float("inf"))
+    for _ in range(options.rounds + 1):  # the first round warms up
+        for name, run in systems.items():
+            begun = time.perf_counter()
+            run()
+            if _:
+                best[name] = min(best[name], time.perf_counter() - begun)
+    slowest = best["sentence-transformers, torch float32"]
+    print(f"{len(texts)} sentences, {tokens} tokens, {usable_cpus()} CPUs")
+    for name, seconds in best.items():
+        print(f"| {name} | {tokens / seconds / 1000:.1f} k tokens/s | {slowest / seconds:.2f} |")
+    if "f32" in folder.precisions:
+        exact = milepost.load(options.model, precision="f32").encode(text).vectors
+        small = milepost.load(options.model, precision="int8").encode(text).vectors
+        cosine = (exact * small).sum(1)
+        print(
+            f"int8 beside float32: largest difference of a component "
+            f"{np.abs(exact - small).max():.4f}, cosine mean {cosine.mean():.4f}, "
+            f"least {cosine.min():.4f}"
+        )
+        model = load_checkpoint(options.checkpoint)
+        reference = torch_vectors(model, encoder, text[:20_000])
+        own = milepost.load(options.model, precision="f32").encode(text[:20_000]).vectors
+        print(f"float32 OpenVINO beside torch: largest difference {np.abs(reference - own).max():.2e}")
+
+
+def torch_vectors(model: torch.nn.Module, encoder: milepost.Encoder, text: str) -> np.ndarray:
+    """The encoder's own windows through torch."""
+
+    class Torch:
+        dimensions = encoder.dimensions
+        description = "torch"
+
+        def run(self, *arrays: np.ndarray) -> np.ndarray:
+            with torch.no_grad():
+                return model(*map(torch.from_numpy, arrays)).numpy()
+
+    folder = ModelFolder(find_model(None).path, encoder.manifest)
+    return milepost.Encoder(folder, Torch()).encode(text).vectors
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,236 @@
+"""Learn the fusion weights of a model: signals of a question → share of landmarks, reach.
+
+    python bench/fit_fusion.py --model FOLDER [--write]
+
+Fitted on training questions of documents the encoder has not seen (``held_out``) and on the
+multilingual training questions (languages the model does not know); looked at on development
+questions. The objective is the metric itself: evidence found is measured on a grid of (share,
+reach) for every question, and the grid is interpolated, so that gradients reach the weights of the
+signals. ``--write`` puts the numbers into the manifest. Needs torch.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import pickle
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+import milepost
+from milepost.evaluate.metrics import evidence_found
+from milepost.search import question_terms
+from milepost.search.fusion import SIGNALS, Fusion, curves, fuse, measure
+from milepost.search.passages import within
+from milepost.search.scope import Scope, gather
+from milepost.train.data import held_out
+
+TASKS = ("written", "squad_articles", "covid_papers", "trials", "meetings")
+HOLD_OUT = 0.12
+BUDGETS = (800, 1600, 3200)
+SHARES = np.array([0.05, 0.2, 0.35, 0.5, 0.65, 0.75, 0.85, 0.93, 1.0])
+REACHES = np.array([-1.0, -0.5, 0.0, 0.5, 1.0])
+
+
+@dataclass
+class Case:
+    """A question measured against its document."""
+
+    task: str
+    document: str
+    scope: Scope
+    familiarity: float
+    evidence: list[tuple[int, int]]
+
+
+def rows(path: Path) -> Iterator[dict]:
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
+
+
+def cases(shared: Path, model: milepost.Encoder, split: str, documents: int) -> list[Case]:
+    """Questions of a split; of training only the documents kept from the encoder."""
+    found: list[Case] = []
+    for task in (*TASKS, "multilingual"):
+        asked: dict[str, list[dict]] = {}
+        for row in rows(shared / "tasks" / task / "questions.jsonl.gz"):
+            kept = split == "dev" or task == "multilingual" or held_out(row["document"], HOLD_OUT)
+            if row["split"] == split and kept:
+                asked.setdefault(row["document"], []).append(row)
+        chosen = sorted(asked)
+        chosen = set(chosen[:: -(-len(chosen) // documents)])
+        for document in rows(shared / "tasks" / task / "documents.jsonl.gz"):
+            licence = str(document.get("meta", {}).get("licence", ""))
+            closed = split == "train" and re.search(r"\bnc\b", licence, re.IGNORECASE)
+            if document["id"] not in chosen or closed:
+                continue
+            index = milepost.open(model=model)
+            index.add(milepost.Document(name="d", text=document["text"]))
+            questions = asked[document["id"]]
+            for row in questions[:: -(-len(questions) // 40)]:
+                scope = gather(
+                    index._store,
+                    model.encode_query(row["question"]),
+                    question_terms(row["question"]),
+                )
+                spans = [tuple(span) for span in row["spans"]]
+                known = model.familiarity(row["question"])
+                found.append(Case(task, document["id"], scope, known, spans))
+        print(split, task, len(found), flush=True)
+    return found
+
+
+def grid(case: Case, table: Fusion) -> np.ndarray:
+    """Evidence found, mean of the budgets, ``(len(SHARES), len(REACHES))``."""
+    scope = case.scope
+    landmarks, words = curves(scope)
+    inside = np.zeros(len(scope.spans))
+    for start, end in case.evidence:
+        low, high = np.maximum(scope.spans[:, 0], start), np.minimum(scope.spans[:, 1], end)
+        inside += np.clip(high - low, 0, None)
+    lengths = scope.spans[:, 1] - scope.spans[:, 0]
+    wanted = sum(end - start for start, end in case.evidence)
+    result = np.zeros((len(SHARES), len(REACHES)))
+    for column, reach in enumerate(REACHES):
+        sides = []
+        for curve, scales in ((landmarks, table.landmark), (words, table.words)):
+            mass = np.exp([base + tilt * reach for base, tilt in scales])
+            sides.append(sum(c * m for c, m in zip(curve, mass / mass.sum(), strict=True)))
+        for row, share in enumerate(SHARES):
+            order = np.argsort(-(share * sides[0] + (1 - share) * sides[1]), kind="stable")[:400]
+            spent, gained = np.cumsum(lengths[order]), np.cumsum(inside[order])
+            for budget in BUDGETS:
+                full = int(np.searchsorted(spent, budget, side="right"))
+                got = gained[full - 1] if full else 0.0
+                if full < len(order):
+                    left = budget - (spent[full - 1] if full else 0)
+                    got += inside[order[full]] * left / max(1, lengths[order[full]])
+                result[row, column] += got / wanted / len(BUDGETS)
+    return result
+
+
+def between(values: torch.Tensor, places: np.ndarray) -> torch.Tensor:
+    """Weights of linear interpolation, ``(n, len(places))``."""
+    knots = torch.tensor(places, dtype=torch.float32)
+    values = values.clamp(float(knots[0]), float(knots[-1]) - 1e-5)
+    at = (torch.searchsorted(knots, values.detach(), right=True) - 1).clamp(0, len(knots) - 2)
+    part = (values - knots[at]) / (knots[at + 1] - knots[at])
+    result = torch.zeros(len(values), len(knots))
+    result = result.scatter(1, at[:, None], (1 - part)[:, None])
+    return result.scatter(1, at[:, None] + 1, part[:, None])
+
+
+def fit(
+    found: list[Case], grids: np.ndarray, signals: np.ndarray, l2: float
+) -> tuple[dict[str, float], dict[str, float], float]:
+    """Gate and reach by gradient ascent on the interpolated metric, every task alike."""
+    counts = {case.task: 0 for case in found}
+    for case in found:
+        counts[case.task] += 1
+    weight = torch.tensor([1.0 / counts[case.task] / len(counts) for case in found])
+    table = torch.tensor(grids, dtype=torch.float32)
+    x = torch.tensor(signals, dtype=torch.float32)
+    gate = torch.zeros(x.shape[1])
+    gate[0] = 1.0
+    gate.requires_grad_()
+    reach = torch.zeros(x.shape[1], requires_grad=True)
+    optimizer = torch.optim.Adam([gate, reach], lr=0.05)
+    for _ in range(500):
+        shares = between(torch.sigmoid(x @ gate), SHARES)
+        reaches = between(torch.tanh(x @ reach), REACHES)
+        value = (weight * torch.einsum("qs,qsr,qr->q", shares, table, reaches)).sum()
+        loss = -value + l2 * ((gate[1:] ** 2).mean() + (reach[1:] ** 2).mean())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    names = list(SIGNALS)
+    told = [
+        {name: round(float(v), 3) for name, v in zip(names, part.detach(), strict=True)}
+        for part in (gate, reach)
+    ]
+    return told[0], told[1], float(value.detach())
+
+
+def judge(found: list[Case], settings: Fusion) -> dict[str, np.ndarray]:
+    """Evidence found per task by the product's own choice of sentences."""
+    sums: dict[str, list[list[float]]] = {}
+    for case in found:
+        scope = case.scope
+        score = fuse(scope, case.familiarity, settings).score
+        lengths = scope.spans[:, 1] - scope.spans[:, 0]
+        figures = []
+        for budget in BUDGETS:
+            runs = within(
+                score, scope.borders, k=None, left=budget, cost=lambda n, ls=lengths: int(ls[n])
+            )
+            spans = [(int(scope.spans[r.first, 0]), int(scope.spans[r.last - 1, 1])) for r in runs]
+            figures.append(evidence_found(spans, case.evidence, budget))
+        sums.setdefault(case.task, []).append(figures)
+    return {task: np.mean(values, axis=0) for task, values in sums.items()}
+
+
+def show(name: str, figures: dict[str, np.ndarray]) -> None:
+    mean = np.mean([figures[task] for task in TASKS], axis=0)
+    cells = [f"{t[:6]} " + " ".join(f"{100 * v:.1f}" for v in f) for t, f in figures.items()]
+    print(f"{name:<26} {' | '.join(cells)} || {' '.join(f'{100 * v:.1f}' for v in mean)}", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--shared", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--model", type=Path, required=True)
+    parser.add_argument("--documents", type=int, default=45, help="documents of one task")
+    parser.add_argument("--l2", type=float, default=0.01)
+    parser.add_argument("--cache", type=Path, help="keep the measured questions here")
+    parser.add_argument("--tables", type=json.loads, help="scale tables, fields of Fusion")
+    parser.add_argument("--write", action="store_true")
+    options = parser.parse_args()
+    torch.set_num_threads(2)
+    if options.cache and options.cache.exists():
+        with options.cache.open("rb") as file:
+            train, dev = pickle.load(file)
+    else:
+        model = milepost.load(options.model)
+        train = cases(options.shared, model, "train", options.documents)
+        dev = cases(options.shared, model, "dev", 25)
+        if options.cache:
+            with options.cache.open("wb") as file:
+                pickle.dump((train, dev), file)
+    tables = Fusion.from_fields(options.tables or {})
+    grids = np.stack([grid(case, tables) for case in train])
+    signals = np.array(
+        [
+            list(measure(case.scope, *curves(case.scope), case.familiarity).values())
+            for case in train
+        ]
+    )
+    gate, reach, value = fit(train, grids, signals, options.l2)
+    print("objective", round(value, 4), "oracle", round(float(grids.max(axis=(1, 2)).mean()), 4))
+    fields = {
+        "gate": gate,
+        "reach": reach,
+        "landmark": [list(pair) for pair in tables.landmark],
+        "words": [list(pair) for pair in tables.words],
+    }
+    print(json.dumps(fields))
+    learned = Fusion.from_fields(fields)
+    show("train (held out)", judge(train, learned))
+    show("dev", judge(dev, learned))
+    for share in (0.0, 50.0):
+        fixed = Fusion(gate={"always": share or -50.0}, landmark=((0, 0), (-50, 0), (-50, 0)))
+        show("dev, landmarks alone" if share else "dev, words alone", judge(dev, fixed))
+    if options.write:
+        path = options.model / "milepost.json"
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+        manifest["fusion"] = fields
+        path.write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

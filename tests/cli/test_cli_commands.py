@@ -1,0 +1,154 @@
+"""``encode``, ``models``, ``info``, ``doctor`` and ``completion``."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import milepost
+from milepost.cli.checks import DEPENDENCIES, SUMS, sha256
+from milepost.engine import find_model, shipped_models
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_encode_shows_sentences_with_their_places(cli, model, notes):
+    """The table holds a line a sentence, offsets first, and both token counts."""
+    result = cli("encode", notes / "gold.txt", *model)
+    assert result.exit_code == 0
+    first, *rows = result.stdout.splitlines()
+    assert first.startswith("2 landmarks of 384 dimensions; tokens given ")
+    assert rows[0].split(maxsplit=2) == ["0", "28", "Gold melts at 1064 degrees."]
+
+
+def test_encode_json_and_npz_hold_what_python_gives(cli, model, notes, tmp_path):
+    """Both outputs equal Encoder.encode of the same document."""
+    file = notes / "bees.txt"
+    marks = milepost.load(model[-1] if model else None).encode(milepost.read(file))
+    record = json.loads(cli("encode", file, "--json", *model).stdout)
+    assert record["version"] == 1
+    assert record["spans"] == marks.spans.tolist()
+    np.testing.assert_array_equal(np.array(record["vectors"], np.float32), marks.vectors)
+    np.testing.assert_array_equal(np.array(record["document"], np.float32), marks.document)
+    assert record["tokens_read"] == record["tokens_given"] == marks.tokens_given
+    out = tmp_path / "vectors"
+    result = cli("encode", file, "--npz", out, *model)
+    assert (result.exit_code, result.stdout) == (0, "")
+    with np.load(out) as arrays:
+        np.testing.assert_array_equal(arrays["vectors"], marks.vectors)
+        np.testing.assert_array_equal(arrays["spans"], marks.spans)
+        assert arrays["tokens_read"] == marks.tokens_read
+
+
+def test_encode_names_a_file_that_cannot_be_read_or_written(cli, model, notes, tmp_path):
+    """A missing input and an output that cannot be written are errors of one line."""
+    for args in (
+        [tmp_path / "none.txt"],
+        [notes / "gold.txt", "--npz", tmp_path / "no" / "folder"],
+    ):
+        result = cli("encode", *args, *model)
+        assert result.exit_code == 2
+        assert result.stderr.count("\n") == 1
+        assert "Traceback" not in result.stderr
+
+
+def test_models_lists_what_is_shipped(cli):
+    """Every shipped model appears with its dimensions, fingerprint and size."""
+    if not shipped_models():
+        pytest.skip("no model is shipped here")
+    record = json.loads(cli("models", "--json").stdout)
+    text = cli("models").stdout
+    assert len(record["models"]) == len(shipped_models())
+    for shown in record["models"]:
+        assert shown["fingerprint"] in text
+        assert shown["name"] in text
+        assert shown["size_bytes"] > 1_000_000
+
+
+def test_info_shows_the_index(cli, model, db, notes):
+    """Info names model, cache and every document of the index."""
+    text = cli("info", "--db", db, *model).stdout
+    assert milepost.__version__ in text
+    assert "3 documents" in text
+    assert str(notes / "ships.md") in text
+    record = json.loads(cli("info", "--db", db, "--json", *model).stdout)
+    assert len(record["index"]["documents"]) == 3
+    assert record["cache"]["size_bytes"] > 0
+    assert record["model"]["fingerprint"] in text
+
+
+def test_info_without_an_index_says_how_to_make_one(cli, model):
+    """Where there is no index the next command is shown."""
+    result = cli("info", *model)
+    assert result.exit_code == 0
+    assert "milepost index PATH" in result.stdout
+
+
+def test_doctor_finds_a_sound_installation(cli, model):
+    """On a machine that runs the tests nothing is broken, and the speed is a number."""
+    result = cli("doctor", "--json", *model)
+    record = json.loads(result.stdout)
+    assert (result.exit_code, record["ok"]) == (0, True)
+    findings = {finding["subject"]: finding for finding in record["findings"]}
+    assert "FTS5" in findings["SQLite"]["found"]
+    assert "tokens/s" in findings["speed"]["found"]
+    assert {"Python", "dependencies", "CPU", "cache", "disk", "model", "engine"} <= set(findings)
+
+
+def test_doctor_finds_a_changed_and_a_missing_file(cli, model, tmp_path):
+    """A model whose sums do not hold, or without its graph, gives exit code 2 and a mend."""
+    folder = tmp_path / "model"
+    source = find_model(model[-1] if model else None)
+    folder.mkdir()
+    for name in ("milepost.json", "tokenizer.json", source.graph().name):
+        shutil.copy(source.path / name, folder / name)
+    shutil.copy(source.graph().with_suffix(".bin"), folder)
+    sums = {path.name: sha256(path) for path in folder.iterdir()}
+    (folder / SUMS).write_text("".join(f"{sums[name]}  {name}\n" for name in sums))
+    good = cli("doctor", "--model", folder)
+    assert good.exit_code == 0
+    assert "sums hold" in good.stdout
+    with (folder / "tokenizer.json").open("a", encoding="utf-8") as file:
+        file.write("\n")
+    changed = cli("doctor", "--model", folder)
+    assert changed.exit_code == 2
+    assert "tokenizer.json has changed; reinstall" in changed.stdout
+    (folder / source.graph().with_suffix(".bin").name).unlink()
+    assert cli("doctor", "--model", folder, "-q").stdout.count("BAD") == 2
+
+
+def test_doctor_names_a_model_that_is_not_there(cli, tmp_path):
+    """A model that cannot be found is a finding, not a failure of the doctor."""
+    result = cli("doctor", "--model", tmp_path / "none")
+    assert result.exit_code == 2
+    assert "BAD   model" in result.stdout
+
+
+def test_the_doctor_knows_the_dependencies():
+    """The list of distributions is that of pyproject.toml."""
+    file = ROOT / "pyproject.toml"
+    if not file.is_file():
+        pytest.skip("needs the checkout")
+    wanted = tomllib.loads(file.read_text(encoding="utf-8"))["project"]["dependencies"]
+    assert list(DEPENDENCIES) == [line.split(">=")[0] for line in wanted]
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_completion_prints_a_script(cli, shell):
+    """The script of a shell calls milepost back."""
+    result = cli("completion", shell)
+    assert result.exit_code == 0
+    assert f"_MILEPOST_COMPLETE={shell}_complete" in result.stdout
+
+
+def test_completion_completes(process, monkeypatch):
+    """What the script calls back completes commands."""
+    monkeypatch.setenv("_MILEPOST_COMPLETE", "zsh_complete")
+    monkeypatch.setenv("COMP_WORDS", "milepost se")
+    monkeypatch.setenv("COMP_CWORD", "1")
+    assert b"search" in process().stdout

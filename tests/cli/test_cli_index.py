@@ -1,0 +1,98 @@
+"""``milepost index``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import milepost
+
+
+def names(db: Path, model: list[str]) -> list[str]:
+    """Name the files that an index holds."""
+    with milepost.open(db, model=model[-1] if model else None, create=False) as index:
+        return sorted(Path(info.name).name for info in index.documents())
+
+
+def test_index_says_what_became_of_the_files(cli, model, notes, tmp_path):
+    """The summary counts documents, the second run finds them unchanged."""
+    db = tmp_path / "db"
+    result = cli("index", notes, "--db", db, *model)
+    assert result.exit_code == 0
+    assert "3 documents" in result.stdout
+    assert "3 added" in result.stdout
+    assert "sentences/s" in result.stdout
+    again = cli("index", notes, "--db", db, *model)
+    assert "3 unchanged" in again.stdout
+    assert "sentences/s" not in again.stdout
+    assert names(db, model) == ["bees.txt", "gold.txt", "ships.md"]
+
+
+def test_index_json_is_the_report(cli, model, notes, tmp_path):
+    """--json prints the report with the names and reasons."""
+    (notes / "broken.pdf").write_bytes(b"no pdf at all")
+    record = json.loads(cli("index", notes, "--db", tmp_path / "db", "--json", *model).stdout)
+    assert record["version"] == 1
+    assert len(record["added"]) == 3
+    assert "broken.pdf" in record["failed"][str(notes / "broken.pdf")]
+    assert record["sentences"] > 0
+    assert record["tokens"] > 0
+
+
+def test_index_quiet_prints_failures_only(cli, model, notes, tmp_path):
+    """--quiet leaves stdout empty; a file that fails is still named."""
+    (notes / "empty.txt").write_bytes(b"")
+    result = cli("index", notes, "--db", tmp_path / "db", "--quiet", *model)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr.count("\n") == 1
+    assert "empty.txt" in result.stderr
+
+
+def test_index_fails_only_if_nothing_could_be_read(cli, model, notes, tmp_path):
+    """A missing path beside good ones is named; alone it gives exit code 2."""
+    result = cli("index", notes, tmp_path / "none", "--db", tmp_path / "db", *model)
+    assert result.exit_code == 0
+    assert "none does not exist" in result.stderr
+    assert cli("index", tmp_path / "none", "--db", tmp_path / "other", *model).exit_code == 2
+
+
+def test_rebuild_starts_anew(cli, model, db, notes):
+    """--rebuild erases what was indexed from elsewhere."""
+    result = cli("index", notes / "gold.txt", "--db", db, "--rebuild", *model)
+    assert result.exit_code == 0
+    assert names(db, model) == ["gold.txt"]
+
+
+def test_rebuild_of_nothing_erases_nothing(cli, model, db, tmp_path):
+    """--rebuild with a path that is not there leaves the index as it is."""
+    result = cli("index", tmp_path / "typo", "--db", db, "--rebuild", *model)
+    assert result.exit_code == 2
+    assert "nothing was erased" in result.stderr
+    assert len(names(db, model)) == 3
+
+
+def test_rebuild_makes_an_index_that_was_not_there(cli, model, notes, tmp_path):
+    """--rebuild is no error where there is nothing to erase."""
+    assert cli("index", notes, "--db", tmp_path / "new", "--rebuild", *model).exit_code == 0
+
+
+def test_a_folder_of_something_else_is_left_alone(cli, model, notes, tmp_path):
+    """Neither index nor --rebuild touches a folder that holds other files."""
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "thesis.txt").write_text("years of work", encoding="utf-8")
+    for extra in ([], ["--rebuild"]):
+        result = cli("index", notes, "--db", other, *extra, *model)
+        assert result.exit_code == 2
+        assert result.stderr.count("\n") == 1
+        assert [path.name for path in other.iterdir()] == ["thesis.txt"]
+
+
+def test_stdin_is_indexed_and_replaced(cli, model, tmp_path):
+    """A dash indexes stdin; the next one replaces it."""
+    for text in ("Tin is white.", "Copper is red."):
+        result = cli("index", "-", "--db", tmp_path / "db", *model, input=text)
+        assert result.exit_code == 0
+    with milepost.open(tmp_path / "db", model=model[-1] if model else None) as index:
+        assert index.document("stdin").text == "Copper is red."
+        assert len(index.documents()) == 1

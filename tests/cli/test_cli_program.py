@@ -1,0 +1,144 @@
+"""The door: errors of one line, exit codes, what is imported."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from cli_process import environment
+
+import milepost
+from milepost.cli.program import program
+from milepost.errors import MilepostError
+
+HEAVY = ("numpy", "torch", "openvino", "rich", "rich.progress", "pypdfium2", "milepost.index")
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["serch", "x"],
+        ["search"],
+        ["search", "x", "-k", "0"],
+        ["index"],
+        ["models", "x"],
+        ["search", "x", "--budget", "1600x", "a.txt"],
+        ["search", "x", "a", "--db", "b"],
+        ["completion", "tcsh"],
+        ["--nonsense"],
+    ],
+)
+def test_wrong_usage_is_one_line(cli, args):
+    """Wrong usage gives exit code 2, one line on stderr with the next command, no stdout."""
+    result = cli(*args)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("milepost: ")
+    assert result.stderr.count("\n") == 1
+    assert "; " in result.stderr
+
+
+def test_a_mistyped_command_is_guessed(cli):
+    """The nearest command is named."""
+    assert "did you mean: milepost search" in cli("serch", "x").stderr
+
+
+def test_no_command_shows_the_help(cli):
+    """Without a command the help goes to stderr, with exit code 2."""
+    result = cli()
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "Exit codes" in result.stderr
+
+
+@pytest.mark.parametrize("name", list(program.commands))
+def test_every_command_has_help_with_examples(cli, name):
+    """Each command explains itself and shows how it is called."""
+    result = cli(name, "--help")
+    assert result.exit_code == 0
+    assert f"milepost {name}" in result.stdout.split("Examples:")[1]
+
+
+def test_version(cli):
+    """--version prints name and version."""
+    assert cli("--version").stdout == f"milepost {milepost.__version__}\n"
+
+
+def test_debug_shows_the_traceback(cli, tmp_path):
+    """Only with --debug the traceback is shown, before the one line."""
+    plain = cli("info", "--model", tmp_path / "none")
+    debug = cli("info", "--model", tmp_path / "none", "--debug")
+    assert "Traceback" not in plain.stderr
+    assert "Traceback" in debug.stderr
+    assert debug.stderr.endswith(plain.stderr)
+    assert plain.exit_code == debug.exit_code == 2
+
+
+def test_an_unexpected_error_is_one_line(cli, monkeypatch):
+    """A fault of our own is called that, in one line, with the way to report it."""
+
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("division by zero")
+
+    monkeypatch.setattr("milepost.engine.shipped_models", broken)
+    result = cli("models")
+    assert result.exit_code == 2
+    assert result.stderr.count("\n") == 1
+    assert "unexpected ZeroDivisionError" in result.stderr
+    assert "--debug" in result.stderr
+
+
+def test_an_error_of_several_lines_is_folded(cli, monkeypatch):
+    """Line ends and escape sequences in a message do not reach the terminal."""
+
+    def broken(*_: object) -> None:
+        raise MilepostError("two\nlines \x1b[31m", "mend")
+
+    monkeypatch.setattr("milepost.engine.shipped_models", broken)
+    assert cli("models").stderr == "milepost: two lines ␛[31m; mend\n"
+
+
+def loaded(code: str) -> list[str]:
+    """Run code in a process; the modules that it has loaded."""
+    result = subprocess.run(
+        [sys.executable, "-c", f"{code}\nimport sys; print(*sys.modules, file=sys.stderr)"],
+        capture_output=True,
+        text=True,
+        env=environment(),
+        check=True,
+    )
+    return result.stderr.split()
+
+
+@pytest.mark.parametrize("args", [None, ["--help"], ["search", "--help"], ["--version"]])
+def test_nothing_heavy_is_imported_before_it_is_needed(args):
+    """Neither ``import milepost`` nor the help loads numpy, an engine, rich or a reader."""
+    code = "import milepost"
+    if args is not None:
+        code = (
+            "from milepost.cli.program import program\n"
+            f"try: program.main({args!r})\nexcept SystemExit as end: assert end.code == 0"
+        )
+    assert not set(HEAVY) & set(loaded(code))
+
+
+def test_a_cached_search_loads_no_reader(model, cli, notes):
+    """The second search of a file loads no reader, no detector of encodings, no progress bar."""
+    args = ["search", "bees", str(notes / "bees.txt"), *model]
+    cli(*args)
+    code = (
+        "from milepost.cli.program import program\n"
+        f"try: program.main({args!r})\nexcept SystemExit as end: assert end.code == 0"
+    )
+    avoided = {
+        "rich.progress",
+        "rich.table",
+        "charset_normalizer",
+        "markdown_it",
+        "pathspec",
+        "pypdfium2",
+        "docx",
+        "selectolax",
+        "nupunkt",
+        "torch",
+    }
+    assert not avoided & set(loaded(code))

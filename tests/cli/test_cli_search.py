@@ -1,0 +1,251 @@
+"""``milepost search``."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+import milepost
+from milepost.engine.folder import cache_folder
+
+
+def found(result) -> list[dict]:
+    """Read the passages of a JSON answer."""
+    return json.loads(result.stdout)["passages"]
+
+
+def test_a_file_is_searched_without_set_up(cli, model, notes):
+    """A question and a file are enough: the right passage comes first, with its file."""
+    result = cli("search", "What do bees build?", notes / "bees.txt", *model)
+    assert result.exit_code == 0
+    assert result.stdout.startswith(f"1  {notes / 'bees.txt'}\n")
+    assert "Bees build cells of wax." in result.stdout
+    assert result.stderr == ""
+
+
+def test_json_has_every_field_and_true_offsets(cli, model, db):
+    """The JSON carries the fields of Passage, and text == document_text[start:end]."""
+    result = cli("search", "What melts at 1064 degrees?", "--db", db, "--json", *model)
+    record = json.loads(result.stdout)
+    assert record["version"] == 1
+    assert record["question"] == "What melts at 1064 degrees?"
+    assert "report" not in record
+    assert Path(record["passages"][0]["document"]).name == "gold.txt"
+    with milepost.open(db, model=model[-1] if model else None) as index:
+        for passage in record["passages"]:
+            text = index.document(passage["document"]).text
+            assert set(passage) == set(milepost.Passage.__dataclass_fields__)
+            assert passage["text"] == text[passage["start"] : passage["end"]]
+            for hit in passage["hits"]:
+                assert hit["score"] == pytest.approx(sum(hit["parts"].values()), abs=1e-3)
+
+
+def test_json_of_paths_has_the_report(cli, model, notes):
+    """With PATHs the JSON says what was read, and what could not be."""
+    (notes / "empty.txt").write_bytes(b"")
+    result = cli("search", "bees", notes, "--json", *model)
+    report = json.loads(result.stdout)["report"]
+    assert len(report["added"]) == 3
+    assert list(report["failed"]) == [str(notes / "empty.txt")]
+    assert "empty.txt is empty" in result.stderr
+    assert result.exit_code == 0
+
+
+def test_explain_adds_the_reasons_to_json(cli, model, db):
+    """--json --explain carries signals, weights, terms, notes and heat."""
+    result = cli("search", "Where do tugs pull ships?", "--db", db, "--json", "--explain", *model)
+    record = json.loads(result.stdout)
+    assert record["weights"]
+    assert sum(record["weights"].values()) == pytest.approx(1.0)
+    assert record["terms"]["tug"] > 0.0
+    assert record["signals"]
+    assert isinstance(record["notes"], list)
+    assert len(record["heat"][record["passages"][0]["document"]]) == 64
+
+
+def test_explain_shows_parts_that_add_up(cli, model, db):
+    """In the table of --explain the printed parts of each hit sum to its printed score."""
+    result = cli("search", "Where do tugs pull ships?", "--db", db, "--explain", *model)
+    lines = result.stdout.splitlines()
+    head = next(n for n, line in enumerate(lines) if line.startswith("Why"))
+    rows = []
+    for line in lines[head + 1 :]:
+        if line.startswith("A part"):
+            break
+        rows.append([float(cell) for cell in line.split()[2 if line[0].isdigit() else 1 :]])
+    assert len(rows) >= 2
+    for row in rows:
+        assert sum(row[:-1]) == pytest.approx(row[-1], abs=1e-9)
+
+
+def test_the_second_run_does_not_open_the_files(cli, model, notes):
+    """Unchanged files are known by size and time alone: their content is not looked at."""
+    file = notes / "bees.txt"
+    cli("search", "bees", file, *model)
+    before = file.stat()
+    file.write_bytes(b"x" * before.st_size)
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    result = cli("search", "What do bees build?", file, "--json", *model)
+    assert json.loads(result.stdout)["report"]["unchanged"] == [str(file)]
+    assert "cells of wax" in found(result)[0]["text"]
+
+
+def test_the_cache_follows_changes(cli, model, notes):
+    """New, changed and deleted files of a folder are seen by the next search of it."""
+    cli("search", "bees", notes, *model)
+    (notes / "gold.txt").unlink()
+    (notes / "bees.txt").write_text("Wasps build nests of paper.\n", encoding="utf-8")
+    (notes / "new.txt").write_text("Ants keep fungus gardens.\n", encoding="utf-8")
+    report = json.loads(cli("search", "paper", notes, "--json", *model).stdout)["report"]
+    names = {
+        kind: [Path(name).name for name in report[kind]]
+        for kind in report
+        if report[kind] and isinstance(report[kind], list)
+    }
+    assert names == {
+        "added": ["new.txt"],
+        "unchanged": ["ships.md"],
+        "changed": ["bees.txt"],
+        "removed": ["gold.txt"],
+    }
+
+
+def test_a_file_that_is_gone_is_not_searched_from_the_cache(cli, model, notes):
+    """What the paths no longer give is not found, although the cache may still hold it."""
+    paths = [notes / "bees.txt", notes / "gold.txt"]
+    cli("search", "gold", *paths, *model)
+    (notes / "gold.txt").unlink()
+    result = cli("search", "What melts at 1064 degrees?", *paths, "--json", *model)
+    assert {Path(passage["document"]).name for passage in found(result)} == {"bees.txt"}
+
+
+def test_no_cache_keeps_nothing(cli, model, notes, tmp_path, monkeypatch):
+    """--no-cache leaves no index behind."""
+    monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "own"))
+    assert cli("search", "bees", notes, "--no-cache", *model).exit_code == 0
+    assert not (cache_folder() / "indexes").exists()
+    assert cli("search", "bees", notes, *model).exit_code == 0
+    assert len(list((cache_folder() / "indexes").iterdir())) == 1
+
+
+def test_a_cache_that_cannot_be_used_is_done_without(cli, model, notes, tmp_path, monkeypatch):
+    """A cache folder that is a file costs a note, not the answer."""
+    (tmp_path / "own").write_text("in the way", encoding="utf-8")
+    monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "own"))
+    result = cli("search", "bees", notes / "bees.txt", *model)
+    assert result.exit_code == 0
+    assert result.stderr.startswith("milepost: the cache is not used")
+    assert cli("search", "bees", notes / "bees.txt", "-q", *model).stderr == ""
+
+
+def test_a_damaged_cache_is_made_anew(cli, model, notes, tmp_path, monkeypatch):
+    """An index of the cache that is no longer one is erased and built again."""
+    monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "own"))
+    cli("search", "bees", notes / "bees.txt", *model)
+    (file,) = (cache_folder() / "indexes").glob("*/milepost.sqlite")
+    data = bytearray(file.read_bytes())
+    data[100:3000] = b"\xff" * 2900
+    file.write_bytes(data)
+    result = cli("search", "What do bees build?", notes / "bees.txt", "--json", *model)
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["report"]["added"] == [str(notes / "bees.txt")]
+
+
+def test_stdin_is_a_document(cli, model):
+    """A dash reads the document from stdin."""
+    text = "Copper is red. Tin is white."
+    result = cli("search", "Which metal is red?", "-", "--json", *model, input=text)
+    assert result.exit_code == 0
+    assert found(result)[0]["document"] == "stdin"
+    assert found(result)[0]["source"] is None
+    assert "Copper is red." in found(result)[0]["text"]
+
+
+def test_an_empty_stdin_is_named(cli, model):
+    """Nothing through the pipe is an error of one line."""
+    result = cli("search", "red?", "-", *model, input="")
+    assert result.exit_code == 2
+    assert result.stderr == "milepost: stdin is empty; pipe a text into it, or name a file\n"
+
+
+def test_the_index_of_the_folder_is_found(cli, model, notes, monkeypatch, tmp_path):
+    """Without PATH: --db, else MILEPOST_DB, else ./.milepost, else the next command."""
+    result = cli("search", "bees", *model)
+    assert result.exit_code == 2
+    assert "milepost index PATH" in result.stderr
+    assert cli("index", notes, *model).exit_code == 0
+    assert Path(".milepost").is_dir()
+    assert cli("search", "bees", *model).exit_code == 0
+    monkeypatch.setenv("MILEPOST_DB", str(tmp_path / "nowhere"))
+    result = cli("search", "bees", *model)
+    assert result.exit_code == 2
+    assert "nowhere is no Milepost index" in result.stderr
+
+
+def test_a_search_makes_no_index(cli, model, tmp_path):
+    """Searching an index that is not there leaves no folder behind."""
+    assert cli("search", "bees", "--db", tmp_path / "none", *model).exit_code == 2
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("name", ["gold.txt", "g*.txt", "{notes}/gold.txt"])
+def test_in_limits_the_documents(cli, model, db, notes, name):
+    """--in takes a file name, a pattern or a path."""
+    result = cli("search", "bees", "--db", db, "--json", "--in", name.format(notes=notes), *model)
+    assert {Path(passage["document"]).name for passage in found(result)} == {"gold.txt"}
+
+
+def test_in_refuses_a_name_that_means_nothing(cli, model, db):
+    """A document that is not there is an error, not an empty answer."""
+    result = cli("search", "bees", "--db", db, "--in", "golf.txt", *model)
+    assert result.exit_code == 2
+    assert result.stderr == "milepost: no document is named golf.txt; see: milepost info\n"
+
+
+def test_k_and_budget_bound_the_answer(cli, model, db):
+    """-k bounds the passages, --budget their characters."""
+    assert len(found(cli("search", "ship", "--db", db, "-k", "1", "--json", *model))) == 1
+    passages = found(cli("search", "ship", "--db", db, "--budget", "60c", "--json", *model))
+    assert passages
+    assert sum(len(passage["text"]) for passage in passages) <= 60
+
+
+def test_nothing_to_search_is_nothing_found(cli, model, tmp_path):
+    """A folder without files gives exit code 1 and says so."""
+    (tmp_path / "bare").mkdir()
+    result = cli("search", "bees", tmp_path / "bare", *model)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == "milepost: nothing found: there is no text to search\n"
+
+
+def test_nothing_readable_is_an_error(cli, model, tmp_path):
+    """Where every path fails the exit code is 2 and the reason is said."""
+    result = cli("search", "bees", tmp_path / "missing.pdf", *model)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "missing.pdf does not exist" in result.stderr
+
+
+def test_a_question_of_unknown_words_is_answered_with_a_warning(cli, model, db):
+    """Where no word is known and no sentence stands out, the answer is called a guess."""
+    result = cli("search", "zzyzx quux", "--db", db, *model)
+    assert result.exit_code == 0
+    assert "a guess" in result.stderr
+    assert "a guess" not in cli("search", "What do bees build?", "--db", db, *model).stderr
+
+
+@pytest.mark.parametrize("question", ["", "  ", "?!"])
+def test_a_question_without_words_is_refused_before_reading(cli, model, notes, question):
+    """An empty question is an error of one line, before the files are read."""
+    result = cli("search", question, notes, *model)
+    assert result.exit_code == 2
+    assert result.stderr.count("\n") == 1
+    assert "question" in result.stderr
+
+
+def test_a_page_and_a_heading_are_shown(cli, model, notes):
+    """The heading that a passage stands under is printed beside its file."""
+    result = cli("search", "What was canvas woven from?", notes / "ships.md", "-k", 1, *model)
+    assert result.stdout.splitlines()[0].endswith("ships.md · Sails")

@@ -1,0 +1,185 @@
+"""Terminals, pipes and signals, in processes of their own."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import struct
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from cli_process import command, environment
+
+import milepost
+
+fcntl = pytest.importorskip("fcntl", reason="needs the terminals of Unix")
+pty = pytest.importorskip("pty")
+termios = pytest.importorskip("termios")
+
+ESCAPE = "\x1b"
+
+
+def on_terminal(*args: object, columns: int = 80, **environ: str) -> tuple[int, str]:
+    """Run a command whose stdout and stderr are a terminal; exit code and what it shows."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    process = subprocess.Popen(
+        command(*args), stdout=theirs, stderr=theirs, env=environment() | environ
+    )
+    os.close(theirs)
+    shown = b""
+    try:
+        while data := os.read(ours, 65536):
+            shown += data
+    except OSError:  # Linux says so when the other side is closed
+        pass
+    os.close(ours)
+    return process.wait(), shown.decode()
+
+
+def plain(shown: str) -> str:
+    """Take escape sequences out."""
+    return re.sub(r"\x1b\]8;[^\x1b]*\x1b\\|\x1b\[[0-9;?]*[A-Za-z]", "", shown)
+
+
+def test_a_terminal_gets_colours_links_and_wrapped_lines(model, db, notes):
+    """On a terminal hits are marked, words bold, the file is a link, and lines fit."""
+    code, shown = on_terminal("search", "What do bees build?", "--db", db, "-k", 1, *model)
+    assert code == 0
+    assert (notes / "bees.txt").as_uri() in shown
+    assert re.search(r"\x1b\[[0-9;]*48;5;[0-9;]*mBees|\x1b\[1;[0-9;]*mBees", shown)
+    assert max(map(len, plain(shown).splitlines())) <= 80
+    assert "█" in shown
+
+
+@pytest.mark.parametrize("environ", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
+def test_no_colour_where_none_is_wanted(model, db, environ):
+    """NO_COLOR and a dumb terminal get not one escape sequence."""
+    code, shown = on_terminal("search", "bees", "--db", db, *model, **environ)
+    assert code == 0
+    assert ESCAPE not in shown
+
+
+def test_force_color_and_the_option_win(process, model, db, monkeypatch):
+    """A pipe is plain; FORCE_COLOR colours it, --color decides over both."""
+    args = ["search", "bees", "--db", db, *model]
+    escape = ESCAPE.encode()
+    assert escape not in process(*args).stdout
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("NO_COLOR", "1")
+    coloured = process(*args).stdout
+    assert escape in coloured
+    assert b"]8;" not in coloured  # a link is for those who can click
+    assert escape not in process(*args, "--color", "never").stdout
+    monkeypatch.delenv("FORCE_COLOR")
+    assert escape not in process(*args).stdout
+    assert escape in process(*args, "--color=always").stdout
+
+
+def test_the_bar_shows_speed_and_time_left(model, notes, tmp_path):
+    """While it encodes on a terminal, index shows sentences/s and the time left."""
+    text = "".join(f"Line {n} of the long report is about bees. " for n in range(400))
+    (notes / "long.txt").write_text(text, encoding="utf-8")
+    code, shown = on_terminal("index", notes, "--db", tmp_path / "new", *model)
+    assert code == 0
+    assert "sentences/s" in shown
+    assert re.search(r"\d:\d\d left", shown)
+    code, shown = on_terminal("index", notes, "--db", tmp_path / "two", "--quiet", *model)
+    assert (code, shown) == (0, "")
+
+
+def test_pipes_get_results_and_nothing_else(process, model, notes):
+    """In pipes stderr is silent and stdout holds the passages alone, unwrapped."""
+    result = process("search", "What do bees build?", notes / "bees.txt", "-k", 1, *model)
+    assert (result.returncode, result.stderr) == (0, b"")
+    assert result.stdout.decode().startswith(f"1  {notes / 'bees.txt'}")
+
+
+def test_an_ascii_locale_is_served(process, model, notes, monkeypatch):
+    """A stream without Unicode gets escapes instead of an error, JSON stays UTF-8."""
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    (notes / "bees.txt").write_text("Bienen bauen Zellen für Brut – aus Wachs.", encoding="utf-8")
+    result = process("search", "Bienen", notes / "bees.txt", *model)
+    assert result.returncode == 0
+    assert b"f\\xfcr" in result.stdout
+    result = process("search", "Bienen", notes / "bees.txt", "--json", *model)
+    assert "für Brut – aus".encode() in result.stdout
+
+
+def test_escape_sequences_of_a_document_do_not_reach_the_terminal(process, model, notes):
+    """Control characters of a text are shown, not obeyed."""
+    evil = "Bees \x1b]0;owned build \x9b31m cells, and nobody steers the terminal with it. " * 3
+    (notes / "evil.txt").write_text(evil, encoding="utf-8")
+    result = process("search", "bees", notes / "evil.txt", *model)
+    assert ESCAPE.encode() not in result.stdout
+    assert "\x9b".encode() not in result.stdout
+    assert "␛]0;owned".encode() in result.stdout
+
+
+def test_a_reader_that_leaves_ends_the_command_quietly(model, notes):
+    """A broken pipe gives no message and no error."""
+    text = "".join(f"Line {n} is about bees. " for n in range(300))
+    (notes / "long.txt").write_text(text, encoding="utf-8")
+    process = subprocess.Popen(
+        command("encode", notes / "long.txt", "--json", *model),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()  # the JSON is larger than any pipe holds
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert process.wait() == 0
+
+
+def test_a_full_disk_under_stdout_is_an_error(model):
+    """What cannot be written to stdout is an error of one line, not a silent loss."""
+    if not Path("/dev/full").exists():
+        pytest.skip("needs /dev/full")
+    with Path("/dev/full").open("wb") as full:
+        result = subprocess.run(
+            command("info", *model), stdout=full, stderr=subprocess.PIPE, env=environment()
+        )
+    assert result.returncode == 2
+    assert result.stderr.count(b"\n") == 1
+    assert b"No space left" in result.stderr
+
+
+def test_ctrl_c_keeps_what_was_indexed(model, tmp_path):
+    """SIGINT in the midst of encoding: exit code 130, one line, and the index holds the rest."""
+    folder, db = tmp_path / "texts", tmp_path / "db"
+    folder.mkdir()
+    (folder / "a.txt").write_text("Bees build cells.", encoding="utf-8")
+    text = "".join(f"Line {n} of a report that takes long to read. " for n in range(20_000))
+    (folder / "b.txt").write_text(text, encoding="utf-8")
+    process = subprocess.Popen(
+        command("index", folder, "--db", db, *model),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+    )
+    named = model[-1] if model else None
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            with milepost.open(db, model=named, create=False, read_only=True) as index:
+                if index.documents():
+                    break
+        except milepost.MilepostError:  # it is not there yet
+            pass
+        time.sleep(0.05)
+    time.sleep(0.5)  # into the second document
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out) == (130, b"")
+    assert err.decode() == (
+        f"milepost: interrupted; 1 document kept in {db}; run the same command to go on\n"
+    )
+    with milepost.open(db, model=named, create=False) as index:
+        assert index.document(str(folder / "a.txt")).text == "Bees build cells."
+        assert [info.name for info in index.documents()] == [str(folder / "a.txt")]
