@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,7 +41,7 @@ _LETTERS_UNKNOWN, _LETTERS_KNOWN = 1.25, 3.0
 class _Read:
     """A text after tokenisation: landmarks-to-be with their tokens."""
 
-    ids: list[list[int]]
+    ids: list[array[int]]  # a list would take nine times the memory
     spans: list[tuple[int, int]]
     familiar: list[float]
 
@@ -51,15 +52,18 @@ class Encoder:
     Args:
         folder: the model folder.
         engine: runs the graph; see ``load`` for the default one.
+        tokenizer: another one than the folder's, e.g. one made in memory.
 
     Attributes:
         manifest: the model's own record (name, fingerprint, window sizes …).
     """
 
-    def __init__(self, folder: ModelFolder, engine: Engine) -> None:
+    def __init__(
+        self, folder: ModelFolder, engine: Engine, tokenizer: Tokenizer | None = None
+    ) -> None:
         self.manifest = folder.manifest
         self._engine = engine
-        self._tokenizer = Tokenizer(
+        self._tokenizer = tokenizer or Tokenizer(
             folder.tokenizer, self.manifest.opening, self.manifest.landmark
         )
         self._shape = WindowSize(
@@ -124,7 +128,24 @@ class Encoder:
         Raises:
             BadQuestion: the question is empty or has neither letter nor digit.
         """
-        return self._ask(question).document
+        import numpy as np
+
+        words = question.strip()
+        if not any(letter.isalnum() for letter in words):
+            raise BadQuestion(
+                f"the question {words!r} has neither letter nor digit"
+                if words
+                else "the question is empty",
+                "ask in words",
+            )
+        tokens = self._tokenizer.encode([words])[0]
+        if len(tokens.ids) > self.manifest.longest:
+            return self.encode(words).document
+        # One sentence whatever full stops it holds: so questions were read in training.
+        vectors = np.zeros((1, self.dimensions), np.float32)
+        self._run([tokens.ids], vectors, None)
+        vector: NDArray[np.float32] = vectors[0]
+        return vector
 
     def familiarity(self, question: str) -> float:
         """How well the tokenizer knows the question, 0–1; see ``Landmarks.familiar``."""
@@ -134,23 +155,6 @@ class Encoder:
     def count_tokens(self, text: str) -> int:
         """Tokens of a text as this model reads it, special tokens not counted."""
         return len(self._tokenizer.encode([text])[0].ids)
-
-    def _ask(self, question: str) -> Landmarks:
-        import numpy as np
-
-        if not any(letter.isalnum() for letter in question):
-            raise BadQuestion(
-                "the question is empty" if not question.strip() else
-                f"the question {question.strip()!r} has neither letter nor digit",
-                "ask in words",
-            )
-        tokens = self._tokenizer.encode([question.strip()])[0]
-        if len(tokens.ids) > self.manifest.longest:
-            return self.encode(question)
-        vectors = np.zeros((1, self.dimensions), np.float32)
-        count = self._run([tokens.ids], vectors, None)
-        span = np.array([[0, len(question)]], np.int64)
-        return Landmarks(vectors, span, vectors[0], count, count, np.ones(1, np.float32))
 
     def _read(self, text: str, blocks: tuple[int, ...]) -> _Read:
         """Sentences, over-long ones cut, with their token ids."""
@@ -167,7 +171,7 @@ class Encoder:
                 last = [*cuts, len(tokens.ids)]
                 edges = [start, *(start + tokens.starts[n] for n in cuts), end]
                 for a, b, low, high in zip(first, last, edges, edges[1:], strict=False):
-                    read.ids.append(tokens.ids[a:b])
+                    read.ids.append(array("i", tokens.ids[a:b]))
                     read.spans.append((low, high))
                     read.familiar.append(
                         self._familiar(
@@ -178,18 +182,24 @@ class Encoder:
 
     def _familiar(self, text: str, ids: list[int], starts: list[int], ends: list[int]) -> float:
         """See ``Landmarks.familiar``: letters a token, between letter by letter and words."""
-        letters = known = 0
+        tokens = known = 0
         for number, start, end in zip(ids, starts, ends, strict=True):
-            if text[start:end].isalpha():
-                letters += 1
-                known += end - start if number != self._tokenizer.unknown else 0
-        if not letters:
+            word = text[start:end]
+            # Vowel signs of Thai or Hindi are no letters, but a word of them is a word.
+            letters = len(word) if word.isalpha() else sum(map(str.isalpha, word))
+            if letters:
+                tokens += 1
+                known += letters if number != self._tokenizer.unknown else 0
+        if not tokens:
             return 1.0
-        mean = known / letters
+        mean = known / tokens
         return min(1.0, max(0.0, (mean - _LETTERS_UNKNOWN) / (_LETTERS_KNOWN - _LETTERS_UNKNOWN)))
 
     def _run(
-        self, ids: list[list[int]], vectors: NDArray[np.float32], progress: Progress | None
+        self,
+        ids: Sequence[Sequence[int]],
+        vectors: NDArray[np.float32],
+        progress: Progress | None,
     ) -> int:
         """Fill ``vectors`` window by window; returns the owned tokens that were read."""
         costs = [len(sentence) + 1 for sentence in ids]
@@ -206,13 +216,11 @@ class Encoder:
         return tokens
 
     def _run_batch(
-        self, batch: list[Window], ids: list[list[int]], vectors: NDArray[np.float32]
+        self, batch: list[Window], ids: Sequence[Sequence[int]], vectors: NDArray[np.float32]
     ) -> int:
         import numpy as np
 
-        longest = max(
-            1 + sum(len(ids[i]) + 1 for i in range(w.first, w.last)) for w in batch
-        )
+        longest = max(1 + sum(len(ids[i]) + 1 for i in range(w.first, w.last)) for w in batch)
         owned = max(w.own_last - w.own_first for w in batch)
         tokens = np.full((len(batch), longest), self._tokenizer.landmark, np.int32)
         sentences = np.full((len(batch), longest), -1, np.int32)

@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,16 +16,21 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from milepost.encoder import Encoder, load
-from milepost.errors import MilepostError, StoreError
-from milepost.search import Answer, question_terms, search, terms
-from milepost.store import DocumentInfo, Entry, Store, open_store
-from milepost.text import files, locator, read
+from milepost.errors import IndexBusy, MilepostError, StorageFull, StoreError
+from milepost.intake import absolute, entry, found, hashed, signature
+from milepost.search import Answer, question_terms, search
+from milepost.store import DocumentInfo, Store, open_store
+from milepost.text import locator, read
 from milepost.types import Box, Document, Passage, Report
 
 if TYPE_CHECKING:
     from milepost.engine import ModelFolder
+    from milepost.intake import Parts
 
-Source = str | os.PathLike[str] | Document
+Name = str | os.PathLike[str]
+"""A document's name in the index, or the path of its file."""
+
+Source = Name | Document
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +90,17 @@ class Index:
     ) -> Report:
         """Read, encode and store documents; what has not changed is passed over.
 
+        A file of the same size and time of change is taken as unchanged and not opened; one that
+        was only touched is read, and not encoded again.
+
         One document is one transaction: an interruption leaves everything before it indexed, and
         the next ``add`` goes on from there. A file that cannot be read is named in the report
         and the others are indexed.
 
         Args:
             sources: files, folders, or ``Document`` records made by the caller.
-            prune: remove documents whose files, once found in one of the folders given, are gone.
+            prune: remove documents whose files once stood in one of the folders given and are
+                not found there any more: deleted, moved, or ignored by now.
             progress: called as sentences are encoded.
 
         Raises:
@@ -101,17 +110,15 @@ class Index:
         begun = time.monotonic()
         given = [sources] if isinstance(sources, str | os.PathLike | Document) else list(sources)
         tally = _Tally()
-        paths = [Path(source).expanduser() for source in given if not isinstance(source, Document)]
         work: list[Path | Document] = [source for source in given if isinstance(source, Document)]
-        work.extend(self._found(paths, tally))
-        present: set[str] = set()
+        paths = [absolute(source) for source in given if not isinstance(source, Document)]
+        inside, folders = found(paths, tally.failed)
+        work.extend(inside)
+        present = {item.name if isinstance(item, Document) else str(item) for item in work}
         for number, item in enumerate(work, 1):
-            name = item.name if isinstance(item, Document) else str(item.absolute())
-            present.add(name)
+            name = item.name if isinstance(item, Document) else str(item)
 
-            def told(
-                done: int, sentences: int, name: str = name, number: int = number
-            ) -> None:
+            def told(done: int, sentences: int, name: str = name, number: int = number) -> None:
                 if progress is not None:
                     progress(Step(name, number, len(work), sentences, done))
 
@@ -123,7 +130,9 @@ class Index:
                 tally.failed[name] = str(error)
             except (OSError, MemoryError, RecursionError) as error:
                 tally.failed[name] = f"{type(error).__name__}: {error}"
-        removed = self._prune(paths, present) if prune else []
+        removed = self._prune(folders, present) if prune else []
+        if tally.changed or removed:
+            self._vacuum()
         return Report(
             added=tuple(tally.added),
             unchanged=tuple(tally.unchanged),
@@ -136,18 +145,6 @@ class Index:
             seconds=time.monotonic() - begun,
         )
 
-    def _found(self, paths: Sequence[Path], tally: _Tally) -> Iterator[Path]:
-        """Files under the paths, each once; a path that is missing is a failure of its own."""
-        seen: set[Path] = set()
-        for path in paths:
-            try:
-                for file in files([path]):
-                    if file not in seen:
-                        seen.add(file)
-                        yield file
-            except MilepostError as error:
-                tally.failed[str(path.absolute())] = str(error)
-
     def _add_one(
         self,
         item: Path | Document,
@@ -156,41 +153,41 @@ class Index:
         told: Callable[[int, int], None],
     ) -> None:
         known = self._store.info(name)
-        signature = None
+        stamp = None
         if isinstance(item, Document):
-            document = _hashed(item)
+            document = hashed(item)
         else:
-            status = item.stat() if item.exists() else None
-            signature = (status.st_size, status.st_mtime_ns) if status else None
-            if known is not None and signature is not None and known.signature == signature:
+            stamp = signature(item)
+            if known is not None and stamp is not None and known.signature == stamp:
                 tally.unchanged.append(name)
                 return
             document = read(item)
-        if known is not None and known.hash == document.hash and known.signature == signature:
+        if known is not None and self._holds(known, document):
+            if known.signature != stamp:  # touched, or copied: the next time it is not read
+                self._store.put(entry(document, self._landmarks(known), stamp))
             tally.unchanged.append(name)
             return
         told(0, 0)
         marks = self.model.encode(document, progress=told)
-        self._store.put(
-            Entry(
-                document=document,
-                spans=marks.spans,
-                vectors=marks.vectors,
-                familiar=marks.familiar,
-                terms=[terms(document.text[a:b]) for a, b in marks.spans.tolist()],
-                signature=signature,
-            )
-        )
-        same = known is not None and known.hash == document.hash
-        kind = tally.added if known is None else tally.unchanged if same else tally.changed
-        kind.append(name)
+        parts = marks.spans, marks.vectors, marks.familiar
+        self._store.put(entry(document, parts, stamp))
+        (tally.added if known is None else tally.changed).append(name)
         if document.notes:
             tally.notes[name] = document.notes
         tally.sentences += len(marks.spans)
         tally.tokens += marks.tokens_given
 
-    def _prune(self, paths: Sequence[Path], present: set[str]) -> list[str]:
-        folders = [path.absolute() for path in paths if path.is_dir()]
+    def _holds(self, known: DocumentInfo, document: Document) -> bool:
+        """Whether this very text is indexed; another version may read a file in another way."""
+        if known.hash != document.hash or known.characters != len(document.text):
+            return False
+        return self._store.text(known.name, 0, known.characters) == document.text
+
+    def _landmarks(self, known: DocumentInfo) -> Parts:
+        kept = self._store.sentences(known.name)
+        return kept.spans, self._store.vectors(kept.first, len(kept.spans)), kept.familiar
+
+    def _prune(self, folders: Sequence[Path], present: set[str]) -> list[str]:
         gone = [
             info.name
             for info in self._store.documents()
@@ -202,29 +199,38 @@ class Index:
             self._store.delete(name)
         return gone
 
-    def remove(self, names: str | Iterable[str]) -> tuple[str, ...]:
+    def _vacuum(self) -> None:
+        """Give back the space of what was removed once it is more than what is left."""
+        statistics = self._store.statistics()
+        if statistics.dead > statistics.sentences:
+            # A comfort: what was added is added, and the next add tries again.
+            with suppress(IndexBusy, StorageFull):
+                self._store.vacuum()
+
+    def remove(self, names: Name | Iterable[Name]) -> tuple[str, ...]:
         """Remove documents by name or path; returns the names that were there."""
-        wanted = [names] if isinstance(names, str) else list(names)
-        return tuple(name for name in map(self._name, wanted) if self._store.delete(name))
+        gone = tuple(name for name in self._names(names) if self._store.delete(name))
+        if gone:
+            self._vacuum()
+        return gone
 
     def documents(self) -> list[DocumentInfo]:
         """What is indexed, in the order it was added; no text is read."""
         return self._store.documents()
 
-    def document(self, name: str) -> Document:
+    def document(self, name: Name) -> Document:
         """One document with its text, marks and, for a PDF, ``boxes``.
 
         Raises:
             StoreError: nothing of that name or path is indexed.
         """
-        known = self._name(name)
         try:
-            found = self._store.document(known)
+            kept = self._store.document(self._name(name))
         except KeyError:
             raise StoreError(
                 f"{name} is not in the index", f"add it first: milepost index {name}"
             ) from None
-        return replace(found, locator=locator(found))
+        return replace(kept, locator=locator(kept))
 
     def boxes(self, passage: Passage) -> list[Box]:
         """Where a passage stands on the pages of its PDF; see ``Document.boxes``."""
@@ -235,7 +241,7 @@ class Index:
         question: str,
         k: int | None = 5,
         budget: str | int | None = None,
-        documents: Iterable[str] | None = None,
+        documents: Name | Iterable[Name] | None = None,
     ) -> list[Passage]:
         """Passages that answer the question, best first.
 
@@ -256,10 +262,10 @@ class Index:
         question: str,
         k: int | None = 5,
         budget: str | int | None = None,
-        documents: Iterable[str] | None = None,
+        documents: Name | Iterable[Name] | None = None,
     ) -> Answer:
         """``search`` with its reasons: signals, weights and parts of every score."""
-        names = None if documents is None else [self._name(name) for name in documents]
+        names = None if documents is None else self._names(documents)
         vector = self.model.encode_query(question)
         return search(
             self._store,
@@ -273,13 +279,18 @@ class Index:
             names=names,
         )
 
-    def _name(self, name: str) -> str:
+    def _names(self, names: Name | Iterable[Name]) -> list[str]:
+        given = [names] if isinstance(names, str | os.PathLike) else names
+        return [self._name(name) for name in given]
+
+    def _name(self, name: Name) -> str:
         """A document's name; a path of an indexed file may be given as the caller writes it."""
-        if self._store.info(name) is None:
-            absolute = str(Path(name).expanduser().absolute())
-            if self._store.info(absolute) is not None:
-                return absolute
-        return name
+        written = os.fspath(name)
+        if self._store.info(written) is None:
+            path = str(absolute(name))
+            if self._store.info(path) is not None:
+                return path
+        return written
 
     def close(self) -> None:
         """Release the files of the index."""
@@ -297,14 +308,7 @@ class Index:
         self.close()
 
 
-def _hashed(document: Document) -> Document:
-    if document.hash:
-        return document
-    digest = hashlib.sha256(document.text.encode("utf-8", "surrogatepass")).hexdigest()
-    return replace(document, hash=digest)
-
-
-def open(  # noqa: A001 - the public name: milepost.open
+def open(
     folder: str | os.PathLike[str] | None = None,
     *,
     model: Encoder | str | os.PathLike[str] | None = None,

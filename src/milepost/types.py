@@ -117,9 +117,9 @@ class Landmarks:
         tokens_given: tokens of the text, special tokens and halo not counted.
         tokens_read: tokens that entered the network as owned by a window; equal to
             ``tokens_given``, always: nothing is truncated.
-        familiar: ``(n,)`` float32 in 0–1: how well the tokenizer knows the sentence (share of
-            its letters inside tokens of three letters or more); low means a language or notation
-            that the model was not made for.
+        familiar: ``(n,)`` float32 in 0–1: how well the tokenizer knows the sentence (letters an
+            average token holds: 0 letter by letter, 1 from three letters on); low means a
+            language or notation that the model was not made for.
     """
 
     vectors: NDArray[np.float32]

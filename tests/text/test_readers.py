@@ -272,3 +272,15 @@ def test_epub_locked_chapters() -> None:
     both = one + reference.format("two%20two.xhtml")
     with pytest.raises(UnreadableFile, match="DRM"):
         read_bytes(epub(**{"META-INF/encryption.xml": f"<e>{both}</e>"}), "a.epub")
+
+
+def test_plain_headings() -> None:
+    """A plain text's numbered lines and lines in capitals, standing alone, are headings."""
+    text = b"THE BOOK\n\nCHAPTER I. Of bees\n\nThey fly. USA\n\nA.B.\n\nNOT ALONE\nhere it goes on.\n"
+    document = read_bytes(text, "book.txt")
+    assert [(mark.value, mark.level) for mark in document.marks] == [
+        ("THE BOOK", 2),
+        ("CHAPTER I. Of bees", 1),
+    ]
+    for mark in document.marks:
+        assert document.text[mark.offset :].startswith(mark.value)

@@ -138,15 +138,17 @@ def select(infos: Iterable[DocumentInfo], wanted: Sequence[str]) -> list[str]:
     Raises:
         InputError: one of them means no document.
     """
+    from milepost.intake import absolute
+
     known = [info.name for info in infos]
     chosen: dict[str, None] = {}
     for want in wanted:
-        absolute = str(Path(want).expanduser().absolute())
+        path = str(absolute(want))
         found = [
             name
             for name in known
-            if name in (want, absolute)
-            or name.startswith(absolute.rstrip(os.sep) + os.sep)
+            if name in (want, path)
+            or name.startswith(path.rstrip(os.sep) + os.sep)
             or name.endswith(os.sep + want)
             or (any(sign in want for sign in "*?[") and fnmatchcase(Path(name).name, want))
         ]

@@ -30,7 +30,7 @@ class FakeEngine:
     @property
     def dimensions(self) -> int:
         """Width of the vectors."""
-        return self._table.shape[1]
+        return int(self._table.shape[1])
 
     @property
     def description(self) -> str:

@@ -75,9 +75,20 @@ def read_manifest(folder: Path) -> Manifest:
     if unknown:
         raise ModelError(f"{path} has unknown fields: {', '.join(sorted(unknown))}", _UPGRADE)
     try:
-        return Manifest(**fields)
+        manifest = Manifest(**fields)
     except TypeError as error:
         raise ModelError(f"{path} is incomplete: {error}", mend) from error
+    wrong = [name for name, least in _LEAST.items() if not _is_size(fields.get(name, least), least)]
+    if not wrong and manifest.window < manifest.longest + 2:
+        wrong = ["window"]  # the opening token, the longest sentence, its landmark
+    if wrong:
+        raise ModelError(f"{path} has no usable {', '.join(wrong)}", mend)
+    return manifest
 
 
+def _is_size(value: object, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
+_LEAST = {"dimensions": 1, "longest": 1, "window": 3, "left": 0, "right": 0}
 _UPGRADE = "pip install -U milepost"

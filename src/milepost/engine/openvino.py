@@ -56,7 +56,9 @@ class OpenVinoEngine:
             self._compiled = core.compile_model(str(graph), "CPU", settings)
         except RuntimeError as error:
             first = str(error).strip().splitlines()[-1]
-            raise ModelError(f"{graph} cannot be compiled: {first}", "reinstall the model") from error
+            raise ModelError(
+                f"{graph} cannot be compiled: {first}", "reinstall the model"
+            ) from error
         self._request = self._compiled.create_infer_request()
 
     @property

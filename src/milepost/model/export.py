@@ -103,7 +103,23 @@ def export(
         }
     )
     manifest.write(folder)
+    _write_sums(folder)
     return manifest
+
+
+def _write_sums(folder: Path) -> None:
+    """``SHA256SUMS`` of the large files, which ``milepost doctor`` checks.
+
+    The manifest is left out: it may be edited (fusion weights) without harm to the rest.
+    """
+    names = [TOKENIZER]
+    for graph in GRAPHS.values():
+        if (folder / graph).is_file():
+            names += [graph, Path(graph).with_suffix(".bin").name]
+    lines = [
+        f"{hashlib.sha256((folder / name).read_bytes()).hexdigest()}  {name}\n" for name in names
+    ]
+    (folder / "SHA256SUMS").write_text("".join(lines), encoding="utf-8")
 
 
 def fingerprint(model: LandmarkEncoder, tokenizer: Path, manifest: Manifest) -> str:

@@ -24,4 +24,5 @@ def document_vector(landmarks: NDArray[np.float32]) -> NDArray[np.float32]:
         return np.zeros(landmarks.shape[1], np.float32)
     mean = landmarks.mean(axis=0, dtype=np.float64)
     norm = float(np.linalg.norm(mean))
-    return (mean / norm if norm > 1e-12 else np.zeros_like(mean)).astype(np.float32)
+    unit: NDArray[np.float32] = (mean / (norm if norm > 1e-12 else np.inf)).astype(np.float32)
+    return unit

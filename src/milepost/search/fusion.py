@@ -2,12 +2,17 @@
 
 Fixed weights lose badly somewhere: on questions full of words that stand everywhere in the
 document every lexical part hurts, on factoid questions it carries. So the weights of a question
-follow from what its own score curves look like. Each part is standardised over the scope (mean 0,
-deviation 1), and
+follow from what its own score curves look like:
 
-    score_i = Σ_scale  w_L · a_scale · z(landmark at scale)_i  +  w_W · b_scale · z(words at scale)_i
+    score_i = Σ_scale  w_L · a_scale · landmarks_scale,i  +  w_W · b_scale · words_scale,i
     w_L = e^{g} / (e^{g} + 1),   w_W = 1 - w_L,   g = Σ_signal  gate[signal] · signal
-    a, b = softmax over scales of  base[scale] + tilt[scale] · h,   h = Σ_signal  reach[signal] · signal
+    a, b = softmax over scales of  base[scale] + tilt[scale] · h
+    h = tanh( Σ_signal  reach[signal] · signal )
+
+Landmarks enter as cosine over the temperature they were trained with (a log-odds), words as BM25
+over the rarity of all words asked for (which share of the question stands here); both less their
+mean. Units that mean the same in every document do better than standard scores, which give a
+curve that says nothing the same weight as one that is sure (``LOG.md``, 2026-11-20).
 
 The numbers were learned by ``bench/fit_fusion.py`` on training questions of documents that the
 encoder has not seen, and stand in the model's manifest.
@@ -27,6 +32,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from milepost.search.scope import Scope
+
+LANDMARK_UNIT = 20.0
+"""One over the temperature of the training: the similarity as a log-odds."""
+
+WORDS_UNIT = 10.0
+"""Brings the words' share to the size of the landmarks' log-odds."""
 
 SIGNALS = {
     "always": "1",
@@ -53,10 +64,10 @@ class Fusion:
         landmark: base weight (log) and tilt of the landmark scales 0, ±1, ±3.
         words: the same for the words' scales.
         drop: without a budget, a neighbour joins a passage while its score is within this many
-            standard deviations of the hit's.
+            score of the hit's.
     """
 
-    gate: Mapping[str, float] = field(default_factory=lambda: {"always": 0.7, "unfamiliar": -4.0})
+    gate: Mapping[str, float] = field(default_factory=lambda: {"always": 0.5, "unfamiliar": -2.0})
     reach: Mapping[str, float] = field(default_factory=dict)
     landmark: tuple[tuple[float, float], ...] = ((0.0, -1.0), (0.0, 0.0), (-2.0, 1.0))
     words: tuple[tuple[float, float], ...] = ((0.0, -1.0), (0.0, 0.0), (0.0, 1.0))
@@ -77,7 +88,7 @@ class Fused:
     """Scores with their parts.
 
     Attributes:
-        score: ``(n,)`` float32, the sum of ``parts``, in standard deviations.
+        score: ``(n,)`` float32, the sum of ``parts``; 0 is the mean sentence.
         parts: name → ``(n,)`` float32.
         signals: name → value.
         weights: name of a part → its weight; they sum to 1.
@@ -94,52 +105,56 @@ class Fused:
 
 
 def standard(values: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Mean 0, deviation 1; zeros where all values are equal."""
+    """Mean 0, deviation 1; zeros where all values are equal but for rounding."""
     import numpy as np
 
-    spread = float(values.std())
-    if spread < 1e-9:
+    spread = float(values.std(dtype=np.float64))
+    if spread < 1e-6 * max(1.0, float(np.abs(values).max())):
         return np.zeros_like(values)
-    return ((values - values.mean()) / spread).astype(np.float32)
+    result: NDArray[np.float32] = ((values - values.mean(dtype=np.float64)) / spread).astype(
+        np.float32
+    )
+    return result
 
 
 def curves(scope: Scope) -> tuple[list[NDArray[np.float32]], list[NDArray[np.float32]]]:
-    """Standardised landmark and word scores, ``(n,)`` each, one a scale."""
+    """Landmark and word scores in the units of the module, mean 0, ``(n,)`` each, one a scale."""
     import numpy as np
 
-    landmarks = []
     ones = np.ones(len(scope.similarity), np.float32)
-    for scale in SCALES:
-        mean = windowed(scope.similarity, scope.borders, scale) / windowed(
-            ones, scope.borders, scale
+    landmarks = [
+        _centred(
+            windowed(scope.similarity, scope.borders, scale) / windowed(ones, scope.borders, scale),
+            LANDMARK_UNIT,
         )
-        landmarks.append(standard(mean))
-    return landmarks, [standard(row) for row in scope.lexical]
+        for scale in SCALES
+    ]
+    possible = sum(scope.weights.values())
+    unit = WORDS_UNIT / possible if possible > 0.0 else 0.0
+    return landmarks, [_centred(row, unit) for row in scope.lexical]
 
 
-def measure(
-    scope: Scope,
-    landmarks: list[NDArray[np.float32]],
-    words: list[NDArray[np.float32]],
-    familiarity: float,
-) -> dict[str, float]:
+def _centred(values: NDArray[np.float32], unit: float) -> NDArray[np.float32]:
+    result: NDArray[np.float32] = (values - values.mean(dtype="f8")).astype("f4") * unit
+    return result
+
+
+def measure(scope: Scope, familiarity: float) -> dict[str, float]:
     """The signals of a question; see ``SIGNALS``."""
     import numpy as np
 
-    from milepost.search.lexical import K1
-
-    best = int(np.argmax(landmarks[0]))
-    matched = int(np.argmax(words[1]))
+    landmarks, words = standard(scope.similarity), standard(scope.lexical[1])
+    best, matched = int(np.argmax(landmarks)), int(np.argmax(words))
     known = [weight for weight in scope.weights.values() if weight > 0.0]
-    possible = sum(scope.weights.values()) * (K1 + 1.0) / (1.0 + K1) or 1.0
+    possible = sum(known) or 1.0
     return {
         "always": 1.0,
-        "landmark peak": (float(landmarks[0][best]) - 4.0) / 2.0,
-        "word peak": (float(words[1][matched]) - 4.0) / 4.0,
-        "words at landmark": float(words[1][best]) / 4.0,
-        "landmark at words": float(landmarks[0][matched]) / 2.0,
+        "landmark peak": (float(landmarks[best]) - 4.0) / 2.0,
+        "word peak": (float(words[matched]) - 4.0) / 4.0,
+        "words at landmark": float(words[best]) / 4.0,
+        "landmark at words": float(landmarks[matched]) / 2.0,
         "terms": math.log(max(1, len(scope.weights))) - 2.0,
-        "rarity": (sum(known) / len(known) - 4.0) / 2.0 if known else 0.0,
+        "rarity": (possible / len(known) - 4.0) / 2.0 if known else 0.0,
         "rarest": (max(known) - 6.0) / 2.0 if known else 0.0,
         "cover": float(scope.lexical[1][matched]) / possible - 0.5,
         "unfamiliar": 1.0 - min(familiarity, float(scope.familiar.mean())),
@@ -155,7 +170,7 @@ def fuse(scope: Scope, familiarity: float, settings: Fusion) -> Fused:
         settings: the learned numbers.
     """
     landmarks, words = curves(scope)
-    signals = measure(scope, landmarks, words, familiarity)
+    signals = measure(scope, familiarity)
     gate = sum(settings.gate.get(name, 0.0) * value for name, value in signals.items())
     reach = math.tanh(sum(settings.reach.get(name, 0.0) * value for name, value in signals.items()))
     share = 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, gate))))
@@ -179,7 +194,7 @@ def fuse(scope: Scope, familiarity: float, settings: Fusion) -> Fused:
 
 def _notes(scope: Scope, signals: dict[str, float], share: float) -> tuple[str, ...]:
     notes = []
-    if signals["unfamiliar"] > 0.5:
+    if signals["unfamiliar"] > 0.5 and share < 1.0:
         notes.append(
             "the model hardly knows this language or notation "
             f"({1 - signals['unfamiliar']:.0%} familiar): landmarks weigh {share:.0%}"

@@ -30,7 +30,7 @@ _LETTERS = (
 )
 _UNSPACED = (
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17d3\u1100-\u11ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
-    r"\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
+    r"\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
 )
 _TOKEN = re.compile(
     rf"(?P<run>{_UNSPACED}+)|(?P<number>\d+(?:[.,]\d+)+)"
@@ -39,9 +39,7 @@ _TOKEN = re.compile(
     rf"|(?P<word>(?:(?!{_UNSPACED})(?:{_LETTERS}))+(?:['’](?:{_LETTERS}){{1,2}}(?!{_LETTERS}))?)"
 )
 # Hamza and madda (U+0653-0655) stay: normalisation puts them back on their letter.
-_IGNORED = re.compile(
-    r"[\u00ad\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u0652\u0656-\u065f\u0670]"
-)
+_IGNORED = re.compile(r"[\u00ad\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u0652\u0656-\u065f\u0670]")
 
 STOP_WORDS = frozenset(
     "a about above after again against all also am an and any are as at be because been before "
@@ -74,12 +72,12 @@ def terms(text: str, without: Collection[str] = ()) -> list[str]:
         kind, word = match.lastgroup, match.group()
         if kind == "word":
             folded = _fold(word)
-            if folded and word.lower() not in without:
+            if folded and word.lower().replace("’", "'").removesuffix("'s") not in without:
                 found.append(folded)
         elif kind == "number":
             found.append(word.replace(",", ""))
         else:
-            run = unicodedata.normalize("NFKC", word)
+            run = "".join(unicodedata.normalize("NFKC", word).split())
             found.extend(run[i : i + 2] for i in range(max(1, len(run) - 1)))
     return found
 
@@ -97,8 +95,9 @@ def _fold(word: str) -> str:
     """One word: case, accents, possessive, English stem (Snowball)."""
     if not word.isascii():
         word = _IGNORED.sub("", unicodedata.normalize("NFKD", word.replace("’", "'")))
-        # Indic signs must come back together; only Latin, Greek and Cyrillic lost theirs.
-        word = unicodedata.normalize("NFC", word)
+        # Indic signs must come back together; only Latin, Greek and Cyrillic lost theirs. Some
+        # ligatures of Arabic come apart as several words.
+        word = "".join(unicodedata.normalize("NFC", word).split())
     word = word.casefold().removesuffix("'s").replace("'", "")
     if word.isascii():
         return _stemmer()(word) if len(word) > 3 else word

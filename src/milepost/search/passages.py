@@ -89,14 +89,14 @@ def within(
 
 
 def grown(
-    scores: NDArray[np.float32], borders: NDArray[np.int64], *, k: int, drop: float
+    scores: NDArray[np.float32], borders: NDArray[np.int64], *, k: int | None, drop: float
 ) -> list[Run]:
     """The best ``k`` hits, each with the neighbours that score nearly as well.
 
     Args:
-        scores: ``(n,)`` fused scores in standard deviations.
+        scores: ``(n,)`` fused scores.
         borders: first sentence of each document, and ``n``.
-        k: most passages.
+        k: most passages, None for no limit: then every sentence is in one.
         drop: a neighbour joins while its score is within ``drop`` of the hit's.
     """
     import numpy as np
@@ -105,7 +105,7 @@ def grown(
     taken: set[int] = set()
     for hit in np.argsort(-scores, kind="stable").tolist():
         if hit not in taken:
-            if len(_spans(taken, starts)) == k:
+            if k is not None and len(_spans(taken, starts)) == k:
                 break
             taken.update(_neighbours(scores, hit, starts, drop))
     return _runs(scores, taken, starts)
@@ -121,9 +121,7 @@ def _runs(scores: NDArray[np.float32], taken: set[int], starts: set[int]) -> lis
     return sorted(passages, key=lambda run: rank[run.hits[0]])
 
 
-def _neighbours(
-    scores: NDArray[np.float32], hit: int, starts: set[int], drop: float
-) -> range:
+def _neighbours(scores: NDArray[np.float32], hit: int, starts: set[int], drop: float) -> range:
     """The hit with the run of neighbours on both sides that score within ``drop`` of it."""
     least = float(scores[hit]) - drop
     first, last = hit, hit + 1
@@ -145,21 +143,22 @@ def _spans(taken: Iterable[int], starts: set[int]) -> list[tuple[int, int]]:
     return spans
 
 
-def fit(
-    text: str, start: int, end: int, left: int, measure: Callable[[str], int]
-) -> tuple[int, int]:
-    """Cut ``text[start:end]`` at its end to at most ``left`` of ``measure``, at white space.
+def fit(text: str, left: int, measure: Callable[[str], int]) -> str:
+    """The longest beginning of ``text`` that takes at most ``left`` of ``measure``.
 
-    Returns the new span, empty where nothing fits.
+    It ends where a word ends, if one fits; empty where nothing fits.
+
+    >>> fit("white whales sing", 13, len)
+    'white whales'
     """
-    if measure(text[start:end]) <= left:
-        return start, end
-    low, high = start, end
-    while low < high:  # the longest prefix that fits: measures grow with the text
+    if measure(text) <= left:
+        return text.rstrip()
+    low, high = 0, len(text) - 1
+    while low < high:  # measures grow with the text
         middle = (low + high + 1) // 2
-        if measure(text[start:middle]) <= left:
+        if measure(text[:middle]) <= left:
             low = middle
         else:
             high = middle - 1
-    space = max((i for i in range(start, low) if text[i].isspace()), default=start)
-    return start, space if space > start else low
+    space = next((at for at in range(low, 0, -1) if text[at].isspace()), low)
+    return text[:space].rstrip()

@@ -6,7 +6,8 @@ best candidates of the two lists (nearest landmarks, matching words), whole.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from milepost.store.base import DocumentInfo, Store
+    from milepost.store.base import DocumentInfo, Sentences, Store
 
 EVERYTHING = 60_000
 """Sentences up to which all are looked at: 60,000 landmarks of width 384 are scanned in some
@@ -24,6 +25,23 @@ EVERYTHING = 60_000
 
 CANDIDATES = 400
 """Rows taken from each of the two lists beyond that."""
+
+
+class Moved(Exception):
+    """A writer has replaced or removed a document while it was looked at; ask again."""
+
+
+@contextmanager
+def unmoved(name: str) -> Iterator[None]:
+    """Ask a store of a document that was there a moment ago.
+
+    Raises:
+        Moved: it is gone.
+    """
+    try:
+        yield
+    except KeyError:
+        raise Moved(name) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +66,10 @@ class Scope:
     familiar: NDArray[np.float32]
     weights: dict[str, float]
 
+    def owner(self, number: int) -> int:
+        """The document that sentence ``number`` stands in."""
+        return int(self.borders.searchsorted(number, side="right")) - 1
+
 
 def gather(
     store: Store,
@@ -62,11 +84,14 @@ def gather(
         vector: ``(d,)`` the question's vector.
         terms: its distinct terms.
         names: only these documents.
+
+    Raises:
+        Moved: a document was replaced or removed meanwhile.
     """
     import numpy as np
 
     documents = _documents(store, vector, terms, names)
-    sentences = [store.sentences(info.name) for info in documents]
+    sentences = [_sentences(store, info) for info in documents]
     sizes = [len(part.spans) for part in sentences]
     borders = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64))).astype(np.int64)
     count = int(borders[-1])
@@ -84,7 +109,7 @@ def gather(
     return Scope(
         documents=documents,
         borders=borders,
-        spans=_joined([part.spans for part in sentences], (0, 2)),
+        spans=_joined([part.spans for part in sentences], (0, 2)).astype(np.int64, copy=False),
         similarity=_joined(
             [store.similarity(vector, part.first, len(part.spans)) for part in sentences], (0,)
         ).astype(np.float32),
@@ -92,6 +117,14 @@ def gather(
         familiar=_joined([part.familiar for part in sentences], (0,)).astype(np.float32),
         weights=weights,
     )
+
+
+def _sentences(store: Store, info: DocumentInfo) -> Sentences:
+    with unmoved(info.name):
+        found = store.sentences(info.name)
+    if found.first != info.first:
+        raise Moved(info.name)
+    return found
 
 
 def _documents(
@@ -114,16 +147,15 @@ def _documents(
     rows, _ = store.nearest(vector, CANDIDATES, names)
     matching = store.matching(terms, CANDIDATES, names)
     firsts = np.array([info.first for info in documents], np.int64)
-    # Best candidates of both lists in turn, until the documents that hold them are enough.
-    chosen: dict[int, None] = {}
+    # Best candidates of both lists in turn, until the documents that hold them are enough. The
+    # last one may go beyond: a document larger than the limit must be found as well.
+    chosen: set[int] = set()
     total = 0
     for rank in range(max(len(rows), len(matching))):
         for row in (*rows[rank : rank + 1], *matching[rank : rank + 1]):
             number = int(np.searchsorted(firsts, row, side="right")) - 1
-            if number not in chosen and (
-                not chosen or total + documents[number].sentences <= EVERYTHING
-            ):
-                chosen[number] = None
+            if number not in chosen and total < EVERYTHING:
+                chosen.add(number)
                 total += documents[number].sentences
     return [documents[number] for number in sorted(chosen)]
 

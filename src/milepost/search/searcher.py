@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from milepost.errors import InputError, StoreError
 from milepost.search.fusion import Fused, Fusion, fuse
 from milepost.search.passages import Budget, Run, fit, grown, parse_budget, within
-from milepost.search.scope import Scope, gather
+from milepost.search.scope import Moved, Scope, gather, unmoved
 from milepost.types import Hit, Passage
 
 if TYPE_CHECKING:
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from milepost.store.base import Store
+
+_PATIENCE = 5
+"""Times a search begins anew because a writer has changed what it looked at."""
 
 HEAT = 64
 """Parts a document is divided into for its heat strip."""
@@ -67,18 +71,44 @@ def search(
         budget: most text, ``"1600c"`` or ``"400t"``; None for no limit.
         tokens: counts tokens of a text; needed for a budget in tokens.
         names: only these documents.
+
+    Raises:
+        InputError: ``k`` is less than 1, or ``budget`` is no amount of text.
+        StoreError: a writer changes the documents faster than they can be looked at.
     """
+    if k is not None and k < 1:
+        raise InputError(f"k = {k} passages cannot be returned", "give 1 or more, or None for all")
     limit = parse_budget(budget)
     settings = Fusion.from_fields(fusion or {})
+    for _ in range(_PATIENCE):
+        try:
+            return _answer(store, vector, terms, familiarity, settings, k, limit, tokens, names)
+        except Moved:
+            continue
+    raise StoreError("the index changes all the time", "ask again when the writer is done")
+
+
+def _answer(
+    store: Store,
+    vector: NDArray[np.float32],
+    terms: Sequence[str],
+    familiarity: float,
+    settings: Fusion,
+    k: int | None,
+    limit: Budget | None,
+    tokens: Callable[[str], int] | None,
+    names: Sequence[str] | None,
+) -> Answer:
+    """The pipeline itself; its arguments are those of ``search``, parsed."""
     scope = gather(store, vector, terms, names)
     if not len(scope.spans):
-        return Answer((), {}, {}, dict(scope.weights), ("nothing is indexed",))
+        return Answer((), {}, {}, dict(scope.weights), ("there is no text to search",))
     fused = fuse(scope, familiarity, settings)
     measure = len if limit is None or limit.unit == "c" else tokens
     if measure is None:
         raise ValueError("a budget in tokens needs a way to count them")
     if limit is None:
-        runs = grown(fused.score, scope.borders, k=k or len(fused.score), drop=settings.drop)
+        runs = grown(fused.score, scope.borders, k=k, drop=settings.drop)
     else:
         runs = within(
             fused.score,
@@ -101,14 +131,17 @@ def search(
 def _cost(
     store: Store, scope: Scope, number: int, limit: Budget, measure: Callable[[str], int]
 ) -> int:
-    """What a sentence takes of the budget."""
-    import numpy as np
-
-    start, end = scope.spans[number].tolist()
+    """What a sentence takes of the budget; in characters no text has to be read."""
     if limit.unit == "c":
-        return int(end - start)
-    document = int(np.searchsorted(scope.borders, number, side="right")) - 1
-    return measure(store.text(scope.documents[document].name, start, end))
+        return int(scope.spans[number, 1] - scope.spans[number, 0])
+    return measure(_text(store, scope, number, number + 1))
+
+
+def _text(store: Store, scope: Scope, first: int, last: int) -> str:
+    """The text of sentences ``first … last - 1``, which stand in one document."""
+    name = scope.documents[scope.owner(first)].name
+    with unmoved(name):
+        return store.text(name, int(scope.spans[first, 0]), int(scope.spans[last - 1, 1]))
 
 
 def _passages(
@@ -120,38 +153,31 @@ def _passages(
     measure: Callable[[str], int],
 ) -> list[Passage]:
     """Texts, places and parts of the runs, cut at the budget."""
-    import numpy as np
-
     passages: list[Passage] = []
     left = limit.size if limit is not None else None
     for run in runs:
-        document = int(np.searchsorted(scope.borders, run.first, side="right")) - 1
-        info = scope.documents[document]
-        start, end = int(scope.spans[run.first, 0]), int(scope.spans[run.last - 1, 1])
-        text = store.text(info.name, start, end)
-        start += len(text) - len(text.lstrip())
-        end -= len(text) - len(text.rstrip())
-        text = text.strip()
+        info = scope.documents[scope.owner(run.first)]
+        whole = _text(store, scope, run.first, run.last)
+        text = whole.strip()
+        start = int(scope.spans[run.first, 0]) + len(whole) - len(whole.lstrip())
         if left is not None and measure(text) > left:
-            start, end, text = _cut(scope, run, start, text, left, measure)
+            start, text = _cut(scope, run, start, text, left, measure)
         if not text:
-            if left is None:
-                continue
-            break
-        hits = tuple(_hit(scope, fused, number) for number in run.hits)
-        best = hits[0].start
-        marks = store.marks(info.name)
-        page = _last(marks, "page", best)
+            continue
+        hits = tuple(_hits(scope, fused, run, start, start + len(text)))
+        with unmoved(info.name):
+            marks = store.marks(info.name)
+        page = _last(marks, "page", hits[0].start)
         passages.append(
             Passage(
                 text=text,
                 document=info.name,
                 source=info.source,
                 start=start,
-                end=end,
+                end=start + len(text),
                 score=hits[0].score,
                 hits=hits,
-                heading=_last(marks, "heading", best),
+                heading=_last(marks, "heading", hits[0].start),
                 page=int(page) if page is not None else None,
             )
         )
@@ -169,8 +195,20 @@ def _cut(
     text: str,
     left: int,
     measure: Callable[[str], int],
-) -> tuple[int, int, str]:
-    """The part of a passage around its best hit that fits: whole sentences, else a cut one."""
+) -> tuple[int, str]:
+    """The part of a passage around its best hit that fits: whole sentences, else a cut one.
+
+    Args:
+        scope: where the sentences stand.
+        run: the passage's sentences.
+        start: offset of the passage.
+        text: its text without white space at its edges.
+        left: what is left of the budget.
+        measure: counts it.
+
+    Returns:
+        Offset and text of the part; the text is empty where nothing fits.
+    """
 
     def words(first: int, last: int) -> tuple[int, str]:
         low = max(start, int(scope.spans[first, 0]))
@@ -180,24 +218,26 @@ def _cut(
     first, last = run.hits[0], run.hits[0] + 1
     low, part = words(first, last)
     if measure(part) > left:
-        a, b = fit(part, 0, len(part), left, measure)
-        return low + a, low + a + len(part[a:b].rstrip()), part[a:b].rstrip()
-    grown = True
-    while grown:
-        grown = False
+        return low, fit(part, left, measure)
+    grows = True
+    while grows:
+        grows = False
         for wider in ((first - 1, last), (first, last + 1)):
             if wider[0] >= run.first and wider[1] <= run.last:
                 at, longer = words(*wider)
                 if measure(longer) <= left:
                     first, last = wider
-                    low, part, grown = at, longer, True
-    return low, low + len(part), part
+                    low, part, grows = at, longer, True
+    return low, part
 
 
-def _hit(scope: Scope, fused: Fused, number: int) -> Hit:
-    start, end = scope.spans[number].tolist()
-    parts = {name: float(values[number]) for name, values in fused.parts.items()}
-    return Hit(start, end, float(fused.score[number]), parts)
+def _hits(scope: Scope, fused: Fused, run: Run, start: int, end: int) -> Iterator[Hit]:
+    """The run's sentences that the passage ``start … end - 1`` shows, cut at its edges."""
+    for number in run.hits:
+        low, high = max(start, int(scope.spans[number, 0])), min(end, int(scope.spans[number, 1]))
+        if low < high:
+            parts = {name: float(values[number]) for name, values in fused.parts.items()}
+            yield Hit(low, high, float(fused.score[number]), parts)
 
 
 def _last(marks: Sequence[Any], kind: str, offset: int) -> str | None:

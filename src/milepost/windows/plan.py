@@ -53,11 +53,12 @@ def plan(costs: Sequence[int], shape: WindowSize) -> Iterator[Window]:
     >>> [(w.first, w.own_first, w.own_last) for w in plan([10] * 12, small)]
     [(0, 0, 5), (3, 5, 8), (6, 8, 11), (9, 11, 12)]
     """
+    for number, cost in enumerate(costs):
+        if cost > shape.longest:
+            raise ValueError(f"sentence {number} has {cost} tokens, over {shape.longest}")
     count, own_first = len(costs), 0
     remaining = sum(costs)
     while own_first < count:
-        if costs[own_first] > shape.longest:
-            raise ValueError(f"sentence {own_first} has {costs[own_first]} tokens")
         room = shape.size - 1 - costs[own_first]
         first, used = own_first, 0
         while first > 0 and used + costs[first - 1] <= min(shape.left, room):

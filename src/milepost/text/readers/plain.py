@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from milepost.text.encoding import decode
 from milepost.types import Document, Mark
@@ -11,13 +12,40 @@ _UNDERLINED = re.compile(
     r"^(?P<words>[^\s].*)\n(?P<line>([=\-~^\"'`*+#:.])\3{2,})[ \t]*$", re.MULTILINE
 )
 
+_LONGEST = 110
+"""Characters of a heading: longer lines in capitals are notices."""
+
+_SHOUTED = 4
+"""Letters a line in capitals needs, so that initials and page numbers are no headings."""
+
+_NUMBERED = re.compile(
+    r"(?:chapter|part|book|section|appendix|act|scene)\s+(?:[ivxlcdm]+|\d+)\b", re.IGNORECASE
+)
+
 _ROW = re.compile(r"^(?=[^\n]*\S)", re.MULTILINE)
 
 
 def read_plain(data: bytes, name: str, source: str | None) -> Document:
-    """Read a text file as it is."""
+    """Read a text file as it is; its headings are lines alone that are numbered or in capitals."""
     text, notes = decode(data, name)
-    return Document(name, text, source=source, notes=notes)
+    return Document(name, text, tuple(_headings(text)), source, notes=notes)
+
+
+def _headings(text: str) -> Iterator[Mark]:
+    """Lines between blank lines that say "Chapter 3 …" (level 1) or shout (level 2)."""
+    blank = True
+    offset = 0
+    lines = text.split("\n")
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        words = line.strip()
+        if blank and words and not following.strip() and len(words) <= _LONGEST:
+            start = offset + line.index(words)
+            if _NUMBERED.match(words):
+                yield Mark(start, "heading", words, 1)
+            elif words.isupper() and sum(map(str.isalpha, words)) >= _SHOUTED:
+                yield Mark(start, "heading", words, 2)
+        blank = not words
+        offset += len(line) + 1
 
 
 def read_rows(data: bytes, name: str, source: str | None) -> Document:

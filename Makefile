@@ -1,0 +1,30 @@
+# Thin names for what the README and .ci/run do; nobody needs make.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: install test lint docs bench ci
+
+install: ## everything that a developer needs, torch included
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install -c constraints.txt -e '.[test,lint,export]'
+
+test:
+	$(BIN)/python -m pytest
+
+lint:
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+docs: ## the references that are made from the program
+	$(BIN)/python docs/make_cli.py
+	$(BIN)/python docs/make_python.py
+
+bench: ## start-up, length and real files; the others ask for arguments, see bench/
+	$(BIN)/python bench/startup.py
+	$(BIN)/python bench/length.py
+	$(BIN)/python bench/files.py
+
+ci:
+	.ci/run

@@ -1,0 +1,78 @@
+"""What ``Index.add`` is given: paths to files, documents to what a store keeps."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from milepost.errors import MilepostError
+from milepost.search import terms
+from milepost.store import Entry
+from milepost.text import files
+from milepost.types import Document
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Parts = tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]]
+    """Spans, vectors and familiarity of a document's landmarks."""
+
+
+def absolute(path: str | os.PathLike[str]) -> Path:
+    """The one way to write a path, so that a file has one name; links are not followed."""
+    return Path(os.path.abspath(Path(path).expanduser()))  # noqa: PTH100 - drops "..", too
+
+
+def found(paths: Sequence[Path], failed: dict[str, str]) -> tuple[list[Path], list[Path]]:
+    """Files under the paths, each once, and the folders among them that could be listed.
+
+    Args:
+        paths: files and folders.
+        failed: gets the paths that are missing or may not be listed, with the reason.
+    """
+    inside: dict[Path, None] = {}
+    folders: list[Path] = []
+    for path in paths:
+        try:
+            inside |= dict.fromkeys(files([path]))
+        except MilepostError as error:
+            failed[str(path)] = str(error)
+        else:
+            if path.is_dir():
+                folders.append(path)
+    return list(inside), folders
+
+
+def signature(path: Path) -> tuple[int, int] | None:
+    """Size and time of change; None where the file cannot be asked (reading it says why)."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_size, status.st_mtime_ns
+
+
+def hashed(document: Document) -> Document:
+    """The document with the hash of its text, where its maker has given none."""
+    if document.hash:
+        return document
+    digest = hashlib.sha256(document.text.encode("utf-8", "surrogatepass")).hexdigest()
+    return replace(document, hash=digest)
+
+
+def entry(document: Document, parts: Parts, signature: tuple[int, int] | None) -> Entry:
+    """What a store is given: the text, its landmarks, and the terms of each sentence."""
+    spans, vectors, familiar = parts
+    return Entry(
+        document=document,
+        spans=spans,
+        vectors=vectors,
+        familiar=familiar,
+        terms=[terms(document.text[start:end]) for start, end in spans.tolist()],
+        signature=signature,
+    )

@@ -1,0 +1,100 @@
+"""Test doubles for programs that use Milepost: no weights, no files, milliseconds.
+
+    from milepost.testing import fake_index
+
+    index = fake_index({"bees": "Bees build cells of wax. The queen lays the eggs."})
+    assert index.search("wax cells", k=1)[0].document == "bees"
+
+Everything above the network is the real thing: sentences, windows, stores, search. The vectors
+are sums of fixed random vectors of word pieces, so sentences that share words are similar and
+meaning plays no part.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from milepost.encoder import Encoder
+from milepost.engine.fake import FakeEngine
+from milepost.engine.folder import ModelFolder
+from milepost.engine.manifest import Manifest
+from milepost.engine.tokenizer import Tokenizer
+from milepost.index import Index
+from milepost.index import open as open_index
+from milepost.store.memory import MemoryStore
+from milepost.types import Document
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer as Backend
+
+__all__ = ["FakeEngine", "MemoryStore", "fake_encoder", "fake_index"]
+
+_SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
+
+
+def fake_encoder(**settings: int) -> Encoder:
+    """An encoder without a model folder.
+
+    Its tokenizer knows words in Latin letters as pieces of three letters; words of other scripts
+    are unknown to it, as they are to a model made for English.
+
+    Args:
+        settings: fields of the manifest that are to differ: ``dimensions`` (32), ``window`` (256),
+            ``left`` (64), ``right`` (32), ``longest`` (128).
+
+    >>> fake_encoder().encode("One sentence. Another one.").vectors.shape
+    (2, 32)
+    """
+    fields: dict[str, Any] = {"dimensions": 32, **settings}
+    name = "fake-" + "-".join(f"{key}{value}" for key, value in sorted(fields.items()))
+    manifest = Manifest(name, name, **fields)
+    return Encoder(
+        ModelFolder(Path("nowhere"), manifest),
+        FakeEngine(manifest.dimensions, vocabulary=len(_vocabulary())),
+        Tokenizer(_backend(), manifest.opening, manifest.landmark),
+    )
+
+
+def fake_index(texts: Mapping[str, str] | None = None, **settings: int) -> Index:
+    """An index in memory that holds ``texts`` (name → text), made by ``fake_encoder``.
+
+    >>> [info.name for info in fake_index({"note": "Remember the milk."}).documents()]
+    ['note']
+    """
+    index = open_index(model=fake_encoder(**settings))
+    index.add([Document(name, text) for name, text in (texts or {}).items()])
+    return index
+
+
+@lru_cache(maxsize=1)
+def _vocabulary() -> dict[str, int]:
+    return {piece: number for number, piece in enumerate(dict.fromkeys(_pieces()))}
+
+
+def _pieces() -> Iterator[str]:
+    yield from _SPECIAL
+    yield from string.punctuation + "«»“”‘’–—…"
+    for size in (1, 2, 3):
+        for letters in product(string.ascii_lowercase, repeat=size):
+            yield "".join(letters)
+            yield "##" + "".join(letters)
+    for digit in string.digits:
+        yield digit
+        yield f"##{digit}"
+
+
+def _backend() -> Backend:
+    from tokenizers import Tokenizer as Made
+    from tokenizers import models, normalizers, pre_tokenizers
+
+    made = Made(models.WordPiece(_vocabulary(), unk_token="[UNK]"))
+    made.normalizer = normalizers.BertNormalizer(lowercase=True)
+    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    made.add_special_tokens(list(_SPECIAL))
+    backend: Backend = made
+    return backend

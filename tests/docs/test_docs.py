@@ -1,0 +1,169 @@
+"""What README and docs say is so: names, links, commands, examples, versions."""
+
+from __future__ import annotations
+
+import io
+import re
+import tomllib
+from contextlib import redirect_stdout
+from itertools import chain
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+import milepost
+from milepost.cli.program import program
+from milepost.engine import shipped_models
+
+ROOT = Path(__file__).resolve().parents[2]
+if not (ROOT / "README.md").is_file():
+    pytest.skip("needs the checkout", allow_module_level=True)
+
+PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").glob("*.md")])
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)")
+QUESTION = "How do bees make the cells of the honeycomb?"
+
+
+def blocks(language: str, text: str) -> list[str]:
+    """Give the code blocks of a language."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def command(number: str) -> str:
+    """Give a marked command of the README, as .ci/run reads it."""
+    return README.split(f"<!-- command {number} -->\n```sh\n")[1].split("\n```")[0]
+
+
+def anchors(page: Path) -> set[str]:
+    """Give the anchors of a page's headings, as GitHub makes them."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def book() -> str:
+    """Give the part of the shipped book around the hive-bee, so that a test need not wait."""
+    text = (ROOT / "examples" / "origin-of-species.txt").read_text(encoding="utf-8")
+    middle = text.index("CELL-MAKING INSTINCT OF THE HIVE-BEE")
+    return text[middle - 20_000 : middle + 30_000]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_between_pages_lead_somewhere(page: Path):
+    """Every link to a file names one that is there, and every anchor a heading of it."""
+    for target in LINK.findall(page.read_text(encoding="utf-8")):
+        if "://" in target:
+            continue
+        name, _, anchor = unquote(target).partition("#")
+        file = (page.parent / name) if name else page
+        assert file.exists(), target
+        assert not anchor or anchor in anchors(file), target
+
+
+def test_paths_named_in_docs_exist():
+    """A path in code marks that begins like one of ours is a file or folder of the checkout."""
+    ours = re.compile(r"`((?:bench|docs|examples|src|tests|\.ci)/[\w./-]+)`")
+    inside = re.compile(
+        r"`((?:text|windows|pooling|engine|store|search|model|train|cli)/[\w/.-]+\.py)`"
+    )
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for path in ours.findall(text):
+            assert (ROOT / path).exists(), f"{page.name}: {path}"
+        for path in inside.findall(text):
+            if "NAME" not in path:
+                assert (ROOT / "src" / "milepost" / path).is_file(), f"{page.name}: {path}"
+
+
+def test_every_command_is_in_the_docs():
+    """Each command of the program has its section, and the README or a page shows its use."""
+    reference = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    told = "".join(p.read_text("utf-8") for p in PAGES if p.name not in ("cli.md", "CHANGELOG.md"))
+    for name in program.commands:
+        assert f"## milepost {name}\n" in reference
+        # search and models could be shown by any; completion and doctor are easily forgotten
+        assert f"milepost {name}" in told or name == "encode", name
+    assert "milepost encode" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_every_public_name_is_in_the_python_reference():
+    """Each name of milepost.__all__ has its heading."""
+    reference = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    for name in milepost.__all__:
+        if name == "MilepostError":
+            assert f"- `{name}`:" in reference
+        else:
+            assert re.search(rf"^#+ milepost\.{name}$", reference, re.MULTILINE), name
+
+
+def test_every_dependency_has_its_row():
+    """docs/dependencies.md and THIRD_PARTY.md name each run-time dependency and each extra."""
+    reasons = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
+    papers = (ROOT / "THIRD_PARTY.md").read_text(encoding="utf-8")
+    for requirement in PROJECT["dependencies"]:
+        name = Requirement(requirement).name
+        assert f"\n| {name} |" in reasons, name
+        assert re.search(rf"^\| ([\w-]+, )*{name}\b", papers, re.MULTILINE), name
+    for extra in PROJECT["optional-dependencies"]:
+        assert f"\n| `{extra}` |" in reasons, extra
+
+
+def test_constraints_hold_what_was_asked_for():
+    """Every dependency, of the base and of each extra, has one tested version within its bounds."""
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pins = dict(line.split("==") for line in lines if line and not line.startswith("#"))
+    wanted = chain(PROJECT["dependencies"], *PROJECT["optional-dependencies"].values())
+    for requirement in map(Requirement, wanted):
+        if requirement.name != "milepost":
+            pin = pins[canonicalize_name(requirement.name)]
+            assert requirement.specifier.contains(pin), requirement
+
+
+def test_the_changelog_knows_this_version():
+    """The newest entry is this version's."""
+    newest = re.search(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    assert newest is not None
+    assert newest[1] == milepost.__version__
+
+
+def test_ci_runs_the_commands_of_the_readme():
+    """.ci/run reads both commands from the README, which marks them, and repeats neither."""
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    for number, start in (("one", "milepost search"), ("two", "python -m pytest")):
+        assert start in command(number)
+        assert f"readme {number}" in script
+        assert start not in script
+    assert f'"{QUESTION}" examples/origin-of-species.txt' in command("one")
+
+
+def test_the_first_question_finds_the_right_part_of_the_book():
+    """The best passage stands in the book's section on the cells of the hive-bee."""
+    if not shipped_models():
+        pytest.skip("no model is shipped here")
+    text = book()
+    section = text.index("CELL-MAKING INSTINCT OF THE HIVE-BEE")
+    after = text.index("OBJECTIONS TO THE THEORY OF NATURAL SELECTION", section)
+    with milepost.open() as index:
+        index.add(milepost.Document("book", text))
+        best = index.search(QUESTION)[0]
+    assert section <= best.start < best.end <= after
+    assert text[best.start : best.end] == best.text
+
+
+@pytest.mark.parametrize("number", range(len(blocks("python", README))))
+def test_python_of_the_readme_runs(number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Each block runs as it stands and prints something."""
+    if not shipped_models():
+        pytest.skip("no model is shipped here")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").mkdir()
+    (tmp_path / "examples" / "origin-of-species.txt").write_text(book(), encoding="utf-8")
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        exec(compile(blocks("python", README)[number], "README.md", "exec"), {})
+    assert printed.getvalue().strip()

@@ -1,0 +1,19 @@
+"""``docs/python.md`` says what the docstrings say."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+
+def test_the_python_reference_is_up_to_date():
+    """The file equals what docs/make_python.py writes."""
+    if not (DOCS / "make_python.py").is_file():
+        pytest.skip("needs the checkout")
+    expected = runpy.run_path(str(DOCS / "make_python.py"))["reference"]()
+    written = (DOCS / "python.md").read_text(encoding="utf-8")
+    assert written == expected, "run: python docs/make_python.py"

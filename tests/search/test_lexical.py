@@ -1,0 +1,203 @@
+"""What a word is in many languages, and BM25 against slow and foreign references."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from milepost.search.lexical import (
+    STOP_WORDS,
+    B,
+    K1,
+    bm25,
+    question_terms,
+    rarity,
+    terms,
+    windowed,
+)
+
+
+@pytest.mark.parametrize(
+    ("written", "asked"),
+    [
+        ("Studies", "study"),
+        ("CELLS", "cell's"),
+        ("the whale’s", "the whale"),
+        ("Größe", "GRÖSSE"),
+        ("café", "cafe\u0301"),
+        ("naïve", "naive"),
+        ("l’arbre", "l'arbre"),
+        ("İstanbul", "istanbul"),
+        ("１６００", "１６００"),
+        ("ＡＢＣ", "abc"),
+        ("1,600,000", "1600000"),
+        ("3.14", "3.14"),
+        ("m²", "m2"),
+        ("Donau\u00addampf", "Donaudampf"),
+        ("ﬁnal", "final"),
+        ("שָׁלוֹם", "שלום"),
+        ("الْكِتَابُ", "كتاب"),
+        ("كتـــاب", "كتاب"),
+        ("ÉCOLE", "école"),
+        ("Ёлка", "елка"),
+        ("ΑΘΗΝΑ", "Αθήνα"),
+        ("ｱｲｳ", "アイウ"),
+        ("\u1112\u1161\u11ab\u1100\u1173\u11af", "한글"),
+        ("हिन्दी", "हिन्दी।"),
+        ("बोद", "बोद"),
+    ],
+)
+def test_text_and_question_agree(written: str, asked: str) -> None:
+    """A word is the same term in every form that people write it in."""
+    assert terms(written) == terms(asked) != []
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("snake_case and CamelCase", ["snake", "case", "and", "camelcas"]),
+        ("l'arbre, dell’arte, O'Neill", ["l", "arbr", "dell", "art", "o", "neill"]),
+        ("it's don't we'll", ["it", "dont", "well"]),
+        ("東京都の人々", ["東京", "京都", "都の", "の人", "人々"]),
+        ("水", ["水"]),
+        ("iPhone 15を買う", ["iphon", "15", "を買", "買う"]),
+        ("བོད་ཡིག་", ["བོད", "ཡིག"]),
+        ("राम। श्याम॥", ["राम", "श्याम"]),
+        ("می‌خواهم", ["می", "خواهم"]),
+        ("a-b/c", ["a", "b", "c"]),
+        ("… — !?", []),
+        ("", []),
+    ],
+)
+def test_what_a_word_is(text: str, wanted: list[str]) -> None:
+    """Words end where a reader sees them end; scripts without spaces give pairs."""
+    assert terms(text) == wanted
+
+
+def test_stems_are_english() -> None:
+    """Snowball's English stems, so that inflected forms meet; short words stay as they are."""
+    assert terms("connected connecting connection") == ["connect"] * 3
+    assert terms("gas has was bus") == ["gas", "has", "was", "bus"]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(max_size=80))
+def test_terms_are_words(text: str) -> None:
+    """No term is empty or holds white space (stores rely on it), whatever the text."""
+    found = terms(text)
+    assert all(term.split() == [term] for term in found)
+    assert found == terms(text)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text("abcéß'’ ,.1東京ع\n", max_size=60), st.text("abcéß'’ ,.1東京ع\n", max_size=60))
+def test_a_line_break_parts_words(first: str, second: str) -> None:
+    """The terms of a text are those of its lines, one after the other."""
+    assert terms(first + "\n" + second) == terms(first) + terms(second)
+
+
+def test_function_words_are_left_out_of_questions() -> None:
+    """Every function word goes, also those whose stem looks different; the order stays."""
+    assert question_terms("What does the author say of whales, because of what?") == [
+        "author",
+        "say",
+        "whale",
+    ]
+    assert question_terms("who's the whale's keeper") == ["whale", "keeper"]
+    for word in STOP_WORDS:
+        assert question_terms(f"{word.title()} whales") == ["whale"]
+
+
+def test_a_question_of_function_words_keeps_them() -> None:
+    """Where nothing else is asked for, function words are better than nothing."""
+    assert question_terms("To be or not to be") == ["to", "be", "or", "not"]
+    assert question_terms("?!") == []
+
+
+def naive_windowed(values: list[float], borders: list[int], reach: int) -> list[float]:
+    """The same sums, one row at a time."""
+    out = []
+    for row in range(len(values)):
+        low = max(border for border in borders[:-1] if border <= row)
+        high = min(border for border in borders if border > row)
+        out.append(sum(values[max(low, row - reach) : min(high, row + reach + 1)]))
+    return out
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> list[list[list[str]]]:
+    """Documents of sentences of words."""
+    words = st.lists(st.sampled_from("abcde"), max_size=7)
+    return draw(st.lists(st.lists(words, min_size=1, max_size=9), min_size=1, max_size=4))
+
+
+def borders_of(texts: list[list[list[str]]]) -> np.ndarray:
+    return np.cumsum([0, *map(len, texts)], dtype=np.int64)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.integers(1, 6), min_size=1, max_size=6), st.integers(0, 5), st.data())
+def test_windowed_sums(sizes: list[int], reach: int, data: st.DataObject) -> None:
+    """Sums over neighbours equal the slow ones, and none crosses a document's border."""
+    borders = np.cumsum([0, *sizes], dtype=np.int64)
+    n = int(borders[-1])
+    values = data.draw(st.lists(st.integers(0, 9).map(float), min_size=n, max_size=n))
+    got = windowed(np.array(values, np.float32), borders, reach)
+    np.testing.assert_allclose(got, naive_windowed(values, borders.tolist(), reach))
+
+
+def measured(texts: list[list[list[str]]], wanted: list[str], scales: tuple[int, ...]) -> np.ndarray:
+    """What ``bm25`` makes of the documents."""
+    rows = [row for text in texts for row in text]
+    counts = {w: np.array([row.count(w) for row in rows], np.float32) for w in wanted}
+    weights = {
+        w: rarity(int((counts[w] > 0).sum()), len(rows)) for w in wanted if (counts[w] > 0).any()
+    }
+    lengths = np.array([len(row) for row in rows], np.float32)
+    return bm25(counts, lengths, borders_of(texts), weights, float(lengths.mean()), scales)
+
+
+@settings(max_examples=100, deadline=None)
+@given(documents(), st.integers(0, 4))
+def test_bm25_against_the_formula(texts: list[list[list[str]]], scale: int) -> None:
+    """Each sentence with its neighbours scores as the textbook says of that piece of text."""
+    wanted = ["a", "c", "zebra"]
+    rows = [row for text in texts for row in text]
+    mean = sum(map(len, rows)) / len(rows) * (2 * scale + 1)
+    slow = []
+    for text in texts:
+        for place in range(len(text)):
+            words = Counter(w for s in text[max(0, place - scale) : place + scale + 1] for w in s)
+            total = 0.0
+            for word in wanted:
+                holding = sum(word in row for row in rows)
+                if words[word]:
+                    idf = math.log(1 + (len(rows) - holding + 0.5) / (holding + 0.5))
+                    norm = K1 * (1 - B + B * words.total() / mean)
+                    total += idf * words[word] * (K1 + 1) / (words[word] + norm)
+            slow.append(total)
+    np.testing.assert_allclose(measured(texts, wanted, (scale,))[0], slow, rtol=1e-4, atol=1e-5)
+
+
+def test_bm25_against_bm25s() -> None:
+    """At scale 0 the scores are those of bm25s (its Lucene form, which leaves out k1 + 1)."""
+    library = pytest.importorskip("bm25s", reason="compares with bm25s where it is installed")
+    random = np.random.default_rng(3)
+    texts = [[list(random.choice(list("abcdefgh"), 1 + n % 9)) for n in range(40)] for _ in "12"]
+    rows = [[str(word) for word in row] for text in texts for row in text]
+    other = library.BM25(method="lucene", k1=K1, b=B)
+    other.index(rows, show_progress=False)
+    wanted = other.get_scores(["a", "c"]) * (K1 + 1)
+    np.testing.assert_allclose(measured(texts, ["a", "c"], (0,))[0], wanted, rtol=1e-4)
+
+
+def test_rarity() -> None:
+    """Rarer is heavier, and a term of every sentence still weighs something."""
+    values = [rarity(n, 1000) for n in (1, 10, 500, 1000)]
+    assert values == sorted(values, reverse=True)
+    assert values[-1] > 0

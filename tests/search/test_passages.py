@@ -1,0 +1,147 @@
+"""Sentences to passages: joined, in order, within the budget."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from milepost.errors import InputError
+from milepost.search.passages import Budget, Run, fit, grown, parse_budget, within
+
+
+@st.composite
+def scored(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
+    """Scores (ties are likely) and the documents' borders."""
+    sizes = draw(st.lists(st.integers(1, 12), min_size=1, max_size=5))
+    n = sum(sizes)
+    values = draw(st.lists(st.integers(-4, 8), min_size=n, max_size=n))
+    return np.array(values, np.float32) / 2, np.cumsum([0, *sizes], dtype=np.int64)
+
+
+def assert_runs(runs: list[Run], scores: np.ndarray, borders: np.ndarray) -> None:
+    """Runs lie in one document, do not touch, and come in the order of their best sentence."""
+    seen: set[int] = set()
+    for run in runs:
+        assert run.first < run.last
+        assert sorted(run.hits) == list(range(run.first, run.last))
+        values = [float(scores[n]) for n in run.hits]
+        assert values == sorted(values, reverse=True)
+        document = np.searchsorted(borders, run.first, side="right")
+        assert run.last <= borders[document]
+        assert not seen & set(run.hits)
+        seen |= set(run.hits)
+    starts = set(borders.tolist())
+    for run in runs:
+        assert run.last not in seen or run.last in starts, "two runs stand side by side"
+    best = [float(scores[run.hits[0]]) for run in runs]
+    assert best == sorted(best, reverse=True)
+
+
+@settings(max_examples=200, deadline=None)
+@given(scored(), st.integers(1, 6) | st.none(), st.integers(1, 200), st.data())
+def test_within_spends_the_budget_on_the_best(
+    given_: tuple[np.ndarray, np.ndarray], k: int | None, budget: int, data: st.DataObject
+) -> None:
+    """Only the last sentence crosses the budget; without a limit the best sentences are taken."""
+    scores, borders = given_
+    n = len(scores)
+    costs = data.draw(st.lists(st.integers(1, 40), min_size=n, max_size=n))
+    runs = within(scores, borders, k=k, left=budget, cost=costs.__getitem__)
+    assert_runs(runs, scores, borders)
+    assert k is None or len(runs) <= k
+    taken = sorted((number for run in runs for number in run.hits), key=lambda m: (-scores[m], m))
+    spent = sum(costs[number] for number in taken)
+    if k is None:
+        assert taken == sorted(range(n), key=lambda m: (-scores[m], m))[: len(taken)]
+        assert spent - costs[taken[-1]] < budget
+        assert spent >= budget or len(taken) == n
+    else:
+        assert spent - max(costs) < budget
+
+
+def test_within_grows_what_it_has() -> None:
+    """With as many passages as asked for, better sentences elsewhere wait for no room."""
+    scores = np.array([5, 0, 4, 0, 3, 2, 1], np.float32)
+    borders = np.array([0, 5, 7])
+    runs = within(scores, borders, k=1, left=3, cost=lambda _: 1)
+    assert runs == [Run(0, 3, (0, 2, 1))]
+    runs = within(scores, borders, k=None, left=3, cost=lambda _: 1)
+    assert runs == [Run(0, 1, (0,)), Run(2, 3, (2,)), Run(4, 5, (4,))]
+
+
+@settings(max_examples=200, deadline=None)
+@given(scored(), st.integers(1, 6) | st.none(), st.floats(0, 4))
+def test_grown_passages(
+    given_: tuple[np.ndarray, np.ndarray], k: int | None, drop: float
+) -> None:
+    """At most ``k``; each holds a hit, all others of it score nearly as well as some hit."""
+    scores, borders = given_
+    runs = grown(scores, borders, k=k, drop=drop)
+    assert_runs(runs, scores, borders)
+    taken = {number for run in runs for number in run.hits}
+    if k is None:
+        assert len(taken) == len(scores)
+        return
+    assert 1 <= len(runs) <= k
+    assert int(scores.argmax()) in taken
+    if len(runs) < k:
+        assert len(taken) == len(scores)
+    if k == 1:
+        assert all(scores[n] >= scores.max() - drop for n in taken) or len(taken) == len(scores)
+
+
+def test_grown_worked_by_hand() -> None:
+    """Neighbours join while they are within 0.8 of the hit, and never over a document's border."""
+    scores = np.array([1.4, 2.0, 1.3, 0.2, 1.9, 1.9], np.float32)
+    borders = np.array([0, 5, 6])
+    assert grown(scores, borders, k=2, drop=0.8) == [Run(0, 3, (1, 0, 2)), Run(4, 5, (4,))]
+
+
+@pytest.mark.parametrize(
+    ("written", "wanted"),
+    [
+        (None, None),
+        (1600, Budget(1600, "c")),
+        ("1600", Budget(1600, "c")),
+        ("1600c", Budget(1600, "c")),
+        (" 400 t ", Budget(400, "t")),
+    ],
+)
+def test_budgets(written: str | int | None, wanted: Budget | None) -> None:
+    """Characters unless tokens are said."""
+    assert parse_budget(written) == wanted
+
+
+@pytest.mark.parametrize("written", ["", "0", 0, -5, "ten", "12x", "1.5c", "c", "400tt", "٣٠"[:0]])
+def test_bad_budgets(written: str | int) -> None:
+    """Anything else is an error that shows how to write it."""
+    with pytest.raises(InputError, match="write 1600c or 400t"):
+        parse_budget(written)
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text("ab \n字", max_size=60), st.integers(0, 20), st.sampled_from([len, words]))
+def test_fit_is_a_beginning_that_fits(text: str, left: int, measure: object) -> None:
+    """What is left is a beginning of the text, not over the limit, without white space after it."""
+    part = fit(text, left, measure)
+    assert text.startswith(part)
+    assert measure(part) <= left
+    assert part == part.rstrip()
+    if measure(text) <= left:
+        assert part == text.rstrip()
+
+
+def test_fit_ends_with_a_word() -> None:
+    """A word that just fits stays; one that does not goes; a single long one is cut."""
+    assert fit("white whales sing", 13, len) == "white whales"
+    assert fit("white whales sing", 12, len) == "white whales"
+    assert fit("white whales sing", 11, len) == "white"
+    assert fit("whales", 3, len) == "wha"
+    assert fit("white whales sing", 2, words) == "white whales"
+    assert fit("whales", 0, len) == ""

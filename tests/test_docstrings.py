@@ -1,0 +1,32 @@
+"""The worked numbers in docstrings are true."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+import milepost
+
+TORCH = ("milepost.model", "milepost.train")
+MODULES = [
+    module.name
+    for module in pkgutil.walk_packages(milepost.__path__, "milepost.")
+    if not module.name.startswith(TORCH) and not module.name.endswith("__main__")
+]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_hold(name: str) -> None:
+    """Every example in a docstring gives what is written below it."""
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+def test_there_are_examples() -> None:
+    """The examples are found at all: the rooms with worked numbers have some."""
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    for name in ("windows.plan", "windows.cut", "windows.batches", "search.lexical", "testing"):
+        module = importlib.import_module(f"milepost.{name}")
+        assert any(test.examples for test in finder.find(module)), name

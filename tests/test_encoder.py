@@ -1,0 +1,320 @@
+"""Texts of any length to landmarks: everything is read, nothing twice, and spans tile the text."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from milepost.encoder import Encoder
+from milepost.engine.fake import FakeEngine
+from milepost.engine.folder import ModelFolder
+from milepost.engine.manifest import Manifest
+from milepost.engine.tokenizer import Tokenizer
+from milepost.errors import BadQuestion, ModelError
+from milepost.testing import fake_encoder
+from milepost.types import Document, Landmarks
+
+MODEL = fake_encoder()
+PROSE = (
+    "The whale is a mammal, and it breathes air. It dives for an hour at most. "
+    "Sailors saw it off the coast in 1851; nobody believed them. "
+)
+
+
+class Recorder:
+    """An engine that remembers what it was given."""
+
+    description = "recorder"
+    dimensions = 32
+
+    def __init__(self) -> None:
+        self.batches: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        self._engine = FakeEngine(32, 40000)
+
+    def run(self, ids: np.ndarray, sentences: np.ndarray, marks: np.ndarray) -> np.ndarray:
+        """Keep the arrays and answer as the fake engine does."""
+        self.batches.append((ids.copy(), sentences.copy(), marks.copy()))
+        return self._engine.run(ids, sentences, marks)
+
+
+def recorded(**sizes: int) -> tuple[Encoder, Recorder]:
+    """An encoder whose engine remembers."""
+    engine = Recorder()
+    manifest = Manifest("recorder", "recorder", 32, **sizes)
+    return Encoder(ModelFolder(Path("nowhere"), manifest), engine, MODEL._tokenizer), engine
+
+
+def assert_whole(text: str, marks: Landmarks) -> None:
+    """Spans tile the text, shapes agree, and every token was read."""
+    n = len(marks.spans)
+    assert marks.vectors.shape == (n, MODEL.dimensions)
+    assert marks.vectors.dtype == np.float32
+    assert marks.familiar.shape == (n,)
+    assert marks.spans.dtype == np.int64
+    assert marks.document.shape == (MODEL.dimensions,)
+    assert marks.tokens_read == marks.tokens_given
+    if text:
+        assert marks.spans[0, 0] == 0
+        assert marks.spans[-1, 1] == len(text)
+        assert (marks.spans[1:, 0] == marks.spans[:-1, 1]).all()
+        assert (marks.spans[:, 0] <= marks.spans[:, 1]).all()
+        assert ((marks.familiar >= 0) & (marks.familiar <= 1)).all()
+
+
+@pytest.mark.parametrize("repeats", [1, 3, 40, 400])
+def test_every_token_is_read(repeats: int) -> None:
+    """Tokens read are tokens given are the tokens of the text as one string, at any length."""
+    text = PROSE * repeats
+    marks = MODEL.encode(text)
+    assert_whole(text, marks)
+    assert marks.tokens_read == MODEL.count_tokens(text) == repeats * MODEL.count_tokens(PROSE)
+    np.testing.assert_allclose(np.linalg.norm(marks.vectors, axis=1), 1.0, atol=1e-5)
+
+
+def test_a_million_tokens(shared_data: Path) -> None:
+    """A million tokens of a real book are all read, and memory beside the result stays flat."""
+    book = shared_data / "book" / "origin-of-species.txt"
+    if sys.platform != "linux":
+        pytest.skip("the unit of ru_maxrss is another one here")
+    code = """
+import resource, sys
+from pathlib import Path
+from milepost.testing import fake_encoder
+model = fake_encoder(dimensions=4)
+book = Path(sys.argv[1]).read_text(encoding="utf-8")
+peaks = []
+for text in (book[:100_000], book * 3):
+    marks = model.encode(text)
+    assert marks.tokens_read == marks.tokens_given
+    assert marks.spans[-1, 1] == len(text)
+    peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+print(marks.tokens_read, (peaks[1] - peaks[0]) * 1024)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(book)],
+        env={"PYTHONPATH": ":".join(sys.path), "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    tokens, grown = map(int, done.stdout.split())
+    assert tokens > 1_000_000
+    # The text itself (4 bytes a token), its ids and spans; measured: 24 bytes a token.
+    assert grown < 60 * tokens
+
+
+def test_an_empty_text_has_no_landmarks() -> None:
+    """No text, no vectors, the zero vector for the document, and no error."""
+    marks = MODEL.encode("")
+    assert_whole("", marks)
+    assert marks.spans.shape == (0, 2)
+    assert (marks.tokens_given, marks.document.any()) == (0, False)
+
+
+@pytest.mark.parametrize("text", [" ", "\n\n\t ", "\u3000\u00a0"])
+def test_white_space_alone(text: str) -> None:
+    """White space is one sentence without tokens, and harms nothing."""
+    marks = MODEL.encode(text)
+    assert_whole(text, marks)
+    assert marks.spans.tolist() == [[0, len(text)]]
+    assert marks.tokens_read == 0
+
+
+UNICODE = st.one_of(
+    st.text(max_size=400),
+    st.text(st.characters(), max_size=100),  # lone surrogates included
+    st.lists(
+        st.sampled_from(
+            ["word, ", "a" * 700, "東京都は日本の首都です。", "مرحبا بالعالم؛ ", "😀👩‍👩‍👧", "\n\n", "... "]
+            + ["e\u0301", "שלום ", "[SEP] ", "ภาษาไทย", "ﬁﬀ ", "\x00", "x" * 10_000, " ", "a;b,c "]
+        ),
+        max_size=40,
+    ).map("".join),
+)
+
+
+@settings(max_examples=120, deadline=None)
+@given(UNICODE)
+def test_any_text_is_tiled(text: str) -> None:
+    """Whatever the script and however long a word, no character and no token is lost."""
+    assert_whole(text, MODEL.encode(text))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.text("abc, ;\n.😀字", min_size=1, max_size=600), st.integers(1, 9))
+def test_over_long_sentences_are_cut(text: str, longest: int) -> None:
+    """With a small limit no sentence has more tokens, and the pieces are the text again."""
+    model = fake_encoder(longest=longest, window=24, left=8, right=4)
+    marks = model.encode(text)
+    assert_whole(text, marks)
+    assert all(model.count_tokens(text[a:b]) <= longest for a, b in marks.spans.tolist())
+
+
+def test_a_long_sentence_is_cut_at_clauses() -> None:
+    """Pieces of a sentence over the limit end after a comma where there is one."""
+    text = ", ".join(f"clause number {n} of a sentence that does not end" for n in range(8)) + "."
+    model = fake_encoder(longest=40, window=100)
+    marks = model.encode(text)
+    pieces = [text[a:b] for a, b in marks.spans.tolist()]
+    assert len(pieces) > 1
+    assert all(piece.rstrip()[-1] in ",." for piece in pieces)
+    assert marks.tokens_read == model.count_tokens(text)
+
+
+@pytest.mark.parametrize("word", ["[SEP]", "[CLS]", "[PAD]", "[UNK]", "<s>", "</s>", "[MASK]"])
+def test_special_tokens_in_a_text_stay_text(word: str) -> None:
+    """A literal special token makes no landmark and opens no window."""
+    model, engine = recorded()
+    text = f"The tag {word} stands here. It is {word} text."
+    marks = model.encode(text)
+    assert [text[a:b].strip() for a, b in marks.spans.tolist()] == [
+        f"The tag {word} stands here.",
+        f"It is {word} text.",
+    ]
+    ((ids, sentences, landmarks),) = engine.batches
+    special = {MODEL._tokenizer.landmark, MODEL._tokenizer.opening}
+    places = np.flatnonzero(np.isin(ids[0], list(special)) & (sentences[0] >= 0)).tolist()
+    assert places == [0, *landmarks[0].tolist()]
+    assert marks.tokens_read == ids.shape[1] - 3
+
+
+def test_windows_are_what_the_graph_expects() -> None:
+    """Ids, sentence numbers and landmark positions agree in every batch, padding is -1."""
+    model, engine = recorded(window=64, left=20, right=10, longest=40)
+    text = PROSE * 20
+    marks = model.encode(text)
+    tokenizer = MODEL._tokenizer
+    landmarks = 0
+    for ids, sentences, places in engine.batches:
+        assert ids.dtype == sentences.dtype == places.dtype == np.int32
+        assert ids.shape == sentences.shape
+        assert ids.shape[1] <= 64
+        assert (ids[:, 0] == tokenizer.opening).all()
+        assert (sentences[:, 0] == 0).all()
+        for row, numbers, owned in zip(ids, sentences, places, strict=True):
+            used = numbers[numbers >= 0]
+            assert (numbers[len(used) :] == -1).all()
+            assert (np.diff(used) >= 0).all()
+            assert (row[owned[owned > 0]] == tokenizer.landmark).all()
+            assert (np.diff(numbers[owned[owned > 0]]) == 1).all()
+            landmarks += int((owned > 0).sum())
+    assert landmarks == len(marks.spans)
+
+
+def test_batches_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A text has the same vectors whether its windows run alone or together."""
+    text = (PROSE + "Short. ") * 60
+    together = MODEL.encode(text)
+    monkeypatch.setattr("milepost.encoder._BATCH_TOKENS", 1)
+    model, engine = recorded()
+    alone = model.encode(text)
+    assert {len(ids) for ids, _, _ in engine.batches} == {1}
+    np.testing.assert_allclose(alone.vectors, together.vectors, atol=1e-6)
+    np.testing.assert_allclose(alone.document, together.document, atol=1e-6)
+
+
+def test_blocks_of_tokenisation_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How many sentences are tokenised at a time changes nothing."""
+    text = PROSE * 30
+    wanted = MODEL.encode(text)
+    monkeypatch.setattr("milepost.encoder._BLOCK", 7)
+    got = MODEL.encode(text)
+    assert got.spans.tolist() == wanted.spans.tolist()
+    assert got.vectors.tobytes() == wanted.vectors.tobytes()
+
+
+def test_progress_counts_every_sentence() -> None:
+    """Progress grows with every batch, never beyond the number of sentences, and ends there."""
+    told: list[tuple[int, int]] = []
+    marks = MODEL.encode(PROSE * 200, progress=lambda done, count: told.append((done, count)))
+    done = [number for number, _ in told]
+    assert len(told) > 2
+    assert done == sorted(set(done))
+    assert told[-1] == (len(marks.spans), len(marks.spans))
+    assert {count for _, count in told} == {len(marks.spans)}
+
+
+def test_borders_of_a_document_are_respected() -> None:
+    """A sentence starts where the reader saw a block begin; a plain string knows no blocks."""
+    text = "A heading without a full stop and the words after it"
+    at = text.index("and")
+    marks = MODEL.encode(Document("d", text, blocks=(at,)))
+    assert marks.spans.tolist() == [[0, at], [at, len(text)]]
+    assert len(MODEL.encode(text).spans) == 1
+
+
+def test_many_documents() -> None:
+    """``encode_documents`` gives each text's own landmarks, as it is asked for them."""
+    asked: list[str] = []
+
+    def texts() -> object:
+        for text in ("One. Two.", "", "Three."):
+            asked.append(text)
+            yield text
+
+    stream = MODEL.encode_documents(texts())
+    assert len(next(stream).spans) == 2
+    assert asked == ["One. Two."]
+    assert [len(marks.spans) for marks in stream] == [0, 1]
+
+
+@pytest.mark.parametrize("question", ["", "   ", "\n", "?", "!?… —", "。", "😀"])
+def test_a_question_without_words_is_refused(question: str) -> None:
+    """Nothing to look for is an error of one line that says what to do."""
+    with pytest.raises(BadQuestion, match="ask in words") as raised:
+        MODEL.encode_query(question)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("question", ["why", " 42? ", "東京", "क", "Dr. Who? Mr. X. And more."])
+def test_a_question_is_one_sentence(question: str) -> None:
+    """A question of any script gives a unit vector, whatever full stops and spaces it holds."""
+    model, engine = recorded()
+    vector = model.encode_query(question)
+    assert vector.shape == (32,)
+    assert abs(float(np.linalg.norm(vector)) - 1.0) < 1e-5
+    assert [marks.shape for _, _, marks in engine.batches] == [(1, 1)]
+    assert model.encode_query(question.strip()).tobytes() == vector.tobytes()
+
+
+def test_a_question_longer_than_a_sentence() -> None:
+    """A question over the limit is read whole, as a text: it has that text's vector."""
+    question = PROSE * 12
+    assert MODEL.count_tokens(question) > MODEL.manifest.longest
+    vector = MODEL.encode_query(question)
+    assert vector.tobytes() == MODEL.encode(question.strip()).document.tobytes()
+
+
+def test_familiarity() -> None:
+    """Words known whole are familiar, single letters are not, nor are words of unknown script."""
+    assert MODEL.familiarity("the sea has seven big red fish") > 0.7
+    assert MODEL.familiarity("x y z") == 0.0
+    assert MODEL.familiarity("1851, 1,600!") == 1.0  # no letters: nothing speaks against it
+    for question in ("ภาษาไทยเป็นภาษา", "東京都", "हिन्दी में", "Привет"):
+        assert MODEL.familiarity(question) == 0.0
+    marks = MODEL.encode("The sea was calm that day. Спокойное море.")
+    assert marks.familiar[0] > 0.5 > marks.familiar[1]
+
+
+def test_the_shipped_tokenizer_does_not_know_thai(shared_data: Path) -> None:
+    """With a real English vocabulary: English is known, German mostly, other scripts are not."""
+    path = shared_data / "init" / "landmark-minilm" / "tokenizer.json"
+    folder = ModelFolder(path.parent, Manifest("m", "m", 32))
+    model = Encoder(folder, FakeEngine(), Tokenizer(path, "[CLS]", "[SEP]"))
+    assert model.familiarity("The whale is a mammal of the sea") == 1.0
+    assert model.familiarity("Das Wetter ist schön heute") > 0.5
+    for question in ("ภาษาไทยเป็นภาษาที่สวยงาม", "हिन्दी में मेरा नाम", "東京都は首都です", "Привет"):
+        assert model.familiarity(question) < 0.2
+
+
+def test_a_model_without_its_landmark_token_is_refused() -> None:
+    """A manifest that names a token the tokenizer lacks is an error that names it."""
+    with pytest.raises(ModelError, match=r"no token '\[LMK\]'"):
+        Tokenizer(MODEL._tokenizer._backend, "[CLS]", "[LMK]")

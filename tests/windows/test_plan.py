@@ -1,0 +1,88 @@
+"""Sentences to windows: one owner each, no window over its size, context on both sides."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from milepost.windows import Window, WindowSize, plan
+
+
+@st.composite
+def shapes(draw: st.DrawFn) -> tuple[WindowSize, list[int]]:
+    """A window size and sentence costs that fit it."""
+    longest = draw(st.integers(1, 40))
+    size = draw(st.integers(longest + 1, 120))
+    shape = WindowSize(
+        size=size,
+        left=draw(st.integers(0, 150)),
+        right=draw(st.integers(0, 150)),
+        longest=longest,
+    )
+    return shape, draw(st.lists(st.integers(1, longest), max_size=60))
+
+
+@settings(max_examples=300, deadline=None)
+@given(shapes())
+def test_each_sentence_has_one_owner_in_order(given_: tuple[WindowSize, list[int]]) -> None:
+    """The owned runs tile the sentences, none is empty, and each lies inside what is read."""
+    shape, costs = given_
+    owned = 0
+    for window in plan(costs, shape):
+        assert window.own_first == owned < window.own_last
+        assert 0 <= window.first <= window.own_first
+        assert window.own_last <= window.last <= len(costs)
+        owned = window.own_last
+    assert owned == len(costs)
+
+
+@settings(max_examples=300, deadline=None)
+@given(shapes())
+def test_no_window_is_too_large(given_: tuple[WindowSize, list[int]]) -> None:
+    """Opening token, halo and owned sentences stay within the size, each halo within its own."""
+    shape, costs = given_
+    for window in plan(costs, shape):
+        assert 1 + sum(costs[window.first : window.last]) <= shape.size
+        assert sum(costs[window.first : window.own_first]) <= shape.left
+        assert sum(costs[window.own_last : window.last]) <= shape.right
+
+
+@settings(max_examples=300, deadline=None)
+@given(shapes())
+def test_a_halo_is_as_wide_as_it_may_be(given_: tuple[WindowSize, list[int]]) -> None:
+    """One more sentence on the left would break a limit; on the right as well."""
+    shape, costs = given_
+    for window in plan(costs, shape):
+        first_owned = costs[window.own_first]
+        if window.first > 0:
+            left = sum(costs[window.first - 1 : window.own_first])
+            assert left > shape.left or 1 + left + first_owned > shape.size
+        if window.last < len(costs):
+            right = sum(costs[window.own_last : window.last + 1])
+            whole = sum(costs[window.first : window.last + 1])
+            assert right > shape.right or 1 + whole > shape.size
+
+
+def test_worked_numbers() -> None:
+    """Twelve sentences of ten tokens, worked out by hand: both halos, then the text's two ends."""
+    shape = WindowSize(size=61, left=20, right=10, longest=11)
+    assert list(plan([10] * 12, shape)) == [
+        Window(0, 0, 5, 6),
+        Window(3, 5, 8, 9),
+        Window(6, 8, 12, 12),
+    ]
+
+
+def test_one_window_holds_a_short_text() -> None:
+    """A text that fits needs no room for a halo on the right; an empty one needs no window."""
+    assert list(plan([10] * 5, WindowSize(51, 20, 30, 11))) == [Window(0, 0, 5, 5)]
+    assert list(plan([], WindowSize())) == []
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    """A sentence over the limit, and a limit over the size, are mistakes and not cut silently."""
+    with pytest.raises(ValueError, match="sentence 1 has 12 tokens"):
+        list(plan([11, 12], WindowSize(51, 20, 0, 11)))
+    with pytest.raises(ValueError, match="does not fit"):
+        WindowSize(size=128, longest=128)
