@@ -139,7 +139,9 @@ def main() -> None:
         model = load_checkpoint(options.checkpoint)
         reference = torch_vectors(model, encoder, text[:20_000])
         own = milepost.load(options.model, precision="f32").encode(text[:20_000]).vectors
-        print(f"float32 OpenVINO beside torch: largest difference {np.abs(reference - own).max():.2e}")
+        print(
+            f"float32 OpenVINO beside torch: largest difference {np.abs(reference - own).max():.2e}"
+        )
 
 
 def torch_vectors(model: torch.nn.Module, encoder: milepost.Encoder, text: str) -> np.ndarray:

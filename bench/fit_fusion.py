@@ -205,7 +205,9 @@ def show(name: str, figures: dict[str, np.ndarray]) -> None:
         f"{task[:6]} {' '.join(f'{100 * v:.1f}' for v in f)} ({100 * f.mean():.1f})"
         for task, f in figures.items()
     ]
-    print(f"{name:<26} {' | '.join(cells)} || {' '.join(f'{100 * v:.1f}' for v in mean)}", flush=True)
+    print(
+        f"{name:<26} {' | '.join(cells)} || {' '.join(f'{100 * v:.1f}' for v in mean)}", flush=True
+    )
 
 
 def main() -> None:

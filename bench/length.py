@@ -53,7 +53,9 @@ def main() -> None:
     for tokens in (1_000, 10_000, 100_000, 1_000_000):
         if tokens <= options.most:
             command = [sys.executable, __file__, "--one", str(tokens), "--book", str(options.book)]
-            subprocess.run(command + (["--model", options.model] if options.model else []), check=True)
+            subprocess.run(
+                command + (["--model", options.model] if options.model else []), check=True
+            )
 
 
 if __name__ == "__main__":

@@ -185,7 +185,7 @@ def main() -> None:
     parser.add_argument("--model", default=None)
     parser.add_argument("--precision", choices=("int8", "f32"))
     parser.add_argument("--most", type=int, default=30, help="questions of one document")
-    parser.add_argument("--documents", type=int, default=25, help="documents of one task")
+    parser.add_argument("--documents", type=int, default=14, help="documents of one task")
     parser.add_argument("--cache", type=Path, default=Path("scratch/base"))
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()

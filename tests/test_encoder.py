@@ -132,7 +132,15 @@ UNICODE = st.one_of(
     st.text(st.characters(), max_size=100),  # lone surrogates included
     st.lists(
         st.sampled_from(
-            ["word, ", "a" * 700, "東京都は日本の首都です。", "مرحبا بالعالم؛ ", "😀👩‍👩‍👧", "\n\n", "... "]
+            [
+                "word, ",
+                "a" * 700,
+                "東京都は日本の首都です。",
+                "مرحبا بالعالم؛ ",
+                "😀👩‍👩‍👧",
+                "\n\n",
+                "... ",
+            ]
             + ["e\u0301", "שלום ", "[SEP] ", "ภาษาไทย", "ﬁﬀ ", "\x00", "x" * 10_000, " ", "a;b,c "]
         ),
         max_size=40,

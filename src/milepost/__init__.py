@@ -12,7 +12,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from milepost.encoder import Encoder, load
     from milepost.errors import MilepostError
-    from milepost.index import Index, open  # noqa: A004
+    from milepost.index import Index, open
     from milepost.text import read
     from milepost.types import Box, Document, Hit, Landmarks, Mark, Passage, Report
 

@@ -37,8 +37,11 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A rectangle on a page of the file, in points (1/72 inch) from the top left corner of the
-    page as a reader shows it (its rotation applied)."""
+    """A rectangle on a page of the file.
+
+    In points (1/72 inch) from the top left corner of the page as a reader shows it, its rotation
+    applied.
+    """
 
     page: int
     left: float
@@ -117,8 +120,8 @@ class Landmarks:
         tokens_given: tokens of the text, special tokens and halo not counted.
         tokens_read: tokens that entered the network as owned by a window; equal to
             ``tokens_given``, always: nothing is truncated.
-        familiar: ``(n,)`` float32 in 0–1: how well the tokenizer knows the sentence (letters an
-            average token holds: 0 letter by letter, 1 from three letters on); low means a
+        familiar: ``(n,)`` float32 in 0–1: how well the tokenizer knows the sentence, from the
+            letters its tokens hold on average (0: letter by letter, 1: whole words); low means a
             language or notation that the model was not made for.
     """
 
@@ -134,7 +137,7 @@ class Landmarks:
 class Hit:
     """A sentence inside a passage that made it score: span, score, and the parts of the score.
 
-    ``parts`` sum to ``score`` (before the passage's own bonus, none at present).
+    ``parts`` sum to ``score``.
     """
 
     start: int
@@ -166,8 +169,11 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What ``index.add`` did, by document name; ``failed`` maps a name to its reason, ``notes``
-    to what a reader could not read in a document that was indexed all the same."""
+    """What ``index.add`` did, by document name.
+
+    ``failed`` maps a name to its reason, ``notes`` to what a reader could not read in a document
+    that was indexed all the same.
+    """
 
     added: tuple[str, ...] = ()
     unchanged: tuple[str, ...] = ()

@@ -96,7 +96,9 @@ def test_agrees_with_torch(engine: tuple[str, Run], folder: Path) -> None:
         got = run(*batch)
         where = used(batch[2])
         assert got.shape == wanted.shape
-        assert np.abs(got[where] - wanted[where]).max() < (TOLERANCE[name] if name != "int8" else 0.3)
+        assert np.abs(got[where] - wanted[where]).max() < (
+            TOLERANCE[name] if name != "int8" else 0.3
+        )
         assert (got[where] * wanted[where]).sum(-1).mean() > 1 - TOLERANCE[name]
         np.testing.assert_allclose(np.linalg.norm(got[where], axis=-1), 1.0, atol=1e-4)
 
@@ -134,4 +136,6 @@ def test_context_matters(engine: tuple[str, Run]) -> None:
     second = sentences[0] == 2
     changed[0, second & (ids[0] != 3)] = 9
     assert marks[0, 1] > 0
-    assert np.abs(run(ids, sentences, marks)[0, 0] - run(changed, sentences, marks)[0, 0]).max() > 1e-3
+    assert (
+        np.abs(run(ids, sentences, marks)[0, 0] - run(changed, sentences, marks)[0, 0]).max() > 1e-3
+    )

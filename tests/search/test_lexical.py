@@ -151,7 +151,9 @@ def test_windowed_sums(sizes: list[int], reach: int, data: st.DataObject) -> Non
     np.testing.assert_allclose(got, naive_windowed(values, borders.tolist(), reach))
 
 
-def measured(texts: list[list[list[str]]], wanted: list[str], scales: tuple[int, ...]) -> np.ndarray:
+def measured(
+    texts: list[list[list[str]]], wanted: list[str], scales: tuple[int, ...]
+) -> np.ndarray:
     """What ``bm25`` makes of the documents."""
     rows = [row for text in texts for row in text]
     counts = {w: np.array([row.count(w) for row in rows], np.float32) for w in wanted}

@@ -59,10 +59,18 @@ def test_within_spends_the_budget_on_the_best(
         assert spent >= budget or len(taken) == n
     else:
         assert spent - max(costs) < budget
+        beside = {m for number in taken for m in (number - 1, number + 1)} - set(taken)
+        same = [
+            m
+            for m in beside
+            if 0 <= m < n
+            and any(abs(m - t) == 1 and max(m, t) not in set(borders.tolist()) for t in taken)
+        ]
+        assert spent >= budget or not same
 
 
 def test_within_grows_what_it_has() -> None:
-    """With as many passages as asked for, better sentences elsewhere wait for no room."""
+    """With as many passages as asked for, the budget goes to what stands beside them."""
     scores = np.array([5, 0, 4, 0, 3, 2, 1], np.float32)
     borders = np.array([0, 5, 7])
     runs = within(scores, borders, k=1, left=3, cost=lambda _: 1)
@@ -73,9 +81,7 @@ def test_within_grows_what_it_has() -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(scored(), st.integers(1, 6) | st.none(), st.floats(0, 4))
-def test_grown_passages(
-    given_: tuple[np.ndarray, np.ndarray], k: int | None, drop: float
-) -> None:
+def test_grown_passages(given_: tuple[np.ndarray, np.ndarray], k: int | None, drop: float) -> None:
     """At most ``k``; each holds a hit, all others of it score nearly as well as some hit."""
     scores, borders = given_
     runs = grown(scores, borders, k=k, drop=drop)

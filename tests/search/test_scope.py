@@ -78,9 +78,7 @@ def test_nothing_indexed() -> None:
 
 
 @pytest.mark.parametrize("limit", [1, 12, 30])
-def test_candidates_find_what_everything_finds(
-    monkeypatch: pytest.MonkeyPatch, limit: int
-) -> None:
+def test_candidates_find_what_everything_finds(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
     """Beyond the limit only documents with candidates are read; the best passage is the same."""
     store = filled(6, 12)
     for number, place in ((4, 3), (0, 0), (5, 11)):

@@ -276,7 +276,9 @@ def test_epub_locked_chapters() -> None:
 
 def test_plain_headings() -> None:
     """A plain text's numbered lines and lines in capitals, standing alone, are headings."""
-    text = b"THE BOOK\n\nCHAPTER I. Of bees\n\nThey fly. USA\n\nA.B.\n\nNOT ALONE\nhere it goes on.\n"
+    text = (
+        b"THE BOOK\n\nCHAPTER I. Of bees\n\nThey fly. USA\n\nA.B.\n\nNOT ALONE\nhere it goes on.\n"
+    )
     document = read_bytes(text, "book.txt")
     assert [(mark.value, mark.level) for mark in document.marks] == [
         ("THE BOOK", 2),

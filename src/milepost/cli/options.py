@@ -19,7 +19,7 @@ DB = Path(".milepost")
 """The index of the current folder."""
 
 
-class Interrupted(Exception):  # noqa: N818 - no error: somebody pressed Ctrl-C
+class Interrupted(Exception):
     """Ctrl-C was pressed; the message says what is kept."""
 
 

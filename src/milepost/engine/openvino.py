@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from milepost.engine.silence import no_telemetry
 from milepost.errors import ModelError
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ class OpenVinoEngine:
     """
 
     def __init__(self, graph: Path, *, cache: Path | None, threads: int | None = None) -> None:
-        import openvino
+        with no_telemetry():
+            import openvino
 
         self._threads = threads or usable_cpus()
         self._graph = graph

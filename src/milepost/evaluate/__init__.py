@@ -1,4 +1,4 @@
-"""Does the evidence come back?
+"""Whether the evidence comes back.
 
 Comes in: spans returned, spans marked. Goes out: figures. ``metrics.py`` defines them.
 """

@@ -6,6 +6,7 @@ load as they are. Dropout is left out: landmark training runs without it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -14,7 +15,11 @@ from torch import Tensor, nn
 
 from milepost.model.attention import attend, bias_of, gather_rows, split_heads
 
-_ACTIVATIONS = {"gelu": F.gelu, "relu": F.relu, "silu": F.silu}
+_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "gelu": F.gelu,
+    "relu": F.relu,
+    "silu": F.silu,
+}
 
 
 class BertLayer(nn.Module):
@@ -25,7 +30,7 @@ class BertLayer(nn.Module):
         width, inner = config["hidden_size"], config["intermediate_size"]
         eps = config.get("layer_norm_eps", 1e-12)
         self.heads = config["num_attention_heads"]
-        self.activation = _ACTIVATIONS[config.get("hidden_act", "gelu")]
+        self.activation: Callable[[Tensor], Tensor] = _ACTIVATIONS[config.get("hidden_act", "gelu")]
 
         def joined(size: int) -> nn.ModuleDict:
             return nn.ModuleDict(
@@ -105,7 +110,7 @@ class Bert(nn.Module):
             + table["token_type_embeddings"].weight[0]
         )
         everything = valid[:, None, None, :]
-        *body, last = self.encoder["layer"]  # type: ignore[misc]
+        *body, last = self.encoder["layer"]
         for layer in body:
             states = layer(states, everything)
         result: Tensor = last(states, everything if own is None else own, marks)

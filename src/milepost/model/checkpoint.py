@@ -41,7 +41,8 @@ def load_checkpoint(folder: Path, *, own_sentence: bool = True) -> LandmarkEncod
     if missing:
         raise ModelError(f"{folder / 'model.safetensors'} lacks {missing[0]}", _MEND)
     model.backbone.load_state_dict({name: named[name] for name in own})
-    return model.eval()
+    model.eval()
+    return model
 
 
 def _bare(name: str, kind: str) -> str:

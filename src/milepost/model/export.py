@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from milepost._optional import require
 from milepost.engine.folder import GRAPHS, TOKENIZER
 from milepost.engine.manifest import Manifest
+from milepost.engine.silence import no_telemetry
 from milepost.model.landmark_encoder import LandmarkEncoder
 
 Feed = dict[str, NDArray[np.int32]]
@@ -31,7 +32,8 @@ NAMES = ("ids", "sentences", "marks")
 
 def convert(model: LandmarkEncoder) -> Any:
     """The model as an OpenVINO graph with inputs ``ids``, ``sentences``, ``marks`` (int32)."""
-    openvino = require("openvino", extra="export")
+    with no_telemetry():
+        openvino = require("openvino", extra="export")
     example = (
         torch.tensor([[1, 2, 3, 2, 3], [1, 4, 4, 2, 0]], dtype=torch.int32),
         torch.tensor([[0, 1, 1, 2, 2], [0, 1, 1, 1, -1]], dtype=torch.int32),
@@ -52,7 +54,8 @@ def quantize(graph: Any, calibration: Iterable[Feed]) -> Any:
         graph: what ``convert`` returned.
         calibration: some dozens of batches of real text, as the engine would be fed.
     """
-    nncf = require("nncf", extra="export")
+    with no_telemetry():
+        nncf = require("nncf", extra="export")
     logging.getLogger("nncf").setLevel(logging.ERROR)
     feeds = list(calibration)
     return nncf.quantize(
@@ -85,7 +88,8 @@ def export(
         f32: write the float32 graph as well.
         settings: fields of ``Manifest`` that differ from its defaults.
     """
-    openvino = require("openvino", extra="export")
+    with no_telemetry():
+        openvino = require("openvino", extra="export")
     folder.mkdir(parents=True, exist_ok=True)
     graph = convert(model)
     if f32:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
 from milepost.errors import InputError
@@ -73,18 +74,25 @@ def within(
     import numpy as np
 
     starts = set(borders.tolist())
+    order = np.argsort(-scores, kind="stable").tolist()
+    waiting = list(range(len(order)))  # places in the order: ascending, so it is a heap
+    passed_over: dict[int, int] = {}
     taken: set[int] = set()
     runs = 0
-    for number in np.argsort(-scores, kind="stable").tolist():
+    while waiting and left > 0:
+        place = heappop(waiting)
+        number = order[place]
         before = number - 1 in taken and number not in starts
         after = number + 1 in taken and number + 1 not in starts
         if k is not None and runs >= k and not (before or after):
+            passed_over[number] = place
             continue
         taken.add(number)
         runs += 1 - before - after
         left -= cost(number)
-        if left <= 0:
-            break
+        for beside in (number - 1, number + 1):
+            if beside in passed_over:
+                heappush(waiting, passed_over.pop(beside))
     return _runs(scores, taken, starts)
 
 

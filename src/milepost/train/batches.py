@@ -65,8 +65,13 @@ def assemble(
             sentences[number, at : end + 1] = place + 1
             marks[number, place], used[number, place] = end, True
             at = end + 1
-    tensors = (torch.from_numpy(array) for array in (ids, sentences, marks, used))
-    return Batch(*tensors, owners=np.array(owners, np.int64).reshape(-1, 2))
+    return Batch(
+        ids=torch.from_numpy(ids),
+        sentences=torch.from_numpy(sentences),
+        marks=torch.from_numpy(marks),
+        used=torch.from_numpy(used),
+        owners=np.array(owners, np.int64).reshape(-1, 2),
+    )
 
 
 def windows_of(

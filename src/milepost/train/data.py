@@ -21,7 +21,6 @@ from tokenizers import Tokenizer
 
 from milepost.text.sentences import split
 
-
 _NON_COMMERCIAL = re.compile(r"\bnc\b", re.IGNORECASE)
 
 
@@ -133,6 +132,7 @@ def load_task(
 
     Args:
         folder: holds ``documents.jsonl.gz`` and ``questions.jsonl.gz``.
+        tokenizer: the model's.
         split_name: only questions of this split, and the documents they need.
         allow_nc: keep documents whose licence has ``nc`` in it (never for weights that ship).
         hold_out: share of the documents to leave out, see ``held_out``.

@@ -102,8 +102,8 @@ class Trainer:
         while len(asked) < recipe.documents * recipe.questions:
             task = self.random.choices(tasks, weights)[0]
             of_task = self.by_task[task]
-            text = self.random.choice(list(of_task))
-            fitting = [n for n in of_task[text] if n not in asked]
+            document = self.random.choice(list(of_task))
+            fitting = [n for n in of_task[document] if n not in asked]
             room = min(recipe.questions, recipe.documents * recipe.questions - len(asked))
             asked.extend(self.random.sample(fitting, min(room, len(fitting))))
         pieces: set[Piece] = set()
@@ -206,9 +206,7 @@ class Trainer:
         self.optimizer.zero_grad(set_to_none=True)
         keep = min(self.recipe.average, (number + 1) / (number + 10))
         with torch.no_grad():
-            for slow, fast in zip(
-                self.averaged.parameters(), self.model.parameters(), strict=True
-            ):
+            for slow, fast in zip(self.averaged.parameters(), self.model.parameters(), strict=True):
                 slow.lerp_(fast, 1 - keep)
         return parts
 

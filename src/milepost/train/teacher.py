@@ -53,9 +53,10 @@ class MeanTeacher:
         while at < len(order):
             # Ascending lengths: the longest of a batch is its last.
             count = 1
-            while at + count < len(order) and (count + 1) * (
-                len(sentences[order[at + count]]) + 2
-            ) <= tokens:
+            while (
+                at + count < len(order)
+                and (count + 1) * (len(sentences[order[at + count]]) + 2) <= tokens
+            ):
                 count += 1
             chosen = order[at : at + count]
             result[torch.from_numpy(chosen)] = self._pooled([sentences[i] for i in chosen])

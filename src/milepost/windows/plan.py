@@ -48,6 +48,7 @@ def plan(costs: Sequence[int], shape: WindowSize) -> Iterator[Window]:
 
     Args:
         costs: tokens of each sentence with its landmark, each at most ``shape.longest``.
+        shape: how large windows and their halo are.
 
     >>> small = WindowSize(size=51, left=20, right=0, longest=11)
     >>> [(w.first, w.own_first, w.own_last) for w in plan([10] * 12, small)]
