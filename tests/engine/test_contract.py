@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from small_models import CONFIGS, random_model, write_tokenizer
 
 pytestmark = pytest.mark.torch

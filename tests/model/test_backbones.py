@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 import pytest
+
 from small_models import CONFIGS, random_model, write_checkpoint
 
 pytestmark = pytest.mark.torch

@@ -46,7 +46,7 @@ def share(fused: object) -> float:
 
 
 def test_unfamiliar_text_lowers_the_landmarks() -> None:
-    """A question or a text that the model does not know moves weight to the words, and it says so."""
+    """What the model does not know, asked or read, moves weight to the words, and it says so."""
     known, unknown = empty_store(), empty_store()
     for store, familiar in ((known, 1.0), (unknown, 0.0)):
         put(store, "d", [f"Sentence number {n}. " for n in range(9)], familiar=familiar)
@@ -113,7 +113,7 @@ def test_worked_numbers() -> None:
 
 
 def test_settings_from_a_manifest() -> None:
-    """Lists of JSON become tuples; what is missing keeps its default, what is unknown is ignored."""
+    """Lists of JSON become tuples; what is missing keeps its default, the unknown is ignored."""
     fields = {"gate": {"always": 1.0}, "landmark": [[0, 1], [2, 3], [4, 5]], "fitted": "today"}
     fusion = Fusion.from_fields(fields)
     assert fusion.landmark == ((0, 1), (2, 3), (4, 5))

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from milepost.search.lexical import (
+    K1,
     STOP_WORDS,
     B,
-    K1,
     bm25,
     question_terms,
     rarity,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from search_stores import empty_store, filled, put, unit
@@ -38,11 +40,11 @@ def assert_passages(store: Store, passages: list[Passage]) -> None:
         covered.sort()
         assert covered[0][0] == passage.start
         assert covered[-1][1] == passage.end
-        assert all(a[1] == b[0] for a, b in zip(covered, covered[1:], strict=False))
+        assert all(a[1] == b[0] for a, b in itertools.pairwise(covered))
         spans.setdefault(passage.document, []).append((passage.start, passage.end))
     for of_document in spans.values():
         of_document.sort()
-        assert all(a[1] <= b[0] for a, b in zip(of_document, of_document[1:], strict=False))
+        assert all(a[1] <= b[0] for a, b in itertools.pairwise(of_document))
     scores = [passage.score for passage in passages]
     assert scores == sorted(scores, reverse=True)
 

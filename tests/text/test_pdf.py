@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from pdf_writer import PdfPage, check_document, write_pdf
 
 from milepost.errors import InputError, UnreadableFile
-from milepost.text.readers.pdf import read_pdf
-from milepost.text.readers.pdf_glue import Glue
+from milepost.text.readers.pdf.glue import Glue
+from milepost.text.readers.pdf.read import read_pdf
 from milepost.types import Document
 
 WORDS = (

@@ -10,8 +10,8 @@ import pytest
 from pdf_writer import check_document
 
 from milepost.errors import UnreadableFile
-from milepost.text.readers.pdf import read_pdf
-from milepost.text.readers.pdf_glyphs import PDFIUM
+from milepost.text.readers.pdf.glyphs import PDFIUM
+from milepost.text.readers.pdf.read import read_pdf
 from milepost.types import Document
 
 FILES = Path(__file__).resolve().parents[3] / "shared" / "data" / "files"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from hypothesis import given, settings
@@ -20,7 +21,7 @@ def pieces(text: str, longest: int) -> list[str]:
     """The text of each piece."""
     starts, ends = tokens(text)
     edges = [0, *(starts[n] for n in cut(text, starts, ends, longest)), len(text)]
-    return [text[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    return [text[a:b] for a, b in itertools.pairwise(edges)]
 
 
 def test_cuts_after_the_last_clause_mark() -> None:
@@ -54,7 +55,7 @@ def test_every_piece_fits(text: str, longest: int) -> None:
     starts, ends = tokens(text)
     cuts = cut(text, starts, ends, longest)
     edges = [0, *cuts, len(starts)]
-    sizes = [b - a for a, b in zip(edges, edges[1:], strict=False)]
+    sizes = [b - a for a, b in itertools.pairwise(edges)]
     assert all(0 < size <= longest for size in sizes) or not starts
     assert (len(sizes) == 1) == (len(starts) <= longest)
     assert all(size > longest // 2 for size in sizes[:-1])

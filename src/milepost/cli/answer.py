@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from milepost.cli.options import Colour
+    from milepost.cli.screen import Colour
     from milepost.search import Answer
     from milepost.types import Passage
 

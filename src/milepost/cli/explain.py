@@ -9,7 +9,7 @@ from milepost.cli.answer import ASIDE, PLACE
 from milepost.cli.screen import page, print_line, visible
 
 if TYPE_CHECKING:
-    from milepost.cli.options import Colour
+    from milepost.cli.screen import Colour
     from milepost.search import Answer
 
 _DIGITS = 2

@@ -6,14 +6,14 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import click
 
+from milepost.cli.screen import Colour, visible
 from milepost.errors import MilepostError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-Colour = Literal["auto", "always", "never"]
 
 DB = Path(".milepost")
 """The index of the current folder."""
@@ -40,8 +40,6 @@ class Settings:
 
 def say(line: str) -> None:
     """Write one line to stderr, with the program's name; control characters made visible."""
-    from milepost.cli.screen import visible
-
     click.echo(f"milepost: {visible(' '.join(line.split()))}", err=True)
 
 

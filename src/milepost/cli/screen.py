@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from milepost.cli.options import Colour
+Colour = Literal["auto", "always", "never"]
 
 WIDEST = 100
 """Columns a line of prose fills at most: longer ones are hard to read."""

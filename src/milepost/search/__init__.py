@@ -6,7 +6,7 @@ scores. Knows the store's protocol and nothing of files, models or screens.
 Read in this order: ``lexical.py`` (what a word is; BM25 at several scales), ``scope.py`` (which
 sentences are looked at), ``fusion.py`` (one score from landmarks and words, weighed by the
 question's own signals), ``passages.py`` (sentences to passages under a budget), ``searcher.py``
-(the pipeline in one function), ``explain.py`` (its numbers for people).
+(the pipeline in one function).
 """
 
 from __future__ import annotations

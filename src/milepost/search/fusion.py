@@ -63,8 +63,8 @@ class Fusion:
         reach: per signal, towards long passages (+) or single sentences (-).
         landmark: base weight (log) and tilt of the landmark scales 0, ±1, ±3.
         words: the same for the words' scales.
-        drop: without a budget, a neighbour joins a passage while its score is within this many
-            score of the hit's.
+        drop: without a budget, a neighbour joins a passage while its score is no more than
+            this below the hit's.
     """
 
     gate: Mapping[str, float] = field(default_factory=lambda: {"always": 0.5, "unfamiliar": -2.0})

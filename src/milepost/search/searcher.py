@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from milepost.store.base import Store
 
-_PATIENCE = 5
+_PATIENCE = 20
 """Times a search begins anew because a writer has changed what it looked at."""
 
 HEAT = 64

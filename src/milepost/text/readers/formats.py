@@ -45,7 +45,7 @@ _READERS = {
     "html": ("html", "read_html"),
     "docx": ("docx", "read_docx"),
     "epub": ("epub", "read_epub"),
-    "pdf": ("pdf", "read_pdf"),
+    "pdf": ("pdf.read", "read_pdf"),
 }
 """Format to module and function of its reader."""
 

@@ -13,8 +13,8 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from milepost.text.readers.pdf_page import Page, body_size
-from milepost.text.readers.pdf_records import Line
+from milepost.text.readers.pdf.page import Page, body_size
+from milepost.text.readers.pdf.records import Line
 
 ZONE = 0.13  # of the page's height, at the top and at the bottom
 SLOT = 6.0  # points: the height within which lines of different pages stand at one place

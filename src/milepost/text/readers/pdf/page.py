@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from milepost.text.readers.pdf_columns import reading_order
-from milepost.text.readers.pdf_glyphs import Glyphs, read_glyphs
-from milepost.text.readers.pdf_lines import page_lines
-from milepost.text.readers.pdf_records import Frame, Line
+from milepost.text.readers.pdf.columns import reading_order
+from milepost.text.readers.pdf.glyphs import Glyphs, read_glyphs
+from milepost.text.readers.pdf.lines import page_lines
+from milepost.text.readers.pdf.records import Frame, Line
 
 
 @dataclass(slots=True)
@@ -44,7 +44,7 @@ def load_page(document: Any, index: int, *, ink: bool = False) -> tuple[Page, Gl
     """Read page ``index`` (from 0) of an open PDF into lines; the lock must be held.
 
     Without ``ink`` the lines do not keep which glyph each character came from. The same file
-    gives the same page every time: ``pdf_boxes`` relies on it.
+    gives the same page every time: ``boxes`` relies on it.
     """
     glyphs = read_glyphs(document, index, ink=ink)
     frame = page_lines(glyphs)

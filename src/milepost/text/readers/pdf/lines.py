@@ -11,9 +11,9 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from milepost.text.readers.pdf_glyphs import Glyphs
-from milepost.text.readers.pdf_mend import WORD_GAP, mended
-from milepost.text.readers.pdf_records import Frame, Line
+from milepost.text.readers.pdf.glyphs import Glyphs
+from milepost.text.readers.pdf.mend import WORD_GAP, mended
+from milepost.text.readers.pdf.records import Frame, Line
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 
-from milepost.text.readers.pdf_records import Line
+from milepost.text.readers.pdf.records import Line
 
 WORD_GAP = 0.23  # a gap that is a space even where the file has none
 ITEM_GAP = 2.6  # between the mark of a list item and its words

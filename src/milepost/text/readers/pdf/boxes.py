@@ -13,17 +13,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from milepost.errors import InputError
-from milepost.text.readers.pdf_file import open_pdf
-from milepost.text.readers.pdf_glyphs import PDFIUM
-from milepost.text.readers.pdf_page import load_page
+from milepost.text.readers.pdf.file import open_pdf
+from milepost.text.readers.pdf.glyphs import PDFIUM
+from milepost.text.readers.pdf.page import load_page
 from milepost.types import Box
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from milepost.text.readers.pdf_join import Printed
-    from milepost.text.readers.pdf_records import Line
+    from milepost.text.readers.pdf.join import Printed
+    from milepost.text.readers.pdf.records import Line
 
 
 def locator(

@@ -13,7 +13,7 @@ _HEADER_WITHIN = 1024  # readers accept other bytes before "%PDF-" up to here
 
 @contextmanager
 def open_pdf(data: bytes, name: str) -> Iterator[Any]:
-    """Give an open pypdfium2 document and close it; the lock of ``pdf_glyphs`` must be held.
+    """Give an open pypdfium2 document and close it; the lock of ``glyphs`` must be held.
 
     Raises:
         UnreadableFile: empty, no PDF, damaged beyond repair, or a password is needed.

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from milepost.text.readers.pdf_records import Line
+from milepost.text.readers.pdf.records import Line
 
 MOST_BLOCKS = 1000  # a page with more is a map or a drawing: no order is better than another
 MOSTLY = 0.7  # share of the lines that one run must hold for the file's order to be trusted

@@ -11,7 +11,7 @@ from enum import Enum
 from itertools import pairwise
 from statistics import median
 
-from milepost.text.readers.pdf_records import Line
+from milepost.text.readers.pdf.records import Line
 
 _ITEM = re.compile(
     r"(?:[•▪■➢✓·◦‣●○–—∗*✔\-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})[.)])(?:\s|$)|[•▪■➢✓●○‣◦]"

@@ -2,7 +2,7 @@
 
 A page is cut at its widest gutter (white space with running text on both sides) into what stands
 above, left, right and below, and each part again, until no gutter is left. What remains is one
-flow, which ``pdf_rows`` orders. A table is no pair of columns: its rows are read across.
+flow, which ``rows`` orders. A table is no pair of columns: its rows are read across.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 from itertools import pairwise
 from statistics import median
 
-from milepost.text.readers.pdf_records import Line
-from milepost.text.readers.pdf_rows import order_flow
+from milepost.text.readers.pdf.records import Line
+from milepost.text.readers.pdf.rows import order_flow
 
 GUTTER = 0.5  # of the font size: the least white space between columns
 LEAST_LINES = 3  # on each side of a gutter

@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from milepost.text.readers.pdf_breaks import Break, Flow, goes_on
-from milepost.text.readers.pdf_glue import Glue
-from milepost.text.readers.pdf_headings import Heading
-from milepost.text.readers.pdf_page import Page, body_size
-from milepost.text.readers.pdf_records import Line
+from milepost.text.readers.pdf.breaks import Break, Flow, goes_on
+from milepost.text.readers.pdf.glue import Glue
+from milepost.text.readers.pdf.headings import Heading
+from milepost.text.readers.pdf.page import Page, body_size
+from milepost.text.readers.pdf.records import Line
 
 SMALL = 0.92  # of the body's size: footnotes
 _NOTE = re.compile(r"\(?\d{1,3}|[*†‡§¶∗]")

@@ -1,19 +1,4 @@
-"""Reads a PDF: text in reading order, pages, headings, and boxes on demand.
-
-What comes in: the bytes of a file. What goes out: a ``Document``. Reading order of the files:
-
-    pdf_file      bytes → an open document, or the reason why not
-    pdf_glyphs    a page → its characters with places, the only file that asks pdfium for text
-    pdf_records   what a printed line is
-    pdf_lines     characters → printed lines            pdf_mend  lines written in pieces → one
-    pdf_columns   lines → columns                       pdf_rows  lines of one column → order
-    pdf_page      one page with all that; its body size
-    pdf_furniture running heads and page numbers → dropped
-    pdf_headings  bookmarks and large type → headings
-    pdf_breaks    two lines → one paragraph or not      pdf_glue  hyphens, spaces
-    pdf_join      pages → the text, and where each printed line went
-    pdf_boxes     a span of the text → boxes, read from the file again
-"""
+"""A PDF's bytes → a document: text in reading order, pages, headings, and boxes on demand."""
 
 from __future__ import annotations
 
@@ -21,13 +6,13 @@ import hashlib
 from collections.abc import Sequence
 
 from milepost.errors import UnreadableFile
-from milepost.text.readers.pdf_boxes import from_source, locator
-from milepost.text.readers.pdf_file import open_pdf
-from milepost.text.readers.pdf_furniture import mark_furniture
-from milepost.text.readers.pdf_glyphs import PDFIUM
-from milepost.text.readers.pdf_headings import find_headings, read_outline
-from milepost.text.readers.pdf_join import Joined, join_pages
-from milepost.text.readers.pdf_page import Page, load_page
+from milepost.text.readers.pdf.boxes import from_source, locator
+from milepost.text.readers.pdf.file import open_pdf
+from milepost.text.readers.pdf.furniture import mark_furniture
+from milepost.text.readers.pdf.glyphs import PDFIUM
+from milepost.text.readers.pdf.headings import find_headings, read_outline
+from milepost.text.readers.pdf.join import Joined, join_pages
+from milepost.text.readers.pdf.page import Page, load_page
 from milepost.types import Document, Mark
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from milepost.text.readers.pdf_page import Page, body_size
-from milepost.text.readers.pdf_records import Line
+from milepost.text.readers.pdf.page import Page, body_size
+from milepost.text.readers.pdf.records import Line
 
 LARGER = 1.15  # times the body's size
 LONGEST = 160  # characters of a heading in larger type

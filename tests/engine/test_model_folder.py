@@ -1,0 +1,128 @@
+"""Model folders: what they say of themselves, what is missing from them, where they are found."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from milepost.engine import Manifest, ModelFolder, find_model, shipped_models
+from milepost.engine.folder import cache_folder
+from milepost.engine.manifest import SCHEMA, read_manifest
+from milepost.engine.tokenizer import Tokenizer
+from milepost.errors import ModelError
+
+GOOD = Manifest("small", "0123456789abcdef", 32, fusion={"gate": {"always": 0.5}})
+
+
+def changed(folder: Path, **fields: object) -> Path:
+    """A manifest with some fields set to other values, None for left out."""
+    GOOD.write(folder)
+    path = folder / "milepost.json"
+    said = json.loads(path.read_text(encoding="utf-8")) | fields
+    kept = {name: value for name, value in said.items() if value is not None}
+    path.write_text(json.dumps(kept), encoding="utf-8")
+    return folder
+
+
+def test_written_and_read(tmp_path: Path) -> None:
+    """A manifest comes back as it was, with its schema beside it."""
+    tight = Manifest("gröβe", "f", 8, longest=62, window=64, trained={"steps": 3})
+    for manifest in (GOOD, tight):
+        manifest.write(tmp_path)
+        assert read_manifest(tmp_path) == manifest
+        assert json.loads((tmp_path / "milepost.json").read_text("utf-8"))["schema"] == SCHEMA
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ({"schema": SCHEMA + 1}, "schema"),
+        ({"schema": None}, "schema"),
+        ({"novelty": 1}, "unknown fields: novelty"),
+        ({"fingerprint": None}, "incomplete"),
+        ({"window": "256"}, "no usable window"),
+        ({"dimensions": 0}, "no usable dimensions"),
+        ({"left": -1}, "no usable left"),
+        ({"right": 1.5}, "no usable right"),
+        ({"longest": True}, "no usable longest"),
+        ({"window": 100, "longest": 99}, "no usable window"),
+    ],
+)
+def test_a_manifest_that_cannot_be_used(
+    tmp_path: Path, fields: dict[str, object], problem: str
+) -> None:
+    """Each defect is one line that names the file."""
+    with pytest.raises(ModelError, match=problem) as raised:
+        read_manifest(changed(tmp_path, **fields))
+    assert str(tmp_path) in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[1]", b"\xff\xfe", b'"text"'])
+def test_a_damaged_manifest(tmp_path: Path, content: bytes) -> None:
+    """A file that is no JSON object is an error of the model, not of Python."""
+    (tmp_path / "milepost.json").write_bytes(content)
+    with pytest.raises(ModelError):
+        read_manifest(tmp_path)
+
+
+def test_a_folder_without_a_model(tmp_path: Path) -> None:
+    """Neither a missing folder nor one of something else is a model; shipped ones are named."""
+    with pytest.raises(ModelError, match="no model named") as raised:
+        find_model(tmp_path / "missing")
+    for model in shipped_models():
+        assert model.manifest.name in str(raised.value)
+    with pytest.raises(ModelError, match=r"no milepost\.json"):
+        find_model(tmp_path)
+
+
+def test_a_folder_that_lacks_files(tmp_path: Path) -> None:
+    """Each missing file is named: tokenizer, graph, the graph's weights."""
+    changed(tmp_path)
+    folder = find_model(str(tmp_path))
+    assert folder.precisions == ()
+    with pytest.raises(ModelError, match=r"tokenizer\.json is missing"):
+        _ = folder.tokenizer
+    with pytest.raises(ModelError, match="no OpenVINO graph"):
+        folder.graph()
+    with pytest.raises(ModelError, match="unknown precision 'f16'"):
+        folder.graph("f16")  # type: ignore[arg-type]
+    graph = tmp_path / "openvino_f32.xml"
+    graph.write_text("<net/>")
+    assert folder.precisions == ("f32",)
+    with pytest.raises(ModelError, match=r"openvino_f32\.bin is missing"):
+        folder.graph()
+    graph.with_suffix(".bin").write_bytes(b"")
+    assert folder.graph() == folder.graph("f32") == graph
+    (tmp_path / "openvino_int8.xml").write_text("<net/>")
+    assert folder.precisions == ("int8", "f32")
+
+
+def test_a_damaged_tokenizer(tmp_path: Path) -> None:
+    """A file that is no tokenizer is named."""
+    path = tmp_path / "tokenizer.json"
+    path.write_text("{}")
+    with pytest.raises(ModelError, match="is no tokenizer"):
+        Tokenizer(path, "[CLS]", "[SEP]")
+
+
+def test_the_cache_can_be_moved(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """``MILEPOST_CACHE`` names another place; without it, it is one of the user's own."""
+    monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "c"))
+    assert cache_folder() == tmp_path / "c"
+    monkeypatch.delenv("MILEPOST_CACHE")
+    assert cache_folder().name == "milepost"
+    assert cache_folder().is_absolute()
+
+
+def test_shipped_models_are_whole() -> None:
+    """Every model inside the package has its files, and is found by its name."""
+    if not shipped_models():
+        pytest.skip("no model is inside the package")
+    for folder in shipped_models():
+        assert isinstance(folder, ModelFolder)
+        assert folder.tokenizer.is_file()
+        assert folder.graph().is_file()
+        assert find_model(folder.manifest.name) == folder

@@ -1,0 +1,48 @@
+"""Errors for people: one line, what is wrong and what to do."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+
+import pytest
+
+from milepost import errors
+from milepost.errors import MilepostError
+
+CLASSES = [
+    value
+    for value in vars(errors).values()
+    if inspect.isclass(value) and issubclass(value, MilepostError)
+]
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_message(kind: type[MilepostError]) -> None:
+    """The text is the problem and, where there is one, what mends it."""
+    error = kind("notes.txt is empty", "write something")
+    assert str(error) == "notes.txt is empty; write something"
+    assert (error.problem, error.mend) == ("notes.txt is empty", "write something")
+    assert str(kind("notes.txt is empty")) == "notes.txt is empty"
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_survives_another_process(kind: type[MilepostError]) -> None:
+    """An error that comes from a worker process says the same there."""
+    error = pickle.loads(pickle.dumps(kind("it broke", "mend it")))
+    assert type(error) is kind
+    assert (str(error), error.problem, error.mend) == ("it broke; mend it", "it broke", "mend it")
+
+
+def test_the_tree_is_drawn() -> None:
+    """The drawing in the module names every class, indented under the one it belongs to."""
+    drawing = errors.__doc__ or ""
+    depth = {}
+    for line in drawing.splitlines():
+        for kind in CLASSES:
+            if kind.__name__ in line.replace("│", " ").split():
+                depth[kind.__name__] = line.index(kind.__name__)
+    assert depth.keys() == {kind.__name__ for kind in CLASSES}
+    for kind in CLASSES:
+        if kind is not MilepostError:
+            assert depth[kind.__name__] - depth[kind.__mro__[1].__name__] == 4

@@ -1,0 +1,458 @@
+"""The facade on real files and real stores: what is added, noticed, removed and found."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import milepost
+from milepost.encoder import Encoder
+from milepost.errors import InputError, NotAnIndex, StoreError, WrongModel
+from milepost.index import Index, Step
+from milepost.testing import fake_encoder, fake_index
+from milepost.types import Document, Passage
+
+MODEL = fake_encoder()
+BEES = "Bees build cells of wax. The queen lays the eggs. A swarm leaves the hive in summer.\n"
+SHIPS = "# Harbours\n\nA ship needs deep water. Tugs pull large ships to the quay.\n"
+GOLD = "Gold melts at 1064 degrees. It is heavier than lead, and it never rusts.\n"
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    """A folder with three small texts."""
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "bees.txt").write_text(BEES, encoding="utf-8")
+    (folder / "ships.md").write_text(SHIPS, encoding="utf-8")
+    (folder / "gold.txt").write_text(GOLD, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(params=["memory", "folder"])
+def index(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Index]:
+    """An empty index, in memory and in a folder."""
+    folder = tmp_path / "db" if request.param == "folder" else None
+    with milepost.open(folder, model=MODEL) as opened:
+        yield opened
+
+
+def names(paths: tuple[str, ...]) -> list[str]:
+    return [Path(path).name for path in paths]
+
+
+def everything(index: Index) -> dict[str, tuple[object, ...]]:
+    """All that an index holds, to compare two of them; rows may differ."""
+    held = {}
+    for info in index.documents():
+        part = index._store.sentences(info.name)
+        vectors = index._store.vectors(part.first, len(part.spans))
+        document = index.document(info.name)
+        held[info.name] = (document.text, document.marks, info.hash, info.signature)
+        held[info.name] += (part.spans.tolist(), part.lengths.tolist(), vectors.tobytes())
+    return held
+
+
+def assert_slices(index: Index, passages: list[Passage]) -> None:
+    for passage in passages:
+        text = index.document(passage.document).text
+        assert passage.text == text[passage.start : passage.end] == passage.text.strip() != ""
+
+
+def test_a_folder_is_added_and_found(index: Index, notes: Path) -> None:
+    """Every file is in the report under its absolute path, and its text answers."""
+    report = index.add(notes)
+    assert names(report.added) == ["bees.txt", "gold.txt", "ships.md"]
+    assert report.failed == {}
+    assert report.removed == report.changed == report.unchanged == ()
+    assert report.sentences == sum(info.sentences for info in index.documents()) >= 7
+    assert report.tokens == sum(MODEL.count_tokens(index.document(n).text) for n in report.added)
+    passage = index.search("Which tugs pull ships?", k=1)[0]
+    assert passage.source == passage.document == str(notes / "ships.md")
+    assert passage.heading == "Harbours"
+    assert "Tugs pull large ships to the quay." in passage.text
+
+
+def test_what_has_not_changed_is_passed_over(index: Index, notes: Path) -> None:
+    """A second add reads nothing: no sentence is encoded and every file is unchanged."""
+    index.add(notes)
+    before = everything(index)
+    steps: list[Step] = []
+    report = index.add(notes, progress=steps.append)
+    assert names(report.unchanged) == ["bees.txt", "gold.txt", "ships.md"]
+    assert (report.added, report.changed, report.sentences, steps) == ((), (), 0, [])
+    assert everything(index) == before
+
+
+def test_a_changed_file_is_read_again(index: Index, notes: Path) -> None:
+    """Its old sentences are gone, its new ones are found."""
+    index.add(notes)
+    (notes / "gold.txt").write_text("Silver melts at 962 degrees.\n", encoding="utf-8")
+    report = index.add(notes)
+    assert names(report.changed) == ["gold.txt"]
+    assert len(report.unchanged) == 2
+    assert "Silver" in index.search("silver", k=1)[0].text
+    assert all("Gold" not in passage.text for passage in index.search("gold", k=None))
+
+
+def test_size_and_time_decide_whether_a_file_is_opened(index: Index, notes: Path) -> None:
+    """An edit that keeps size and time is not seen (documented); a new time is enough to see it."""
+    path = notes / "gold.txt"
+    index.add(notes)
+    status = path.stat()
+    path.write_text(GOLD.replace("Gold", "Lead"), encoding="utf-8")
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert names(index.add(notes).changed) == []
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns + 1))
+    assert names(index.add(notes).changed) == ["gold.txt"]
+
+
+def test_a_touched_file_is_not_encoded_again(index: Index, notes: Path) -> None:
+    """A new time with the same bytes is unchanged; the new signature is kept with what is there."""
+    index.add(notes)
+    before = everything(index)
+    path = notes / "bees.txt"
+    os.utime(path, ns=(1, 10**18))
+    steps: list[Step] = []
+    report = index.add(notes, progress=steps.append)
+    assert len(report.unchanged) == 3
+    assert (report.changed, report.sentences, steps) == ((), 0, [])
+    info = index._store.info(str(path))
+    assert info is not None
+    assert info.signature == (len(BEES), 10**18)
+    after = everything(index)
+    same = before[str(path)]
+    assert after[str(path)] == (*same[:3], info.signature, *same[4:])
+    assert index.search("queen lays eggs", k=1)[0].document == str(path)
+
+
+def test_text_that_another_version_reads_differently(index: Index, notes: Path) -> None:
+    """The same bytes with another text (a newer reader) are encoded again, not mixed up."""
+    path = str(notes / "bees.txt")
+    index.add(path)
+    known = index.document(path)
+    other = Document(path, "Quite another reading. " * 3, source=path, hash=known.hash)
+    assert index.add(other).changed == (path,)
+    assert index.document(path).text == other.text
+
+
+def test_deleted_files_leave_the_index(index: Index, notes: Path) -> None:
+    """A file gone from a folder that is added again is removed; ``prune=False`` keeps it."""
+    index.add(notes)
+    (notes / "gold.txt").unlink()
+    assert index.add(notes, prune=False).removed == ()
+    assert len(index.documents()) == 3
+    report = index.add(notes)
+    assert names(report.removed) == ["gold.txt"]
+    assert len(index.documents()) == 2
+
+
+def test_pruning_touches_only_the_folders_given(index: Index, notes: Path, tmp_path: Path) -> None:
+    """Files elsewhere, and documents that are no files, stay."""
+    other = tmp_path / "notes-2"
+    other.mkdir()
+    (other / "x.txt").write_text("Another folder. ", encoding="utf-8")
+    record = Document("record", "Given by hand.")
+    index.add([notes, other, record])
+    (other / "x.txt").unlink()
+    (notes / "gold.txt").unlink()
+    assert names(index.add([notes, record]).removed) == ["gold.txt"]
+    assert str(other / "x.txt") in [info.name for info in index.documents()]
+    assert index.add([notes / "bees.txt"]).removed == ()
+
+
+def test_a_folder_that_cannot_be_listed_is_not_pruned(index: Index, notes: Path) -> None:
+    """Where a folder is gone altogether the add fails by name, and its documents stay."""
+    index.add(notes)
+    moved = notes.rename(notes.with_name("elsewhere"))
+    report = index.add([notes, moved])
+    assert list(report.failed) == [str(notes)]
+    assert report.removed == ()
+    assert len(index.documents()) == 6
+
+
+def test_one_bad_file_does_not_stop_the_others(index: Index, notes: Path) -> None:
+    """Missing, empty and binary files are named with a reason; the rest is indexed."""
+    (notes / "empty.txt").write_bytes(b"")
+    (notes / "binary.txt").write_bytes(bytes(range(256)) * 20)
+    missing = notes / "missing.txt"
+    report = index.add([missing, notes])
+    assert sorted(names(tuple(report.failed))) == ["binary.txt", "empty.txt", "missing.txt"]
+    assert all("\n" not in reason and reason for reason in report.failed.values())
+    assert len(report.added) == 3
+
+
+def test_a_file_that_became_unreadable_keeps_its_old_text(index: Index, notes: Path) -> None:
+    """A failure removes nothing: what was read before still answers."""
+    index.add(notes)
+    (notes / "bees.txt").write_bytes(b"\x00" * 500)
+    report = index.add(notes)
+    assert names(tuple(report.failed)) == ["bees.txt"]
+    assert index.document(str(notes / "bees.txt")).text == BEES
+
+
+def test_documents_of_the_callers_own(index: Index) -> None:
+    """Records are added by name; their text decides whether they have changed."""
+    assert index.add(Document("a", "One thing. ")).added == ("a",)
+    assert index.add([Document("a", "One thing. ")]).unchanged == ("a",)
+    assert index.add(Document("a", "Other thing. ")).changed == ("a",)
+    passage = index.search("other thing", k=1)[0]
+    assert (passage.document, passage.source) == ("a", None)
+    assert index.add(iter([Document("b", ""), Document("c", " \n")])).added == ("b", "c")
+    assert index.search("nothing of it", k=None)
+
+
+def test_a_file_has_one_name(index: Index, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However a path is written, it is the same document, added once."""
+    monkeypatch.chdir(notes)
+    report = index.add(["bees.txt", "./bees.txt", notes / "bees.txt", "../notes/bees.txt", "."])
+    assert names(report.added) == ["bees.txt", "gold.txt", "ships.md"]
+    assert report.unchanged == ()
+    for written in ("bees.txt", "../notes/bees.txt", str(notes / "bees.txt"), Path("bees.txt")):
+        assert index.document(written).name == str(notes / "bees.txt")
+        found = index.search("melts", documents=written)
+        assert {passage.document for passage in found} == {str(notes / "bees.txt")}
+    assert index.remove("../notes/bees.txt") == (str(notes / "bees.txt"),)
+    assert index.remove([Path("gold.txt"), "gold.txt", "unknown"]) == (str(notes / "gold.txt"),)
+    assert len(index.documents()) == 1
+
+
+def test_search_in_some_documents(index: Index) -> None:
+    """Only the documents named are searched; a name nobody knows means none."""
+    index.add([Document(name, f"The whale of {name}. It sings.") for name in "abc"])
+    found = index.search("whale", k=9, documents=["c", "a"])
+    assert {passage.document for passage in found} == {"a", "c"}
+    assert index.search("whale", documents=["nobody"]) == []
+
+
+def test_an_unknown_document(index: Index) -> None:
+    """Asking for one that is not there says how to add it."""
+    with pytest.raises(StoreError, match="milepost index nobody"):
+        index.document("nobody")
+
+
+@pytest.mark.parametrize("budget", ["1c", "60c", 250, "1t", "12t", "90t", None])
+@pytest.mark.parametrize("k", [1, 3, None])
+def test_passages_are_slices_within_the_budget(
+    notes: Path, k: int | None, budget: str | int | None
+) -> None:
+    """``text == document_text[start:end]``, stripped, within k and budget in either unit."""
+    index = fake_index({"long": (BEES + SHIPS + GOLD) * 5, "weird": "  \t東京都。😀 a\u0301b \n\n"})
+    index.add(notes)
+    passages = index.search("How do bees build their cells of wax?", k=k, budget=budget)
+    assert passages or budget in ("1c", "1t")
+    assert_slices(index, passages)
+    assert k is None or len(passages) <= k
+    if budget is not None:
+        count = MODEL.count_tokens if str(budget).endswith("t") else len
+        assert sum(count(passage.text) for passage in passages) <= int(str(budget).rstrip("ct"))
+
+
+@pytest.mark.parametrize(("k", "budget"), [(0, None), (-3, None), (5, "0c"), (5, "12 pages")])
+def test_bad_limits(k: int, budget: str | None) -> None:
+    """No passages, or no amount of text, is an error of the question's maker."""
+    with pytest.raises(InputError):
+        fake_index({"a": BEES}).search("bees", k=k, budget=budget)
+
+
+def test_progress_names_each_document(index: Index, notes: Path) -> None:
+    """Steps count documents from 1, and each document's sentences up to its last."""
+    steps: list[Step] = []
+    index.add(notes, progress=steps.append)
+    assert sorted({(step.number, step.documents) for step in steps}) == [(1, 3), (2, 3), (3, 3)]
+    for name in {step.name for step in steps}:
+        done = [(step.done, step.sentences) for step in steps if step.name == name]
+        info = index._store.info(name)
+        assert info is not None
+        assert done[0] == (0, 0)
+        assert done[-1] == (info.sentences, info.sentences)
+
+
+def test_reopening_finds_everything(notes: Path, tmp_path: Path) -> None:
+    """What one process has indexed, the next one searches without the files."""
+    with milepost.open(tmp_path / "db", model=MODEL) as index:
+        index.add(notes)
+        held = everything(index)
+        wanted = index.search("queen lays eggs")
+    for path in notes.iterdir():
+        path.unlink()
+    with milepost.open(tmp_path / "db", model=MODEL, create=False) as index:
+        assert everything(index) == held
+        assert index.search("queen lays eggs") == wanted
+
+
+def test_another_model_is_refused(notes: Path, tmp_path: Path) -> None:
+    """An index of another fingerprint or width is not searched with wrong vectors."""
+    milepost.open(tmp_path / "db", model=MODEL).close()
+    for other in (fake_encoder(dimensions=16), fake_encoder(window=200)):
+        with pytest.raises(WrongModel):
+            milepost.open(tmp_path / "db", model=other)
+
+
+def test_a_folder_that_is_no_index(notes: Path, tmp_path: Path) -> None:
+    """Neither a folder of something else nor a missing one is taken for an index."""
+    with pytest.raises(NotAnIndex):
+        milepost.open(notes, model=MODEL)
+    with pytest.raises(NotAnIndex):
+        milepost.open(tmp_path / "missing", model=MODEL, create=False)
+    assert not (tmp_path / "missing").exists()
+
+
+def test_read_only(notes: Path, tmp_path: Path) -> None:
+    """An index opened for reading answers, and refuses to be changed."""
+    with milepost.open(tmp_path / "db", model=MODEL) as index:
+        index.add(notes)
+    (notes / "new.txt").write_text("Something new.", encoding="utf-8")
+    with milepost.open(tmp_path / "db", model=MODEL, read_only=True) as index:
+        assert index.search("gold", k=1)[0].text.startswith("Gold")
+        assert len(index.add(notes / "gold.txt").unchanged) == 1
+        with pytest.raises(StoreError, match="reading only"):
+            index.add(notes)
+        with pytest.raises(StoreError, match="reading only"):
+            index.remove(str(notes / "gold.txt"))
+        assert len(index.documents()) == 3
+
+
+def test_dead_rows_are_given_back(index: Index) -> None:
+    """Once more sentences are dead than alive their space is given back, and search still works."""
+    for version in range(6):
+        text = f"Version {version} of the whale. " * 20
+        index.add(Document("a", text))
+        counted = index._store.statistics()
+        assert counted.dead <= counted.sentences == 20
+    index.add([Document(name, "Short lived. " * 15) for name in "bcd"])
+    index.remove(["b", "c", "d"])
+    assert index._store.statistics().dead == 0
+    assert "Version 5" in index.search("version of the whale", k=1)[0].text
+
+
+KILLED = """
+import sys
+import milepost
+from milepost.testing import fake_encoder
+
+index = milepost.open(sys.argv[1], model=fake_encoder())
+index.add(sys.argv[2], progress=lambda step: step.done or print(step.number, flush=True))
+print("done", flush=True)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
+@pytest.mark.parametrize("after", [1, 4, 11])
+def test_indexing_goes_on_after_a_kill(tmp_path: Path, after: int) -> None:
+    """A process killed while it indexes leaves whole documents; the next add makes the rest."""
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    for number in range(16):
+        text = "".join(f"Text {number} has a sentence {n} about whales. " for n in range(300))
+        (folder / f"{number:02}.txt").write_text(text, encoding="utf-8")
+    process = subprocess.Popen(
+        [sys.executable, "-c", KILLED, str(tmp_path / "db"), str(folder)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    for line in process.stdout:
+        assert line != "done\n"
+        if line == f"{after + 1}\n":
+            process.send_signal(signal.SIGKILL)
+            break
+    process.communicate()
+    with milepost.open(tmp_path / "db", model=MODEL) as index, fake_index() as fresh:
+        kept = index.documents()
+        assert after <= len(kept) < 16
+        report = index.add(folder)
+        assert len(report.unchanged) == len(kept)
+        assert len(report.added) == 16 - len(kept)
+        fresh.add(folder)
+        assert everything(index).keys() == everything(fresh).keys()
+        for name, held in everything(index).items():
+            wanted = everything(fresh)[name]
+            assert held[:6] == wanted[:6]
+            got, exact = (np.frombuffer(x[6], np.float32) for x in (held, wanted))
+            assert np.abs(got - exact).max() < 0.01  # int8 in the folder, float32 in memory
+        question = "sentence 7 of text 3"
+        assert index.search(question, k=1)[0].document == fresh.search(question, k=1)[0].document
+
+
+def test_many_threads_read_while_one_writes(tmp_path: Path) -> None:
+    """Searches beside a writer that replaces and removes documents never fail."""
+    with milepost.open(tmp_path / "db", model=MODEL) as index:
+        index.add([Document(name, f"The whale {name} sings. " * 20) for name in "abcd"])
+        problems: list[BaseException] = []
+        stop = threading.Event()
+
+        def read() -> None:
+            try:
+                while not stop.is_set():
+                    assert index.search("a whale that sings", k=3)
+            except BaseException as error:
+                problems.append(error)
+
+        readers = [threading.Thread(target=read) for _ in range(2)]
+        for reader in readers:
+            reader.start()
+        for turn in range(12):
+            index.add(Document("abcd"[turn % 3], f"Turn {turn} of the whale. " * (15 + turn)))
+            if turn % 4 == 3:
+                index.remove("b")
+        stop.set()
+        for reader in readers:
+            reader.join()
+    assert not problems
+
+
+def test_the_model_loads_when_it_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Listing and removing documents needs no network; the first question loads it."""
+    with milepost.open(tmp_path / "db", model=MODEL) as index:
+        index.add(Document("a", BEES))
+    asked: list[object] = []
+
+    def load(path: object) -> Encoder:
+        asked.append(path)
+        return MODEL
+
+    class Folder:
+        manifest = MODEL.manifest
+        path = tmp_path / "model"
+
+    monkeypatch.setattr("milepost.index.load", load)
+    with milepost.open(tmp_path / "db", model=MODEL) as index:
+        index._given = Folder()  # type: ignore[assignment]
+        assert [info.name for info in index.documents()] == ["a"]
+        assert index.document("a").text == BEES
+        assert not asked
+        assert index.search("queen", k=1)
+        assert asked == [tmp_path / "model"]
+
+
+def test_boxes_of_a_passage(shared_data: Path, index: Index) -> None:
+    """A passage of a PDF is marked on its page: boxes on the page it names, inside the sheet."""
+    path = shared_data / "files" / "pdf-rotated-pages.pdf"
+    report = index.add(path)
+    assert report.added == (str(path),)
+    passage = index.search("copyright registration", k=1, budget=200)[0]
+    boxes = index.boxes(passage)
+    assert boxes
+    assert passage.page in {box.page for box in boxes}
+    for box in boxes:
+        assert 0 <= box.left < box.right <= 1500
+        assert 0 <= box.top < box.bottom <= 1500
+    hit = passage.hits[0]
+    assert {box.page for box in index.document(passage.document).boxes(hit.start, hit.end)}
+
+
+def test_boxes_need_a_pdf(index: Index) -> None:
+    """A passage of a text has no boxes, and the error says so."""
+    index.add(Document("a", BEES))
+    with pytest.raises(InputError, match="PDF"):
+        index.boxes(index.search("queen")[0])

@@ -1,0 +1,94 @@
+"""The public surface is a list, and importing it costs nothing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import milepost
+
+HEAVY = {
+    "charset_normalizer",
+    "click",
+    "docx",
+    "markdown_it",
+    "numpy",
+    "nupunkt",
+    "openvino",
+    "pathspec",
+    "pypdfium2",
+    "rich",
+    "selectolax",
+    "snowballstemmer",
+    "sqlite3",
+    "tokenizers",
+    "torch",
+    "transformers",
+}
+
+
+def loaded_by(code: str) -> set[str]:
+    """Top-level modules and rooms that a fresh interpreter has after ``code``."""
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys\n{code}\nprint(*sys.modules)"],
+        env={"PYTHONPATH": ":".join(filter(None, sys.path))},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return {name for name in done.stdout.split() if "." not in name or name.startswith("milepost")}
+
+
+def test_the_list_of_names() -> None:
+    """``__all__`` is sorted, and holds what the documentation promises."""
+    assert milepost.__all__ == sorted(milepost.__all__)
+    assert set(milepost.__all__) >= {"Document", "Landmarks", "Passage", "Report", "load", "open"}
+    assert dir(milepost) == sorted([*milepost.__all__, "__version__"])
+
+
+@pytest.mark.parametrize("name", milepost.__all__)
+def test_every_name_is_there(name: str) -> None:
+    """Each public name can be had, says what it is, and lives in the room it is listed under."""
+    value = getattr(milepost, name)
+    assert value.__doc__
+    assert value.__module__.startswith("milepost.")
+
+
+def test_no_other_name() -> None:
+    """A name that is not public is an error of the usual kind."""
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = milepost.nothing
+    with pytest.raises(ImportError):
+        from milepost import nothing  # noqa: F401
+
+
+def test_nothing_else_leaks() -> None:
+    """In a fresh interpreter the package holds its names, its rooms, and nothing by accident."""
+    done = subprocess.run(
+        [sys.executable, "-c", "import milepost; print(*vars(milepost))"],
+        env={"PYTHONPATH": ":".join(filter(None, sys.path))},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    public = {name for name in done.stdout.split() if not name.startswith("_")}
+    assert public <= {"annotations", "TYPE_CHECKING", "Any"}
+
+
+def test_importing_is_free() -> None:
+    """``import milepost`` loads no dependency and no room; the records need none either."""
+    assert not loaded_by("import milepost") & HEAVY
+    rooms = {name for name in loaded_by("import milepost") if name.startswith("milepost")}
+    assert rooms == {"milepost"}
+    records = "from milepost import Document, Landmarks, MilepostError, Passage, Report"
+    assert not loaded_by(records) & HEAVY
+
+
+def test_nothing_of_the_base_imports_torch() -> None:
+    """All a search needs comes without torch, also where torch is installed."""
+    code = (
+        "from milepost.testing import fake_index; fake_index({'a': 'One whale.'}).search('whale')"
+    )
+    assert not loaded_by(code) & {"torch", "transformers", "nncf", "openvino"}
