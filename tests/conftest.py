@@ -11,7 +11,7 @@ SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """The folder of corpora, tasks and real files beside the checkout; skips where it is missing."""
+    """Corpora, tasks and real files beside the checkout; skips where they are missing."""
     if not SHARED_DATA.is_dir():
         pytest.skip(f"needs the shared data at {SHARED_DATA}")
     return SHARED_DATA

@@ -130,7 +130,7 @@ def test_is_deterministic(engine: tuple[str, Run]) -> None:
 
 
 def test_context_matters(engine: tuple[str, Run]) -> None:
-    """A landmark changes when its neighbour sentence changes: context comes in below the last layer."""
+    """A landmark changes with its neighbour: context comes in below the last layer."""
     _, run = engine
     ids, sentences, marks = feed(31, rows=1)
     changed = ids.copy()

@@ -84,7 +84,7 @@ def test_within_grows_what_it_has() -> None:
 def test_grown_passages(given_: tuple[np.ndarray, np.ndarray], k: int | None, drop: float) -> None:
     """At most ``k``; each holds a hit, all others of it score nearly as well as some hit."""
     scores, borders = given_
-    runs = grown(scores, borders, k=k, drop=drop)
+    runs = grown(scores, borders, np.full(len(scores), 100), k=k, drop=drop)
     assert_runs(runs, scores, borders)
     taken = {number for run in runs for number in run.hits}
     if k is None:
@@ -102,7 +102,18 @@ def test_grown_worked_by_hand() -> None:
     """Neighbours join while they are within 0.8 of the hit, and never over a document's border."""
     scores = np.array([1.4, 2.0, 1.3, 0.2, 1.9, 1.9], np.float32)
     borders = np.array([0, 5, 6])
-    assert grown(scores, borders, k=2, drop=0.8) == [Run(0, 3, (1, 0, 2)), Run(4, 5, (4,))]
+    long = np.full(6, 100)
+    assert grown(scores, borders, long, k=2, drop=0.8) == [Run(0, 3, (1, 0, 2)), Run(4, 5, (4,))]
+
+
+def test_a_short_hit_takes_what_follows() -> None:
+    """A heading that scores well brings the sentence after it, up to its document's end."""
+    scores = np.array([0.0, 3.0, 0.0, 0.0, 2.0, 0.0], np.float32)
+    borders, lengths = np.array([0, 5, 6]), np.array([100, 20, 40, 70, 10, 100])
+    runs = grown(scores, borders, lengths, k=1, drop=0.5)
+    assert runs == [Run(1, 4, (1, 2, 3))]
+    runs = grown(scores, np.array([0, 4, 6]), lengths, k=2, drop=0.5)
+    assert runs == [Run(1, 4, (1, 2, 3)), Run(4, 6, (4, 5))]
 
 
 @pytest.mark.parametrize(

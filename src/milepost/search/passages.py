@@ -96,14 +96,25 @@ def within(
     return _runs(scores, taken, starts)
 
 
+SHORT = 80
+"""Characters that a passage grown from a hit has at least, where its document goes on: a heading
+or "Yes." that scores well points to what follows it."""
+
+
 def grown(
-    scores: NDArray[np.float32], borders: NDArray[np.int64], *, k: int | None, drop: float
+    scores: NDArray[np.float32],
+    borders: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    *,
+    k: int | None,
+    drop: float,
 ) -> list[Run]:
     """The best ``k`` hits, each with the neighbours that score nearly as well.
 
     Args:
         scores: ``(n,)`` fused scores.
         borders: first sentence of each document, and ``n``.
+        lengths: ``(n,)`` characters of each sentence.
         k: most passages, None for no limit: then every sentence is in one.
         drop: a neighbour joins while its score is within ``drop`` of the hit's.
     """
@@ -115,7 +126,12 @@ def grown(
         if hit not in taken:
             if k is not None and len(_spans(taken, starts)) == k:
                 break
-            taken.update(_neighbours(scores, hit, starts, drop))
+            run = _neighbours(scores, hit, starts, drop)
+            last, size = run.stop, int(lengths[run.start : run.stop].sum())
+            while size < SHORT and last not in starts:
+                size += int(lengths[last])
+                last += 1
+            taken.update(range(run.start, last))
     return _runs(scores, taken, starts)
 
 

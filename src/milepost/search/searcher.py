@@ -108,7 +108,8 @@ def _answer(
     if measure is None:
         raise ValueError("a budget in tokens needs a way to count them")
     if limit is None:
-        runs = grown(fused.score, scope.borders, k=k, drop=settings.drop)
+        lengths = scope.spans[:, 1] - scope.spans[:, 0]
+        runs = grown(fused.score, scope.borders, lengths, k=k, drop=settings.drop)
     else:
         runs = within(
             fused.score,
