@@ -261,6 +261,7 @@ def load(
 
     Raises:
         ModelError: no such model, or a damaged folder.
+        InputError: ``threads`` is less than 1.
     """
     from milepost.engine.openvino import OpenVinoEngine
 

@@ -130,7 +130,7 @@ class Index:
                 tally.failed[name] = str(error)
             except (OSError, MemoryError, RecursionError) as error:
                 tally.failed[name] = f"{type(error).__name__}: {error}"
-        removed = self._prune(folders, present) if prune else []
+        removed = self._prune(folders, present, tally.failed) if prune else []
         if tally.changed or removed:
             self._vacuum()
         return Report(
@@ -187,13 +187,17 @@ class Index:
         kept = self._store.sentences(known.name)
         return kept.spans, self._store.vectors(kept.first, len(kept.spans)), kept.familiar
 
-    def _prune(self, folders: Sequence[Path], present: set[str]) -> list[str]:
+    def _prune(
+        self, folders: Sequence[Path], present: set[str], failed: Iterable[str]
+    ) -> list[str]:
         gone = [
             info.name
             for info in self._store.documents()
             if info.name not in present
             and info.source is not None
             and any(Path(info.source).is_relative_to(folder) for folder in folders)
+            # What stands in a folder that cannot be listed today may be there all the same.
+            and not any(Path(info.source).is_relative_to(folder) for folder in failed)
         ]
         for name in gone:
             self._store.delete(name)

@@ -33,13 +33,14 @@ def found(paths: Sequence[Path], failed: dict[str, str]) -> tuple[list[Path], li
 
     Args:
         paths: files and folders.
-        failed: gets the paths that are missing or may not be listed, with the reason.
+        failed: gets the paths that are missing and the folders that may not be listed, with the
+            reason.
     """
     inside: dict[Path, None] = {}
     folders: list[Path] = []
     for path in paths:
         try:
-            inside |= dict.fromkeys(files([path]))
+            inside |= dict.fromkeys(files([path], failed))
         except MilepostError as error:
             failed[str(path)] = str(error)
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 import tomllib
 from pathlib import Path
 
@@ -80,6 +81,14 @@ def test_info_shows_the_index(cli, model, db, notes):
     assert len(record["index"]["documents"]) == 3
     assert record["cache"]["size_bytes"] > 0
     assert record["model"]["fingerprint"] in text
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such names there")
+def test_info_keeps_a_name_on_its_line(cli, model, tmp_path):
+    """A line end in a file's name is shown as a sign."""
+    (tmp_path / "two\nlines.txt").write_text("Bees build cells.", encoding="utf-8")
+    cli("index", tmp_path / "two\nlines.txt", "--db", tmp_path / "db", *model)
+    assert "two␊lines.txt\n" in cli("info", "--db", tmp_path / "db", *model).stdout
 
 
 def test_info_without_an_index_says_how_to_make_one(cli, model):

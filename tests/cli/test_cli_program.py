@@ -97,6 +97,17 @@ def test_an_error_of_several_lines_is_folded(cli, monkeypatch):
     assert cli("models").stderr == "milepost: two lines ␛[31m; mend\n"
 
 
+def test_ctrl_c_behind_another_error_is_still_ctrl_c(cli, monkeypatch):
+    """An extension interrupted while it loads raises ImportError; that is no fault of ours."""
+
+    def interrupted(*_: object) -> None:
+        raise ImportError("initialization failed") from KeyboardInterrupt()
+
+    monkeypatch.setattr("milepost.engine.shipped_models", interrupted)
+    result = cli("models")
+    assert (result.exit_code, result.stderr) == (130, "milepost: interrupted\n")
+
+
 def loaded(code: str) -> list[str]:
     """Run code in a process; the modules that it has loaded."""
     result = subprocess.run(

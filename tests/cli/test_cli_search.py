@@ -205,6 +205,13 @@ def test_in_refuses_a_name_that_means_nothing(cli, model, db):
     assert result.stderr == "milepost: no document is named golf.txt; see: milepost info\n"
 
 
+def test_an_empty_path_is_not_the_current_folder(cli, model):
+    """An unset variable of the shell reads nothing by mistake."""
+    Path("note.txt").write_text("Bees build cells.", encoding="utf-8")
+    result = cli("search", "bees", "", *model)
+    assert result.exit_code == 2
+
+
 def test_k_and_budget_bound_the_answer(cli, model, db):
     """-k bounds the passages, --budget their characters."""
     assert len(found(cli("search", "ship", "--db", db, "-k", "1", "--json", *model))) == 1

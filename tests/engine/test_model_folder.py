@@ -10,8 +10,9 @@ import pytest
 from milepost.engine import Manifest, ModelFolder, find_model, shipped_models
 from milepost.engine.folder import cache_folder
 from milepost.engine.manifest import SCHEMA, read_manifest
+from milepost.engine.openvino import OpenVinoEngine
 from milepost.engine.tokenizer import Tokenizer
-from milepost.errors import ModelError
+from milepost.errors import InputError, ModelError
 
 GOOD = Manifest("small", "0123456789abcdef", 32, fusion={"gate": {"always": 0.5}})
 
@@ -126,3 +127,22 @@ def test_shipped_models_are_whole() -> None:
         assert folder.tokenizer.is_file()
         assert folder.graph().is_file()
         assert find_model(folder.manifest.name) == folder
+
+
+def test_a_path_of_dots_is_the_callers_folder(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """``.`` means the current folder and not the one that holds the shipped models."""
+    Manifest("here", "0123456789abcdef", 8).write(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert find_model(".").manifest.name == "here"
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / "below")
+    assert find_model("..").manifest.name == "here"
+
+
+@pytest.mark.parametrize("threads", [0, -1])
+def test_a_number_of_threads_that_cannot_run(tmp_path: Path, threads: int) -> None:
+    """It is refused as what it is, not as a fault of the model."""
+    with pytest.raises(InputError, match=f"threads = {threads}"):
+        OpenVinoEngine(tmp_path / "openvino_int8.xml", cache=None, threads=threads)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from search_stores import empty_store, filled, put, unit
 
+from milepost.errors import StoreError
 from milepost.search import question_terms
 from milepost.search import scope as room
 from milepost.search.scope import Moved, gather
@@ -144,3 +145,34 @@ def test_a_writer_beside_a_search(move: str) -> None:
     assert {passage.document for passage in answer.passages} <= {"b", "c"}
     for passage in answer.passages:
         assert passage.text == store.text(passage.document, passage.start, passage.end)
+
+
+class Vacuumed(MemoryStore):
+    """A store where a document is replaced and its old rows are dropped in the midst of a search.
+
+    Like another process that writes; ``lost`` leaves the document as it is and loses its rows.
+    """
+
+    lost = False
+    done = False
+
+    def similarity(self, vector: np.ndarray, first: int, count: int) -> np.ndarray:
+        """Replace the document once, before its rows are asked for."""
+        if self.lost:
+            raise StoreError("rows are not in the index")
+        if not self.done:
+            self.done = True
+            put(self, "a", ["Other words. ", "More of them. "])
+            self.vacuum()
+        return super().similarity(vector, first, count)
+
+
+def test_rows_that_a_vacuum_drops_are_asked_for_anew() -> None:
+    """A search beside a writer that vacuums begins anew; a store that lost rows is an error."""
+    store = Vacuumed("f", 8)
+    put(store, "a", ["Some text. ", "More words. ", "The end. "])
+    assert search(store, unit(1), ["more"], k=9).passages[0].document == "a"
+    assert store.done
+    store.lost = True
+    with pytest.raises(StoreError, match="rows are not"):
+        search(store, unit(1), ["more"])

@@ -101,6 +101,8 @@ def test_foreign_folder(tmp_path: Path) -> None:
         opened(tmp_path / "letter.txt")
     with pytest.raises(NotAnIndex):
         opened(tmp_path / "letter.txt", create=False)
+    with pytest.raises(NotAnIndex, match="name the folder of an index"):  # none can be made here
+        opened(tmp_path, create=False)
     with pytest.raises(NotAnIndex):
         erase_store(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]

@@ -63,3 +63,19 @@ def test_a_missing_path_is_an_error(tmp_path: Path) -> None:
     """A path that does not exist is named."""
     with pytest.raises(UnreadableFile, match="nowhere"):
         list(files([tmp_path / "nowhere"]))
+
+
+@pytest.mark.parametrize("broken", ["!", "\\", "drop\\"])
+def test_a_broken_line_of_an_ignore_file_is_passed_over(tmp_path: Path, broken: str) -> None:
+    """A line that is no pattern hides neither the folder nor the other lines, as with git."""
+    make(tmp_path, "keep.txt", "drop.log")
+    (tmp_path / ".gitignore").write_text(f"{broken}\n*.log\n", encoding="utf-8")
+    assert names(tmp_path) == ["keep.txt"]
+
+
+def test_a_path_that_cannot_be_asked(tmp_path: Path) -> None:
+    """A path too long for the system, and one with a zero byte, are named like missing ones."""
+    with pytest.raises(UnreadableFile, match="cannot be reached: File name too long"):
+        list(files([tmp_path / ("x" * 5000)]))
+    with pytest.raises(UnreadableFile, match="does not exist"):
+        list(files([tmp_path / "a\0b"]))

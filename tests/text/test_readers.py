@@ -99,6 +99,13 @@ def test_missing_files_and_folders_are_named(tmp_path: Path) -> None:
         read(tmp_path)
 
 
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="a system without devices as files")
+def test_a_device_is_not_read() -> None:
+    """A device, which may never end, is refused at once."""
+    with pytest.raises(UnreadableFile, match="/dev/zero is a device"):
+        read("/dev/zero")
+
+
 def test_a_zip_bomb_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """An archive that unpacks to more than the limit is not unpacked."""
     from milepost.text.readers import archive

@@ -9,7 +9,15 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from milepost.cli.screen import can_show, is_terminal, page, print_line, visible, width
+from milepost.cli.screen import (
+    can_show,
+    is_terminal,
+    page,
+    print_line,
+    visible,
+    visible_name,
+    width,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -87,7 +95,7 @@ def _head(number: int, passage: Passage) -> Text:
             page = f"#page={passage.page}" if passage.page is not None else ""
             style += Style(link=Path(passage.source).absolute().as_uri() + page)
     head = Text(f"{number}".ljust(len(_INDENT)), style=PLACE)
-    head.append(visible(name).replace("\n", "␊"), style=style)
+    head.append(visible_name(name), style=style)
     if passage.page is not None:
         head.append(f" · page {passage.page}", style=ASIDE)
     if passage.heading:

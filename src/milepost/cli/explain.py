@@ -63,7 +63,7 @@ def _lines(answer: Answer) -> Iterator[tuple[str, str]]:
     cells = [f"{weights[name]:.2f}" for name in names]
     yield row("weights", cells, f"{sum(weights.values()):.2f}"), ASIDE
     yield (
-        "A part is its weight times how many deviations the sentence stands above the mean.",
+        "A part is its weight times how far the sentence is above the mean one in that score.",
         ASIDE,
     )
     yield "", ""

@@ -95,7 +95,7 @@ def _documents(place: Path, model: str | None) -> list[DocumentInfo]:
 
 def _lines(record: dict[str, Any]) -> Iterator[str]:
     from milepost.cli.answer import shown_path
-    from milepost.cli.screen import visible
+    from milepost.cli.screen import visible, visible_name
 
     model, cache, index = record["model"], record["cache"], record["index"]
     yield f"milepost  {record['milepost']}"
@@ -107,11 +107,11 @@ def _lines(record: dict[str, Any]) -> Iterator[str]:
         return
     documents = index["documents"]
     yield (
-        f"index     {visible(shown_path(index['path']))}: {len(documents):,} documents, "
+        f"index     {visible_name(shown_path(index['path']))}: {len(documents):,} documents, "
         f"{index['sentences']:,} sentences, {megabytes(index['size_bytes'])}"
     )
     for each in documents[:_FIRST]:
-        yield f"{each['sentences']:>10,}  {visible(shown_path(each['name']))}"
+        yield f"{each['sentences']:>10,}  {visible_name(shown_path(each['name']))}"
         for note in each["notes"]:
             yield f"            {visible(note)}"
     if len(documents) > _FIRST:

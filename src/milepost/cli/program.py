@@ -89,8 +89,9 @@ def _fail(error: Exception, settings: Settings) -> int:
         import traceback
 
         traceback.print_exception(error)
-    if isinstance(error, click.Abort | Interrupted):
-        say(f"interrupted; {error}" if str(error) else "interrupted")
+    if isinstance(error, click.Abort | Interrupted) or _was_interrupted(error):
+        kept = str(error) if isinstance(error, Interrupted) else ""
+        say(f"interrupted; {kept}" if kept else "interrupted")
         return INTERRUPTED
     if isinstance(error, MilepostError):
         say(str(error))
@@ -108,6 +109,14 @@ def _fail(error: Exception, settings: Settings) -> int:
             "this is a fault of Milepost: run again with --debug and report what it shows"
         )
     return ERROR
+
+
+def _was_interrupted(error: BaseException) -> bool:
+    """Whether Ctrl-C is behind an error: a C extension that it stops while loading hides it."""
+    below: BaseException | None = error
+    while below is not None and not isinstance(below, KeyboardInterrupt):
+        below = below.__cause__ or below.__context__
+    return below is not None
 
 
 @click.group(

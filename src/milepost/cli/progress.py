@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from milepost.cli.options import Settings
-from milepost.cli.screen import console, is_terminal, visible
+from milepost.cli.screen import console, is_terminal, visible_name
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -52,7 +52,7 @@ class Bar:
         bar.update(
             task,
             completed=share,
-            description=place + visible(PurePath(step.name).name)[-30:],
+            description=place + visible_name(PurePath(step.name).name)[-30:],
             speed=f"{speed:,.0f} sentences/s" if speed else "reading",
             left=f"{clock(left)} left" if left is not None else "",
         )

@@ -30,6 +30,11 @@ def visible(text: str) -> str:
     return text.translate(_CONTROLS)
 
 
+def visible_name(name: str) -> str:
+    """Make a file's name safe to print on one line: it may hold line ends, too."""
+    return visible(name).replace("\n", "␊")
+
+
 def is_terminal(stream: TextIO) -> bool:
     """Whether somebody looks at the stream, on a terminal that can more than print."""
     return stream.isatty() and os.environ.get("TERM") != "dumb"

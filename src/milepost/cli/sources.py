@@ -33,7 +33,13 @@ _SHOWN = 10  # failures named on the screen; --json names all
 
 
 def expand(paths: Sequence[str]) -> list[str | Document]:
-    """Give the sources that ``Index.add`` takes: ``-`` is read from stdin, once."""
+    """Give the sources that ``Index.add`` takes: ``-`` is read from stdin, once.
+
+    Raises:
+        InputError: a path is empty.
+    """
+    if "" in paths:  # an unset variable of a shell; Python would read the current folder
+        raise InputError("a PATH is empty", "name a file or folder; . is this folder")
     sources: list[str | Document] = [path for path in paths if path != "-"]
     if "-" in paths:
         sources.append(read_stdin())

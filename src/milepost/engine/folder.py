@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from milepost.engine.manifest import Manifest, read_manifest
+from milepost.engine.manifest import MANIFEST, Manifest, read_manifest
 from milepost.errors import ModelError
 
 Precision = Literal["int8", "f32"]
@@ -64,7 +64,7 @@ _EXPORT = "export the model again (milepost.model.export) or reinstall milepost"
 
 def shipped_models() -> list[ModelFolder]:
     """Models inside the package, by name."""
-    folders = sorted(path.parent for path in SHIPPED.glob("*/milepost.json"))
+    folders = sorted(path.parent for path in SHIPPED.glob(f"*/{MANIFEST}"))
     return [ModelFolder(folder, read_manifest(folder)) for folder in folders]
 
 
@@ -77,7 +77,8 @@ def find_model(name: str | os.PathLike[str] | None = None) -> ModelFolder:
     if name is None:
         name = DEFAULT
     shipped = SHIPPED / os.fspath(name)
-    folder = shipped if shipped.is_dir() else Path(name).expanduser()
+    # "." and ".." stand below SHIPPED, too, and mean the caller's folders.
+    folder = shipped if (shipped / MANIFEST).is_file() else Path(name).expanduser()
     if not folder.is_dir():
         known = ", ".join(model.manifest.name for model in shipped_models())
         raise ModelError(

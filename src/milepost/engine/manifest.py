@@ -10,6 +10,8 @@ from typing import Any
 from milepost.errors import ModelError
 
 SCHEMA = 1
+MANIFEST = "milepost.json"
+"""The file that makes a folder a model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ class Manifest:
     def write(self, folder: Path) -> None:
         """Write ``milepost.json``."""
         fields = {"schema": SCHEMA, **asdict(self)}
-        path = folder / "milepost.json"
+        path = folder / MANIFEST
         path.write_text(json.dumps(fields, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
@@ -60,7 +62,7 @@ def read_manifest(folder: Path) -> Manifest:
     Raises:
         ModelError: the file is missing, damaged, or of a newer schema.
     """
-    path = folder / "milepost.json"
+    path = folder / MANIFEST
     mend = "export it with milepost.model.export, or leave the name out to use the shipped model"
     try:
         fields = json.loads(path.read_text(encoding="utf-8"))

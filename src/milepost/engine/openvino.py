@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milepost.engine.silence import no_telemetry
-from milepost.errors import ModelError
+from milepost.errors import InputError, ModelError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,9 +38,12 @@ class OpenVinoEngine:
 
     Raises:
         ModelError: the graph cannot be read or compiled.
+        InputError: ``threads`` is less than 1.
     """
 
     def __init__(self, graph: Path, *, cache: Path | None, threads: int | None = None) -> None:
+        if threads is not None and threads < 1:
+            raise InputError(f"threads = {threads} cannot run", "give 1 or more, or None for all")
         with no_telemetry():
             import openvino
 

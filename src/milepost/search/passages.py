@@ -82,18 +82,24 @@ def within(
     while waiting and left > 0:
         place = heappop(waiting)
         number = order[place]
-        before = number - 1 in taken and number not in starts
-        after = number + 1 in taken and number + 1 not in starts
-        if k is not None and runs >= k and not (before or after):
+        joined = _joins(number, taken, starts)
+        if k is not None and runs >= k and not joined:
             passed_over[number] = place
             continue
         taken.add(number)
-        runs += 1 - before - after
+        runs += 1 - joined
         left -= cost(number)
         for beside in (number - 1, number + 1):
             if beside in passed_over:
                 heappush(waiting, passed_over.pop(beside))
     return _runs(scores, taken, starts)
+
+
+def _joins(number: int, taken: set[int], starts: set[int]) -> int:
+    """How many runs of what is taken a sentence stands beside, in its document: 0, 1 or 2."""
+    before = number - 1 in taken and number not in starts
+    after = number + 1 in taken and number + 1 not in starts
+    return before + after
 
 
 SHORT = 80
@@ -122,16 +128,20 @@ def grown(
 
     starts = set(borders.tolist())
     taken: set[int] = set()
+    runs = 0
     for hit in np.argsort(-scores, kind="stable").tolist():
         if hit not in taken:
-            if k is not None and len(_spans(taken, starts)) == k:
+            if runs == k:
                 break
             run = _neighbours(scores, hit, starts, drop)
             last, size = run.stop, int(lengths[run.start : run.stop].sum())
             while size < SHORT and last not in starts:
                 size += int(lengths[last])
                 last += 1
-            taken.update(range(run.start, last))
+            for number in range(run.start, last):
+                if number not in taken:
+                    runs += 1 - _joins(number, taken, starts)
+                    taken.add(number)
     return _runs(scores, taken, starts)
 
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from milepost.errors import StoreError
 from milepost.search.lexical import bm25, rarity
 
 if TYPE_CHECKING:
@@ -111,7 +112,11 @@ def gather(
         borders=borders,
         spans=_joined([part.spans for part in sentences], (0, 2)).astype(np.int64, copy=False),
         similarity=_joined(
-            [store.similarity(vector, part.first, len(part.spans)) for part in sentences], (0,)
+            [
+                _similarity(store, vector, info.name, part)
+                for info, part in zip(documents, sentences, strict=True)
+            ],
+            (0,),
         ).astype(np.float32),
         lexical=bm25(counts, lengths, borders, known, mean),
         familiar=_joined([part.familiar for part in sentences], (0,)).astype(np.float32),
@@ -125,6 +130,18 @@ def _sentences(store: Store, info: DocumentInfo) -> Sentences:
     if found.first != info.first:
         raise Moved(info.name)
     return found
+
+
+def _similarity(
+    store: Store, vector: NDArray[np.float32], name: str, part: Sentences
+) -> NDArray[np.float32]:
+    try:
+        return store.similarity(vector, part.first, len(part.spans))
+    except StoreError:
+        now = store.info(name)
+        if now is None or now.first != part.first:  # and a vacuum has dropped the old rows
+            raise Moved(name) from None
+        raise
 
 
 def _documents(

@@ -32,7 +32,8 @@ class Answer:
     Attributes:
         passages: best first.
         signals: what the question's own scores say (see ``fusion.SIGNALS``).
-        weights: weight of each part of the score; a hit's parts are weight times standard score.
+        weights: weight of each part of the score; a hit's part is its weight times how far the
+            curve stands above its mean there (see ``fusion.curves``).
         terms: the question's words as they are matched, with their rarity; 0: stands nowhere.
         notes: what a person should know, e.g. that the landmarks weigh less and why.
         heat: for each document with a passage, the best score in each of 64 equal parts of its

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,24 +39,25 @@ BINARY = frozenset(
 """Suffixes that are left out of folders without a word; named files are tried all the same."""
 
 
-def files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
+def files(
+    paths: Iterable[str | os.PathLike[str]], failed: dict[str, str] | None = None
+) -> Iterator[Path]:
     """Yield the files that ``paths`` stand for: a file as it is, a folder by walking it.
 
     A folder is walked in sorted order; hidden names, what the ignore files in it and below it
     name, indexes of Milepost and binary suffixes are left out. No file is yielded twice.
 
+    Args:
+        paths: files and folders.
+        failed: gets the folders below a path that may not be listed, with the reason.
+
     Raises:
-        UnreadableFile: a path does not exist, or a folder named in it may not be listed.
+        UnreadableFile: a path does not exist or cannot be reached, or may not be listed.
     """
     seen: set[str] = set()
     for given in paths:
         path = Path(given)
-        if path.is_dir():
-            found = _walk(path)
-        elif path.exists():
-            found = iter((path,))
-        else:
-            raise UnreadableFile(f"{path} does not exist", "check the path")
+        found = _walk(path, {} if failed is None else failed) if _is_folder(path) else iter((path,))
         for file in found:
             identity = os.path.abspath(file)  # noqa: PTH100 - resolve would follow links
             if identity not in seen:
@@ -62,7 +65,30 @@ def files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
                 yield file
 
 
-def _walk(root: Path) -> Iterator[Path]:
+def _is_folder(path: Path) -> bool:
+    """Whether a path is a folder.
+
+    Raises:
+        UnreadableFile: nothing is there, or a folder above it keeps us out.
+    """
+    try:
+        return stat.S_ISDIR(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError, ValueError) as error:
+        raise UnreadableFile(f"{path} does not exist", "check the path") from error
+    except OSError as error:
+        raise UnreadableFile(
+            f"{path} cannot be reached: {error.strerror}", "check the folders above it"
+        ) from error
+
+
+def _listed(folder: Path) -> list[str]:
+    names = sorted(os.listdir(folder), reverse=True)  # noqa: PTH208 - names are all we need
+    if not os.access(folder, os.X_OK):  # names without files behind them
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
+    return names
+
+
+def _walk(root: Path, failed: dict[str, str]) -> Iterator[Path]:
     """Files under ``root``; a link to a folder is followed once, so loops end."""
     visited: set[tuple[int, int]] = set()
     waiting: list[tuple[Path, tuple[tuple[Path, GitIgnoreSpec], ...]]] = [(root, ())]
@@ -73,12 +99,14 @@ def _walk(root: Path) -> Iterator[Path]:
             continue
         try:
             status = entry.stat()
-            names = sorted(os.listdir(entry), reverse=True)  # noqa: PTH208 - names are all we need
+            names = _listed(entry)
         except OSError as error:
+            unread = UnreadableFile(
+                f"{entry} cannot be listed: {error.strerror}", f"chmod u+rx {entry}"
+            )
             if entry == root:
-                raise UnreadableFile(
-                    f"{entry} cannot be listed: {error.strerror}", f"chmod u+rx {entry}"
-                ) from error
+                raise unread from error
+            failed[str(entry)] = str(unread)
             continue
         if INDEX_FILE in names or (status.st_dev, status.st_ino) in visited:
             continue
@@ -97,17 +125,29 @@ def _specs(folder: Path, names: list[str]) -> Iterator[tuple[Path, GitIgnoreSpec
                 lines = (folder / name).read_text("utf-8", "replace").splitlines()
             except OSError:
                 continue
-            yield folder, GitIgnoreSpec.from_lines(lines)
+            yield folder, GitIgnoreSpec.from_lines(filter(_is_pattern, lines))
+
+
+def _is_pattern(line: str) -> bool:
+    """Whether a line of an ignore file can be used; git passes over those that cannot."""
+    from pathspec import GitIgnoreSpec
+
+    try:
+        GitIgnoreSpec.from_lines([line])
+    except ValueError:
+        return False
+    return True
 
 
 def _wanted(path: Path, specs: tuple[tuple[Path, GitIgnoreSpec], ...]) -> bool:
     name = path.name
     if name.startswith("."):
         return False
-    folder = path.is_dir()
-    if folder and (name in JUNK or (path / "pyvenv.cfg").exists()):
+    # os.path answers no where a Path would raise: in a folder that may not be searched.
+    folder = os.path.isdir(path)  # noqa: PTH112
+    if folder and (name in JUNK or os.path.exists(path / "pyvenv.cfg")):  # noqa: PTH110
         return False
-    if not folder and (path.suffix[1:].lower() in BINARY or not path.is_file()):
+    if not folder and (path.suffix[1:].lower() in BINARY or not os.path.isfile(path)):  # noqa: PTH113
         return False
     wanted = True
     for base, spec in specs:  # an inner file has the last word, as with git

@@ -16,6 +16,7 @@ _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 # SQLite reports a quota or a limit on file size as a failed write, and a full disk under its
 # shared memory as a failure of its own.
 _FULL_IO = {sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE}
+_DOOR = "check the folder's permissions, or choose another with --db FOLDER"
 
 
 def kind(error: sqlite3.Error) -> int:
@@ -35,7 +36,7 @@ def translated(folder: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno in _FULL:
             raise _full(folder) from error
-        raise StoreError(f"{folder} cannot be used: {error.strerror or error}") from error
+        raise StoreError(f"{folder} cannot be used: {error.strerror or error}", _DOOR) from error
 
 
 def _code(error: sqlite3.Error) -> int:
@@ -61,10 +62,7 @@ def _fault(error: sqlite3.Error, folder: Path) -> MilepostError:
     if primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return schema.damaged(folder, f"{schema.FILE}: {error}")
     if primary in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
-        return StoreError(
-            f"no permission to write or open the index {folder} ({error})",
-            "check the folder's permissions, or choose another with --db FOLDER",
-        )
+        return StoreError(f"no permission to write or open the index {folder} ({error})", _DOOR)
     return StoreError(f"the index {folder} cannot be used: {error}")
 
 

@@ -22,7 +22,9 @@ def found(folder: Path) -> Path:
     """
     path = folder / schema.FILE
     if not path.is_file():
-        raise NotAnIndex(f"{folder} is no Milepost index", f"milepost index PATH… --db {folder}")
+        taken = folder.is_file() or (folder.is_dir() and any(folder.iterdir()))
+        mend = "name the folder of an index" if taken else f"milepost index PATH… --db {folder}"
+        raise NotAnIndex(f"{folder} is no Milepost index", mend)
     return path
 
 

@@ -94,6 +94,8 @@ def read(path: str | os.PathLike[str]) -> Document:
     # abspath, not resolve: a link keeps the name its owner gave it.
     absolute = os.path.abspath(path)  # noqa: PTH100
     try:
+        if Path(absolute).is_char_device() or Path(absolute).is_block_device():
+            raise UnreadableFile(f"{path} is a device", "give a file")  # it may never end
         data = Path(absolute).read_bytes()
     except FileNotFoundError as error:
         raise UnreadableFile(f"{path} does not exist", "check the path") from error
