@@ -31,6 +31,20 @@ from milepost.model import load_checkpoint
 from milepost.text import split
 
 
+def float32_folder(checkpoint: Path) -> Path:
+    """The checkpoint as Hugging Face writes it, in float32: half precision is slow on CPUs."""
+    from transformers import BertConfig, BertModel
+
+    own = load_checkpoint(checkpoint).backbone.state_dict()
+    model = BertModel(BertConfig.from_pretrained(checkpoint), add_pooling_layer=False)
+    model.load_state_dict(own)
+    folder = Path(tempfile.mkdtemp())
+    model.save_pretrained(folder)
+    for name in ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"):
+        shutil.copy(checkpoint / name, folder / name)
+    return folder
+
+
 def sentence_transformer(checkpoint: Path) -> Callable[[list[str]], None]:
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.models import Pooling, Transformer
@@ -45,7 +59,8 @@ def onnx(checkpoint: Path, tokenizer_file: Path) -> Callable[[list[str]], None]:
     from tokenizers import Tokenizer
     from transformers import BertModel
 
-    backbone = BertModel.from_pretrained(checkpoint, add_pooling_layer=False).float().eval()
+    backbone = BertModel.from_pretrained(checkpoint, add_pooling_layer=False).eval()
+    backbone.requires_grad_(requires_grad=False)
 
     class Mean(torch.nn.Module):
         def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
@@ -105,9 +120,10 @@ def main() -> None:
     folder = find_model(options.model)
     bare = without_halo(folder)
     systems: dict[str, Callable[[], object]] = {}
-    st = sentence_transformer(options.checkpoint)
+    plain = float32_folder(options.checkpoint)
+    st = sentence_transformer(plain)
     systems["sentence-transformers, torch float32"] = lambda: st(texts)
-    ort = onnx(options.checkpoint, folder.tokenizer)
+    ort = onnx(plain, folder.tokenizer)
     systems["onnxruntime float32"] = lambda: ort(texts)
     for precision in folder.precisions:
         for name, where in (("halo", folder), ("no halo", bare)):

@@ -29,9 +29,12 @@ Progress = Callable[[int, int], None]
 # Sentences tokenised at a time: enough to keep the tokenizer's threads busy, few enough that
 # their Python objects do not show in memory.
 _BLOCK = 2048
-# Tokens of one batch. Measured (bench/engine.py): flat from 1,000 to 4,000, slower beyond as the
+# Tokens of one batch. Measured: flat from 1,000 to 4,000, slower beyond as the
 # states leave the caches.
 _BATCH_TOKENS = 2048
+# The engine keeps buffers and kernels for every shape it has met. Lengths are rounded up to a
+# multiple of this (a quarter of it for short ones), so that it meets few: memory stays flat.
+_STEP = 32
 # Letters a token holds on average where the tokenizer knows nothing but single letters, and
 # where it knows whole words (English: 4 to 5).
 _LETTERS_UNKNOWN, _LETTERS_KNOWN = 1.25, 3.0
@@ -221,7 +224,8 @@ class Encoder:
         import numpy as np
 
         longest = max(1 + sum(len(ids[i]) + 1 for i in range(w.first, w.last)) for w in batch)
-        owned = max(w.own_last - w.own_first for w in batch)
+        longest = max(longest, min(_rounded(longest), self.manifest.window))
+        owned = _rounded(max(w.own_last - w.own_first for w in batch))
         tokens = np.full((len(batch), longest), self._tokenizer.landmark, np.int32)
         sentences = np.full((len(batch), longest), -1, np.int32)
         marks = np.zeros((len(batch), owned), np.int32)
@@ -242,6 +246,12 @@ class Encoder:
             size = window.own_last - window.own_first
             vectors[window.own_first : window.own_last] = states[row, :size]
         return count
+
+
+def _rounded(length: int) -> int:
+    """A length padded up to one of few: see ``_STEP``."""
+    step = 1 if length == 1 else _STEP if length > 2 * _STEP else _STEP // 4
+    return -(-length // step) * step
 
 
 def load(
