@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,8 @@ from milepost.engine.manifest import MANIFEST, Manifest, read_manifest
 from milepost.errors import ModelError
 
 Precision = Literal["int8", "f32"]
+_HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+
 DEFAULT = "landmark-minilm"
 SHIPPED = Path(__file__).resolve().parent.parent / "models"
 
@@ -69,16 +72,23 @@ def shipped_models() -> list[ModelFolder]:
 
 
 def find_model(name: str | os.PathLike[str] | None = None) -> ModelFolder:
-    """A model by shipped name or by folder; None is the default model.
+    """A model by shipped name, by folder, or by its name on the Hugging Face hub.
+
+    Args:
+        name: None is the default model. ``owner/name``, where no such folder exists, is looked up
+            in the hub's cache and, where it is not there, fetched; nothing is asked of the network
+            for a model that is cached.
 
     Raises:
-        ModelError: neither a shipped name nor a folder.
+        ModelError: none of the three, or the hub cannot be reached.
     """
     if name is None:
         name = DEFAULT
     shipped = SHIPPED / os.fspath(name)
     # "." and ".." stand below SHIPPED, too, and mean the caller's folders.
     folder = shipped if (shipped / MANIFEST).is_file() else Path(name).expanduser()
+    if not folder.is_dir() and _HUB_NAME.fullmatch(os.fspath(name)):
+        folder = _from_hub(os.fspath(name))
     if not folder.is_dir():
         known = ", ".join(model.manifest.name for model in shipped_models())
         raise ModelError(
@@ -86,6 +96,27 @@ def find_model(name: str | os.PathLike[str] | None = None) -> ModelFolder:
             f"shipped models: {known or 'none'}; see: milepost models",
         )
     return ModelFolder(folder, read_manifest(folder))
+
+
+def _from_hub(name: str) -> Path:
+    """The folder of a hub model, from its cache or from the network."""
+    # A dependency of tokenizers, so it is there; it takes its time to import, so only now.
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    patterns = [MANIFEST, TOKENIZER, "openvino_*"]
+    try:
+        return Path(snapshot_download(name, allow_patterns=patterns, local_files_only=True))
+    except LocalEntryNotFoundError:
+        pass
+    try:
+        return Path(snapshot_download(name, allow_patterns=patterns))
+    except Exception as error:  # the hub's client raises its transport's errors as they are
+        first = str(error).strip().partition("\n")[0]
+        raise ModelError(
+            f"no folder {name!r}, and the Hugging Face hub does not give it: {first}",
+            "give a folder or a shipped name; see: milepost models",
+        ) from error
 
 
 def cache_folder() -> Path:
