@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from milepost.encoder import Encoder
+from milepost.encoder import Encoder, load
 from milepost.engine.fake import FakeEngine
 from milepost.engine.folder import ModelFolder
 from milepost.engine.manifest import Manifest
@@ -247,6 +247,24 @@ def test_blocks_of_tokenisation_do_not_matter(monkeypatch: pytest.MonkeyPatch) -
     assert got.vectors.tobytes() == wanted.vectors.tobytes()
 
 
+def test_spans_in_the_place_of_sentences() -> None:
+    """Landmarks stand where the caller says; over-long spans are cut, what is between is left."""
+    text = "One two three. Four five. Six seven eight nine ten."
+    marks = MODEL.encode(text, spans=[(4, 19), (26, 51)])
+    assert marks.spans.tolist() == [[4, 19], [26, 51]]
+    assert marks.tokens_read == sum(MODEL.count_tokens(text[a:b]) for a, b in ((4, 19), (26, 51)))
+    sentences = MODEL.encode(text)
+    again = MODEL.encode(text, spans=[tuple(span) for span in sentences.spans.tolist()])
+    assert again.vectors.tobytes() == sentences.vectors.tobytes()
+    assert (
+        len(fake_encoder(longest=3, window=8, left=0, right=0).encode(text, spans=[(0, 51)]).spans)
+        > 3
+    )
+    assert MODEL.encode(Document("d", text, blocks=(26,)), spans=[(0, 51)]).spans.tolist() == [
+        [0, 51]
+    ]
+
+
 def test_progress_counts_every_sentence() -> None:
     """Progress grows with every batch, never beyond the number of sentences, and ends there."""
     told: list[tuple[int, int]] = []
@@ -265,6 +283,60 @@ def test_borders_of_a_document_are_respected() -> None:
     marks = MODEL.encode(Document("d", text, blocks=(at,)))
     assert marks.spans.tolist() == [[0, at], [at, len(text)]]
     assert len(MODEL.encode(text).spans) == 1
+
+
+def test_texts_read_together() -> None:
+    """``encode_texts`` gives each text what ``encode`` gives it, windows of many in one batch."""
+    texts = [
+        "One. Two.",
+        "",
+        PROSE * 30,
+        "  ",
+        "Three words here.",
+        Document("d", "A b", blocks=(2,)),
+    ]
+    model, engine = recorded(window=64, left=20, right=10, longest=40)
+    alone = [model.encode(text) for text in texts]
+    batches_alone = len(engine.batches)
+    engine.batches.clear()
+    together = model.encode_texts(texts)
+    assert len(engine.batches) < batches_alone
+    for got, wanted in zip(together, alone, strict=True):
+        np.testing.assert_allclose(got.vectors, wanted.vectors, atol=1e-6)
+        np.testing.assert_allclose(got.document, wanted.document, atol=1e-6)
+        assert got.spans.tolist() == wanted.spans.tolist()
+        assert got.tokens_read == got.tokens_given == wanted.tokens_given
+        assert got.familiar.tolist() == wanted.familiar.tolist()
+    assert model.encode_texts([]) == []
+
+
+@pytest.mark.parametrize("repeats", [0, 1, 12])
+def test_the_state_of_every_token(repeats: int) -> None:
+    """``token_states`` gives each token of the text once, with its place and its unit state."""
+    text = PROSE * repeats
+    model, _ = recorded(window=64, left=20, right=10, longest=40)
+    found = list(model.token_states(text))
+    starts = np.concatenate([np.zeros(0, np.int64), *(places for places, _ in found)])
+    wanted = MODEL._tokenizer.encode([text])[0].starts
+    assert sorted(starts.tolist()) == wanted
+    for places, states in found:
+        assert states.shape == (len(places), 32)
+        assert (np.diff(places) > 0).all()
+        np.testing.assert_allclose(np.linalg.norm(states, axis=1), 1.0, atol=1e-5)
+
+
+def test_the_state_of_a_token_is_the_graphs() -> None:
+    """With real weights a token's state is what the graph gives at its place in the window."""
+    model = load(threads=1, cache=False)
+    text = "The whale is a mammal. It breathes air."
+    ((starts, states),) = model.token_states(text)
+    first, second = (tokens.ids for tokens in model._tokenizer.encode([text[:23], text[23:]]))
+    ids = [101, *first, 102, *second, 102]
+    numbers = [0, *[1] * (len(first) + 1), *[2] * (len(second) + 1)]
+    places = [n for n in range(1, len(ids)) if ids[n] != 102]
+    wanted = model._engine.run(*(np.array([row], np.int32) for row in (ids, numbers, places)))[0]
+    assert starts.tolist() == model._tokenizer.encode([text])[0].starts
+    assert (states * wanted).sum(axis=1).min() > 0.999  # int8 rounds by batch and padding
 
 
 def test_many_documents() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from milepost.engine.tokenizer import Tokenizer
 from milepost.errors import BadQuestion
 from milepost.pooling import document_vector
 from milepost.text import split
-from milepost.types import Document, Landmarks
+from milepost.types import Document, Landmarks, Span
 from milepost.windows import Window, WindowSize, batches, cut, plan
 
 if TYPE_CHECKING:
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from milepost.engine.base import Engine
+
+_Seen = tuple[Window, int, "NDArray[np.float32]"]
+"""A window, how many tokens it owns, and the states that were asked of it."""
 
 Progress = Callable[[int, int], None]
 """Called with sentences done and sentences in all."""
@@ -91,11 +94,19 @@ class Encoder:
         """The engine in one line, for people."""
         return self._engine.description
 
-    def encode(self, text: str | Document, *, progress: Progress | None = None) -> Landmarks:
+    def encode(
+        self,
+        text: str | Document,
+        *,
+        spans: Sequence[Span] | None = None,
+        progress: Progress | None = None,
+    ) -> Landmarks:
         """Read a text of any length; nothing is truncated.
 
         Args:
             text: a string, or a document (whose known borders are then respected).
+            spans: what is to have a landmark in the place of each sentence, ascending and apart;
+                what no span covers is not read. Over-long ones are cut as sentences are.
             progress: called after each batch with sentences done and in all.
 
         Returns:
@@ -103,24 +114,59 @@ class Encoder:
         """
         import numpy as np
 
-        blocks = text.blocks if isinstance(text, Document) else ()
-        words = text.text if isinstance(text, Document) else text
-        read = self._read(words, blocks)
+        read = self._read(text, spans)
         vectors = np.zeros((len(read.ids), self.dimensions), np.float32)
-        tokens_read = self._run(read.ids, vectors, progress)
-        return Landmarks(
-            vectors=vectors,
-            spans=np.array(read.spans, np.int64).reshape(-1, 2),
-            document=document_vector(vectors),
-            tokens_given=sum(map(len, read.ids)),
-            tokens_read=tokens_read,
-            familiar=np.array(read.familiar, np.float32),
-        )
+        return _landmarks(read, vectors, self._run(read.ids, vectors, progress))
 
     def encode_documents(self, texts: Iterable[str | Document]) -> Iterator[Landmarks]:
         """``encode`` over many texts, one at a time, so that memory stays flat."""
         for text in texts:
             yield self.encode(text)
+
+    def encode_texts(self, texts: Sequence[str | Document]) -> list[Landmarks]:
+        """``encode`` over many short texts whose windows run together, nearly twice as fast.
+
+        No window holds two texts, so each has the vectors that it has alone, up to the rounding
+        of another batch. Texts of similar length beside each other are read fastest.
+        """
+        import numpy as np
+
+        reads = [self._read(text) for text in texts]
+        ids = [sentence for read in reads for sentence in read.ids]
+        vectors = np.zeros((len(ids), self.dimensions), np.float32)
+        tokens = np.zeros(len(ids), np.int64)
+        for batch in self._batches(ids, [len(read.ids) for read in reads]):
+            for window, count, states in batch:
+                vectors[window.own_first : window.own_last] = states
+                tokens[window.own_first] = count
+        found: list[Landmarks] = []
+        last = 0
+        for read in reads:
+            first, last = last, last + len(read.ids)
+            found.append(_landmarks(read, vectors[first:last], int(tokens[first:last].sum())))
+        return found
+
+    def token_states(self, text: str) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+        """The state of every token in its context, for what wants more than landmarks.
+
+        A token's state is what the network's last layer gives at its place, unit length, in the
+        window that owns its sentence. Landmarks are left out.
+
+        Args:
+            text: of any length; memory stays flat.
+
+        Yields:
+            A window's owned tokens: where each starts in the text, ``(t,)``, and their states,
+            ``(t, d)``. Windows come in no order, each token once.
+        """
+        import numpy as np
+
+        starts: list[array[int]] = []
+        ids = self._read(text, token_starts=starts).ids
+        for batch in self._batches(ids, [len(ids)], everywhere=True):
+            for window, _, states in batch:
+                own = starts[window.own_first : window.own_last]
+                yield np.concatenate([np.array(part, np.int64) for part in own]), states
 
     def encode_query(self, question: str) -> NDArray[np.float32]:
         """The vector of a question, ``(d,)`` float32, unit length.
@@ -159,10 +205,17 @@ class Encoder:
         """Tokens of a text as this model reads it, special tokens not counted."""
         return len(self._tokenizer.encode([text])[0].ids)
 
-    def _read(self, text: str, blocks: tuple[int, ...]) -> _Read:
-        """Sentences, over-long ones cut, with their token ids."""
+    def _read(
+        self,
+        text: str | Document,
+        spans: Sequence[Span] | None = None,
+        token_starts: list[array[int]] | None = None,
+    ) -> _Read:
+        """Sentences, over-long ones cut, with their token ids; ``token_starts`` is added to."""
+        blocks = text.blocks if isinstance(text, Document) else ()
+        text = text.text if isinstance(text, Document) else text
         read = _Read([], [], [])
-        sentences = split(text, blocks)
+        sentences = split(text, blocks) if spans is None else spans
         for at in range(0, len(sentences), _BLOCK):
             block = sentences[at : at + _BLOCK]
             words = [text[start:end] for start, end in block]
@@ -181,6 +234,8 @@ class Encoder:
                             sentence, tokens.ids[a:b], tokens.starts[a:b], tokens.ends[a:b]
                         )
                     )
+                    if token_starts is not None:
+                        token_starts.append(array("q", [start + n for n in tokens.starts[a:b]]))
         return read
 
     def _familiar(self, text: str, ids: list[int], starts: list[int], ends: list[int]) -> float:
@@ -205,47 +260,86 @@ class Encoder:
         progress: Progress | None,
     ) -> int:
         """Fill ``vectors`` window by window; returns the owned tokens that were read."""
-        costs = [len(sentence) + 1 for sentence in ids]
-        windows = (
-            (1 + sum(costs[window.first : window.last]), window)
-            for window in plan(costs, self._shape)
-        )
         done = tokens = 0
-        for batch in batches(windows, budget=_BATCH_TOKENS):
-            tokens += self._run_batch(batch, ids, vectors)
-            done += sum(window.own_last - window.own_first for window in batch)
+        for batch in self._batches(ids, [len(ids)]):
+            for window, count, states in batch:
+                vectors[window.own_first : window.own_last] = states
+                tokens += count
+                done += len(states)
             if progress is not None:
                 progress(done, len(ids))
         return tokens
 
+    def _batches(
+        self, ids: Sequence[Sequence[int]], counts: Sequence[int], *, everywhere: bool = False
+    ) -> Iterator[list[_Seen]]:
+        """Read sentences batch by batch.
+
+        Args:
+            ids: tokens of each sentence, of all texts.
+            counts: how many of the sentences each text has.
+            everywhere: states of all tokens of a sentence, not of its landmark.
+        """
+        costs = [len(sentence) + 1 for sentence in ids]
+        windows = (
+            (1 + sum(costs[window.first : window.last]), window)
+            for window in self._windows(costs, counts)
+        )
+        for batch in batches(windows, budget=_BATCH_TOKENS):
+            yield self._run_batch(batch, ids, everywhere)
+
+    def _windows(self, costs: Sequence[int], counts: Sequence[int]) -> Iterator[Window]:
+        """Windows of all texts, each of one text; numbers count the sentences of all."""
+        at = 0
+        for count in counts:
+            for window in plan(costs[at : at + count], self._shape):
+                yield Window(*(at + n for n in astuple(window)))
+            at += count
+
     def _run_batch(
-        self, batch: list[Window], ids: Sequence[Sequence[int]], vectors: NDArray[np.float32]
-    ) -> int:
+        self, batch: list[Window], ids: Sequence[Sequence[int]], everywhere: bool
+    ) -> list[_Seen]:
         import numpy as np
 
         longest = max(1 + sum(len(ids[i]) + 1 for i in range(w.first, w.last)) for w in batch)
         longest = max(longest, min(_rounded(longest), self.manifest.window))
-        owned = _rounded(max(w.own_last - w.own_first for w in batch))
         tokens = np.full((len(batch), longest), self._tokenizer.landmark, np.int32)
         sentences = np.full((len(batch), longest), -1, np.int32)
-        marks = np.zeros((len(batch), owned), np.int32)
-        count = 0
+        asked: list[list[int]] = [[] for _ in batch]
+        counts = [0] * len(batch)
         for row, window in enumerate(batch):
-            tokens[row, 0], sentences[row, 0] = self._tokenizer.opening, 0
-            at = 1
+            at = 0
+            if self._tokenizer.opening is not None:
+                tokens[row, 0], sentences[row, 0], at = self._tokenizer.opening, 0, 1
             for number in range(window.first, window.last):
                 end = at + len(ids[number])
                 tokens[row, at:end] = ids[number]  # the landmark behind it is the fill value
                 sentences[row, at : end + 1] = number - window.first + 1
                 if window.own_first <= number < window.own_last:
-                    marks[row, number - window.own_first] = end
-                    count += end - at
+                    asked[row].extend(range(at, end) if everywhere else (end,))
+                    counts[row] += end - at
                 at = end + 1
+        marks = np.zeros((len(batch), _rounded(max(1, *map(len, asked)))), np.int32)
+        for row, places in enumerate(asked):
+            marks[row, : len(places)] = places
         states = self._engine.run(tokens, sentences, marks)
-        for row, window in enumerate(batch):
-            size = window.own_last - window.own_first
-            vectors[window.own_first : window.own_last] = states[row, :size]
-        return count
+        return [
+            (window, count, states[row, : len(places)])
+            for row, (window, count, places) in enumerate(zip(batch, counts, asked, strict=True))
+        ]
+
+
+def _landmarks(read: _Read, vectors: NDArray[np.float32], tokens_read: int) -> Landmarks:
+    import numpy as np
+
+    return Landmarks(
+        vectors=vectors,
+        spans=np.array(read.spans, np.int64).reshape(-1, 2),
+        document=document_vector(vectors),
+        tokens_given=sum(map(len, read.ids)),
+        tokens_read=tokens_read,
+        familiar=np.array(read.familiar, np.float32),
+    )
 
 
 def _rounded(length: int) -> int:
@@ -265,7 +359,7 @@ def load(
 
     Args:
         name: a shipped model's name or a folder; None for the default.
-        precision: ``int8`` or ``f32``; None for the fastest the folder holds.
+        precision: ``int8``, ``f32`` or ``bf16``; None for the fastest the folder holds.
         threads: threads of the engine; None for all usable CPUs.
         cache: keep the compiled graph on disk, so that the next start is fast.
 

@@ -133,6 +133,9 @@ def bm25(
     weights: Mapping[str, float],
     mean_length: float,
     scales: Sequence[int] = SCALES,
+    *,
+    k1: float = K1,
+    b: float = B,
 ) -> NDArray[np.float32]:
     """BM25 of every sentence with its neighbours, at several scales.
 
@@ -148,6 +151,8 @@ def bm25(
         weights: rarity of each term.
         mean_length: terms of an average sentence in the whole index.
         scales: neighbours on each side.
+        k1: how slowly repeats of a term saturate.
+        b: how much length counts, 0–1.
 
     Returns:
         ``(len(scales), n)`` float32.
@@ -156,12 +161,13 @@ def bm25(
 
     result = np.zeros((len(scales), len(lengths)), np.float32)
     for row, scale in enumerate(scales):
-        reach = windowed(lengths, borders, scale)
+        bounds = _bounds(len(lengths), borders, scale)
+        reach = _sums(lengths, bounds)
         usual = max(mean_length, 1e-6) * (2 * scale + 1)
-        norm = K1 * (1.0 - B + B * reach / usual)
+        norm = k1 * (1.0 - b + b * reach / usual)
         for term, weight in weights.items():
-            often = windowed(counts[term], borders, scale)
-            result[row] += weight * often * (K1 + 1.0) / np.maximum(often + norm, 1e-6)
+            often = _sums(counts[term], bounds)
+            result[row] += weight * often * (k1 + 1.0) / np.maximum(often + norm, 1e-6)
     return result
 
 
@@ -175,13 +181,29 @@ def windowed(
         borders: ``(d + 1,)`` first row of each document, ``n`` at the end.
         reach: neighbours on each side; 0 returns the values.
     """
+    return _sums(values, _bounds(len(values), borders, reach))
+
+
+_Bounds = tuple["NDArray[np.int64]", "NDArray[np.int64]"] | None
+"""First row and row after the last of what is summed for each row; None: the row itself."""
+
+
+def _bounds(count: int, borders: NDArray[np.int64], reach: int) -> _Bounds:
     import numpy as np
 
-    if reach == 0 or not len(values):
+    if reach == 0 or not count:
+        return None
+    rows = np.arange(count)
+    sizes = np.diff(borders)
+    low = np.maximum(rows - reach, np.repeat(borders[:-1], sizes))
+    high = np.minimum(rows + reach + 1, np.repeat(borders[1:], sizes))
+    return low, high
+
+
+def _sums(values: NDArray[np.float32], bounds: _Bounds) -> NDArray[np.float32]:
+    import numpy as np
+
+    if bounds is None:
         return values
     totals = np.concatenate(([0.0], np.cumsum(values, dtype=np.float64)))
-    rows = np.arange(len(values))
-    document = np.searchsorted(borders, rows, side="right") - 1
-    low = np.maximum(rows - reach, borders[document])
-    high = np.minimum(rows + reach + 1, borders[document + 1])
-    return (totals[high] - totals[low]).astype(np.float32)
+    return (totals[bounds[1]] - totals[bounds[0]]).astype(np.float32)

@@ -1,0 +1,144 @@
+"""How ``milepost eval`` prints results, comparisons and names."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from milepost.cli.screen import visible, width
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from milepost.evaluate.compare import Comparison
+    from milepost.evaluate.records import Record
+    from milepost.evaluate.statistics import Difference
+
+
+def show_records(records: Sequence[Record], metric: str | None) -> None:
+    """Print a table a setting; where no metric is asked for, every record is in one of them."""
+    from milepost.evaluate.records import usual_metric
+    from milepost.evaluate.report import as_text, rows
+
+    shown = metric or usual_metric(records)
+    measured = [record for record in records if shown in record.metrics] or records
+    others = [record for record in records if shown not in record.metrics]
+    for setting in dict.fromkeys(record.setting for record in measured):
+        click.echo(as_text(rows(measured, shown, setting), width(sys.stdout)))
+    if others and metric is None:
+        show_records(others, None)
+    for what in dict.fromkeys(f"{record.task}, setting {record.setting}" for record in others):
+        if metric is not None:
+            click.echo(f"Without {metric}: {visible(what)}")
+
+
+def show_comparison(comparison: Comparison, a: str, b: str) -> None:
+    """Print every difference with its interval, per task and over tasks."""
+    click.echo(f"{comparison.metric}, percent: A = {visible(a)}, B = {visible(b)}\n")
+    lines = [("task", "system", "A", "B", "A - B", "p", "questions")]
+    lines += [
+        (
+            f"{row.task}, {row.setting}, {row.split}",
+            row.a if row.a == row.b else f"{row.a} / {row.b}",
+            _percent(row.mean_a),
+            _percent(row.mean_b),
+            _difference(row.difference),
+            f"{row.adjusted:.3f}",
+            f"{row.difference.questions:,} in {row.difference.clusters:,} "
+            f"document{'s' * (row.difference.clusters != 1)}",
+        )
+        for row in comparison.rows
+    ]
+    lines += [
+        (
+            f"mean of {len(each.tasks)} task{'s' * (len(each.tasks) > 1)}, "
+            f"{each.setting}, {each.split}",
+            each.a if each.a == each.b else f"{each.a} / {each.b}",
+            _percent(each.mean_a),
+            _percent(each.mean_b),
+            _difference(each.difference),
+            f"{each.difference.p:.3f}",
+            f"Wilcoxon over tasks p = {each.wilcoxon:.3f}",
+        )
+        for each in comparison.overall
+    ]
+    _columns(lines)
+    click.echo("\nIn brackets: 95 % interval, documents resampled. p of tasks: Holm's correction.")
+    alone = {(row.task, row.only_a, row.only_b): None for row in comparison.rows}
+    for task, only_a, only_b in alone:
+        if only_a or only_b:
+            click.echo(
+                f"{visible(task)}: {only_a:,} questions only in A and {only_b:,} only in B "
+                "were not compared."
+            )
+    for name, unpaired in (("A", comparison.alone_a), ("B", comparison.alone_b)):
+        for what in unpaired:
+            click.echo(f"Only in {name}: {visible(what)}")
+    for what in comparison.unmeasured:
+        click.echo(f"Without {comparison.metric}: {visible(what)}")
+
+
+def show_names() -> int:
+    """Print tasks, systems, metrics and experiments, each with what it is."""
+    from milepost.evaluate.embedders import NAMES as MODELS
+    from milepost.evaluate.experiments import EXPERIMENTS
+    from milepost.evaluate.metrics import AT_BUDGET, AT_RANK, OF_DOCUMENTS
+    from milepost.evaluate.names import BASES
+    from milepost.evaluate.standard import SETS
+    from milepost.evaluate.tasks.names import NAMES
+    from milepost.evaluate.tasks.public import FORMATS
+
+    tasks = dict.fromkeys(NAMES, "of the shared data (--data)")
+    tasks |= {f"{name}:FOLDER": "a public data set on disk" for name in FORMATS}
+    tasks["FILE.jsonl"] = "questions of your own"
+    _section("Tasks", tasks)
+    _section("Systems: BASE[:UNIT][@MODEL][+bm25[/rank]][|rerank:FOLDER]", BASES)
+    _section(
+        "Models", {**MODELS, "FOLDER": "a model of Milepost, sentence-transformers or model2vec"}
+    )
+    _section("Sets of systems", {name: ", ".join(names) for name, names in SETS.items()})
+    at_budget = {f"{name}@BUDGET": text for name, text in AT_BUDGET.items()}
+    _section("Metrics", at_budget | AT_RANK | OF_DOCUMENTS)
+    _section("Experiments", {name: each.question for name, each in EXPERIMENTS.items()})
+    return 0
+
+
+def _section(title: str, names: Mapping[str, str]) -> None:
+    click.echo(title)
+    widest = max(map(len, names))
+    for name, text in names.items():
+        click.echo(f"  {name:<{widest}}  {text}")
+    click.echo()
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}"
+
+
+def _difference(difference: Difference) -> str:
+    low, high = 100 * difference.low, 100 * difference.high
+    return f"{100 * difference.mean:+.1f} [{low:+.1f}, {high:+.1f}]"
+
+
+def _columns(lines: Sequence[tuple[str, ...]]) -> None:
+    """Print rows under each other, columns as wide as they must be.
+
+    On a terminal that is too narrow, the first column has a line of its own above the others.
+    """
+    shown = [tuple(map(visible, line)) for line in lines]
+    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
+    columns = width(sys.stdout)
+    if columns is not None and sum(widths) + 2 * len(widths) > columns:
+        for first, *rest in shown:
+            click.echo(first)
+            click.echo("  " + _padded(rest, widths[1:]))
+        return
+    for line in shown:
+        click.echo(_padded(line, widths))
+
+
+def _padded(cells: Sequence[str], widths: Sequence[int]) -> str:
+    padded = (f"{cell:<{size}}" for cell, size in zip(cells, widths, strict=True))
+    return "  ".join(padded).rstrip()

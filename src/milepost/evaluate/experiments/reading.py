@@ -1,0 +1,159 @@
+"""Documents read in several ways with the same weights: other windows, other units."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from milepost.encoder import Encoder, Progress
+from milepost.engine import ModelFolder
+from milepost.evaluate.remembered import RememberedEncoder
+from milepost.evaluate.systems.units import Units
+from milepost.evaluate.types import Question, Task
+from milepost.evaluate.vectors import Vectors
+from milepost.text import split
+from milepost.types import Document, Span
+from milepost.windows import Window, WindowSize, plan
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+POSITIONS = 512
+"""Most tokens of a window: MiniLM has no more positions."""
+
+Sizes = tuple[int, int, int]
+"""Tokens of a window, of its left halo, of its right halo."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One document as a reader saw it.
+
+    Attributes:
+        units: its sentences, or what had landmarks in their place; one document.
+        vectors: ``(n, d)`` float32.
+        costs: tokens of each unit, its landmark included.
+        windows: which units stood in which window.
+    """
+
+    units: Units
+    vectors: NDArray[np.float32]
+    costs: tuple[int, ...]
+    windows: tuple[Window, ...]
+
+    @property
+    def run(self) -> int:
+        """Tokens that went through the network: halos are read twice."""
+        return sum(1 + sum(self.costs[w.first : w.last]) for w in self.windows)
+
+    def evidence(self, question: Question) -> list[int]:
+        """Numbers of the units that share a character with an evidence span."""
+        return [
+            number
+            for number, (start, end) in enumerate(self.units.spans.tolist())
+            if any(start < stop and begin < end for begin, stop in question.spans)
+        ]
+
+
+class Reader(RememberedEncoder):
+    """An encoder that keeps its vectors, tells its windows, and can be had in other sizes."""
+
+    _costs: tuple[int, ...] = ()
+
+    @classmethod
+    def like(
+        cls, encoder: Encoder, vectors: Vectors, sizes: Sizes | None = None, longest: int = 0
+    ) -> Reader:
+        """A reader with the weights of another encoder.
+
+        Args:
+            encoder: weights, tokenizer and whatever is not given here.
+            vectors: where vectors are kept.
+            sizes: of the windows; None for the encoder's.
+            longest: most tokens of a unit; 0 for the encoder's.
+        """
+        manifest = encoder.manifest
+        window, left, right = sizes or (manifest.window, manifest.left, manifest.right)
+        changed = replace(
+            manifest, window=window, left=left, right=right, longest=longest or manifest.longest
+        )
+        # The tokenizer is handed over, so the folder is not looked into.
+        folder = ModelFolder(Path(), changed)
+        return cls(folder, encoder._engine, vectors, encoder._tokenizer)
+
+    def read(self, document: Document, spans: Sequence[Span] | None = None) -> Reading:
+        """Read a document by its sentences, or by other spans."""
+        import numpy as np
+
+        self._costs = ()
+        marks = self.encode(document, spans=spans)
+        borders = np.array([0, len(marks.spans)], np.int64)
+        size = WindowSize(
+            self.manifest.window, self.manifest.left, self.manifest.right, self.manifest.longest + 1
+        )
+        return Reading(
+            Units((document,), marks.spans, borders),
+            marks.vectors,
+            self._costs,
+            tuple(plan(self._costs, size)),
+        )
+
+    def ask(self, questions: Sequence[Question]) -> NDArray[np.float32]:
+        """``(q, d)`` float32 vectors of questions."""
+        import numpy as np
+
+        rows = [self.encode_query(question.text) for question in questions]
+        return np.array(rows, np.float32).reshape(-1, self.dimensions)
+
+    def every(self, text: str, tokens: int) -> list[Span]:
+        """Spans of at most so many tokens that tile a text.
+
+        A span begins where a word does; in a word of more tokens than that, between two of them.
+        """
+        starts: list[int] = []
+        ends: list[int] = []
+        parts = split(text)
+        words = [text[start:end] for start, end in parts]
+        for (at, _), found in zip(parts, self._tokenizer.encode(words), strict=True):
+            starts += [at + start for start in found.starts]
+            ends += [at + end for end in found.ends]
+        borders = [0]
+        first = 0
+        while len(starts) - first > tokens:
+            limit = first + tokens
+            # Cut in two, a word would be other tokens than the text has there.
+            whole = (
+                n for n in range(limit, first, -1) if not _inside(text, ends[n - 1], starts[n])
+            )
+            first = next(whole, limit)
+            if starts[first] > borders[-1]:  # several tokens may stand for one character
+                borders.append(starts[first])
+        return list(pairwise([*borders, len(text)])) if text else []
+
+    def _run(
+        self,
+        ids: Sequence[Sequence[int]],
+        vectors: NDArray[np.float32],
+        progress: Progress | None,
+    ) -> int:
+        self._costs = tuple(len(sentence) + 1 for sentence in ids)
+        return super()._run(ids, vectors, progress)
+
+
+def _inside(text: str, end: int, start: int) -> bool:
+    """Whether a word goes on from the token before to the token after."""
+    return end == start and text[end - 1 : end].isalnum() and text[start : start + 1].isalnum()
+
+
+def asked(task: Task) -> Iterator[tuple[Document, list[Question]]]:
+    """Each document of a task that questions are asked of, with these; in the task's order."""
+    by_document: dict[str, list[Question]] = {}
+    for question in task.questions:
+        by_document.setdefault(question.document, []).append(question)
+    for document in task.documents:
+        if document.name in by_document:
+            yield document, by_document[document.name]

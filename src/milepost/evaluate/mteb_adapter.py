@@ -1,0 +1,167 @@
+"""A landmark model as mteb wants its encoders, so that it runs in mteb's benchmarks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from milepost._optional import require
+from milepost.encoder import load
+from milepost.engine.folder import shipped_models
+from milepost.errors import BadQuestion, InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from milepost.encoder import Encoder
+
+# Read together at most: enough to fill the engine's batches, few enough for memory to stay flat.
+_BLOCK_TEXTS, _BLOCK_CHARACTERS = 512, 1_000_000
+
+
+class MtebModel:
+    """Implements mteb's ``EncoderProtocol``: one vector a text, compared by cosine.
+
+    Queries become ``Encoder.encode_query``. Everything else, also the texts of tasks that know no
+    queries (clustering, similarity of sentences …), is read whole and becomes the document's
+    vector, the mean of its landmarks. Nothing is truncated.
+
+    Args:
+        encoder: the model.
+        languages: what the model reads, as mteb writes it: ISO 639-3, a hyphen, ISO 15924.
+
+    Attributes:
+        mteb_model_meta: mteb's record of the model; its revision is the model's fingerprint.
+
+    Raises:
+        MissingExtra: mteb is not installed.
+    """
+
+    def __init__(self, encoder: Encoder, *, languages: Sequence[str] = ("eng-Latn",)) -> None:
+        self._encoder = encoder
+        self.mteb_model_meta: Any = _meta(encoder, languages)
+
+    def encode(
+        self,
+        inputs: Iterable[Mapping[str, Any]],
+        *,
+        task_metadata: Any,
+        hf_split: str,
+        hf_subset: str,
+        prompt_type: str | None = None,
+        **kwargs: Any,
+    ) -> NDArray[np.float32]:
+        """The vectors of all texts, ``(n, d)`` float32, unit length.
+
+        A text that is empty or white space gets zeros: a cosine of 0 to everything.
+
+        Args:
+            inputs: batches (mteb gives a ``DataLoader``). ``text`` is what is read: mteb has
+                joined a document's title, or a query's instruction, to it.
+            task_metadata: not used; the model has no prompts.
+            hf_split: not used.
+            hf_subset: not used.
+            prompt_type: ``query``, ``document`` or None.
+            **kwargs: ``batch_size`` and ``show_progress_bar`` have no effect.
+
+        Raises:
+            InputError: another ``precision`` than float32 is asked for.
+        """
+        import numpy as np
+
+        precision = kwargs.get("precision") or "float32"
+        if precision != "float32":  # mteb would file the scores under what it asked for
+            raise InputError(
+                f"vectors for mteb are float32, not {precision}",
+                "leave encode_kwargs precision out",
+            )
+        texts = [text for batch in inputs for text in batch["text"]]
+        vectors = np.zeros((len(texts), self._encoder.dimensions), np.float32)
+        if prompt_type == "query":
+            for row, text in zip(vectors, texts, strict=True):
+                row[:] = self._query(text)
+        else:
+            for block in _blocks(texts):
+                read = self._encoder.encode_texts([texts[number] for number in block])
+                for number, marks in zip(block, read, strict=True):
+                    vectors[number] = marks.document
+        return vectors
+
+    def similarity(self, embeddings1: Any, embeddings2: Any) -> Any:
+        """Cosines of all pairs, ``(n, m)``, as a torch tensor."""
+        return _functions().cos_sim(embeddings1, embeddings2)
+
+    def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> Any:
+        """Cosines of each vector with the one at its place, ``(n,)``, as a torch tensor."""
+        return _functions().pairwise_cos_sim(embeddings1, embeddings2)
+
+    def _query(self, text: str) -> NDArray[np.float32]:
+        try:
+            return self._encoder.encode_query(text)
+        except BadQuestion:  # public test sets hold queries such as "" and "?"
+            return self._encoder.encode(text.strip()).document
+
+
+def mteb_model(name: str | os.PathLike[str] | None = None) -> MtebModel:
+    """The shipped model, or another by name or folder, for ``mteb.evaluate``.
+
+    Args:
+        name: see ``milepost.load``.
+
+    Raises:
+        ModelError: no such model, or a damaged folder.
+        MissingExtra: mteb is not installed.
+    """
+    return MtebModel(load(name))
+
+
+def _blocks(texts: Sequence[str]) -> Iterator[list[int]]:
+    """Numbers of the texts to read together, alike in length; those of white space are left out.
+
+    White space alone would be a sentence with a vector of its own.
+    """
+    block: list[int] = []
+    characters = 0
+    for number in sorted(range(len(texts)), key=lambda number: len(texts[number])):
+        if not texts[number].strip():
+            continue
+        if len(block) == _BLOCK_TEXTS or characters + len(texts[number]) > _BLOCK_CHARACTERS:
+            if block:
+                yield block
+            block, characters = [], 0
+        block.append(number)
+        characters += len(texts[number])
+    if block:
+        yield block
+
+
+def _functions() -> Any:
+    return require("mteb.similarity_functions", extra="mteb")
+
+
+def _meta(encoder: Encoder, languages: Sequence[str]) -> Any:
+    """What is known of the model; mteb takes None for unknown."""
+    models = require("mteb.models", extra="mteb")
+    shipped = {model.manifest.fingerprint for model in shipped_models()}
+    ours = encoder.fingerprint in shipped
+    return models.ModelMeta(
+        loader=None,  # mteb's own command line finds only models of mteb's own list
+        name=f"milepost/{encoder.manifest.name.replace('/', '-')}",
+        revision=encoder.fingerprint,
+        release_date=None,
+        languages=list(languages),
+        n_parameters=None,
+        memory_usage_mb=None,
+        max_tokens=float("inf"),
+        embed_dim=encoder.dimensions,
+        license="apache-2.0" if ours else None,
+        open_weights=True if ours else None,
+        public_training_code=None,
+        public_training_data=None,
+        framework=["OpenVINO"],
+        similarity_fn_name="cosine",
+        use_instructions=False,
+        training_datasets=None,
+    )

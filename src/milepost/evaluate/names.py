@@ -1,0 +1,254 @@
+"""Names of systems, as ``--systems`` reads them, to systems.
+
+    NAME  = BASE[:UNIT][@MODEL][+bm25 | +bm25/rank | +bm25/WEIGHT][|rerank:FOLDER]
+    BASE  = landmark         Milepost's search
+            landmark-only    its landmarks without words
+            bm25             words; bm25-k0.9-b0.4 sets k1 and b
+            bm25-scales      words at several scales (sentence, ±1, ±3)
+            bm25s            words, by the library bm25s
+            sentence         each sentence encoded alone
+            sentence-window  the same; each is returned with N neighbours on both sides (UNIT is N)
+            chunk            each chunk encoded alone
+            late-chunk       token states of the whole text, averaged over each chunk;
+                             late-chunk-w128 reads it in windows of 128 tokens
+            document         one vector a document; UNIT is cls, mean or lmk
+    UNIT  = sentence, SIZE, SIZE-OVERLAP, recursive:SIZE-OVERLAP, semantic:SIZE-OVERLAP,
+            langchain, chroma (their defaults), tuned (what did best on development questions)
+    MODEL = minilm (default), landmark, wordllama, or a folder
+
+Sizes are characters. ``+bm25`` adds the standard scores of words over the same units, ``/WEIGHT``
+times those of the vectors; ``/rank`` joins by reciprocal rank. A newcomer adds a system in a file
+that implements ``types.System``, and a line in ``Workshop``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import lru_cache
+from pathlib import Path
+
+from milepost.engine.folder import cache_folder, find_model
+from milepost.engine.openvino import OpenVinoEngine
+from milepost.errors import InputError
+from milepost.evaluate.embedders import Embedder, embedder
+from milepost.evaluate.remembered import RememberedEncoder
+from milepost.evaluate.standard import SETS
+from milepost.evaluate.systems.dense import Dense
+from milepost.evaluate.systems.fused import Fused, ScoringSystem
+from milepost.evaluate.systems.landmark import Landmarks, Milepost
+from milepost.evaluate.systems.late import Late
+from milepost.evaluate.systems.lexical import Bm25, Bm25s
+from milepost.evaluate.systems.rerank import Reranked
+from milepost.evaluate.systems.splitters import splitter
+from milepost.evaluate.systems.units import Splitter
+from milepost.evaluate.systems.whole import Whole
+from milepost.evaluate.tuned import Tuned
+from milepost.evaluate.types import System
+from milepost.evaluate.vectors import Vectors
+
+_NAME = re.compile(
+    r"(?P<base>[a-z0-9]+(?:-[a-z0-9.]+)*)(?::(?P<unit>[^@+|]+))?(?:@(?P<model>[^|]+?))?"
+    r"(?P<words>\+bm25(?:/(?P<by>rank|\d*\.?\d+))?)?(?:\|rerank:(?P<reranker>.+))?"
+)
+_PARAMETERS = re.compile(r"bm25-k(?P<k1>\d*\.?\d+)-b(?P<b>\d*\.?\d+)")
+_WINDOW = re.compile(r"late-chunk-w(?P<tokens>[1-9]\d{0,5})")
+
+BASES = {
+    "landmark": "Milepost's search: landmarks and words, fused",
+    "landmark-only": "Milepost's landmarks without words",
+    "bm25": "BM25 over sentences or chunks (UNIT)",
+    "bm25-scales": "BM25 of the sentence, ±1 and ±3 neighbours, standardised and added",
+    "bm25s": "the library bm25s over sentences or chunks (UNIT)",
+    "sentence": "each sentence encoded alone",
+    "sentence-window": "each sentence encoded alone, returned with N neighbours (UNIT)",
+    "chunk": "each chunk (UNIT) encoded alone",
+    "late-chunk": "token states of the whole text, averaged over each chunk (UNIT)",
+    "document": "one vector a document: UNIT is cls, mean or lmk",
+}
+"""First part of a system's name → what it is."""
+
+_PARTS = {"unit": ":UNIT", "model": "@MODEL", "words": "+bm25"}
+
+_TAKES = {
+    "landmark": {"model"},
+    "landmark-only": {"model"},
+    "bm25": {"unit"},
+    "bm25-scales": set[str](),
+    "bm25s": {"unit"},
+    "sentence": {"model", "words"},
+    "sentence-window": {"unit", "model", "words"},
+    "chunk": {"unit", "model", "words"},
+    "late-chunk": {"unit", "model", "words"},
+    "document": {"unit", "model"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """The parts of a name; "" where a part is missing."""
+
+    base: str
+    unit: str
+    model: str
+    words: bool
+    by: str
+    reranker: str
+
+
+def parse(name: str) -> Parsed:
+    """The parts of a system's name.
+
+    Raises:
+        InputError: no such name, with the nearest one that is known, or a part that says nothing
+            to this system.
+    """
+    match = _NAME.fullmatch(name.strip())
+    base = match["base"] if match else name
+    kind = _kind(base)
+    if match is None or kind not in BASES:
+        first = re.split(r"[:@+|]", base.casefold())[0]
+        near = get_close_matches(first, [*BASES, *SETS], 1, 0.4)
+        meant = f"did you mean {near[0]!r}? " if near else ""
+        raise InputError(
+            f"there is no system {name!r}",
+            f"{meant}systems are {', '.join(BASES)}; sets are {', '.join(SETS)}",
+        )
+    for part in _PARTS.keys() - _TAKES[kind]:
+        # What a tuned name stands for is looked up: "sentence:tuned+bm25" tunes the weight.
+        if match[part] and not (part == "unit" and match["unit"] == "tuned"):
+            raise InputError(f"{name}: {base} takes no {_PARTS[part]}", f"leave {match[part]} out")
+    return Parsed(
+        base,
+        match["unit"] or "",
+        match["model"] or "",
+        match["words"] is not None,
+        match["by"] or "",
+        match["reranker"] or "",
+    )
+
+
+def _kind(base: str) -> str:
+    """The base without the numbers that some are given."""
+    if _PARAMETERS.fullmatch(base):
+        return "bm25"
+    return "late-chunk" if _WINDOW.fullmatch(base) else base
+
+
+class Workshop:
+    """Makes systems of their names; models are loaded once.
+
+    Args:
+        vectors: where vectors are kept.
+        model: Milepost's own model in the systems ``landmark`` and ``landmark-only``; a shipped
+            name or a folder, None for the default.
+        dtype: of sentence-transformers models, ``float32`` or ``bfloat16``.
+        tuned: what ``tuned`` stands for.
+    """
+
+    def __init__(
+        self,
+        vectors: Vectors,
+        *,
+        model: str | None = None,
+        dtype: str = "float32",
+        tuned: Tuned | None = None,
+    ) -> None:
+        self.vectors = vectors
+        self._model, self._dtype, self._tuned = model, dtype, tuned
+        self._embedders: dict[tuple[str, int | None], Embedder] = {}
+        self._splitters: dict[str, Splitter] = {}
+        self._encoders: dict[str | None, RememberedEncoder] = {}
+
+    def encoder(self, model: str | None = None) -> RememberedEncoder:
+        """A landmark model, loaded once; None for the workshop's own."""
+        chosen = model or self._model
+        if chosen not in self._encoders:
+            folder = find_model(chosen)
+            engine = OpenVinoEngine(folder.graph(), cache=cache_folder() / "graphs")
+            self._encoders[chosen] = RememberedEncoder(folder, engine, self.vectors)
+        return self._encoders[chosen]
+
+    def embedder(self, spec: str, window: int | None = None) -> Embedder:
+        """A model that encodes texts, loaded once; ``window`` as in ``embedders.embedder``."""
+        if (spec, window) not in self._embedders:
+            self._embedders[spec, window] = embedder(spec, self._dtype, window)
+        return self._embedders[spec, window]
+
+    def make(self, name: str) -> System:
+        """The system of a name.
+
+        Raises:
+            InputError: no such system, unit or model, or parts that do not go together.
+        """
+        parsed = parse(name)
+        if parsed.reranker:
+            inner = self.make(name.partition("|")[0])
+            return Reranked(name, inner, Path(parsed.reranker), dtype=self._dtype)
+        if parsed.unit == "tuned":
+            if self._tuned is None:
+                raise InputError(
+                    f"{name}: nothing has been tuned", "tune first: milepost eval --tune FILE"
+                )
+            made = self.make(self._tuned.name(name))
+            made.name = name
+            return made
+        if parsed.words:
+            return self._fused(name, parsed)
+        return self._single(name, parsed)
+
+    def _single(self, name: str, parsed: Parsed) -> System:
+        makers: dict[str, Callable[[], System]] = {
+            "landmark": lambda: Milepost(name, self.encoder(parsed.model or None)),
+            "landmark-only": lambda: Landmarks(name, self.encoder(parsed.model or None)),
+            "bm25-scales": lambda: Bm25(name, self._unit("sentence"), scales=(0, 1, 3)),
+            "bm25s": lambda: Bm25s(name, self._unit(parsed.unit)),
+            "document": lambda: Whole(
+                name,
+                self.embedder(parsed.model or "minilm"),
+                parsed.unit or "mean",
+                self.vectors,
+            ),
+        }
+        if parsed.base in makers:
+            return makers[parsed.base]()
+        system: System = self._scoring(name, parsed)
+        return system
+
+    def _scoring(self, name: str, parsed: Parsed) -> ScoringSystem:
+        """Systems that score units, so that they can be joined with words."""
+        numbers = _PARAMETERS.fullmatch(parsed.base)
+        if parsed.base == "bm25" or numbers:
+            if not numbers:
+                return Bm25(name, self._unit(parsed.unit))
+            return Bm25(
+                name, self._unit(parsed.unit), k1=float(numbers["k1"]), b=float(numbers["b"])
+            )
+        window = _WINDOW.fullmatch(parsed.base)
+        model = self.embedder(parsed.model or "minilm", int(window["tokens"]) if window else None)
+        if parsed.base == "sentence":
+            return Dense(name, model, self._unit("sentence"), self.vectors)
+        if parsed.base == "sentence-window":
+            around = parsed.unit or "3"
+            if not around.isdigit():
+                raise InputError(f"{name}: {around!r} is no number of neighbours", "write 3")
+            return Dense(name, model, self._unit("sentence"), self.vectors, window=int(around))
+        if _kind(parsed.base) == "late-chunk":
+            return Late(name, model, self._unit(parsed.unit), self.vectors)
+        return Dense(name, model, self._unit(parsed.unit), self.vectors)
+
+    def _fused(self, name: str, parsed: Parsed) -> System:
+        first = self._scoring(name.partition("+bm25")[0], parsed)
+        unit = "sentence" if parsed.base.startswith("sentence") else parsed.unit
+        second = Bm25(f"bm25:{unit}", self._unit(unit))
+        if parsed.by == "rank":
+            return Fused(name, first, second, by="rank")
+        return Fused(name, first, second, weight=float(parsed.by or 1.0))
+
+    def _unit(self, unit: str) -> Splitter:
+        """A splitter that remembers: many systems split the same texts."""
+        if unit not in self._splitters:
+            self._splitters[unit] = lru_cache(maxsize=4096)(splitter(unit or "sentence"))
+        return self._splitters[unit]

@@ -1,0 +1,206 @@
+"""One JSON line a system, task and setting: written, read again, and never half understood."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import lzma
+import math
+import zlib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from milepost.errors import InputError, UnreadableFile
+
+SCHEMA = "milepost-eval/1"
+
+_KINDS: dict[str, Any] = {"str": str, "int": int, "float": int | float, "bool": bool}
+
+
+@dataclass(frozen=True, slots=True)
+class PerQuestion:
+    """What was measured of each question; all lists have one entry a question.
+
+    Attributes:
+        names: the questions' names.
+        documents: the document that holds the evidence: questions of one document are not
+            independent, so intervals resample documents.
+        kinds: the questions' types, "" where the task knows none.
+        positions: where the first evidence span starts, as a share of its document, 0–1.
+        lengths: characters of the document.
+        figures: metric → one figure a question.
+    """
+
+    names: tuple[str, ...]
+    documents: tuple[str, ...]
+    kinds: tuple[str, ...]
+    positions: tuple[float, ...]
+    lengths: tuple[int, ...]
+    figures: dict[str, tuple[float, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The result of one system on one task in one setting.
+
+    Attributes:
+        system: its name, as ``--systems`` reads it.
+        fingerprint: of its model or library.
+        task: the task's name.
+        setting: ``document`` or ``collection``.
+        split: which questions were asked.
+        documents: documents in the collection.
+        questions: questions asked.
+        left_out: questions of the task that were not asked because of ``--questions``.
+        metrics: metric → mean over questions.
+        intervals: metric → 95 % interval of that mean, by resampling documents.
+        open_seconds: time to read the documents; short where vectors were kept from before.
+        search_seconds: time to answer all questions.
+        tokens: tokens the model read of the documents.
+        cached: whether vectors were kept from an earlier run, so that the times say little.
+        date: UTC, ISO 8601.
+        version: of Milepost.
+        commit: of the checkout, "" outside of one.
+        machine: processor, cores, system.
+        per_question: what the means are of.
+    """
+
+    system: str
+    fingerprint: str
+    task: str
+    setting: str
+    split: str
+    documents: int
+    questions: int
+    left_out: int
+    metrics: dict[str, float]
+    intervals: dict[str, tuple[float, float]]
+    open_seconds: float
+    search_seconds: float
+    tokens: int
+    cached: bool
+    date: str
+    version: str
+    commit: str
+    machine: str
+    per_question: PerQuestion
+
+
+def to_line(record: Record) -> str:
+    """A record as one line of JSON, figures rounded to six digits.
+
+    In ASCII, so that it can be redirected from any terminal and no name can end the line.
+    """
+    return json.dumps(_rounded({"schema": SCHEMA, **asdict(record)}))
+
+
+def usual_metric(records: Sequence[Record]) -> str:
+    """What is shown where nobody says: recall at the middle budget, nDCG@10 without evidence."""
+    named = {name.partition("@") for record in records for name in record.metrics}
+    budgets = sorted(int(at) for what, _, at in named if what == "recall" and at.isdecimal())
+    return f"recall@{budgets[len(budgets) // 2]}" if budgets else "ndcg@10"
+
+
+def read(path: Path) -> list[Record]:
+    """Records of a file that ``milepost eval --json`` made, plain or packed by gzip or xz.
+
+    Raises:
+        UnreadableFile: no such file, or no text.
+        InputError: a line that is no record, or one of another version, named by its number.
+    """
+    try:
+        data = path.read_bytes()
+        if data.startswith(b"\x1f\x8b"):
+            data = gzip.decompress(data)
+        elif data.startswith(b"\xfd7zXZ"):
+            data = lzma.decompress(data)
+        text = data.decode("utf-8")
+    except (OSError, EOFError, zlib.error, lzma.LZMAError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise UnreadableFile(
+            f"{path} cannot be read: {reason}", "make it with: milepost eval --json > FILE"
+        ) from error
+    records = [
+        _from_line(line, path, number)
+        for number, line in enumerate(text.split("\n"), 1)
+        if line.strip()
+    ]
+    if not records:
+        raise InputError(f"{path} holds no record", "make it with: milepost eval --json > FILE")
+    return records
+
+
+def _from_line(line: str, path: Path, number: int) -> Record:
+    """One record; every way in which a line can be wrong is told from the others."""
+    again = "make it again with: milepost eval --json > FILE"
+    try:
+        fields_read = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}, line {number} is no JSON: {error}", again) from error
+    if not isinstance(fields_read, dict) or "schema" not in fields_read:
+        raise InputError(f"{path}, line {number} is no record of milepost eval", again)
+    if fields_read["schema"] != SCHEMA:
+        raise InputError(
+            f"{path}, line {number} is a record of version {fields_read['schema']!r}, "
+            f"this Milepost reads {SCHEMA!r}",
+            again,
+        )
+    wanted = {field.name for field in fields(Record)}
+    missing = sorted(wanted - fields_read.keys())
+    if missing:
+        raise InputError(f"{path}, line {number} lacks {', '.join(missing)}", again)
+    try:
+        return _record(fields_read)
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        raise InputError(f"{path}, line {number} is damaged: {error}", again) from error
+
+
+def _record(read_: dict[str, Any]) -> Record:
+    """A record of parsed JSON; TypeError, ValueError … for what ``to_line`` never writes."""
+    known = {field.name: read_[field.name] for field in fields(Record)}
+    for field in fields(Record):
+        kind = _KINDS.get(str(field.type))
+        if kind is not None and not isinstance(known[field.name], kind):
+            raise TypeError(f"{field.name} is {known[field.name]!r}")
+    known["metrics"] = {name: _number(value) for name, value in read_["metrics"].items()}
+    known["intervals"] = {
+        name: (_number(low), _number(high)) for name, (low, high) in read_["intervals"].items()
+    }
+    per = read_["per_question"]
+    columns = [per[field.name] for field in fields(PerQuestion) if field.name != "figures"]
+    columns += per["figures"].values()
+    count = known["questions"]
+    if any(not isinstance(column, list) or len(column) != count for column in columns):
+        raise ValueError(f"columns of another length than its {count} questions")
+    if not all(isinstance(each, str) for column in columns[:3] for each in column):
+        raise ValueError("a question, document or kind that is no string")
+    if len(set(per["names"])) != count:
+        raise ValueError("two questions of the same name")
+    known["per_question"] = PerQuestion(
+        tuple(per["names"]),
+        tuple(per["documents"]),
+        tuple(per["kinds"]),
+        tuple(map(_number, per["positions"])),
+        tuple(map(int, per["lengths"])),
+        {name: tuple(map(_number, values)) for name, values in per["figures"].items()},
+    )
+    return Record(**known)
+
+
+def _number(value: Any) -> float:
+    """A figure; Python's JSON reads NaN, which would spread to every mean."""
+    if not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError(f"{value!r} is no figure")
+    return float(value)
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return round(value, 6)
+    if isinstance(value, dict):
+        return {key: _rounded(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rounded(inner) for inner in value]
+    return value

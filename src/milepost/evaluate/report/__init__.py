@@ -1,0 +1,15 @@
+"""What a run says, for people: a table, a page with plots, Markdown for the documentation.
+
+Comes in: the records of one run, and which system is ours. Goes out: text, HTML, SVG. The room
+refuses to know how anything was measured or compared (``evaluate/compare.py``): it arranges,
+words and draws. Nothing is left out in silence: what is missing is named in a note. Reading order:
+``arrange.py`` (records in order), ``table.py``, ``verdict.py`` (differences, in words),
+``series.py`` (what the plots show), ``drawing.py``, ``plots.py``, ``page.py``, ``markdown.py``.
+"""
+
+from milepost.evaluate.report.markdown import tables
+from milepost.evaluate.report.page import page, write_page
+from milepost.evaluate.report.plots import write_plots
+from milepost.evaluate.report.table import Table, as_text, rows
+
+__all__ = ["Table", "as_text", "page", "rows", "tables", "write_page", "write_plots"]

@@ -1,0 +1,239 @@
+"""From names to results: what ``milepost eval`` and the benchmarks run."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from milepost._optional import require
+from milepost.engine.folder import cache_folder
+from milepost.errors import InputError
+from milepost.evaluate.metrics import AT_BUDGET, AT_RANK, BUDGETS, OF_DOCUMENTS
+from milepost.evaluate.names import Workshop, parse
+from milepost.evaluate.records import Record
+from milepost.evaluate.run import evaluate
+from milepost.evaluate.standard import SETS
+from milepost.evaluate.tasks import load, take
+from milepost.evaluate.tasks.shared import SPAN_TASKS, TEST_ONLY
+from milepost.evaluate.tuned import SHIPPED, read_tuned
+from milepost.evaluate.types import SETTINGS, Setting, Split, Task
+from milepost.evaluate.vectors import Vectors
+
+if TYPE_CHECKING:
+    from milepost.evaluate.experiments import Outcome
+
+
+@dataclass(frozen=True)
+class Session:
+    """What is to be measured.
+
+    Attributes:
+        tasks: names of tasks, or paths; ``all`` stands for those of the data folder.
+        systems: names of systems or of sets of them.
+        split: which questions.
+        settings: in which settings; a task is asked in those that it has.
+        budgets: characters.
+        questions: most questions of a task; None for all.
+        documents: most documents of a task; None for all.
+        data: folder of the tasks.
+        cache: folder for vectors; None for ``eval`` in Milepost's cache.
+        model: Milepost's model; None for the default.
+        dtype: of sentence-transformers models.
+        tuned: file that says what ``tuned`` stands for; None for the package's.
+    """
+
+    tasks: Sequence[str] = ("all",)
+    systems: Sequence[str] = ("short",)
+    split: Split = "dev"
+    settings: Sequence[Setting] = SETTINGS
+    budgets: Sequence[int] = BUDGETS
+    questions: int | None = None
+    documents: int | None = None
+    data: Path | None = None
+    cache: Path | None = None
+    model: str | None = None
+    dtype: str = "float32"
+    tuned: Path | None = None
+
+    @cached_property
+    def vectors(self) -> Vectors:
+        """Where vectors are kept."""
+        return Vectors((self.cache or cache_folder() / "eval") / "vectors.sqlite")
+
+    @cached_property
+    def workshop(self) -> Workshop:
+        """Makes the systems."""
+        path = self.tuned or SHIPPED
+        tuned = read_tuned(path) if self.tuned or path.is_file() else None
+        return Workshop(self.vectors, model=self.model, dtype=self.dtype, tuned=tuned)
+
+    def names(self) -> list[str]:
+        """Names of the systems, sets unfolded, each once.
+
+        Raises:
+            InputError: one of them is no system, told before anything is measured.
+        """
+        unfolded = [name for given in self.systems for name in SETS.get(given, (given,))]
+        for name in unfolded:
+            parse(name)
+        return list(dict.fromkeys(unfolded))
+
+    def loaded(self, usual: Sequence[str] = SPAN_TASKS) -> list[tuple[Task, int]]:
+        """The tasks, each with the number of questions that ``questions`` leaves out.
+
+        Args:
+            usual: what ``all`` stands for.
+
+        Raises:
+            InputError: two tasks of one name, which results could not tell apart.
+        """
+        found = []
+        for name in self._task_names(usual):
+            whole = load(name, self.split, data_folder(self.data))
+            task = take(whole, self.questions, self.documents)
+            found.append((task, len(whole.questions) - len(task.questions)))
+        for name, count in Counter(task.name for task, _ in found).items():
+            if count > 1:
+                raise InputError(
+                    f"{count} of the tasks are named {name!r}",
+                    "rename a file, or leave out what stands twice",
+                )
+        return found
+
+    def _task_names(self, usual: Sequence[str]) -> list[str]:
+        names = [
+            each
+            for name in self.tasks
+            for each in (usual if name == "all" else (name,))
+            if name != "all" or self.split == "test" or each not in TEST_ONLY
+        ]
+        return list(dict.fromkeys(names))
+
+    def records(
+        self,
+        progress: Callable[[str, str, int, int], None] | None = None,
+        say: Callable[[str], object] = lambda note: None,
+    ) -> Iterator[Record]:
+        """Measure; one record a task, setting and system, in this order.
+
+        Args:
+            progress: called with system, task, questions asked and questions in all.
+            say: gets what a task leaves out of its source.
+
+        Raises:
+            InputError: a system or task that cannot be made, or a task that has none of the
+                settings; told before anything is measured.
+        """
+        names = self.names()
+        loaded = [(task, left_out, self._settings(task)) for task, left_out in self.loaded()]
+        systems = [self.workshop.make(name) for name in names]
+        for task, left_out, settings in loaded:
+            for note in task.notes:
+                say(f"{task.name}: {note}")
+            for setting in settings:
+                for system in systems:
+
+                    def told(
+                        done: int, of: int, at: tuple[str, str] = (system.name, task.name)
+                    ) -> None:
+                        if progress is not None:
+                            progress(*at, done, of)
+
+                    yield evaluate(
+                        system,
+                        task,
+                        setting,
+                        budgets=self.budgets,
+                        left_out=left_out,
+                        vectors=self.vectors,
+                        progress=told,
+                    )
+
+    def outcomes(self, names: Sequence[str], say: Callable[[str], object]) -> Iterator[Outcome]:
+        """Run experiments, each on the tasks it is made for unless the session names others.
+
+        Args:
+            names: of ``experiments.EXPERIMENTS``; ``all`` stands for every one.
+            say: told before each one begins.
+
+        Raises:
+            InputError: no such experiment, told before the first one runs.
+        """
+        from milepost.evaluate.experiments import EXPERIMENTS, find
+
+        wanted = [each for name in names for each in (EXPERIMENTS if name == "all" else (name,))]
+        for chosen in [find(name) for name in wanted]:
+            say(f"{chosen.name}: {chosen.question}")
+            tasks = [task for task, _ in self.loaded(chosen.tasks)]
+            yield chosen.run(self.workshop.encoder(), tasks, self.vectors)
+
+    def _settings(self, task: Task) -> list[Setting]:
+        wanted = [setting for setting in self.settings if setting in task.settings]
+        if not wanted:
+            raise InputError(
+                f"task {task.name} cannot be asked in the setting {self.settings[0]!r}",
+                f"use --setting {task.settings[0]}",
+            )
+        return wanted
+
+
+def check_metric(name: str, budgets: Sequence[int], settings: Sequence[Setting]) -> str:
+    """The name of a metric, as records have it.
+
+    Raises:
+        InputError: no such metric, with the nearest one, or none of these settings has it.
+    """
+    known = [f"{each}@{budget}" for budget in budgets for each in AT_BUDGET]
+    known += [*AT_RANK, *OF_DOCUMENTS]
+    if name not in known:
+        near = get_close_matches(name, known, 1, 0.3)
+        meant = f"did you mean {near[0]!r}? " if near else ""
+        raise InputError(f"there is no metric {name!r}", f"{meant}metrics: milepost eval --list")
+    if name in OF_DOCUMENTS and "collection" not in settings:
+        raise InputError(
+            f"{name} is measured where documents are searched for", "add --setting collection"
+        )
+    return name
+
+
+def check_output(path: Path) -> None:
+    """See that a file can be written, before hours of measuring; nothing is left behind.
+
+    Raises:
+        InputError: it cannot.
+    """
+    there = path.exists()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("ab"):
+            pass
+        if not there:
+            path.unlink()
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be written: {error.strerror or error}", "check the path and the disk"
+        ) from error
+
+
+def check_plots(path: Path) -> None:
+    """See that a page or plots can be made and written, before hours of measuring.
+
+    Raises:
+        MissingExtra: what draws them is not installed.
+        InputError: no file can be written there.
+    """
+    for module in ("jinja2", "matplotlib"):
+        require(module, extra="eval")
+    check_output(path)
+
+
+def data_folder(given: Path | None) -> Path | None:
+    """The folder of the tasks: the one given, else the environment's."""
+    named = os.environ.get("MILEPOST_DATA")
+    return given or (Path(named).expanduser() if named else None)

@@ -1,0 +1,55 @@
+"""Which systems stand in which table."""
+
+from __future__ import annotations
+
+SHORT = ("landmark", "landmark-only", "bm25", "bm25:400", "bm25-scales")
+"""Asked where nobody says which: they need nothing but the base install."""
+
+_ALONE = ("sentence", "sentence-window:tuned", "chunk:tuned", "late-chunk:tuned")
+_JOINED = (
+    "sentence:tuned@{}+bm25",
+    "sentence@{}+bm25/rank",
+    "chunk:tuned@{}+bm25",
+    "chunk:tuned@{}+bm25/rank",
+    "late-chunk:tuned@{}+bm25",
+    "late-chunk:tuned@{}+bm25/rank",
+)
+
+
+def _of(model: str) -> tuple[str, ...]:
+    """A model in each of the ways in which people use one."""
+    return (
+        *(f"{way}@{model}" for way in _ALONE),
+        *(way.format(model) for way in _JOINED),
+    )
+
+
+ALL = (
+    *SHORT,
+    "bm25:tuned",
+    "bm25:langchain",
+    "bm25s:tuned",
+    *_of("minilm"),
+    "chunk:langchain@minilm",
+    "chunk:langchain@minilm+bm25/rank",
+    "chunk:chroma@minilm",
+    *_of("landmark"),
+    "sentence@wordllama",
+    "chunk:400@wordllama",
+    "chunk:400@wordllama+bm25",
+)
+"""Every rival, each alone and joined with words."""
+
+WHOLE = (
+    "document:cls@minilm",
+    "document:mean@minilm",
+    "document:late@minilm",
+    "document:mean@landmark",
+    "document:lmk@landmark",
+)
+"""One vector a document, for tasks that ask for documents; every other system takes part there
+with its best unit. The first two read what the model reads of a text, 256 tokens of minilm's; the
+others read all of it, so that pooling and reading length can be told apart."""
+
+SETS = {"short": SHORT, "all": ALL, "documents": WHOLE}
+"""Names that stand for several systems."""

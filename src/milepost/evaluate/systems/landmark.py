@@ -1,0 +1,157 @@
+"""Milepost itself: the whole search, and its landmarks alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from milepost.encoder import Encoder
+from milepost.evaluate.systems.units import Scored, Units
+from milepost.evaluate.types import Place
+from milepost.intake import entry, hashed
+from milepost.search import question_terms, search
+from milepost.search.fusion import Fusion, fuse
+from milepost.search.scope import gather
+from milepost.store import open_store
+from milepost.types import Document
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from milepost.store import Store
+
+
+class Milepost:
+    """``index.search`` as users have it: landmarks and words, fused by the model's numbers.
+
+    Args:
+        name: the system's name.
+        encoder: the model.
+    """
+
+    def __init__(self, name: str, encoder: Encoder) -> None:
+        self.name = name
+        self.fingerprint = encoder.fingerprint
+        self._encoder = encoder
+
+    def open(self, documents: Sequence[Document]) -> _OpenMilepost:
+        """See ``System.open``."""
+        return _OpenMilepost(self._encoder, documents)
+
+
+class _OpenMilepost:
+    def __init__(self, encoder: Encoder, documents: Sequence[Document]) -> None:
+        self._encoder = encoder
+        self._texts = {document.name: document.text for document in documents}
+        self._store = open_store(
+            None, fingerprint=encoder.fingerprint, dimensions=encoder.dimensions
+        )
+        self.tokens = 0
+        for document in documents:
+            marks = encoder.encode(document)
+            parts = marks.spans, marks.vectors, marks.familiar
+            self._store.put(entry(hashed(document), parts, None))
+            self.tokens += marks.tokens_read
+
+    def search(self, questions: Sequence[str]) -> Iterator[_Answered]:
+        for question in questions:
+            yield _Answered(self._encoder, self._store, self._texts, question)
+
+
+class _Answered:
+    """One question: passages as users see them, sentences and documents by fused score."""
+
+    def __init__(
+        self, encoder: Encoder, store: Store, texts: dict[str, str], question: str
+    ) -> None:
+        self._store, self._texts = store, texts
+        self._vector = encoder.encode_query(question)
+        self._terms = question_terms(question)
+        self._familiarity = encoder.familiarity(question)
+        self._fusion = encoder.manifest.fusion
+
+    def spend(self, budget: int) -> list[Place]:
+        """The passages of a search with this budget."""
+        answer = search(
+            self._store,
+            self._vector,
+            self._terms,
+            familiarity=self._familiarity,
+            fusion=self._fusion,
+            k=None,
+            budget=budget,
+        )
+        return [Place(p.document, p.start, p.end, p.score) for p in answer.passages]
+
+    def best(self, most: int) -> list[Place]:
+        """Sentences by fused score."""
+        return self._scored.best(most)
+
+    def documents(self, most: int) -> list[str]:
+        """Documents by the fused score of their best sentence."""
+        return self._scored.documents(most)
+
+    @cached_property
+    def _scored(self) -> Scored:
+        scope = gather(self._store, self._vector, self._terms)
+        documents = tuple(Document(d.name, self._texts[d.name]) for d in scope.documents)
+        units = Units(documents, scope.spans, scope.borders)
+        if not len(units):
+            return Scored(units, scope.similarity)
+        fused = fuse(scope, self._familiarity, Fusion.from_fields(self._fusion))
+        return Scored(units, fused.score)
+
+
+class Landmarks:
+    """The landmark vectors alone: cosine of each sentence's landmark with the question.
+
+    Args:
+        name: the system's name.
+        encoder: the model.
+    """
+
+    def __init__(self, name: str, encoder: Encoder) -> None:
+        self.name = name
+        self.fingerprint = encoder.fingerprint
+        self._encoder = encoder
+
+    def open(self, documents: Sequence[Document]) -> OpenLandmarks:
+        """See ``System.open``."""
+        return OpenLandmarks(self._encoder, documents)
+
+
+class OpenLandmarks:
+    """Sentences of some documents with their landmarks.
+
+    Attributes:
+        units: the sentences.
+        tokens: tokens read.
+    """
+
+    def __init__(self, encoder: Encoder, documents: Sequence[Document]) -> None:
+        import numpy as np
+
+        self._encoder = encoder
+        marks = [encoder.encode(document) for document in documents]
+        self.tokens = sum(each.tokens_read for each in marks)
+        borders = np.cumsum([0, *(len(each.spans) for each in marks)], dtype=np.int64)
+        spans = np.concatenate([np.zeros((0, 2), np.int64), *(each.spans for each in marks)])
+        self.units = Units(tuple(documents), spans, borders)
+        self._vectors: NDArray[np.float32] = np.concatenate(
+            [np.zeros((0, encoder.dimensions), np.float32), *(each.vectors for each in marks)]
+        )
+
+    def scores(self, questions: Sequence[str]) -> NDArray[np.float32]:
+        """``(q, n)`` float32 cosines."""
+        import numpy as np
+
+        asked = np.array([self._encoder.encode_query(question) for question in questions])
+        scores: NDArray[np.float32] = asked.reshape(-1, self._encoder.dimensions) @ self._vectors.T
+        return scores
+
+    def search(self, questions: Sequence[str]) -> Iterator[Scored]:
+        """See ``Opened.search``."""
+        for row in self.scores(questions):
+            yield Scored(self.units, row)

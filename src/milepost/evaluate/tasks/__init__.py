@@ -1,0 +1,15 @@
+"""Tasks: documents, questions, marked evidence, wherever they come from.
+
+In:      a name or a path, and which split.
+Out:     ``Task`` (``../types.py``); what a source holds and the task does not is in its ``notes``.
+Refuses: to know of systems and metrics; to skip a line it cannot use.
+Read:    ``names.py`` (a name to a task), ``reading.py`` (lines and their mistakes), ``own.py`` and
+         ``shared.py`` (span-labelled files), ``public.py`` (other people's formats: ``judged.py``,
+         ``conteb.py``, ``qasper.py``, ``longbench.py``), ``needle.py`` and ``articles.py`` (made
+         from plain text), ``protocol.py`` (what may be tuned on, and smaller tasks).
+"""
+
+from milepost.evaluate.tasks.names import load
+from milepost.evaluate.tasks.protocol import for_tuning, take
+
+__all__ = ["for_tuning", "load", "take"]

@@ -1,0 +1,93 @@
+"""Names of tasks, as ``--tasks`` reads them, to tasks.
+
+written, meetings …    a folder of the shared data
+articles               titles and headings of the shared corpus
+needle                 a needle in the shared book; needle:FILE in a text of one's own
+FORMAT:FOLDER          a public format: beir, conteb, longbench, longembed, mldr, qasper
+FOLDER                 the same, the format told by its files; or a folder like the shared ones
+FILE.jsonl             a task of one's own, see ``own.py``; also FILE.jsonl.gz
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from milepost.errors import InputError
+from milepost.evaluate.tasks.articles import read_articles
+from milepost.evaluate.tasks.needle import needles
+from milepost.evaluate.tasks.own import read_own
+from milepost.evaluate.tasks.public import FORMATS, format_of, read_public
+from milepost.evaluate.tasks.reading import SPLITS, nearest
+from milepost.evaluate.tasks.shared import SPAN_TASKS, TEST_ONLY, read_folder
+from milepost.evaluate.types import Split, Task
+from milepost.text import read
+
+NAMES = (*SPAN_TASKS, "articles", "needle")
+"""Tasks of the shared data, by name."""
+
+_SAY = "say where the data lies: --data FOLDER, or MILEPOST_DATA=FOLDER in the environment"
+
+
+def load(name: str, split: Split, data: Path | None = None) -> Task:
+    """The task of a name or path.
+
+    Args:
+        name: see the module.
+        split: which questions.
+        data: the folder of the shared data, for names of tasks that lie there.
+
+    Raises:
+        InputError: no such task (with the nearest known name), no shared data, a line that cannot
+            be used, or no question of the split.
+        UnreadableFile: a file is missing or damaged.
+        MissingExtra: the format needs a library that is not installed.
+    """
+    if name in NAMES:
+        return _shared(name, split, _data(name, data))
+    kind, colon, rest = name.partition(":")
+    if colon and rest and kind in FORMATS:
+        return read_public(kind, Path(rest).expanduser(), split)
+    if colon and rest and kind == "needle":
+        return replace(_needle(Path(rest).expanduser(), split), name=name)
+    path = Path(name).expanduser()
+    if path.is_file() and not path.name.endswith((".jsonl", ".jsonl.gz")):
+        raise InputError(
+            f"{path} is no task: files of questions end in .jsonl or .jsonl.gz",
+            "write one as docs/evaluation.md says, or needle:FILE to hide sentences in a text",
+        )
+    if path.is_dir():
+        if any(path.glob("questions.jsonl*")):
+            return read_folder(path, split)
+        return read_public(format_of(path), path, split)
+    if path.name.endswith((".jsonl", ".jsonl.gz")):
+        return read_own(path, split)
+    known = (*NAMES, *(f"{each}:FOLDER" for each in FORMATS), "FILE.jsonl")
+    near = nearest(kind, (*NAMES, *FORMATS))
+    raise InputError(f"there is no task {name!r}", f"{near}tasks are {', '.join(known)}")
+
+
+def _shared(name: str, split: Split, data: Path) -> Task:
+    if name in TEST_ONLY and split != "test":
+        raise InputError(f"task {name} has test questions only", "add --split test")
+    if name == "articles":
+        return read_articles(data / "corpus", split)
+    if name == "needle":
+        return _needle(data / "book" / "origin-of-species.txt", split)
+    folder = data / "tasks" / name
+    if not folder.is_dir():
+        raise InputError(f"task {name} needs {folder}, which is no folder", _SAY)
+    return read_folder(folder, split)
+
+
+def _needle(path: Path, split: Split) -> Task:
+    """Each split has its own needles, so that nothing is tuned on those that report."""
+    return needles(read(path).text, seed=SPLITS.index(split), split=split)
+
+
+def _data(name: str, data: Path | None) -> Path:
+    if data is None:
+        raise InputError(f"task {name} is part of the shared data, which was not found", _SAY)
+    if not data.is_dir():
+        raise InputError(f"task {name} needs the shared data, and {data} is no folder", _SAY)
+    return data

@@ -1,0 +1,163 @@
+r"""A task of one's own: one file of JSON lines, gzipped or not.
+
+Two kinds of line, told apart by whether there is a ``question``:
+
+    {"id": "handbook", "text": "The whole text …"}
+    {"document": "handbook", "question": "Who signs leave?", "spans": [[120, 164]]}
+
+A line with ``id`` and ``text`` and no question is a document; it may stand before or after the
+questions that ask of it. A line with ``question`` needs ``spans``: a list of ``[start, end]``,
+code points of the document's text (Python string offsets), end exclusive, not empty, apart; and
+one of
+
+    "document": "handbook"             the ``id`` of a document line,
+    "document": "papers/leave.pdf"     else a file beside this one, read as ``milepost index``
+                                       reads it (any format); spans count its extracted text,
+    "text": "The whole text …"         the text itself; equal texts are one document.
+
+A question line may also have
+
+    "id": "q17"          its name, unique; else ``line N``,
+    "split": "dev"       ``train``, ``dev`` (where it says nothing) or ``test``,
+    "type": "scattered"  a word by which results are told apart.
+
+Documents of which only another split asks are left out; one of which nobody asks is in every
+split's collection, to be searched and never the answer. Other keys of a document line are kept as
+its facts; other keys of a question line are an error, since a misspelt ``splt`` would otherwise be
+``dev``. So a file is written:
+
+    file.write(json.dumps({"id": name, "text": text}) + "\n")
+    file.write(json.dumps({"document": name, "question": asked, "spans": [[a, b]]}) + "\n")
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from milepost.evaluate.tasks.reading import (
+    Line,
+    Named,
+    lines,
+    nearest,
+    need_questions,
+    question_text,
+    spans_of,
+    split_of,
+)
+from milepost.evaluate.types import Question, Split, Task
+from milepost.text import read
+from milepost.types import Document
+
+_KEYS = ("question", "document", "text", "spans", "id", "split", "type")
+
+
+def read_own(path: Path, split: Split) -> Task:
+    """The questions of one split and the documents they ask of.
+
+    Lines of other splits are checked too, but for the spans in files that only they ask of: those
+    files are not read.
+
+    Raises:
+        UnreadableFile: the file, or a document's file, cannot be read.
+        InputError: a line that cannot be used, or no question of the split.
+    """
+    documents: dict[str, Document] = {}
+    facts: dict[str, Mapping[str, Any]] = {}
+    asking: list[Line] = []
+    names = Named("document")
+    for line in lines(path):
+        if "question" in line.fields:
+            asking.append(line)
+            continue
+        name, text = line.name("id"), _text(line)
+        names.add(name, line)
+        documents[name] = Document(name=name, text=text)
+        facts[name] = {k: v for k, v in line.fields.items() if k not in ("id", "text")}
+    asked = Named("question")
+    questions: list[Question] = []
+    shelf = _Shelf(path.parent, documents)
+    for line in asking:
+        _check_keys(line)
+        name = line.name("id") if "id" in line.fields else f"line {line.number}"
+        asked.add(name, line)
+        words, wanted = question_text(line, "question"), split_of(line, "dev") == split
+        document = shelf.document(line, fetch=wanted)
+        if document is None:  # a file of another split
+            continue
+        question = Question(
+            name=name,
+            text=words,
+            document=document.name,
+            spans=spans_of(line, line.fields.get("spans"), document),
+            relevant={document.name: 1},
+            kind=line.text("type") if "type" in line.fields else "",
+        )
+        if wanted:
+            questions.append(question)
+    need_questions(questions, split, path)
+    wanted_by_any = {str(line.fields.get("document")) for line in asking}
+    used = dict.fromkeys(question.document for question in questions)
+    used |= dict.fromkeys(name for name in documents if name not in wanted_by_any)
+    return Task(
+        name=path.name.removesuffix(".gz").removesuffix(".jsonl"),
+        split=split,
+        documents=tuple(shelf.known[name] for name in used),
+        questions=tuple(questions),
+        facts={name: facts.get(name, {}) for name in used},
+        notes=tuple(f"{name}: {note}" for name in used for note in shelf.known[name].notes),
+    )
+
+
+class _Shelf:
+    """Documents by name; files are read when they are first asked of."""
+
+    def __init__(self, folder: Path, documents: Mapping[str, Document]) -> None:
+        self._folder = folder
+        self._given = set(documents)
+        self.known = dict(documents)
+
+    def document(self, line: Line, *, fetch: bool) -> Document | None:
+        """The document of a question line; None for an unread file where ``fetch`` is False."""
+        if "text" in line.fields:
+            if "document" in line.fields:
+                raise line.wrong("both 'document' and 'text'", "leave one of them out")
+            text = _text(line)
+            digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+            name = f"text {digest[:12]}"
+            return self.known.setdefault(name, Document(name=name, text=text))
+        name = line.name("document")
+        if name in self.known:
+            return self.known[name]
+        if "\n" in name or len(name) > 255:
+            raise line.wrong("'document' holds a text, not a name", "put a text under 'text'")
+        file = self._folder / name
+        if not file.is_file():
+            raise line.wrong(
+                f"no document {name!r}: neither the 'id' of a line with 'text' nor a file "
+                f"in {self._folder}",
+                f"{nearest(name, self._given)}add a line with this 'id' and its 'text'",
+            )
+        if not fetch:
+            return None
+        self.known[name] = replace(read(file), name=name)
+        return self.known[name]
+
+
+def _text(line: Line) -> str:
+    text = line.text("text")
+    if not text.strip():
+        raise line.wrong("'text' is empty", "leave the line out or give it a text")
+    return text
+
+
+def _check_keys(line: Line) -> None:
+    for key in line.fields:
+        if key not in _KEYS:
+            raise line.wrong(
+                f"a question line has no key {key!r}",
+                f"{nearest(key, _KEYS)}keys are {', '.join(_KEYS)}",
+            )

@@ -1,0 +1,238 @@
+"""Lines of a task file, and a mistake in any of them named with file, line and what to do."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, get_args
+
+from milepost.errors import InputError, UnreadableFile
+from milepost.evaluate.types import Split
+from milepost.types import Document, Span
+
+SPLITS: tuple[Split, ...] = get_args(Split)
+_COMPARED = 20_000  # names; comparing with more of them would take seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One JSON object of a file, which knows where it stands.
+
+    Attributes:
+        path: the file.
+        number: the line, from 1; for a format without lines, the row.
+        fields: what it holds.
+    """
+
+    path: Path
+    number: int
+    fields: Mapping[str, Any]
+
+    def wrong(self, problem: str, mend: str) -> InputError:
+        """The error to raise, with file and line before the problem."""
+        return InputError(f"{self.path}, line {self.number}: {problem}", mend)
+
+    def text(self, *keys: str) -> str:
+        """The string under the first of the keys that is there.
+
+        Raises:
+            InputError: no such key, or not a string.
+        """
+        key = next((key for key in keys if key in self.fields), None)
+        if key is None:
+            raise self.wrong(
+                f"no {_quoted(keys)}", f"it has {_quoted(self.fields) or 'nothing'}: add {keys[0]}"
+            )
+        value = self.fields[key]
+        if not isinstance(value, str):
+            raise self.wrong(f"{key!r} is {_shown(value)}, not a string", "put it in quotes")
+        return value
+
+    def name(self, *keys: str) -> str:
+        """An identifier: a string that is not blank, or a whole number (as a string)."""
+        key = next((key for key in keys if key in self.fields), keys[0])
+        value = self.fields.get(key)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        found = self.text(*keys)
+        if not found.strip():
+            raise self.wrong(f"{key!r} is empty", "every one needs a name of its own")
+        return found
+
+
+def lines(path: Path) -> Iterator[Line]:
+    """JSON objects of a file of JSON lines, gzipped or not; blank lines say nothing.
+
+    Raises:
+        UnreadableFile: no such file, damaged, or no UTF-8.
+        InputError: a line that is no JSON object.
+    """
+    for number, words in enumerate(_text_lines(path), 1):
+        if not words.strip():
+            continue
+        try:
+            fields = json.loads(words)
+        except (ValueError, RecursionError) as error:
+            raise InputError(
+                f"{path}, line {number}: no JSON: {error}", "write one JSON object a line"
+            ) from error
+        if not isinstance(fields, dict):
+            raise InputError(
+                f"{path}, line {number}: {_shown(fields)} is no JSON object",
+                "write one JSON object a line",
+            )
+        yield Line(path, number, fields)
+
+
+def _text_lines(path: Path) -> Iterator[str]:
+    try:
+        with path.open("rb") as file:
+            packed = file.read(2) == b"\x1f\x8b"  # a name may lie, the first bytes do not
+        with gzip.open(path, "rb") if packed else path.open("rb") as stream:
+            for line in stream:
+                yield line.decode("utf-8-sig")
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise UnreadableFile(
+            f"{path} cannot be read: {reason}", "it must be JSON lines in UTF-8, gzipped or not"
+        ) from error
+
+
+def split_of(line: Line, otherwise: Split | None = None) -> Split:
+    """The line's ``split``; ``otherwise`` where it names none.
+
+    Raises:
+        InputError: none where one is needed, or another than train, dev and test.
+    """
+    if otherwise is not None and "split" not in line.fields:
+        return otherwise
+    return checked_split(line.text("split"), f"{line.path}, line {line.number}: ")
+
+
+def checked_split(name: str, where: str = "") -> Split:
+    """A split by its name.
+
+    Raises:
+        InputError: another name than train, dev and test.
+    """
+    for split in SPLITS:
+        if split == name:
+            return split
+    raise InputError(
+        f"{where}there is no split {name!r}",
+        f"{nearest(name, SPLITS)}splits are {', '.join(SPLITS)}",
+    )
+
+
+def question_text(line: Line, *keys: str) -> str:
+    """The question's words.
+
+    Raises:
+        InputError: none, or neither letter nor digit in them, which no system could answer.
+    """
+    words = line.text(*keys)
+    if not any(letter.isalnum() for letter in words):
+        raise line.wrong(f"the question {words!r} has neither letter nor digit", "ask in words")
+    return words
+
+
+def spans_of(line: Line, value: Any, document: Document) -> tuple[Span, ...]:
+    """Evidence spans, ascending.
+
+    Spans may be given in any order. Ones that overlap are an error: whether two pieces or one
+    were meant, only the author knows, and ``all``-evidence metrics depend on it.
+
+    Raises:
+        InputError: no spans, not pairs of whole numbers, empty, outside the document, overlapping.
+    """
+    pair = "a span is [start, end]: code points of the document, end exclusive"
+    if not isinstance(value, list) or not value:
+        raise line.wrong(f"'spans' is {_shown(value)}, not a list of spans", pair)
+    found: list[Span] = []
+    for span in value:
+        if (
+            not isinstance(span, list)
+            or len(span) != 2
+            or not all(isinstance(edge, int) and not isinstance(edge, bool) for edge in span)
+        ):
+            raise line.wrong(f"{_shown(span)} is no span", pair)
+        start, end = span
+        if not 0 <= start <= end <= len(document.text):
+            raise line.wrong(
+                f"span {start}–{end} is outside document {document.name!r} "
+                f"of {len(document.text)} characters",
+                "count code points (Python string offsets), not bytes",
+            )
+        if start == end:
+            raise line.wrong(f"span {start}–{end} is empty", pair)
+        found.append((start, end))
+    found.sort()
+    for (start, end), (following, last) in pairwise(found):
+        if following < end:
+            raise line.wrong(
+                f"spans {start}–{end} and {following}–{last} overlap", "make one span of them"
+            )
+    return tuple(found)
+
+
+class Named:
+    """Things by name, each name once.
+
+    Args:
+        what: what is named, for messages: ``document``, ``question``.
+    """
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._lines: dict[str, tuple[Path, int]] = {}
+
+    def add(self, name: str, line: Line) -> None:
+        """Remember a name.
+
+        Raises:
+            InputError: it was there before.
+        """
+        here = (line.path, line.number)
+        path, number = self._lines.setdefault(name, here)
+        if (path, number) != here:
+            where = "" if path == line.path else f"{path}, "
+            raise line.wrong(
+                f"{self._what} {name!r} stands already in {where}line {number}",
+                "give each a name of its own",
+            )
+
+
+def nearest(name: str, known: Collection[str]) -> str:
+    """``did you mean 'NAME'? `` of the nearest known name, or nothing; case does not count."""
+    if len(known) > _COMPARED:
+        return ""
+    folded = {each.casefold(): each for each in known}
+    near = get_close_matches(name.casefold(), folded, 1, 0.4)
+    return f"did you mean {folded[near[0]]!r}? " if near else ""
+
+
+def need_questions(questions: Collection[object], split: Split, source: Path) -> None:
+    """Refuse a task that asks nothing.
+
+    Raises:
+        InputError: there are no questions.
+    """
+    if not questions:
+        raise InputError(
+            f"{source} has no {split} question that can be asked", "choose another split or file"
+        )
+
+
+def _quoted(names: Collection[str]) -> str:
+    return " or ".join(map(repr, names)) if len(names) < 8 else f"{len(names)} other keys"
+
+
+def _shown(value: Any) -> str:
+    words = json.dumps(value, ensure_ascii=False)
+    return words if len(words) <= 40 else words[:39] + "…"

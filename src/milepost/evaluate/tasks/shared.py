@@ -1,0 +1,117 @@
+"""The eight span-labelled tasks that lie beside the checkout, one folder each.
+
+A folder holds ``documents.jsonl.gz`` (``id``, ``title``, ``text``, ``meta``) and
+``questions.jsonl.gz`` (``id``, ``document``, ``question``, ``spans``, ``split`` and, in
+``written``, ``type``).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from milepost.errors import InputError
+from milepost.evaluate.tasks.reading import (
+    Line,
+    Named,
+    lines,
+    nearest,
+    need_questions,
+    question_text,
+    spans_of,
+    split_of,
+)
+from milepost.evaluate.types import Question, Split, Task
+from milepost.types import Document
+
+SPAN_TASKS = (
+    "written",
+    "squad_articles",
+    "covid_papers",
+    "trials",
+    "meetings",
+    "policies",
+    "multilingual",
+    "long_corpora",
+)
+"""The folders of ``tasks/``."""
+
+TEST_ONLY = frozenset({"long_corpora"})
+"""Tasks without training and development questions: four very long documents."""
+
+
+def read_folder(folder: Path, split: Split) -> Task:
+    """A task from its two files.
+
+    The collection is the documents that a question of the split names; a document lies in one
+    split only, so no question of another split can ask for it.
+
+    Raises:
+        UnreadableFile: a file is missing or damaged.
+        InputError: a line that cannot be used, or no question of the split.
+    """
+    source = _either(folder, "questions")
+    asking: list[Line] = []
+    names = Named("question")
+    for line in lines(source):
+        names.add(line.name("id"), line)
+        if split_of(line) == split:
+            asking.append(line)
+    need_questions(asking, split, source)
+    wanted = {line.name("document") for line in asking}
+    documents, facts = _documents(_either(folder, "documents"), wanted)
+    return Task(
+        name=folder.name,
+        split=split,
+        documents=tuple(documents.values()),
+        questions=tuple(_question(line, documents) for line in asking),
+        facts=facts,
+    )
+
+
+def _documents(
+    path: Path, wanted: set[str]
+) -> tuple[dict[str, Document], dict[str, dict[str, Any]]]:
+    documents: dict[str, Document] = {}
+    facts: dict[str, dict[str, Any]] = {}
+    names = Named("document")
+    known: set[str] = set()
+    for line in lines(path):
+        name = line.name("id")
+        names.add(name, line)
+        known.add(name)
+        if name not in wanted:
+            continue
+        text = line.text("text")
+        if not text.strip():
+            raise line.wrong(f"document {name!r} has no text", "leave it and its questions out")
+        documents[name] = Document(name=name, text=text)
+        meta = line.fields.get("meta", {})
+        if not isinstance(meta, dict):
+            raise line.wrong("'meta' is no object", 'write {"licence": "…"}')
+        facts[name] = {**meta, "title": line.fields.get("title", "")}
+    missing = sorted(wanted - known)
+    if missing:
+        raise InputError(
+            f"{path} has no document {missing[0]!r}, of which questions ask",
+            f"{nearest(missing[0], known)}fetch both files again",
+        )
+    return documents, facts
+
+
+def _question(line: Line, documents: dict[str, Document]) -> Question:
+    document = documents[line.name("document")]
+    return Question(
+        name=line.name("id"),
+        text=question_text(line, "question"),
+        document=document.name,
+        spans=spans_of(line, line.fields.get("spans"), document),
+        relevant={document.name: 1},
+        kind=line.text("type") if "type" in line.fields else "",
+    )
+
+
+def _either(folder: Path, stem: str) -> Path:
+    """The gzipped file, or the plain one where only that is there."""
+    plain = folder / f"{stem}.jsonl"
+    return plain if plain.is_file() else folder / f"{stem}.jsonl.gz"

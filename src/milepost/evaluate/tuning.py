@@ -1,0 +1,138 @@
+"""Each rival at its best: one procedure for all, on development questions only.
+
+A family is a name with ``tuned`` in the place of its unit. Its candidates are asked every
+development question with the document given; the one with the highest evidence recall (mean of
+the budgets, then of the tasks) is chosen, one for all tasks, as a user would set it up once.
+Two things are tuned in a second round, with what did best in the first: k1 and b of words, and the
+windows in which late chunking reads.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from statistics import fmean
+
+from milepost.evaluate import where
+from milepost.evaluate.metrics import BUDGETS
+from milepost.evaluate.names import Workshop, parse
+from milepost.evaluate.run import ask
+from milepost.evaluate.tasks.protocol import for_tuning
+from milepost.evaluate.tuned import Tuned
+from milepost.evaluate.types import Task
+
+SIZES = (
+    "sentence",
+    "200",
+    "400",
+    "400-100",
+    "800",
+    "800-200",
+    "1600",
+    "2000",
+    "recursive:400-100",
+    "recursive:1000-200",
+    "semantic:400",
+    "semantic:800",
+)
+"""Units tried: whole sentences packed, with and without overlap, and two libraries' splitters."""
+
+LATE = ("sentence", "200", "400", "800", "1600")
+"""Units of late chunking: whole sentences, so that one pass gives all."""
+
+MODELS = ("minilm", "landmark")
+WEIGHTS = ("/0.5", "", "/2", "/4")
+FREE = tuple((k1, b) for k1 in (0.9, 1.5) for b in (0.4, 0.9))
+WINDOWS = (32, 64, 128)
+"""Tokens of a window of late chunking, beside the length that the model reads: a model that was
+trained on short texts finds more in short windows. Milepost's own has its windows."""
+
+
+def families() -> dict[str, list[str]]:
+    """Every family with its candidates of the first round.
+
+    Where vectors and words are joined, unit and weight are chosen together.
+    """
+    found: dict[str, list[str]] = {
+        "bm25:tuned": [f"bm25:{unit}" for unit in SIZES],
+        "bm25s:tuned": [f"bm25s:{unit}" for unit in SIZES],
+    }
+    for model in MODELS:
+        found[f"sentence:tuned@{model}+bm25"] = [f"sentence@{model}+bm25{w}" for w in WEIGHTS]
+        found[f"sentence-window:tuned@{model}"] = [
+            f"sentence-window:{size}@{model}" for size in (1, 2, 3, 5)
+        ]
+        for base, units in (("chunk", SIZES[1:]), ("late-chunk", LATE)):
+            alone = [f"{base}:{unit}@{model}" for unit in units]
+            found[f"{base}:tuned@{model}"] = alone
+            found[f"{base}:tuned@{model}+bm25"] = [
+                f"{name}+bm25{weight}" for name in alone for weight in WEIGHTS
+            ]
+            found[f"{base}:tuned@{model}+bm25/rank"] = [f"{name}+bm25/rank" for name in alone]
+    return found
+
+
+def tune(
+    tasks: Sequence[Task],
+    workshop: Workshop,
+    *,
+    progress: Callable[[str, float], None] | None = None,
+) -> Tuned:
+    """Choose every family's best candidate.
+
+    Args:
+        tasks: none of them of the test split.
+        workshop: makes the systems.
+        progress: called with each candidate and its figure.
+
+    Raises:
+        InputError: a task of the test split.
+    """
+    asked = [for_tuning(task) for task in tasks]
+
+    def figure(name: str) -> float:
+        value = fmean(_recall(name, task, workshop) for task in asked)
+        if progress is not None:
+            progress(name, value)
+        return value
+
+    grids: dict[str, dict[str, float]] = {}
+    choices: dict[str, str] = {}
+    for family, candidates in families().items():
+        grid = {name: figure(name) for name in candidates}
+        best = max(grid, key=grid.__getitem__)
+        grid |= {name: figure(name) for name in second_round(best)}
+        grids[family] = {name: round(value, 4) for name, value in grid.items()}
+        choices[family] = max(grid, key=grid.__getitem__)
+    return Tuned(
+        choices=choices,
+        grids=grids,
+        tasks={task.name: (len(task.questions), len(task.documents)) for task in asked},
+        questions=hashed(asked),
+        date=where.today(),
+        commit=where.commit(),
+    )
+
+
+def hashed(tasks: Sequence[Task]) -> str:
+    """What tells one set of questions from another: sha256 of their names."""
+    names = sorted(f"{task.name} {q.name}" for task in tasks for q in task.questions)
+    return hashlib.sha256("\n".join(names).encode()).hexdigest()
+
+
+def second_round(best: str) -> Iterator[str]:
+    """Names like the one that did best, with other numbers of what is tuned last.
+
+    >>> list(second_round("late-chunk:200@minilm"))[:2]
+    ['late-chunk-w32:200@minilm', 'late-chunk-w64:200@minilm']
+    """
+    base, _, rest = best.partition(":")
+    if base == "bm25":
+        yield from (f"bm25-k{k1}-b{b}:{rest}" for k1, b in FREE)
+    if base == "late-chunk" and parse(best).model != "landmark":
+        yield from (f"late-chunk-w{tokens}:{rest}" for tokens in WINDOWS)
+
+
+def _recall(name: str, task: Task, workshop: Workshop) -> float:
+    figures = ask(workshop.make(name), task, "document", budgets=BUDGETS).figures
+    return fmean(fmean(figures[f"recall@{budget}"]) for budget in BUDGETS)

@@ -1,0 +1,111 @@
+"""What is evaluated: documents with questions, systems that answer them, places that come back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from milepost.types import Document, Span
+
+Split = Literal["train", "dev", "test"]
+Setting = Literal["document", "collection"]
+"""``document``: the question's document is given, find the place. ``collection``: all documents
+of the task are searched at once, find document and place."""
+
+SETTINGS: tuple[Setting, ...] = ("document", "collection")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question and what answers it.
+
+    Attributes:
+        name: unique in its task.
+        text: the question.
+        document: name of the document that holds the evidence.
+        spans: evidence as code-point offsets into that document: ascending, apart, not empty.
+            Empty for a task that judges whole documents only.
+        relevant: documents judged relevant, with their grade (1 unless the task grades).
+        kind: the question's type where the task tells types apart (``context``, ``scattered`` …).
+    """
+
+    name: str
+    text: str
+    document: str
+    spans: tuple[Span, ...]
+    relevant: Mapping[str, int] = field(default_factory=dict)
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Documents and questions of one split.
+
+    Attributes:
+        name: short, as in ``milepost eval --tasks NAME``.
+        split: which split the questions come from; the tuner reads no ``test``.
+        documents: the collection.
+        questions: each one's documents are in the collection.
+        facts: what else is known of each document by name (licence, language, kind …).
+        settings: in which settings it can be asked. A task without spans: ``collection`` only.
+        notes: what of its source the task leaves out and what was changed, for people.
+    """
+
+    name: str
+    split: Split
+    documents: tuple[Document, ...]
+    questions: tuple[Question, ...]
+    facts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    settings: tuple[Setting, ...] = SETTINGS
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A piece of a document that a system returns: ``text[start:end]`` of ``document``."""
+
+    document: str
+    start: int
+    end: int
+    score: float
+
+
+class Ranking(Protocol):
+    """A system's answer to one question, before it is known how much of it will be read."""
+
+    def best(self, most: int) -> list[Place]:
+        """The best ``most`` units (sentences, chunks …), best first."""
+
+    def spend(self, budget: int) -> list[Place]:
+        """What is shown to a reader of ``budget`` characters, best first.
+
+        Whole units until the budget is full, or less where a system cuts its answer itself: the
+        metrics cut the last place where the budget ends.
+        """
+
+    def documents(self, most: int) -> list[str]:
+        """Names of the best ``most`` documents, each as good as its best unit, best first."""
+
+
+class Opened(Protocol):
+    """A system that has read its documents."""
+
+    tokens: int
+    """Tokens its model has read of the documents; 0 without a model."""
+
+    def search(self, questions: Sequence[str]) -> Iterable[Ranking]:
+        """One ranking a question, in order. Several at once, so that models can batch them."""
+
+
+class System(Protocol):
+    """A way of finding places. ``open`` may be called many times, with few or many documents."""
+
+    name: str
+    """As in ``milepost eval --systems NAME``."""
+
+    fingerprint: str
+    """What the results depend on beside the name: the model's fingerprint, a library's version."""
+
+    def open(self, documents: Sequence[Document]) -> Opened:
+        """Read the documents; their names are distinct."""

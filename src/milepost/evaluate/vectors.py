@@ -1,0 +1,111 @@
+"""Vectors kept on disk by content and fingerprint, so that a second run takes minutes."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from milepost.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class Vectors:
+    """A file of vectors: key → ``(n, d)`` float16.
+
+    What comes back is rounded to float16 whether it was there or not, so that a first run and a
+    second one give the same figures. Safe to kill: a row is there whole or not at all.
+
+    Args:
+        path: the file; None keeps nothing.
+
+    Attributes:
+        kept: how often vectors were there already.
+
+    Raises:
+        InputError: the file cannot be written or is no such file.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self.kept = 0
+        if path is None:
+            return
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # No write-ahead log: two processes that switch a new file to it at once do not wait
+            # for each other, whatever the time-out; one of them fails.
+            with closing(self._connect()) as file, file:
+                file.execute(
+                    "CREATE TABLE IF NOT EXISTS vectors (key TEXT PRIMARY KEY, width INTEGER, "
+                    "rows BLOB, tokens INTEGER) WITHOUT ROWID"
+                )
+        except (OSError, sqlite3.Error) as error:
+            raise InputError(
+                f"{path} cannot hold vectors: {error}", "give another --cache FOLDER"
+            ) from error
+
+    def get(
+        self,
+        fingerprint: str,
+        texts: Sequence[str],
+        make: Callable[[], tuple[NDArray[np.float32], int]],
+    ) -> tuple[NDArray[np.float32], int]:
+        """Vectors of the texts as this model and way of reading make them.
+
+        Args:
+            fingerprint: the model and whatever else the vectors depend on.
+            texts: what is read.
+            make: gives the vectors ``(n, d)`` and the tokens read, where they are not known yet.
+
+        Returns:
+            The vectors, ``(n, d)`` float32, and the tokens the model read for them.
+        """
+        import numpy as np
+
+        digest = hashlib.sha256(fingerprint.encode())
+        for text in texts:
+            part = text.encode("utf-8", "surrogatepass")
+            digest.update(len(part).to_bytes(8, "little") + part)
+        key = digest.hexdigest()
+        if self._path is not None:
+            try:
+                with closing(self._connect()) as file:
+                    row = file.execute(
+                        "SELECT width, rows, tokens FROM vectors WHERE key = ?", (key,)
+                    ).fetchone()
+                if row is not None:
+                    known = np.frombuffer(row[1], np.float16).reshape(-1, row[0])
+                    self.kept += 1
+                    return known.astype(np.float32), int(row[2])
+            except (sqlite3.Error, ValueError, TypeError) as error:
+                raise InputError(
+                    f"{self._path} is damaged: {error}", "delete it, or give another --cache FOLDER"
+                ) from error
+        made, tokens = make()
+        rounded = made.astype(np.float16)
+        if self._path is not None:
+            try:
+                with closing(self._connect()) as file, file:
+                    file.execute(
+                        "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)",
+                        (key, made.shape[1], rounded.tobytes(), tokens),
+                    )
+            except sqlite3.Error as error:
+                raise InputError(
+                    f"{self._path} cannot be written: {error}",
+                    "free some space or give another --cache FOLDER",
+                ) from error
+        return rounded.astype(np.float32), tokens
+
+    def _connect(self) -> sqlite3.Connection:
+        file = sqlite3.connect(self._path or ":memory:", timeout=60)
+        # A killed process loses nothing; what a power cut takes can be made again.
+        file.execute("PRAGMA synchronous = OFF")
+        return file

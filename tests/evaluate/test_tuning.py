@@ -1,0 +1,120 @@
+"""Choosing each rival's settings, and the protocol that keeps test questions out of it."""
+
+import json
+
+import pytest
+
+from milepost.errors import InputError, UnreadableFile
+from milepost.evaluate import tuning
+from milepost.evaluate.names import Workshop
+from milepost.evaluate.tuned import SCHEMA, SHIPPED, Tuned, read_tuned, write_tuned
+from milepost.evaluate.types import Question, Task
+from milepost.evaluate.vectors import Vectors
+from milepost.types import Document
+
+# The word stands in two sentences; only beside "gold" is it evidence, so words must be seen
+# with their neighbours: chunks of 60 find it, single sentences cannot tell.
+TEXT = "Gold was found. It lies in the river. " + "Nothing was found. It lies. " * 30
+
+
+def _task(split):
+    document = Document("d", TEXT)
+    start = TEXT.index("It lies in the river.")
+    question = Question("q", "Where is gold?", "d", ((start, start + 21),), {"d": 1})
+    return Task("gold", split, (document,), (question,))
+
+
+@pytest.fixture
+def few(monkeypatch):
+    """Two families of two candidates, so that the procedure itself is what is tested."""
+    found = {
+        "bm25:tuned": ["bm25:sentence", "bm25:60"],
+        "chunk:tuned@landmark": ["chunk:sentence@landmark", "chunk:60@landmark"],
+    }
+    monkeypatch.setattr(tuning, "families", lambda: found)
+    monkeypatch.setattr(tuning, "BUDGETS", (40,))
+    return found
+
+
+def test_the_best_candidate_is_chosen_and_all_are_kept(few):
+    """Each family's choice has its highest figure, and words are tried with other k1 and b."""
+    heard = []
+    tuned = tuning.tune(
+        [_task("dev")], Workshop(Vectors(None)), progress=lambda name, value: heard.append(name)
+    )
+    assert set(tuned.choices) == set(few)
+    for family, grid in tuned.grids.items():
+        assert set(few[family]) <= set(grid)
+        assert grid[tuned.choices[family]] == max(grid.values())
+    assert tuned.tasks == {"gold": (1, 1)}
+    assert any(name.startswith("bm25-k") for name in tuned.grids["bm25:tuned"])
+    assert heard == [name for grid in tuned.grids.values() for name in grid]
+
+
+def test_the_second_round_of_late_chunking_tries_windows():
+    """Rivals' models in other windows, alone and joined with words; our own as it is."""
+    joined = list(tuning.second_round("late-chunk:400@minilm+bm25/2"))
+    assert joined == [f"late-chunk-w{n}:400@minilm+bm25/2" for n in tuning.WINDOWS]
+    assert list(tuning.second_round("late-chunk:400@landmark")) == []
+    assert list(tuning.second_round("bm25s:400")) == []
+
+
+def test_test_questions_cannot_be_tuned_on(few):
+    """A task of the test split stops the tuner before any system is asked."""
+    heard = []
+    with pytest.raises(InputError, match="test"):
+        tuning.tune(
+            [_task("dev"), _task("test")],
+            Workshop(Vectors(None)),
+            progress=lambda name, value: heard.append(name),
+        )
+    assert heard == []
+
+
+def test_the_shipped_choices_were_made_on_development_questions(shared_data):
+    """Their hash is that of the development questions of the shared data, taken the same way."""
+    from milepost.evaluate.session import Session
+
+    tuned = read_tuned(SHIPPED)
+    documents = max(count for _, count in tuned.tasks.values())
+    questions = max(count for count, _ in tuned.tasks.values())
+    session = Session(data=shared_data, split="dev", questions=questions, documents=documents)
+    tasks = [task for task, _ in session.loaded()]
+    assert tuned.tasks == {task.name: (len(task.questions), len(task.documents)) for task in tasks}
+    assert tuned.questions == tuning.hashed(tasks)
+
+
+def test_choices_are_written_and_read_again(tmp_path):
+    """What is written is what is read."""
+    tuned = Tuned({"a:tuned": "a:1"}, {"a:tuned": {"a:1": 0.5}}, {"t": (3, 1)}, "ab", "now", "c")
+    path = tmp_path / "tuned.json"
+    write_tuned(path, tuned)
+    assert read_tuned(path) == tuned
+    assert tuned.name("a:tuned") == "a:1"
+    with pytest.raises(InputError, match=r"b:tuned was not tuned.*a:tuned"):
+        tuned.name("b:tuned")
+
+
+def test_other_files_are_told_apart(tmp_path):
+    """A missing file, one that is no JSON, and one of another version."""
+    path = tmp_path / "tuned.json"
+    with pytest.raises(UnreadableFile, match=r"tuned\.json cannot be read.*--tune"):
+        read_tuned(path)
+    path.write_text("{")
+    with pytest.raises(UnreadableFile, match="cannot be read"):
+        read_tuned(path)
+    path.write_text(json.dumps({"schema": "milepost-tuned/0"}))
+    with pytest.raises(InputError, match="of this version"):
+        read_tuned(path)
+    for damaged in ({}, {"tasks": {"t": 3}}, {"tasks": {}, "choices": {}}, {"tasks": []}):
+        path.write_text(json.dumps({"schema": SCHEMA, **damaged}))
+        with pytest.raises(InputError, match=r"tuned\.json is damaged.*--tune"):
+            read_tuned(path)
+
+
+def test_choices_that_cannot_be_written_are_told(tmp_path):
+    """Folders are made; a file in the place of one is named."""
+    tuned = Tuned({}, {}, {}, "", "", "")
+    write_tuned(tmp_path / "new" / "tuned.json", tuned)
+    with pytest.raises(InputError, match=r"tuned\.json.more cannot be written"):
+        write_tuned(tmp_path / "new" / "tuned.json" / "more", tuned)
