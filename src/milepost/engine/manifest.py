@@ -23,13 +23,14 @@ class Manifest:
         fingerprint: sha256 (16 hex digits) over weights, tokenizer and the settings below that
             change vectors; an index remembers it.
         dimensions: width of the vectors.
-        opening: token that opens a window, e.g. ``[CLS]``.
+        opening: token that opens a window, e.g. ``[CLS]``; empty for none.
         landmark: token that closes a sentence, e.g. ``[SEP]``.
         window: tokens of a window, halo and landmarks included.
         left: tokens of halo before the owned sentences.
         right: tokens of halo after them.
         longest: most tokens of one sentence; longer ones are cut at clauses.
         own_sentence: in the last layer a landmark attends to its own sentence only.
+        causal: a landmark sees only what stands before it, so that no halo follows.
         pooling: how landmarks become the document vector (``lmk``: their mean).
         fusion: the learned numbers of the search, see ``search/fusion.py``; empty for its defaults.
         trained: a summary of the training, for people.
@@ -45,6 +46,7 @@ class Manifest:
     right: int = 32
     longest: int = 128
     own_sentence: bool = True
+    causal: bool = False
     pooling: str = "lmk"
     fusion: dict[str, Any] = field(default_factory=dict)
     trained: dict[str, Any] = field(default_factory=dict)
@@ -52,6 +54,8 @@ class Manifest:
     def write(self, folder: Path) -> None:
         """Write ``milepost.json``."""
         fields = {"schema": SCHEMA, **asdict(self)}
+        if not self.causal:
+            del fields["causal"]  # of a model that sees both sides, older versions read it all
         path = folder / MANIFEST
         path.write_text(json.dumps(fields, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
@@ -83,6 +87,8 @@ def read_manifest(folder: Path) -> Manifest:
     wrong = [name for name, least in _LEAST.items() if not _is_size(fields.get(name, least), least)]
     if not wrong and manifest.window < manifest.longest + 2:
         wrong = ["window"]  # the opening token, the longest sentence, its landmark
+    if not wrong and manifest.causal and manifest.right:
+        wrong = ["right"]
     if wrong:
         raise ModelError(f"{path} has no usable {', '.join(wrong)}", mend)
     return manifest

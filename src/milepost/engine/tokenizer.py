@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from milepost.errors import ModelError
 
 if TYPE_CHECKING:
+    from tokenizers import Encoding
     from tokenizers import Tokenizer as Backend
 
 
@@ -32,8 +33,13 @@ class Tokenizer:
 
     Args:
         source: the ``tokenizer.json``, or a tokenizer made in memory (which is changed).
-        opening: the token that opens a window.
+        opening: the token that opens a window; empty for none.
         landmark: the token that closes a sentence.
+
+    Attributes:
+        opening: its id, None for none.
+        landmark: its id.
+        unknown: id of what stands for letters the tokenizer does not know, None for none.
 
     Raises:
         ModelError: the file is damaged or lacks one of the tokens.
@@ -47,10 +53,13 @@ class Tokenizer:
         # Without this a literal "[SEP]" in a document would become a landmark.
         backend.encode_special_tokens = True
         self._backend = backend
-        self.opening = self._id(name, opening)
+        self.opening = self._id(name, opening) if opening else None
         self.landmark = self._id(name, landmark)
         unknown = backend.token_to_id("[UNK]")
         self.unknown: int | None = backend.token_to_id("<unk>") if unknown is None else unknown
+        # Byte-level and sentencepiece tokens hold the white space before their word, WordPiece's
+        # never do.
+        self._holds_space = _holds_space(backend)
 
     def _id(self, name: str, token: str) -> int:
         number: int | None = self._backend.token_to_id(token)
@@ -59,15 +68,76 @@ class Tokenizer:
         return number
 
     def encode(self, sentences: Sequence[str]) -> list[Tokens]:
-        """Tokens of each sentence; a sentence of white space alone has none."""
+        """Tokens of each sentence; a sentence of white space alone has none.
+
+        White space around a sentence is no part of it, and none at the start of a token is part
+        of what the token covers.
+        """
+        clean = [_LONE.sub("\ufffd", sentence) for sentence in sentences]
+        if not self._holds_space:
+            return [
+                self._plain(sentence, encoding)
+                for sentence, encoding in zip(clean, self._backend_encode(clean), strict=True)
+            ]
+        bare = [sentence.strip() for sentence in clean]
         return [
-            Tokens(encoding.ids, [a for a, _ in offsets], [b for _, b in offsets])
-            for encoding in self._backend.encode_batch(
-                [_LONE.sub("\ufffd", sentence) for sentence in sentences],
-                add_special_tokens=False,
-            )
-            for offsets in (encoding.offsets,)
+            _without_space(self._plain(inner, encoding), inner, whole)
+            for whole, inner, encoding in zip(clean, bare, self._backend_encode(bare), strict=True)
         ]
+
+    def _backend_encode(self, sentences: Sequence[str]) -> list[Encoding]:
+        found: list[Encoding] = self._backend.encode_batch(sentences, add_special_tokens=False)
+        return found
+
+    def _plain(self, sentence: str, encoding: Encoding) -> Tokens:
+        """Tokens of an encoding, none of them the opening or the landmark."""
+        ids: list[int] = encoding.ids
+        if self.landmark in ids or self.opening in ids:
+            return self._apart(sentence, encoding)
+        offsets = encoding.offsets
+        return Tokens(ids, [a for a, _ in offsets], [b for _, b in offsets])
+
+    def _apart(self, sentence: str, encoding: Encoding) -> Tokens:
+        """Tokens where a text's own "</s>" came out as the special token of that name.
+
+        Unigram finds special tokens in its vocabulary like any other piece, so such a piece is
+        read letter by letter.
+        """
+        tokens = Tokens([], [], [])
+        for number, (start, end) in zip(encoding.ids, encoding.offsets, strict=True):
+            parts = [(number, start, end)]
+            if number in (self.landmark, self.opening):
+                parts = [
+                    (piece, at + a, at + b)
+                    for at, letter in enumerate(sentence[start:end], start)
+                    for one in self._backend_encode([letter])
+                    for piece, (a, b) in zip(one.ids, one.offsets, strict=True)
+                ]
+            for piece, a, b in parts:
+                tokens.ids.append(piece)
+                tokens.starts.append(a)
+                tokens.ends.append(b)
+        return tokens
+
+
+def _holds_space(backend: Backend) -> bool:
+    one, two = (backend.encode(text, add_special_tokens=False) for text in ("a", " a a \n"))
+    # Some byte-level files trim the places and still have tokens for the margins.
+    return len(two.ids) != 2 * len(one.ids) or any(
+        start < end and start in (0, 2) for start, end in two.offsets
+    )
+
+
+def _without_space(tokens: Tokens, sentence: str, whole: str) -> Tokens:
+    """Places in ``whole`` of what was found in ``sentence``, which is it without its margins."""
+    margin = len(whole) - len(whole.lstrip())
+    starts, ends = [], []
+    for start, end in zip(tokens.starts, tokens.ends, strict=True):
+        word = sentence[start:end].lstrip()
+        # A token of white space alone covers it all the same.
+        starts.append(margin + (end - len(word) if word else start))
+        ends.append(margin + end)
+    return Tokens(tokens.ids, starts, ends)
 
 
 def _loaded(path: Path) -> Backend:

@@ -1,33 +1,215 @@
-"""Landmark checkpoints on disk: Hugging Face's names, float16 or float32 safetensors."""
+"""Landmark checkpoints on disk, ours and Hugging Face's, whole or as a LoRA adapter."""
 
 from __future__ import annotations
 
+import dataclasses
 import json
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors.torch import load_file, save_file
+from tokenizers import Tokenizer
 
 from milepost.errors import ModelError
-from milepost.model.landmark_encoder import LandmarkEncoder
+from milepost.model.fetch import ADAPTER, base_of, local, read_config
+from milepost.model.huggingface import ATTENTION, HuggingFace, quiet
+from milepost.model.landmark_encoder import BACKBONES, LandmarkEncoder
+from milepost.model.lora import attach, is_adapted
+from milepost.model.reading import Reading, read_reading
+from milepost.model.special import (
+    TOKENIZER,
+    add_token,
+    choose_landmark,
+    choose_opening,
+    load_tokenizer,
+    special_tokens,
+    write_special_tokens,
+)
+from milepost.model.vocabulary import cover
 
 _MEND = "a checkpoint holds config.json, model.safetensors and tokenizer.json"
 
 
-def load_checkpoint(folder: Path, *, own_sentence: bool = True) -> LandmarkEncoder:
-    """Read ``config.json`` and ``model.safetensors`` of a BERT or ModernBERT; float32, eval mode.
+@dataclass(slots=True)
+class Checkpoint:
+    """A landmark encoder with all that reading text by it takes.
+
+    Attributes:
+        model: in float32 and evaluation mode.
+        tokenizer: with the landmark in its vocabulary.
+        reading: which tokens open and close, and how long windows are.
+        special: what the tokenizer calls its own, ``sep_token`` …
+    """
+
+    model: LandmarkEncoder
+    tokenizer: Tokenizer
+    reading: Reading
+    special: dict[str, str] = field(default_factory=dict)
+
+    def save(self, folder: Path, dtype: torch.dtype = torch.float16) -> None:
+        """Write a folder that ``open_checkpoint`` reads again; an adapter without its base."""
+        save_checkpoint(self.model, folder, dtype)
+        self.tokenizer.save(str(folder / TOKENIZER))
+        write_special_tokens(folder, self.special)
+        self.reading.write(folder)
+
+
+def open_checkpoint(
+    source: str | Path,
+    *,
+    landmark: str | None = None,
+    opening: str | None = None,
+    bidirectional: bool | None = None,
+    transformers: bool | None = None,
+    attention: str = ATTENTION,
+    trainable: bool = False,
+) -> Checkpoint:
+    """Open a folder, or a model by its name on the hub, as a landmark encoder.
+
+    A BERT or ModernBERT is read by the network of ours, any other encoder or decoder by
+    ``transformers``; a folder with ``adapter_config.json`` is a LoRA adapter on its base. What is
+    not given is what the folder's ``landmark.json`` says, else what its tokenizer does.
+
+    Args:
+        source: the folder, or ``owner/name``.
+        landmark: token that closes a sentence; made where the vocabulary has none of that name.
+        opening: token that opens a window; empty for none.
+        bidirectional: let a causal network see both sides.
+        transformers: use its network where there is one of ours as well.
+        attention: what ``transformers`` computes attention by, e.g. ``sdpa`` to train faster.
+        trainable: an adapter that is to be trained further.
+
+    Raises:
+        ModelError: a file is missing or damaged, the architecture cannot be read at landmarks, or
+            a token is not in the vocabulary.
+        MissingExtra: the folder is an adapter and peft is not installed.
+    """
+    folder = local(source)
+    base = base_of(folder)
+    config = read_config(base)
+    said = read_reading(folder)
+    tokenizer = load_tokenizer(folder if (folder / TOKENIZER).is_file() else base)
+    special = special_tokens(base, tokenizer)
+    usual = choose_landmark(special, landmark or (said.landmark if said else None))
+    plain = said.transformers if transformers is None and said else bool(transformers)
+    ours = config.get("model_type") in BACKBONES and not plain and base == folder
+    both = said.bidirectional if bidirectional is None and said else bool(bidirectional)
+    reading = dataclasses.replace(
+        said or Reading("", "", own_sentence=ours),
+        opening=choose_opening(special, opening if opening is not None else _opening(said)),
+        landmark=usual,
+        bidirectional=both,
+        transformers=plain or base != folder,
+    )
+    if ours:
+        if both:
+            raise ModelError(f"{folder} sees both sides as it is", "leave bidirectional out")
+        model = _ours(folder, config, reading.own_sentence)
+    else:
+        reading = dataclasses.replace(reading, own_sentence=False)
+        name = str(base.resolve()) if base != folder or Path(source).is_dir() else str(source)
+        model = _by_transformers(base, both, attention, name)
+    _prepare(model, tokenizer, special, reading)
+    if base != folder:
+        attach(model, folder, trainable=trainable)
+    return Checkpoint(model.eval(), tokenizer, reading, special)
+
+
+def _opening(said: Reading | None) -> str | None:
+    return said.opening if said else None
+
+
+def _prepare(
+    model: LandmarkEncoder, tokenizer: Tokenizer, special: dict[str, str], reading: Reading
+) -> None:
+    """Give the landmark an embedding, and see that it is not the network's pad."""
+    if reading.opening and tokenizer.token_to_id(reading.opening) is None:
+        raise ModelError(
+            f"the tokenizer has no token {reading.opening!r} to open a window with",
+            "name one of its own, or none by an empty string",
+        )
+    near = special.get("sep_token") or special.get("eos_token")
+    number = add_token(tokenizer, reading.landmark)
+    cover(model, number, near=tokenizer.token_to_id(near) if near else None)
+    backbone = model.backbone
+    pad = model.config.get("pad_token_id")
+    if pad == number and isinstance(backbone, HuggingFace):
+        # Usual among decoders. Nothing here needs a pad token: masks come from lengths.
+        if backbone.first:
+            raise ModelError(
+                f"{reading.landmark!r} is the pad token, by which this network counts positions",
+                "name another landmark",
+            )
+        backbone.forget_pad()
+        model.config = backbone.config
+
+
+def _by_transformers(
+    folder: Path, bidirectional: bool, attention: str, name: str
+) -> LandmarkEncoder:
+    """The network of a folder; ``name`` is what an adapter of it will call its base."""
+    from transformers import AutoModel
+
+    try:
+        with quiet():
+            network, report = AutoModel.from_pretrained(
+                str(folder), attn_implementation=attention, output_loading_info=True
+            )
+    except Exception as error:  # transformers raises OSError, ValueError and others
+        first = str(error).strip().partition("\n")[0]
+        raise ModelError(f"{folder} cannot be read: {first}", _MEND) from error
+    missing = sorted(name for name in report["missing_keys"] if "pooler" not in name)
+    if missing:
+        # transformers would fill them at random.
+        raise ModelError(f"{folder} lacks {missing[0]}", _MEND)
+    network.name_or_path = name
+    try:
+        backbone = HuggingFace(network.float(), bidirectional=bidirectional)
+    except (AttributeError, NotImplementedError, TypeError, ValueError) as error:
+        raise ModelError(
+            f"{network.config.model_type} cannot be read at landmarks: {error}",
+            "use an encoder or a decoder of text",
+        ) from error
+    return LandmarkEncoder(backbone.config, own_sentence=False, backbone=backbone)
+
+
+def load_checkpoint(folder: Path, *, own_sentence: bool | None = None) -> LandmarkEncoder:
+    """The model of a checkpoint alone; float32, eval mode. ``open_checkpoint`` gives the rest too.
 
     Weights of heads and poolers are passed over; a backbone weight that is missing is an error.
+
+    Args:
+        folder: with a BERT, a ModernBERT or any other encoder or decoder of ``transformers``.
+        own_sentence: None for what ``landmark.json`` says, else True where the network can.
 
     Raises:
         ModelError: a file is missing or damaged, or the architecture is not known.
     """
+    said = read_reading(folder)
+    plain = said is not None and said.transformers
+    if (folder / ADAPTER).is_file() or plain:
+        return open_checkpoint(folder).model
+    config = read_config(folder)
+    if config.get("model_type") not in BACKBONES:
+        if own_sentence:
+            raise ModelError(
+                f"{config.get('model_type')} attends to the whole window in every layer",
+                "leave own_sentence out",
+            )
+        return open_checkpoint(folder).model
+    if own_sentence is None:
+        own_sentence = said.own_sentence if said else True
+    return _ours(folder, config, own_sentence)
+
+
+def _ours(folder: Path, config: dict[str, Any], own_sentence: bool) -> LandmarkEncoder:
     try:
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         weights = load_file(folder / "model.safetensors")
     except FileNotFoundError as error:
         raise ModelError(f"{folder} is no checkpoint: {error}", _MEND) from error
-    except Exception as error:  # safetensors raises its own, json ValueError
+    except Exception as error:  # safetensors raises its own
         raise ModelError(f"{folder} cannot be read: {error}", _MEND) from error
     try:
         model = LandmarkEncoder(config, own_sentence=own_sentence)
@@ -55,10 +237,20 @@ def _bare(name: str, kind: str) -> str:
 def save_checkpoint(
     model: LandmarkEncoder, folder: Path, dtype: torch.dtype = torch.float16
 ) -> None:
-    """Write ``config.json`` and ``model.safetensors``; the tokenizer is the caller's to copy."""
+    """Write config and weights; of a model with LoRA the adapter alone, in its own precision.
+
+    The tokenizer and ``landmark.json`` are the caller's, see ``Checkpoint.save``.
+    """
     folder.mkdir(parents=True, exist_ok=True)
+    backbone = model.backbone
+    if is_adapted(model):
+        # Whether embeddings were added is known here; peft would ask the hub.
+        backbone.network.save_pretrained(str(folder), save_embedding_layers=False)
+        return
     text = json.dumps(model.config, indent=1, sort_keys=True) + "\n"
     (folder / "config.json").write_text(text, encoding="utf-8")
-    state = model.backbone.state_dict()
-    halves = {name: weight.to(dtype).contiguous() for name, weight in state.items()}
-    save_file(halves, folder / "model.safetensors")
+    named = backbone.network if isinstance(backbone, HuggingFace) else backbone
+    halves = {
+        name: weight.to(dtype).contiguous().clone() for name, weight in named.state_dict().items()
+    }
+    save_file(halves, folder / "model.safetensors", metadata={"format": "pt"})

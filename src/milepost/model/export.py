@@ -1,7 +1,8 @@
 """Checkpoint → model folder: the bridge from torch to the engine.
 
 The graph ends at the landmarks, so nothing of the text that has no vector leaves it. int8 is full
-quantisation (weights and activations) by NNCF, calibrated on windows of real text.
+quantisation (weights and activations) by NNCF, calibrated on windows of real text. bf16 is a way to
+store: weights of half the size, arithmetic in float32, so that vectors are the same on every CPU.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import io
 import json
 import logging
 import shutil
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -24,10 +26,12 @@ from milepost._optional import require
 from milepost.engine.folder import GRAPHS, TOKENIZER
 from milepost.engine.manifest import Manifest
 from milepost.engine.silence import no_telemetry
+from milepost.model.huggingface import HuggingFace, quiet
 from milepost.model.landmark_encoder import LandmarkEncoder
 
 Feed = dict[str, NDArray[np.int32]]
 NAMES = ("ids", "sentences", "marks")
+_SMALL = 1024  # numbers of a constant that is not worth halving
 
 
 def convert(model: LandmarkEncoder) -> Any:
@@ -40,10 +44,44 @@ def convert(model: LandmarkEncoder) -> Any:
         torch.tensor([[2, 4], [3, 0]], dtype=torch.int32),
     )
     shapes = [([-1, -1], openvino.Type.i32)] * 3
-    with torch.no_grad(), contextlib.redirect_stdout(io.StringIO()):
+    with contextlib.ExitStack() as stack:
+        if isinstance(model.backbone, HuggingFace):
+            model.backbone.for_export()
+            stack.enter_context(quiet())
+        stack.enter_context(torch.no_grad())
+        stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
+        stack.enter_context(warnings.catch_warnings())
+        # The tracer warns of every value it takes for a constant; the parity report is what says
+        # whether one of them was none.
+        warnings.simplefilter("ignore")
         graph = openvino.convert_model(model.eval(), example_input=example, input=shapes)
     for port, name in zip(graph.inputs, NAMES, strict=True):
         port.get_tensor().set_names({name})
+    return graph
+
+
+def halve(graph: Any) -> Any:
+    """The graph with its weights in bfloat16, widened to float32 where they are used.
+
+    Args:
+        graph: what ``convert`` returned; changed in place.
+    """
+    with no_telemetry():
+        openvino = require("openvino", extra="export")
+    for node in graph.get_ops():
+        if node.get_type_name() != "Constant" or node.get_element_type() != openvino.Type.f32:
+            continue
+        values = node.data
+        # Scales and the numbers of norms are small, and rounding them moves everything.
+        if values.ndim < 2 or values.size < _SMALL:
+            continue
+        rounded = torch.from_numpy(values.copy()).to(torch.bfloat16).view(torch.int16).numpy()
+        tensor = openvino.Tensor(rounded, list(values.shape), openvino.Type.bf16)
+        small = openvino.op.Constant(tensor, shared_memory=False)
+        small.set_friendly_name(node.get_friendly_name())
+        wide = openvino.opset13.convert(small, "f32")
+        for target in node.output(0).get_target_inputs():
+            target.replace_source_output(wide.output(0))
     return graph
 
 
@@ -58,13 +96,15 @@ def quantize(graph: Any, calibration: Iterable[Feed]) -> Any:
         nncf = require("nncf", extra="export")
     logging.getLogger("nncf").setLevel(logging.ERROR)
     feeds = list(calibration)
-    return nncf.quantize(
-        graph,
-        nncf.Dataset(feeds),
-        model_type=nncf.ModelType.TRANSFORMER,
-        preset=nncf.QuantizationPreset.MIXED,
-        subset_size=len(feeds),
-    )
+    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # its own, about its internals; its bars go to stdout
+        return nncf.quantize(
+            graph,
+            nncf.Dataset(feeds),
+            model_type=nncf.ModelType.TRANSFORMER,
+            preset=nncf.QuantizationPreset.MIXED,
+            subset_size=len(feeds),
+        )
 
 
 def export(
@@ -75,6 +115,7 @@ def export(
     name: str,
     calibration: Iterable[Feed] | None = None,
     f32: bool = True,
+    bf16: bool = False,
     settings: dict[str, Any] | None = None,
 ) -> Manifest:
     """Write a model folder that ``milepost.load`` reads.
@@ -86,6 +127,7 @@ def export(
         name: the model's name.
         calibration: text for int8 as batches; None writes no int8 graph.
         f32: write the float32 graph as well.
+        bf16: write the float32 graph with weights in bfloat16 as well.
         settings: fields of ``Manifest`` that differ from its defaults.
     """
     with no_telemetry():
@@ -97,8 +139,12 @@ def export(
     if calibration is not None:
         small = quantize(graph, calibration)
         openvino.save_model(small, folder / GRAPHS["int8"], compress_to_fp16=False)
+    if bf16:  # last, as it changes the graph
+        openvino.save_model(halve(graph), folder / GRAPHS["bf16"], compress_to_fp16=False)
     shutil.copyfile(tokenizer, folder / TOKENIZER)
-    fields = {**(settings or {}), "own_sentence": model.own_sentence}
+    said = {"own_sentence": model.own_sentence, "causal": model.causal}
+    halo = {"right": 0} if model.causal else {}
+    fields = {**halo, **(settings or {}), **said}
     draft = Manifest(name=name, fingerprint="", dimensions=model.backbone.width, **fields)
     manifest = Manifest(
         **{
@@ -135,4 +181,8 @@ def fingerprint(model: LandmarkEncoder, tokenizer: Path, manifest: Manifest) -> 
     digest.update(tokenizer.read_bytes())
     shaping = ("opening", "landmark", "window", "left", "right", "longest", "own_sentence")
     digest.update(json.dumps({key: getattr(manifest, key) for key in shaping}).encode())
+    if isinstance(model.backbone, HuggingFace):
+        # Of these networks the weights do not say all: rotary frequencies, sliding windows …
+        said = {**model.backbone.identity, "causal": manifest.causal}
+        digest.update(json.dumps(said, sort_keys=True, default=str).encode())
     return digest.hexdigest()[:16]

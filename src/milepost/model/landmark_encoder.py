@@ -16,9 +16,13 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from milepost.model.bert import Bert
+from milepost.model.huggingface import HuggingFace
 from milepost.model.modernbert import ModernBert
 
 BACKBONES: dict[str, type[Bert] | type[ModernBert]] = {"bert": Bert, "modernbert": ModernBert}
+"""The backbones of ours; every other one is ``huggingface.HuggingFace``."""
+
+Backbone = Bert | ModernBert | HuggingFace
 
 
 class LandmarkEncoder(nn.Module):
@@ -28,25 +32,39 @@ class LandmarkEncoder(nn.Module):
         config: fields of a Hugging Face ``config.json``; ``model_type`` names the backbone.
         own_sentence: whether a landmark attends to its own sentence only in the last layer
             (False: to the whole window, as in the papers).
+        backbone: one of ``transformers`` in the place of ours; it attends to the whole window.
 
     Raises:
-        ValueError: no backbone of that ``model_type``.
+        ValueError: no backbone of that ``model_type``, or one that cannot do ``own_sentence``.
     """
 
-    def __init__(self, config: dict[str, Any], *, own_sentence: bool = True) -> None:
+    def __init__(
+        self,
+        config: dict[str, Any],
+        *,
+        own_sentence: bool = True,
+        backbone: HuggingFace | None = None,
+    ) -> None:
         super().__init__()
         kind = config.get("model_type", "")
-        if kind not in BACKBONES:
+        if backbone is None and kind not in BACKBONES:
             raise ValueError(f"no backbone for model_type {kind!r}; known: {sorted(BACKBONES)}")
+        if backbone is not None and own_sentence:
+            raise ValueError(f"{kind} of transformers has no last layer of its own sentence")
         self.config = config
         self.own_sentence = own_sentence
-        self.backbone = BACKBONES[kind](config)
+        self.backbone: Backbone = backbone or BACKBONES[kind](config)
+
+    @property
+    def causal(self) -> bool:
+        """Whether a landmark sees only what stands before it."""
+        return isinstance(self.backbone, HuggingFace) and self.backbone.causal
 
     def forward(self, ids: Tensor, sentences: Tensor, marks: Tensor) -> Tensor:
         """Unit vectors at the landmarks, ``(b, m, d)``.
 
         Args:
-            ids: ``(b, t)`` int: ``[CLS] s1 [LMK] s2 [LMK] …``, padded with any id.
+            ids: ``(b, t)`` int: ``[CLS] s1 [LMK] s2 [LMK] …``, padded with any id on the right.
             sentences: ``(b, t)`` int: number of the sentence each token belongs to, its landmark
                 included; 0 for ``[CLS]``; -1 for padding.
             marks: ``(b, m)`` int: positions of the landmarks; unused places hold 0 and give a

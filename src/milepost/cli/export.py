@@ -1,0 +1,135 @@
+"""``milepost export``: from a checkpoint to a model folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from milepost.cli.options import Settings, common, json_option, say
+
+if TYPE_CHECKING:
+    from milepost.model.release import Released
+
+
+@click.command(
+    short_help="Turn a trained checkpoint into a model folder, and check it.",
+    epilog="""\b
+Examples:
+  milepost export runs/first/checkpoint --out models/first
+  milepost export runs/first/checkpoint --out models/first \\
+      --precision f32,int8 --calibration notes.md --calibration paper.pdf
+  milepost search "who paid?" papers/ --model models/first""",
+)
+@click.argument("checkpoint", metavar="FOLDER")
+@click.option(
+    "--out",
+    metavar="FOLDER",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="The model folder to write; it must not exist.",
+)
+@click.option(
+    "--precision",
+    metavar="LIST",
+    default="f32",
+    show_default=True,
+    help="Graphs to write: f32, bf16 (weights of half the size), int8; with commas between.",
+)
+@click.option("--name", help="The model's name; otherwise that of its folder.")
+@click.option(
+    "--calibration",
+    metavar="FILE",
+    multiple=True,
+    help="Real text for int8 and for the comparison with torch; may be given often.",
+)
+@click.option("--window", type=click.IntRange(min=3), help="Most tokens read at once.")
+@click.option(
+    "--left", type=click.IntRange(min=0), help="Tokens of context before a window's own sentences."
+)
+@click.option("--right", type=click.IntRange(min=0), help="Tokens of context behind them.")
+@json_option
+@common
+@click.pass_obj
+def export(
+    settings: Settings,
+    checkpoint: str,
+    out: Path,
+    precision: str,
+    name: str | None,
+    calibration: tuple[str, ...],
+    window: int | None,
+    left: int | None,
+    right: int | None,
+    as_json: bool,
+) -> int:
+    """Write the checkpoint in FOLDER (landmark training's or Hugging Face's) as a model folder.
+
+    Every graph is compared with the checkpoint on real sentences; one that is not near enough is
+    an error, and nothing is left behind. A LoRA adapter is merged into its base.
+    """
+    from milepost._optional import require
+
+    require("torch", extra="train")
+    from milepost.model.release import release
+    from milepost.text import read
+
+    if not settings.quiet:
+        say(f"exporting {checkpoint}")
+    released = release(
+        checkpoint,
+        out,
+        precisions=[part.strip() for part in precision.split(",") if part.strip()],
+        name=name,
+        calibration=[read(file).text for file in calibration],
+        window=window,
+        left=left,
+        right=right,
+    )
+    if as_json:
+        _print_json(released)
+    else:
+        _print_table(released)
+    return 0
+
+
+def _print_json(released: Released) -> None:
+    from dataclasses import asdict
+
+    from milepost.cli.records import print_json
+
+    manifest = released.manifest
+    print_json(
+        {
+            "path": str(released.folder),
+            "name": manifest.name,
+            "fingerprint": manifest.fingerprint,
+            "dimensions": manifest.dimensions,
+            "opening": manifest.opening,
+            "landmark": manifest.landmark,
+            "causal": manifest.causal,
+            "window": manifest.window,
+            "left": manifest.left,
+            "right": manifest.right,
+            "parity": [asdict(parity) for parity in released.parity],
+        }
+    )
+
+
+def _print_table(released: Released) -> None:
+    manifest = released.manifest
+    opening = manifest.opening or "nothing"
+    click.echo(f"{released.folder}  ({manifest.name}, fingerprint {manifest.fingerprint})")
+    click.echo(
+        f"  {manifest.dimensions} dimensions, windows of {manifest.window} tokens "
+        f"({manifest.left} before, {manifest.right} after)"
+        f"{', causal' if manifest.causal else ''}; opened by {opening}, landmark "
+        f"{manifest.landmark}"
+    )
+    click.echo("  cosine with torch   least      mean       sentences")
+    for parity in released.parity:
+        click.echo(
+            f"  {parity.precision:<18}  {parity.least:.6f}   {parity.mean:.6f}   "
+            f"{parity.sentences:>9,}"
+        )

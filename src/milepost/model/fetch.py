@@ -1,0 +1,100 @@
+"""The files of a checkpoint: a folder of the user's, or one of the Hugging Face hub."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from milepost.errors import ModelError
+from milepost.model.landmark_encoder import BACKBONES
+
+ADAPTER = "adapter_config.json"
+_HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+_FILES = ("*.json", "*.safetensors", "*.model", "*.txt")
+_MEND = "a checkpoint holds config.json, model.safetensors and tokenizer.json"
+
+
+def local(source: str | Path) -> Path:
+    """The folder itself, or the hub's model of that name in its cache, fetched where needed.
+
+    Raises:
+        ModelError: there is no such folder and the hub gives none.
+    """
+    folder = Path(source).expanduser()
+    if folder.is_dir():
+        return folder
+    name = str(source)
+    if not _HUB_NAME.fullmatch(name):
+        raise ModelError(f"there is no folder {name!r}", _MEND)
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    try:
+        return Path(snapshot_download(name, allow_patterns=list(_FILES), local_files_only=True))
+    except LocalEntryNotFoundError:
+        pass
+    try:
+        return Path(snapshot_download(name, allow_patterns=list(_FILES)))
+    except Exception as error:  # the hub's client raises its transport's errors as they are
+        first = str(error).strip().partition("\n")[0]
+        raise ModelError(
+            f"no folder {name!r}, and the Hugging Face hub does not give it: {first}",
+            "give a folder with a checkpoint",
+        ) from error
+
+
+def base_of(folder: Path) -> Path:
+    """The folder that an adapter was trained on; of a whole checkpoint the folder itself.
+
+    Raises:
+        ModelError: the adapter does not say, or its base is not there.
+    """
+    path = folder / ADAPTER
+    if not path.is_file():
+        return folder
+    base = read_object(path).get("base_model_name_or_path")
+    if not base:
+        raise ModelError(f"{path} names no base model", "merge the adapter where it was trained")
+    return local(base)
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """``config.json``, of an architecture of ours or that ``transformers`` knows.
+
+    Raises:
+        ModelError: it is missing, damaged or of no known architecture.
+    """
+    path = folder / "config.json"
+    if not path.is_file():
+        raise ModelError(f"{folder} is no checkpoint: it has no config.json", _MEND)
+    config = read_object(path)
+    kind = config.get("model_type")
+    if kind in BACKBONES:
+        return config
+    from transformers import CONFIG_MAPPING
+
+    if kind not in CONFIG_MAPPING:
+        near = difflib.get_close_matches(str(kind), list(CONFIG_MAPPING), 1, 0.5)
+        raise ModelError(
+            f"{path}: no architecture {kind!r}",
+            f"did you mean {near[0]}?" if near else "known ones: bert, modernbert, llama, qwen2 …",
+        )
+    return config
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """The JSON object in a file.
+
+    Raises:
+        ModelError: it cannot be read, or holds something else.
+    """
+    try:
+        fields = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{path} cannot be read: {error}", _MEND) from error
+    if not isinstance(fields, dict):
+        raise ModelError(f"{path} is no JSON object", _MEND)
+    return fields

@@ -1,0 +1,225 @@
+"""Folders of others: sentence-transformers encoders, LMK checkpoints of every known layout.
+
+``read_folder`` gives an ``LmkModel`` for a folder trained with LMK pooling: Milepost's own, the
+three layouts of sentence-transformers PR 3642, or the authors' (weights alone, settings by the
+caller or the folder's name). ``starting_weights`` says what a plain encoder folder holds, to
+train from. ``write_folder`` writes one that sentence-transformers opens. No code of a folder is
+run and nothing is unpickled. ``docs/interop.md`` has the table.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from milepost._optional import require
+from milepost.errors import ModelError
+from milepost.model.landmark_transformer import CONFIG, LandmarkTransformer, from_json
+from milepost.model.layouts import (
+    MODULES,
+    PROMPTS,
+    InteropWarning,
+    kind_of,
+    modules_of,
+    of_name,
+    of_pull_request,
+    poolings_of,
+    prompts_of,
+    read_json,
+    template_of,
+)
+from milepost.model.lmk import Rule
+from milepost.model.lmk_model import Granularity, LmkModel, max_tokens
+
+__all__ = ["InteropWarning", "StartingWeights", "read_folder", "starting_weights", "write_folder"]
+
+
+@dataclass(frozen=True, slots=True)
+class StartingWeights:
+    """What a plain encoder folder holds, for landmark training to start from.
+
+    Attributes:
+        folder: where ``config.json``, weights and tokenizer are.
+        model_type: the backbone's name in transformers.
+        max_tokens: longest row it was used with; None where nothing says.
+        pooling: how its vectors were read (``mean``, ``cls`` …); more than one: concatenated.
+        normalized: whether its vectors were of unit length.
+        lower_case: whether texts went to lower case first.
+        query_prompt, document_prompt: put in front of texts.
+        left_out: modules that landmark training has no use for (a dense layer …).
+    """
+
+    folder: Path
+    model_type: str
+    max_tokens: int | None
+    pooling: tuple[str, ...]
+    normalized: bool
+    lower_case: bool
+    query_prompt: str
+    document_prompt: str
+    left_out: tuple[str, ...]
+
+
+def starting_weights(folder: Path) -> StartingWeights:
+    """Read the layout of a sentence-transformers folder, or of a plain Hugging Face one.
+
+    Raises:
+        ModelError: it is neither.
+    """
+    modules = modules_of(folder)
+    root = folder / modules[0]["path"] if modules else folder
+    if modules and not kind_of(modules[0]) == "Transformer":
+        raise ModelError(
+            f"{folder} starts with a {kind_of(modules[0])}", "give an encoder's folder"
+        )
+    config = read_json(root / "config.json")
+    found = sorted(root.glob("sentence_*_config.json"))
+    settings = read_json(found[0]) if found else {}
+    tokenizer = root / "tokenizer_config.json"
+    limits = (
+        settings.get("max_seq_length"),
+        read_json(tokenizer).get("model_max_length") if tokenizer.is_file() else None,
+        config.get("max_position_embeddings"),
+    )
+    # Tokenizers that know no limit write 10^30.
+    known = [int(each) for each in limits if each is not None and 0 < each < 10**9]
+    query, document = prompts_of(folder)
+    pooling = [m for m in modules if kind_of(m) == "Pooling"]
+    return StartingWeights(
+        folder=root,
+        model_type=config.get("model_type", ""),
+        max_tokens=min(known, default=None),
+        pooling=poolings_of(read_json(folder / pooling[0]["path"] / "config.json"))
+        if pooling
+        else (),
+        normalized=any(kind_of(m) == "Normalize" for m in modules),
+        lower_case=bool(settings.get("do_lower_case", False)),
+        query_prompt=query,
+        document_prompt=document,
+        left_out=tuple(
+            kind_of(m) for m in modules[1:] if kind_of(m) not in ("Pooling", "Normalize", "Dropout")
+        ),
+    )
+
+
+def read_folder(
+    folder: Path,
+    *,
+    granularity: Granularity | None = None,
+    limit: int | None = None,
+    rule: Rule | None = None,
+    by_id: bool = False,
+) -> LmkModel:
+    """Load a folder trained with LMK pooling.
+
+    Args:
+        folder: its place on disk.
+        granularity: tokens a landmark, or ``"sentences"``; default: what the folder says.
+        limit: longest row in tokens; default: what the folder says, or all the model takes.
+        rule: what happens at the end of a row; default: the one it was trained with.
+        by_id: pool landmark tokens that stand in the text too, as the published code does.
+
+    Raises:
+        ModelError: it is damaged, of another kind, or does not say what must be known.
+
+    Warns:
+        InteropWarning: settings were guessed, or other programs read the folder differently.
+    """
+    transformers = require("transformers", extra="train")
+    if (folder / "adapter_config.json").is_file():
+        raise ModelError(
+            f"{folder} is an adapter of a decoder, whose landmarks stand before each chunk",
+            "only encoders with landmarks behind each chunk are read",
+        )
+    modules = modules_of(folder)
+    root = folder / modules[0]["path"] if modules else folder
+    if not (root / "config.json").is_file():
+        raise ModelError(f"{folder} holds no model", "a model folder has a config.json")
+    plain = bool(modules) and kind_of(modules[0]) != "LandmarkTransformer"
+    if plain and granularity is None:
+        raise ModelError(
+            f"{folder} was not trained with LMK pooling",
+            "train it first: starting_weights() reads it; or pass granularity to try it as it is",
+        )
+    try:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(root, local_files_only=True)
+        backbone, loaded = transformers.AutoModel.from_pretrained(
+            root, local_files_only=True, use_safetensors=True, output_loading_info=True
+        )
+    except Exception as error:  # the library raises all kinds
+        first = str(error).strip().partition("\n")[0]
+        raise ModelError(f"{folder} cannot be loaded: {first}", "is it complete?") from error
+    # The library fills what is missing with random numbers. Poolers are not read here.
+    missing = sorted(name for name in loaded["missing_keys"] if not name.startswith("pooler."))
+    if missing:
+        raise ModelError(f"the weights of {folder} lack {missing[0]}", "is it complete?")
+    backbone = backbone.float()
+    room = max_tokens(backbone.config) if limit is None else limit
+    if modules and modules[0]["type"].startswith("milepost."):
+        settings = from_json(read_json(root / CONFIG), str(root / CONFIG))
+    elif modules and not plain:
+        settings = of_pull_request(folder, modules, tokenizer, granularity, room)
+    else:
+        settings = of_name(folder, tokenizer, granularity, room)
+    if rule is Rule.DOUBLE_SUFFIX:
+        opening, closing = template_of(tokenizer)
+        settings = replace(settings, opening=opening, closing=closing)
+    query, document = prompts_of(folder)
+    settings = replace(
+        settings,
+        granularity=settings.granularity if granularity is None else granularity,
+        limit=settings.limit if limit is None else limit,
+        rule=rule or settings.rule,
+        by_id=by_id or settings.by_id,
+        normalized=not modules or any(kind_of(m) == "Normalize" for m in modules),
+        query_prompt=query,
+        document_prompt=document,
+    )
+    return LmkModel(backbone, tokenizer, settings)
+
+
+def write_folder(lmk: LmkModel, folder: Path) -> None:
+    """Write a folder that ``read_folder`` and sentence-transformers (with milepost) open.
+
+    It appears whole or not at all.
+
+    Raises:
+        ModelError: there is something at that place.
+    """
+    if folder.exists():
+        raise ModelError(f"{folder} exists", "give a new name")
+    part = folder.with_name(folder.name + ".part")
+    shutil.rmtree(part, ignore_errors=True)  # of a write that was killed
+    part.mkdir(parents=True)
+    module = LandmarkTransformer(lmk)
+    module.save(str(part))
+    kinds = [("", f"{LandmarkTransformer.__module__}.{LandmarkTransformer.__name__}")]
+    if lmk.settings.normalized:
+        # The short old path, which every release of that library resolves.
+        kinds.append(("1_Normalize", "sentence_transformers.models.Normalize"))
+        (part / "1_Normalize").mkdir()
+    _write(
+        part / MODULES,
+        [
+            {"idx": n, "name": str(n), "path": path, "type": kind}
+            for n, (path, kind) in enumerate(kinds)
+        ],
+    )
+    prompts = {"query": lmk.settings.query_prompt, "document": lmk.settings.document_prompt}
+    _write(
+        part / PROMPTS,
+        {
+            "model_type": "SentenceTransformer",
+            "prompts": prompts,
+            "default_prompt_name": None,
+            "similarity_fn_name": "cosine",
+        },
+    )
+    part.rename(folder)
+
+
+def _write(path: Path, value: Any) -> None:
+    path.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")

@@ -1,0 +1,222 @@
+"""What folders of other programs say about LMK pooling, layout by layout.
+
+Three layouts of sentence-transformers PR 3642 and the authors' folders, whose names alone say
+something. Nothing of a folder is run. ``docs/interop.md`` has the table.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from milepost.errors import ModelError
+from milepost.model.landmark_transformer import CONFIG
+from milepost.model.lmk import Rule
+from milepost.model.lmk_model import SENTENCES, Granularity, LmkSettings
+
+MODULES = "modules.json"
+PROMPTS = "config_sentence_transformers.json"
+_NAMED = re.compile(
+    r"_(?P<method>lmk_fixed|lmk_var|lmk_en|lmk_multi|cls|mean|latent_attn|every_64)"
+    r"_gran_(?P<sizes>\d+(?:_\d+)*)$"
+)
+_POOLING_SWITCHES = {
+    "pooling_mode_cls_token": "cls",
+    "pooling_mode_max_tokens": "max",
+    "pooling_mode_mean_tokens": "mean",
+    "pooling_mode_mean_sqrt_len_tokens": "mean_sqrt_len_tokens",
+    "pooling_mode_weightedmean_tokens": "weightedmean",
+    "pooling_mode_lasttoken": "lasttoken",
+    "pooling_mode_lmk": "lmk",
+}
+
+
+class InteropWarning(UserWarning):
+    """A folder says less than it should, or other programs read it differently."""
+
+
+def of_pull_request(
+    folder: Path,
+    modules: Sequence[dict[str, Any]],
+    tokenizer: Any,
+    granularity: Granularity | None,
+    limit: int | None,
+) -> LmkSettings:
+    """Settings of sentence-transformers PR 3642; its three layouts differ by their keys."""
+    other = [kind_of(m) for m in modules[1:] if kind_of(m) not in ("Pooling", "Normalize")]
+    pooling = [m for m in modules if kind_of(m) == "Pooling"]
+    if other or len(pooling) != 1:
+        raise ModelError(f"{folder / MODULES} lists {other or 'no pooling'}", "not supported")
+    config = read_json(folder / modules[0]["path"] / CONFIG)
+    head = read_json(folder / pooling[0]["path"] / "config.json")
+    if poolings_of(head) != ("lmk",):
+        raise ModelError(f"{folder} pools {poolings_of(head)}", "only LMK pooling alone is read")
+    if head.get("include_prompt") is False and any(prompts_of(folder)):
+        raise ModelError(f"{folder} leaves its prompts out of pooling", "not supported with LMK")
+    opening, closing = _opening(tokenizer), tuple[int, ...]()
+    rule, usual, training = Rule.OFFICIAL, config.get("landmark_interval"), None
+    if "landmark_interval" in config:
+        rule = Rule.DOUBLE_SUFFIX
+        opening, closing = template_of(tokenizer)
+        training = config.get("train_landmark_interval")
+    elif "eval_splitter_granularity" in config:
+        usual = config["eval_splitter_granularity"]
+        training = config.get("train_splitter_granularity")
+    elif "splitter_granularity" in config:
+        usual = config["splitter_granularity"]
+        training = usual if isinstance(usual, list) else None
+        if config.get("splitter_type") == "variable" or usual != 128 or config.get("do_lower_case"):
+            _warn(
+                "the revisions of sentence-transformers that wrote this folder reload it with a "
+                f"landmark every 128 tokens and without lower case; it says {usual}"
+            )
+        if isinstance(usual, list):
+            usual = 128 if granularity is None else granularity
+            if granularity is None:
+                _warn("this folder names no granularity for evaluation; 128 is taken")
+    if usual is None:
+        usual = 32 if granularity is None else granularity
+        if granularity is None:
+            _warn(f"{folder} names no granularity; 32 is taken")
+    if not isinstance(training, list):
+        training = [] if training is None else [training]
+    length = config.get("max_seq_length") or limit
+    return LmkSettings(
+        opening=opening,
+        closing=closing,
+        landmark=_landmark(config.get("lmk_token_id"), head.get("lmk_token_id"), tokenizer),
+        granularity=usual,
+        limit=_known(length, folder),
+        rule=rule,
+        training=tuple(training),
+        lower_case=bool(config.get("do_lower_case", False)),
+    )
+
+
+def of_name(
+    folder: Path, tokenizer: Any, granularity: Granularity | None, limit: int | None
+) -> LmkSettings:
+    """Settings of the authors' checkpoints: the caller's, else of ``…_<method>_gran_<sizes>``."""
+    hint = _NAMED.search(folder.name) or _NAMED.search(folder.parent.name)
+    training: tuple[Granularity, ...] = ()
+    if hint is not None:
+        method, sizes = hint["method"], tuple(int(size) for size in hint["sizes"].split("_"))
+        if method in ("lmk_en", "lmk_multi"):
+            training = (SENTENCES,)
+        elif method in ("lmk_fixed", "lmk_var"):
+            training = sizes
+        elif granularity is None:
+            raise ModelError(f"{folder} was trained for {method} pooling", "LMK cannot read it")
+    if granularity is None:
+        if not training:
+            raise ModelError(
+                f"{folder} does not say how its landmarks stand", "pass granularity, mostly 32"
+            )
+        granularity = 32 if 32 in training else training[0]
+        if granularity == SENTENCES:
+            _warn(f"{folder} was trained with another program's sentences than Milepost's")
+        elif len(training) > 1:
+            _warn(f"{folder} was trained with {training}; {granularity} is taken")
+    return LmkSettings(
+        opening=_opening(tokenizer),
+        landmark=_landmark(None, None, tokenizer),
+        granularity=granularity,
+        limit=_known(limit, folder),
+        rule=Rule.OFFICIAL,
+        training=training,
+    )
+
+
+def _landmark(transformer: int | None, pooling: int | None, tokenizer: Any) -> int:
+    """The landmark's id: the transformer module's, the pooling's, ``[SEP]``, end of text."""
+    if transformer is not None and transformer >= 0:
+        if pooling is not None and 0 <= pooling != transformer:
+            _warn(f"landmark {transformer} is inserted but {pooling} pooled; the first is taken")
+        elif pooling is not None and pooling < 0:
+            _warn("Pooling names no landmark; read alone, it takes the mean of all tokens")
+        return transformer
+    for each in (pooling, tokenizer.sep_token_id, tokenizer.eos_token_id):
+        if each is not None and each >= 0:
+            return int(each)
+    raise ModelError("the tokenizer has no [SEP] and no end of text", "LMK needs a landmark")
+
+
+def _opening(tokenizer: Any) -> tuple[int, ...]:
+    """``[CLS]``, else the beginning of text, else nothing."""
+    for each in (tokenizer.cls_token_id, tokenizer.bos_token_id):
+        if each is not None:
+            return (int(each),)
+    return ()
+
+
+def template_of(tokenizer: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """What the tokenizer puts before and behind a text."""
+    bare: list[int] = tokenizer("a", add_special_tokens=False)["input_ids"]
+    full: list[int] = tokenizer("a")["input_ids"]
+    for at in range(len(full) - len(bare) + 1):
+        if full[at : at + len(bare)] == bare:
+            return tuple(full[:at]), tuple(full[at + len(bare) :])
+    raise ModelError("the tokenizer's special tokens change the text", "not supported with LMK")
+
+
+def _known(limit: int | None, folder: Path) -> int:
+    if limit is None:
+        raise ModelError(f"{folder} does not say how long a text may be", "pass limit")
+    return limit
+
+
+def poolings_of(config: dict[str, Any]) -> tuple[str, ...]:
+    """The pooling modes that are on, by either generation of Pooling's ``config.json``."""
+    named = config.get("pooling_mode")
+    if named is not None:
+        return (named,) if isinstance(named, str) else tuple(named)
+    return tuple(name for key, name in _POOLING_SWITCHES.items() if config.get(key)) or ("mean",)
+
+
+def prompts_of(folder: Path) -> tuple[str, str]:
+    """Prompts of queries, and of documents: the first of their three names that is set."""
+    path = folder / PROMPTS
+    prompts = (read_json(path).get("prompts") or {}) if path.is_file() else {}
+    documents = (prompts.get(name) for name in ("document", "passage", "corpus"))
+    return prompts.get("query") or "", next((each for each in documents if each), "")
+
+
+def modules_of(folder: Path) -> list[dict[str, Any]]:
+    """``modules.json``; empty for a folder without one."""
+    path = folder / MODULES
+    modules = _parsed(path) if path.is_file() else []
+    well = isinstance(modules, list) and all(
+        isinstance(m, dict) and isinstance(m.get("type"), str) and isinstance(m.get("path"), str)
+        for m in modules
+    )
+    if not well:
+        raise ModelError(f"{path} is no list of modules", "fetch the folder again")
+    return list(modules)
+
+
+def kind_of(module: dict[str, Any]) -> str:
+    """The class of a module, without the path that leads to it."""
+    return str(module["type"]).rpartition(".")[2]
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A file's JSON object."""
+    found = _parsed(path)
+    if not isinstance(found, dict):
+        raise ModelError(f"{path} holds no JSON object", "fetch the folder again")
+    return found
+
+
+def _parsed(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{path} cannot be read: {error}", "fetch the folder again") from error
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, InteropWarning, stacklevel=4)

@@ -1,0 +1,178 @@
+"""LMK pooling (Doshi et al., arXiv 2601.21525): where landmarks stand, and the mean of them.
+
+The content of a text is cut into pieces, ``g`` tokens each or a sentence each, and a landmark
+closes every piece, the last and shorter one too. With opening 1, landmark 2 and ``g = 3``:
+
+    content   11 12 13 14 15 16 17
+    row       1 11 12 13 2 14 15 16 2 17 2        landmarks at 4, 8, 10
+
+Landmarks are remembered by position. A separator that stands in the text itself is content, and
+padding is known by lengths, so neither can be taken for a landmark or hide one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from torch import Tensor
+
+Pieces = Sequence[Sequence[int]]
+
+
+class Rule(StrEnum):
+    """What happens at the end of a row.
+
+    SAFE: content is cut first, so that the last landmark fits and every token read has its own.
+    OFFICIAL: the row is cut after insertion, as the authors do; up to ``g - 1`` tokens at its end
+    then have no landmark. If none is left, the last token becomes one.
+    DOUBLE_SUFFIX: OFFICIAL, with the tokenizer's own closing tokens kept behind the last landmark
+    (sentence-transformers PR 3642 since 20 February 2026); where these are the landmark token
+    too, they are pooled as one more.
+    """
+
+    SAFE = "safe"
+    OFFICIAL = "official"
+    DOUBLE_SUFFIX = "double_suffix"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Token ids of one text, and the positions of its landmarks in them."""
+
+    ids: list[int]
+    landmarks: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Padded:
+    """Rows of one batch, padded on the right.
+
+    Attributes:
+        ids: ``(b, t)`` int64.
+        mask: ``(b, t)`` bool, False for padding.
+        landmarks: ``(b, t)`` bool, True where a landmark stands.
+    """
+
+    ids: NDArray[np.int64]
+    mask: NDArray[np.bool_]
+    landmarks: NDArray[np.bool_]
+
+
+def chunks(content: Sequence[int], granularity: int) -> list[Sequence[int]]:
+    """Pieces of ``granularity`` tokens; the last may be shorter.
+
+    >>> chunks([11, 12, 13, 14], 3)
+    [[11, 12, 13], [14]]
+    """
+    if granularity < 1:
+        raise ValueError(f"a granularity is at least 1, not {granularity}")
+    return [content[at : at + granularity] for at in range(0, len(content), granularity)]
+
+
+def insert(
+    pieces: Pieces,
+    *,
+    opening: Sequence[int],
+    landmark: int,
+    limit: int,
+    rule: Rule = Rule.SAFE,
+    closing: Sequence[int] = (),
+) -> Row:
+    """Opening tokens, then every piece with its landmark behind it.
+
+    Args:
+        pieces: token ids without special tokens; empty pieces are left out. No piece at all
+            gives the opening and one landmark.
+        opening: tokens that open a row, ``[CLS]`` for most encoders.
+        landmark: id of the landmark token.
+        limit: longest row.
+        rule: what happens at the end.
+        closing: the tokenizer's closing tokens, which ``Rule.DOUBLE_SUFFIX`` alone appends.
+    """
+    if limit < len(opening) + 1:
+        raise ValueError(f"a row of {limit} tokens has no room for a landmark")
+    whole = [piece for piece in pieces if len(piece)]
+    if rule is Rule.SAFE:
+        whole = list(_fitting(whole, limit - len(opening)))
+    ids, landmarks = list(opening), []
+    for piece in whole or [()]:
+        ids.extend(piece)
+        landmarks.append(len(ids))
+        ids.append(landmark)
+    if rule is Rule.DOUBLE_SUFFIX:
+        landmarks += [len(ids) + n for n, token in enumerate(closing) if token == landmark]
+        ids += closing
+    if len(ids) > limit:
+        ids = ids[:limit]
+        landmarks = [at for at in landmarks if at < limit]
+        if not landmarks:
+            ids[-1] = landmark
+            landmarks = [limit - 1]
+    return Row(ids, landmarks)
+
+
+def _fitting(pieces: Pieces, room: int) -> Iterator[Sequence[int]]:
+    """As much of the pieces as fits into ``room`` with a landmark behind each."""
+    for piece in pieces:
+        if room < 2:
+            return
+        kept = piece[: room - 1]
+        yield kept
+        room -= len(kept) + 1
+
+
+def pad(rows: Sequence[Row], padding: int, *, by_id: int | None = None) -> Padded:
+    """Rows as one batch.
+
+    Args:
+        rows: what ``insert`` gave.
+        padding: id to fill up with; any, since the masks do not look at ids.
+        by_id: pool every token of this id instead of the positions noted, as the published code
+            does; it differs where the landmark token stands in the text itself.
+    """
+    longest = max((len(row.ids) for row in rows), default=0)
+    ids = np.full((len(rows), longest), padding, np.int64)
+    mask = np.zeros((len(rows), longest), bool)
+    landmarks = np.zeros((len(rows), longest), bool)
+    for number, row in enumerate(rows):
+        ids[number, : len(row.ids)] = row.ids
+        mask[number, : len(row.ids)] = True
+        landmarks[number, row.landmarks] = True
+    if by_id is not None:
+        landmarks = mask & (ids == by_id)
+    return Padded(ids, mask, landmarks)
+
+
+def pool(
+    states: Tensor,
+    mask: Tensor,
+    landmarks: Tensor,
+    *,
+    normalized: bool = True,
+    unit_landmarks: bool = False,
+) -> Tensor:
+    """Mean of the landmarks' states, ``(b, d)`` float32.
+
+    A row without landmarks gives the mean of all its tokens.
+
+    Args:
+        states: ``(b, t, d)`` of the last layer, any floating type; sums are float32.
+        mask: ``(b, t)`` bool, False for padding.
+        landmarks: ``(b, t)`` bool.
+        normalized: to unit length, as in the paper.
+        unit_landmarks: each landmark to unit length before the mean, as Milepost's own training
+            and index do; not part of the paper's rule.
+    """
+    # States under the padding may be anything, NaN too; a product with 0 would let that through.
+    kept = states.float().masked_fill(~mask.bool().unsqueeze(-1), 0.0)
+    if unit_landmarks:
+        kept = F.normalize(kept, dim=-1)
+    chosen = torch.where(landmarks.any(dim=1, keepdim=True), landmarks, mask).to(kept)
+    mean = torch.einsum("btd,bt->bd", kept, chosen) / chosen.sum(dim=1, keepdim=True).clamp(min=1)
+    return F.normalize(mean, dim=-1) if normalized else mean

@@ -1,0 +1,95 @@
+"""How near the vectors of an exported graph are to those of torch, on real sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from milepost.encoder import Encoder
+from milepost.engine.folder import ModelFolder, Precision
+from milepost.engine.openvino import OpenVinoEngine
+from milepost.model.landmark_encoder import LandmarkEncoder
+from milepost.model.torch_engine import TorchEngine
+
+LEAST: dict[Precision, float] = {"f32": 0.9999, "bf16": 0.99, "int8": 0.9}
+"""Least cosine of a graph's vector and torch's, over all sentences."""
+
+MEAN: dict[Precision, float] = {"f32": 0.99999, "bf16": 0.998, "int8": 0.97}
+"""Least mean of these cosines."""
+
+SAMPLE = (
+    "The survey ship left Bergen on 4 May 1931 with eleven people on board. Ice kept it from the "
+    "coast for three weeks! Who had paid for the voyage? Dr. Aase Lund's notebook, bought by the "
+    "museum in 1978, says: “We owe the town 2,400 crowns – and an apology.”",
+    "1. Switch the pump off. 2. Open the valve (no. 7) by a quarter turn, and wait until the gauge "
+    "shows less than 0.5 bar. Never loosen the cap under pressure. If water still comes, call "
+    "service@example.org.",
+    "Let f be continuous on [0, 1]. Then f attains its maximum; the proof needs compactness alone. "
+    "In practice one samples f at n = 1,000 points and takes the largest value, which is wrong "
+    "only where f changes faster than the grid.",
+    "Patienten mit schwerer Niereninsuffizienz waren ausgeschlossen. La dose fut réduite de moitié "
+    "après six semaines. Двое участников выбыли по личным причинам. 患者は全員が成人だった。",
+    "Ok. Yes. The committee, having heard the parties, having read the three reports that the "
+    "ministry had sent in the spring, and having seen the site, which by then had been fenced, "
+    "decided nothing.",
+)
+"""Texts of several kinds and languages, for those who give none of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parity:
+    """Cosines of one graph with torch.
+
+    Attributes:
+        precision: of the graph.
+        sentences: how many were compared.
+        least, mean: of the cosines.
+        least_wanted, mean_wanted: what is tolerated.
+    """
+
+    precision: Precision
+    sentences: int
+    least: float
+    mean: float
+    least_wanted: float
+    mean_wanted: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether the graph is near enough."""
+        return self.least >= self.least_wanted and self.mean >= self.mean_wanted
+
+
+def compare(model: LandmarkEncoder, folder: ModelFolder, texts: Sequence[str]) -> list[Parity]:
+    """Read the texts by torch and by every graph of the folder.
+
+    Args:
+        model: what the folder was exported from.
+        folder: with one graph or several.
+        texts: of any length.
+    """
+    wanted = _vectors(Encoder(folder, TorchEngine(model)), texts)
+    found = []
+    for precision in folder.precisions:
+        engine = OpenVinoEngine(folder.graph(precision), cache=None)
+        cosines = (_vectors(Encoder(folder, engine), texts) * wanted).sum(-1)
+        # A NaN anywhere must not pass: comparisons with it are false, so it fails.
+        found.append(
+            Parity(
+                precision,
+                len(cosines),
+                float(cosines.min()),
+                float(cosines.mean()),
+                LEAST[precision],
+                MEAN[precision],
+            )
+        )
+    return found
+
+
+def _vectors(
+    encoder: Encoder, texts: Sequence[str]
+) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    return np.concatenate([encoder.encode(text).vectors for text in texts]).astype(np.float64)

@@ -1,0 +1,64 @@
+"""``landmark.json``: how a checkpoint is to be read, beside its weights.
+
+``config.json`` says what a network is, not which token closes a sentence nor how long the windows
+of its training were. A folder without this file is read by its tokenizer's own special tokens.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+from milepost.errors import ModelError
+
+READING = "landmark.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What turns token ids of sentences into a window.
+
+    Attributes:
+        opening: token that opens a window; empty for none.
+        landmark: token that closes a sentence.
+        own_sentence: in the last layer a landmark attends to its own sentence only.
+        bidirectional: a causal network is read with both sides in sight.
+        transformers: the network of ``transformers`` is used where there is one of ours as well.
+        window, left, right, longest: as in the manifest; None for what fits the network.
+    """
+
+    opening: str
+    landmark: str
+    own_sentence: bool = False
+    bidirectional: bool = False
+    transformers: bool = False
+    window: int | None = None
+    left: int | None = None
+    right: int | None = None
+    longest: int | None = None
+
+    def write(self, folder: Path) -> None:
+        """Write ``landmark.json``."""
+        text = json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n"
+        (folder / READING).write_text(text, encoding="utf-8")
+
+
+def read_reading(folder: Path) -> Reading | None:
+    """Read ``landmark.json``; None where there is none.
+
+    Raises:
+        ModelError: it is damaged or holds fields that are not known.
+    """
+    path = folder / READING
+    if not path.is_file():
+        return None
+    mend = "mend it, or take it away to read the folder by its tokenizer's own special tokens"
+    try:
+        said = json.loads(path.read_text(encoding="utf-8"))
+        unknown = set(said) - {field.name for field in fields(Reading)}
+        if unknown:
+            raise ModelError(f"{path} has unknown fields: {', '.join(sorted(unknown))}", mend)
+        return Reading(**said)
+    except (OSError, ValueError, TypeError) as error:
+        raise ModelError(f"{path} cannot be read: {error}", mend) from error

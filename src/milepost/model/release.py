@@ -1,0 +1,202 @@
+"""Checkpoint folder → model folder, checked: what ``milepost export`` does."""
+
+from __future__ import annotations
+
+import difflib
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from milepost._optional import require
+from milepost.encoder import Encoder
+from milepost.engine import Manifest, ModelFolder
+from milepost.engine.folder import TOKENIZER, Precision
+from milepost.engine.manifest import read_manifest
+from milepost.errors import InputError, ModelError
+from milepost.model.checkpoint import Checkpoint, open_checkpoint
+from milepost.model.export import Feed, export
+from milepost.model.lora import merge_lora
+from milepost.model.parity import SAMPLE, Parity, compare
+from milepost.model.torch_engine import TorchEngine
+
+_USUAL = 512  # tokens of a window where nothing is said and the network has room for more
+_TEXTS = 40  # of the calibration, compared in the parity report
+_LETTERS = 4000  # of each of these
+_BATCHES = 120  # of the calibration, at most
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """What was written and how near it is to torch."""
+
+    folder: Path
+    manifest: Manifest
+    parity: list[Parity]
+
+
+def release(
+    checkpoint: str | Path | Checkpoint,
+    out: Path,
+    *,
+    precisions: Sequence[str] = ("f32",),
+    name: str | None = None,
+    calibration: Sequence[str] = (),
+    window: int | None = None,
+    left: int | None = None,
+    right: int | None = None,
+) -> Released:
+    """Export a checkpoint and compare every graph with torch.
+
+    LoRA is merged in first, in the checkpoint given as well.
+
+    Args:
+        checkpoint: a folder, a name on the hub, or what ``open_checkpoint`` returned.
+        out: the model folder; it must not exist, and appears only when all is well.
+        precisions: ``f32``, ``bf16``, ``int8``.
+        name: of the model; None for the name of ``out``.
+        calibration: texts for int8; the vectors of some are compared with torch's.
+        window: most tokens of a window; None for what the checkpoint says or the network allows.
+        left: tokens of halo before the owned sentences.
+        right: tokens of halo after them, 0 for a causal network.
+
+    Raises:
+        InputError: ``out`` exists, a precision is not known, sizes do not fit the network, or
+            int8 has no calibration.
+        ModelError: the checkpoint cannot be read, or a graph is not near enough to torch.
+        MissingExtra: OpenVINO's converter, NNCF or peft is not installed.
+    """
+    wanted = _known(precisions)
+    if "int8" in wanted:
+        if not any(text.strip() for text in calibration):
+            raise InputError("int8 needs real text to be calibrated on", "--calibration FILE")
+        require("nncf", extra="export")
+    if out.exists():
+        raise InputError(f"{out} exists", "name another folder, or remove it first")
+    if not isinstance(checkpoint, Checkpoint):
+        checkpoint = open_checkpoint(checkpoint)
+    model = merge_lora(checkpoint.model).cpu()
+    sizes = window_sizes(checkpoint, window, left, right)
+    reading = checkpoint.reading
+    settings = {"opening": reading.opening, "landmark": reading.landmark, **sizes}
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as scratch:
+        draft = Path(scratch) / "model"
+        draft.mkdir()
+        tokenizer = Path(scratch) / TOKENIZER
+        checkpoint.tokenizer.save(str(tokenizer))
+        feeds = _feeds(checkpoint, tokenizer, settings, calibration) if "int8" in wanted else None
+        manifest = export(
+            model,
+            tokenizer,
+            draft,
+            name=name or out.name,
+            calibration=feeds,
+            f32="f32" in wanted,
+            bf16="bf16" in wanted,
+            settings=settings,
+        )
+        texts = [text[:_LETTERS] for text in calibration if text.strip()][:_TEXTS] or list(SAMPLE)
+        parity = compare(model, ModelFolder(draft, read_manifest(draft)), texts)
+        for found in parity:
+            if not found.holds:
+                raise ModelError(
+                    f"the {found.precision} graph is not near enough to torch: cosine "
+                    f"{found.least:.6f} at least (wanted {found.least_wanted}), "
+                    f"{found.mean:.6f} on average (wanted {found.mean_wanted})",
+                    "leave this precision out"
+                    + ("; or calibrate on more text" if found.precision == "int8" else ""),
+                )
+        shutil.move(draft, out)
+    return Released(out, manifest, parity)
+
+
+def _known(precisions: Sequence[str]) -> list[Precision]:
+    known: dict[str, Precision] = {name: name for name in get_args(Precision)}
+    if not precisions:
+        raise InputError("no precision is named", f"use some of {', '.join(known)}")
+    for name in precisions:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1, 0.3)
+            raise InputError(
+                f"unknown precision {name!r}",
+                f"did you mean {near[0]}?" if near else f"use some of {', '.join(known)}",
+            )
+    return [known[name] for name in precisions]
+
+
+def window_sizes(
+    checkpoint: Checkpoint,
+    window: int | None = None,
+    left: int | None = None,
+    right: int | None = None,
+) -> dict[str, int]:
+    """``window``, ``left``, ``right`` and ``longest`` of a manifest that the network can read.
+
+    What is not given is what the checkpoint says; else the window is as long as the network has
+    positions, at most 512, with a quarter of it before the owned sentences and, unless the network
+    is causal, an eighth behind them.
+
+    Raises:
+        InputError: the sizes do not fit the network or each other.
+    """
+    model, reading = checkpoint.model, checkpoint.reading
+    most = model.backbone.max_tokens
+    size = _first(window, reading.window, min(_USUAL, most))
+    if size > most:
+        raise InputError(
+            f"a window of {size:,} tokens is longer than the network reads ({most:,})",
+            f"--window {most}",
+        )
+    before = _first(left, reading.left, size // 4)
+    after = _first(right, reading.right, 0 if model.causal else size // 8)
+    if model.causal and after:
+        raise InputError("a causal network sees nothing of a halo behind the sentence", "--right 0")
+    longest = min(_first(reading.longest, 128), size - 2)
+    if size < 3 or min(before, after) < 0 or before + after > size // 2:
+        raise InputError(
+            f"a window of {size} tokens with {before} before and {after} after leaves too little "
+            "for its own sentences",
+            f"let both together be at most {max(size, 3) // 2}",
+        )
+    return {"window": size, "left": before, "right": after, "longest": longest}
+
+
+def _first(*numbers: int | None) -> int:
+    return next(number for number in numbers if number is not None)
+
+
+class _Recorder(TorchEngine):
+    """Keeps what the encoder feeds it, which is what the graph will be fed."""
+
+    def __init__(self, model: Any) -> None:
+        super().__init__(model)
+        self.feeds: list[Feed] = []
+
+    def run(
+        self,
+        ids: NDArray[np.int32],
+        sentences: NDArray[np.int32],
+        marks: NDArray[np.int32],
+    ) -> NDArray[np.float32]:
+        """Keep the batch; the vectors are not wanted."""
+        self.feeds.append({"ids": ids, "sentences": sentences, "marks": marks})
+        return np.zeros((*marks.shape, self.dimensions), np.float32)
+
+
+def _feeds(
+    checkpoint: Checkpoint, tokenizer: Path, settings: dict[str, Any], texts: Sequence[str]
+) -> list[Feed]:
+    """Batches for the calibration, spread over all texts."""
+    manifest = Manifest("", "", checkpoint.model.backbone.width, **settings)
+    recorder = _Recorder(checkpoint.model)
+    encoder = Encoder(ModelFolder(tokenizer.parent, manifest), recorder)
+    for text in texts:
+        encoder.encode(text[: 10 * _LETTERS])
+    step = max(1, len(recorder.feeds) // _BATCHES)
+    return recorder.feeds[::step][:_BATCHES]

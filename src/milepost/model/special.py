@@ -1,0 +1,121 @@
+"""Which tokens open a window and close a sentence, from what a folder's tokenizer says of itself.
+
+A landmark is the tokenizer's separator, else its end of text, else a token by name, which is made
+where the vocabulary has none of that name.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tokenizers import AddedToken, Tokenizer
+
+from milepost.errors import ModelError
+from milepost.model.fetch import read_object
+
+TOKENIZER = "tokenizer.json"
+_SAID_IN = ("special_tokens_map.json", "tokenizer_config.json")
+# Where a folder holds nothing but tokenizer.json, the names that families give.
+_USUAL = {
+    "cls_token": ("[CLS]", "<s>"),
+    "bos_token": ("<s>", "<|begin_of_text|>", "<bos>"),
+    "sep_token": ("[SEP]", "</s>"),
+    "eos_token": ("</s>", "<|endoftext|>", "<|end_of_text|>", "<eos>"),
+    "pad_token": ("[PAD]", "<pad>"),
+}
+
+
+def load_tokenizer(folder: Path) -> Tokenizer:
+    """The folder's ``tokenizer.json``, or what ``transformers`` makes of older files.
+
+    Raises:
+        ModelError: neither gives a tokenizer.
+    """
+    path = folder / TOKENIZER
+    mend = "a checkpoint holds config.json, weights and tokenizer.json"
+    try:
+        if path.is_file():
+            return Tokenizer.from_file(str(path))
+        from transformers import AutoTokenizer
+
+        made: Tokenizer = AutoTokenizer.from_pretrained(str(folder)).backend_tokenizer
+    except Exception as error:  # both raise bare and private exceptions
+        first = str(error).strip().partition("\n")[0]
+        raise ModelError(f"{folder} has no tokenizer that can be read: {first}", mend) from error
+    return made
+
+
+def special_tokens(folder: Path, tokenizer: Tokenizer) -> dict[str, str]:
+    """``cls_token``, ``sep_token`` … as far as the folder names them and the vocabulary has them.
+
+    Only where no file names any of them, the usual names are looked for.
+    """
+    said: dict[str, str] = {}
+    for name in _SAID_IN:
+        path = folder / name
+        if path.is_file():
+            said |= _named(read_object(path))
+    said = {kind: token for kind, token in said.items() if tokenizer.token_to_id(token) is not None}
+    if said:
+        return said
+    return {
+        kind: next(token for token in usual if tokenizer.token_to_id(token) is not None)
+        for kind, usual in _USUAL.items()
+        if any(tokenizer.token_to_id(token) is not None for token in usual)
+    }
+
+
+def write_special_tokens(folder: Path, special: Mapping[str, str]) -> None:
+    """Write ``special_tokens_map.json``, which ``transformers`` reads as well."""
+    text = json.dumps(dict(special), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    (folder / _SAID_IN[0]).write_text(text, encoding="utf-8")
+
+
+def _named(fields: Mapping[str, Any]) -> dict[str, str]:
+    """The special tokens of a file, written as a string or as an object with ``content``."""
+    found = {}
+    for kind in _USUAL:
+        token = fields.get(kind)
+        if isinstance(token, dict):
+            token = token.get("content")
+        if isinstance(token, str):
+            found[kind] = token
+    return found
+
+
+def choose_opening(special: Mapping[str, str], named: str | None) -> str:
+    """The token that opens a window: the one named, else CLS, else BOS, else none (empty)."""
+    if named is not None:
+        return named
+    return special.get("cls_token") or special.get("bos_token") or ""
+
+
+def choose_landmark(special: Mapping[str, str], named: str | None) -> str:
+    """The token that closes a sentence: the one named, else the separator, else the end of text.
+
+    Raises:
+        ModelError: none is named, and the tokenizer has neither.
+    """
+    token = named or special.get("sep_token") or special.get("eos_token")
+    if not token:
+        raise ModelError(
+            "the tokenizer has neither a separator nor an end of text to be the landmark",
+            "name one, e.g. landmark='<lmk>', which is made where the vocabulary has none",
+        )
+    return token
+
+
+def add_token(tokenizer: Tokenizer, token: str) -> int:
+    """The token's id; it becomes a special one, and is made where there is none.
+
+    Raises:
+        ModelError: the tokenizer will not have it.
+    """
+    tokenizer.add_special_tokens([AddedToken(token, special=True, normalized=False)])
+    number: int | None = tokenizer.token_to_id(token)
+    if number is None:
+        raise ModelError(f"the tokenizer takes no token {token!r}", "name another landmark")
+    return number

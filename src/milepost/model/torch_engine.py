@@ -1,0 +1,43 @@
+"""The torch model as an engine, so that it reads text exactly as its exported graph will."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from milepost.model.landmark_encoder import LandmarkEncoder
+
+
+class TorchEngine:
+    """See ``milepost.engine.Engine``; float32 on the device of the model.
+
+    Args:
+        model: put into evaluation mode.
+    """
+
+    def __init__(self, model: LandmarkEncoder) -> None:
+        self._model = model.eval()
+
+    @property
+    def dimensions(self) -> int:
+        """Width of the vectors."""
+        return int(self._model.backbone.width)
+
+    @property
+    def description(self) -> str:
+        """Engine and device."""
+        return f"torch, f32, {next(self._model.parameters()).device}"
+
+    @torch.no_grad()
+    def run(
+        self,
+        ids: NDArray[np.int32],
+        sentences: NDArray[np.int32],
+        marks: NDArray[np.int32],
+    ) -> NDArray[np.float32]:
+        """See ``Engine.run``."""
+        device = next(self._model.parameters()).device
+        feed = (torch.from_numpy(array).to(device) for array in (ids, sentences, marks))
+        result: NDArray[np.float32] = self._model(*feed).cpu().numpy()
+        return result

@@ -1,0 +1,72 @@
+"""``milepost export`` on tiny models: what it writes, prints and refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import milepost
+from milepost.cli.options import Settings
+from milepost.errors import ModelError
+from small_models import write_checkpoint
+from tiny_transformers import TEXT, tiny_folder
+
+pytestmark = pytest.mark.torch
+pytest.importorskip("torch", reason="needs the train extra: pip install 'milepost[train]'")
+pytest.importorskip("transformers", reason="needs the train extra")
+
+
+def run(*arguments: str | Path) -> Any:
+    """The command's result; what it raises is raised."""
+    from milepost.cli.export import export
+
+    return CliRunner().invoke(
+        export, [str(a) for a in arguments], obj=Settings(), catch_exceptions=False
+    )
+
+
+def test_a_decoder_becomes_a_model_folder(tmp_path: Path) -> None:
+    """The report names tokens, windows and cosines, and the folder reads text."""
+    folder = tiny_folder(tmp_path / "hf", "llama")
+    done = run(folder, "--out", tmp_path / "models" / "tiny", "--precision", "f32, bf16")
+    assert done.exit_code == 0
+    lines = done.stdout.splitlines()
+    assert "(tiny, fingerprint " in lines[0]
+    assert "windows of 256 tokens (64 before, 0 after), causal; opened by <s>" in lines[1]
+    assert [line.split()[0] for line in lines[3:]] == ["f32", "bf16"]
+    assert float(lines[3].split()[1]) > 0.9999
+    encoder = milepost.load(tmp_path / "models" / "tiny", cache=False)
+    assert encoder.encode(TEXT).vectors.shape == (7, 32)
+
+
+def test_int8_of_a_checkpoint_of_ours(tmp_path: Path) -> None:
+    """All precisions from one folder, calibrated on files, as one JSON document."""
+    pytest.importorskip("nncf", reason="needs the export extra: pip install 'milepost[export]'")
+    text = tmp_path / "notes.md"
+    text.write_text(TEXT * 8, encoding="utf-8")
+    done = run(
+        write_checkpoint(tmp_path / "ours", "bert"),
+        *("--out", tmp_path / "out", "--precision", "f32,int8", "--name", "first"),
+        *("--calibration", text, "--window", "96", "--left", "20", "--right", "10", "--json"),
+    )
+    said = json.loads(done.stdout)
+    assert (said["name"], said["window"], said["left"], said["right"]) == ("first", 96, 20, 10)
+    assert said["landmark"] == "[SEP]"
+    assert {parity["precision"] for parity in said["parity"]} == {"f32", "int8"}
+    assert all(parity["mean"] >= parity["mean_wanted"] for parity in said["parity"])
+    assert milepost.load(tmp_path / "out", precision="int8", cache=False).manifest.own_sentence
+
+
+def test_what_cannot_be_exported(tmp_path: Path) -> None:
+    """A folder without config, and sizes that are none, leave nothing behind."""
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ModelError, match=r"no config\.json"):
+        run(tmp_path / "empty", "--out", tmp_path / "out")
+    refused = run(tmp_path / "empty", "--out", tmp_path / "out", "--window", "2")
+    assert refused.exit_code == 2
+    assert run(tmp_path / "empty").exit_code == 2
+    assert not (tmp_path / "out").exists()

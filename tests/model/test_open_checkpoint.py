@@ -1,0 +1,149 @@
+"""Opening folders: which tokens and which network, and what is wrong with a folder."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from milepost.errors import InputError, ModelError
+from small_models import write_checkpoint
+from tiny_transformers import tiny_folder, tiny_tokenizer
+
+pytestmark = pytest.mark.torch
+torch = pytest.importorskip("torch", reason="needs the train extra: pip install 'milepost[train]'")
+pytest.importorskip("transformers", reason="needs the train extra")
+
+
+@pytest.mark.parametrize(
+    ("kind", "opening", "landmark"),
+    [
+        ("bert", "[CLS]", "[SEP]"),
+        ("xlm-roberta", "<s>", "</s>"),
+        ("mistral", "<s>", "</s>"),
+        ("qwen2", "", "<|endoftext|>"),
+    ],
+)
+def test_tokens_of_the_tokenizer(tmp_path: Path, kind: str, opening: str, landmark: str) -> None:
+    """A window opens with CLS, BOS or nothing; a sentence closes with the separator or the end."""
+    from milepost.model import open_checkpoint
+
+    folder = tiny_folder(tmp_path / "m", kind)
+    reading = open_checkpoint(folder).reading
+    assert (reading.opening, reading.landmark) == (opening, landmark)
+    named = open_checkpoint(folder, opening="", landmark="ship").reading
+    assert (named.opening, named.landmark) == ("", "ship")
+    with pytest.raises(ModelError, match="no token '<begin>'"):
+        open_checkpoint(folder, opening="<begin>")
+
+
+def test_the_pad_that_counts_positions_is_no_landmark(tmp_path: Path) -> None:
+    """XLM-R's positions begin behind its pad, which cannot be taken from it."""
+    from milepost.model import open_checkpoint
+
+    with pytest.raises(ModelError, match="'<pad>' is the pad token"):
+        open_checkpoint(tiny_folder(tmp_path / "m", "xlm-roberta"), landmark="<pad>")
+
+
+def test_special_tokens_written_in_any_way(tmp_path: Path) -> None:
+    """Strings, objects with content, the older file, or nothing but the usual names."""
+    from milepost.model.special import choose_landmark, special_tokens
+
+    tokenizer = tiny_tokenizer("unigram")
+    assert special_tokens(tmp_path, tokenizer)["eos_token"] == "</s>"
+    (tmp_path / "special_tokens_map.json").write_text('{"cls_token": "<s>", "sep_token": "gone"}')
+    assert special_tokens(tmp_path, tokenizer) == {"cls_token": "<s>"}
+    (tmp_path / "tokenizer_config.json").write_text('{"sep_token": {"content": "</s>"}}')
+    assert special_tokens(tmp_path, tokenizer) == {"cls_token": "<s>", "sep_token": "</s>"}
+    with pytest.raises(ModelError, match="neither a separator nor an end"):
+        choose_landmark({"cls_token": "<s>"}, None)
+
+
+def test_our_folders_open_as_they_did(tmp_path: Path) -> None:
+    """Without landmark.json a BERT is read by our network, its own sentence in the last layer."""
+    from milepost.model import load_checkpoint, open_checkpoint
+
+    folder = write_checkpoint(tmp_path / "m", "bert")
+    opened = open_checkpoint(folder)
+    assert opened.model.own_sentence
+    assert load_checkpoint(folder).own_sentence
+    assert not load_checkpoint(folder, own_sentence=False).own_sentence
+    reading = opened.reading
+    assert (reading.opening, reading.landmark, reading.transformers) == ("[CLS]", "[SEP]", False)
+    assert {p.name for p in folder.iterdir()} == {
+        "config.json",
+        "model.safetensors",
+        "tokenizer.json",
+    }
+
+
+def test_what_was_said_is_kept(tmp_path: Path) -> None:
+    """landmark.json brings back the reading, and load_checkpoint heeds it."""
+    import dataclasses
+
+    from milepost.model import load_checkpoint, open_checkpoint
+
+    opened = open_checkpoint(tiny_folder(tmp_path / "m", "llama"), bidirectional=True)
+    opened.reading = dataclasses.replace(opened.reading, window=90, left=20, right=5, longest=40)
+    opened.save(tmp_path / "saved")
+    again = open_checkpoint(tmp_path / "saved")
+    assert again.reading == opened.reading
+    assert not again.model.causal
+    assert not load_checkpoint(tmp_path / "saved").causal
+    assert open_checkpoint(tmp_path / "saved", bidirectional=False).model.causal
+    with pytest.raises(ModelError, match="whole window"):
+        load_checkpoint(tmp_path / "saved", own_sentence=True)
+
+
+def test_folders_that_cannot_be_opened(tmp_path: Path) -> None:
+    """No folder or config, an unknown architecture, weights or tokenizer missing: one line."""
+    from safetensors.torch import load_file, save_file
+
+    from milepost.model import open_checkpoint
+
+    with pytest.raises(ModelError, match="no folder"):
+        open_checkpoint(tmp_path / "missing")
+    with pytest.raises(ModelError, match=r"no config\.json"):
+        open_checkpoint(tmp_path)
+    folder = tiny_folder(tmp_path / "m", "llama")
+    weights = load_file(folder / "model.safetensors")
+    weights.pop("layers.1.mlp.up_proj.weight")
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(ModelError, match=r"lacks layers\.1\.mlp\.up_proj\.weight") as raised:
+        open_checkpoint(folder)
+    assert "\n" not in str(raised.value)
+    (folder / "landmark.json").write_text('{"landmrak": "</s>"}')
+    with pytest.raises(ModelError, match="unknown fields: landmrak"):
+        open_checkpoint(folder)
+    (folder / "landmark.json").unlink()
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "model_type": "lama"}))
+    with pytest.raises(ModelError, match=r"no architecture 'lama'.*did you mean llama\?"):
+        open_checkpoint(folder)
+    (folder / "config.json").write_text("{")
+    with pytest.raises(ModelError, match="cannot be read"):
+        open_checkpoint(folder)
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "tokenizer.json").write_text("{}")
+    with pytest.raises(ModelError, match="no tokenizer"):
+        open_checkpoint(folder)
+
+
+def test_window_sizes_fit_the_network(tmp_path: Path) -> None:
+    """Windows are as long as the network's positions, halo behind only where it is seen."""
+    from milepost.model import open_checkpoint
+    from milepost.model.release import window_sizes
+
+    xlm = open_checkpoint(tiny_folder(tmp_path / "x", "xlm-roberta"))
+    assert window_sizes(xlm) == {"window": 254, "left": 63, "right": 31, "longest": 128}
+    assert window_sizes(xlm, 40, 10, 0) == {"window": 40, "left": 10, "right": 0, "longest": 38}
+    with pytest.raises(InputError, match=r"255 tokens is longer .* \(254\)"):
+        window_sizes(xlm, 255)
+    with pytest.raises(InputError, match="too little"):
+        window_sizes(xlm, 40, 15, 10)
+    llama = open_checkpoint(tiny_folder(tmp_path / "l", "llama", max_position_embeddings=4096))
+    assert window_sizes(llama) == {"window": 512, "left": 128, "right": 0, "longest": 128}
+    assert window_sizes(llama, 4096)["left"] == 1024
+    with pytest.raises(InputError, match="causal"):
+        window_sizes(llama, right=16)
