@@ -16,6 +16,8 @@ NEEDED = (
     r"milepost/models/[^/]+/openvino_int8\.xml",
     r"milepost/models/[^/]+/openvino_int8\.bin",
     r"milepost/models/[^/]+/README\.md",
+    r"milepost/evaluate/tuned\.json",
+    r"milepost/evaluate/report/page\.html\.j2",
     r"milepost-[^/]+\.dist-info/licenses/LICENSE",
     r"milepost-[^/]+\.dist-info/licenses/THIRD_PARTY\.md",
 )

@@ -15,6 +15,7 @@ from milepost.train.losses import (  # noqa: E402
     any_against_negatives,
     away_from,
     each_against_negatives,
+    info_nce,
     means_of,
 )
 
@@ -102,26 +103,127 @@ def test_positives_do_not_compete() -> None:
     assert float(each_against_negatives(scores, positive, ~positive, T)) < 1e-6
 
 
-def test_questions_without_positives_are_left_out() -> None:
+@pytest.mark.parametrize("loss", [each_against_negatives, any_against_negatives])
+def test_questions_without_positives_are_left_out(loss: object) -> None:
     """A row without evidence in the batch changes neither value nor gradient."""
     scores, positive, negative = batch(5, rows=2)
-    alone = each_against_negatives(scores[:1], positive[:1], negative[:1], T)
+    alone = loss(scores[:1], positive[:1], negative[:1], T)
     positive[1] = False
     scores.requires_grad_()
-    both = each_against_negatives(scores, positive, negative, T)
+    both = loss(scores, positive, negative, T)
     both.backward()
     assert both.item() == pytest.approx(alone.item())
     assert torch.isfinite(scores.grad).all()
     assert not scores.grad[1].any()
 
 
+@pytest.mark.parametrize("loss", [each_against_negatives, any_against_negatives])
+def test_a_batch_without_positives_costs_nothing(loss: object) -> None:
+    """No row to learn from: zero, and a gradient of zeros."""
+    scores, positive, negative = batch(5)
+    scores.requires_grad_()
+    value = loss(scores, torch.zeros_like(positive), negative, T)
+    value.backward()
+    assert value.item() == 0.0
+    assert not scores.grad.any()
+
+
+@pytest.mark.parametrize("loss", [each_against_negatives, any_against_negatives])
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10_000), shift=st.floats(-5, 5))
+def test_only_differences_and_not_the_order_count(loss: object, seed: int, shift: float) -> None:
+    """Adding a constant to a question's scores, or shuffling columns and rows, changes nothing."""
+    scores, positive, negative = batch(seed)
+    value = loss(scores, positive, negative, T).item()
+    random = torch.Generator().manual_seed(seed)
+    rows, columns = torch.randperm(4, generator=random), torch.randperm(7, generator=random)
+    moved = [m[rows][:, columns] for m in (scores + shift, positive, negative)]
+    assert loss(*moved, T).item() == pytest.approx(value, rel=1e-9, abs=1e-9)
+
+
+def longhand_info_nce(queries: list, documents: list, ignored: list) -> float:
+    """Mean of -log( exp(s_qq / t) / Σ_n exp(s_qn / t) ), what is ignored left out of the sum."""
+    total = 0.0
+    for number, query in enumerate(queries):
+        scores = [sum(a * b for a, b in zip(query, d, strict=True)) for d in documents]
+        sizes = [math.exp(s / T) for s in scores]
+        whole = sum(e for n, e in enumerate(sizes) if not ignored[number][n])
+        total -= math.log(sizes[number] / whole)
+    return total / len(queries)
+
+
+def vectors(seed: int, rows: int) -> object:
+    """Unit vectors of eight numbers."""
+    random = torch.Generator().manual_seed(seed)
+    return torch.nn.functional.normalize(
+        torch.randn(rows, 8, generator=random, dtype=torch.float64), dim=-1
+    )
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_info_nce_is_its_formula(seed: int) -> None:
+    """Own document against those of others, hard negatives after them; duplicates left out."""
+    queries, documents = vectors(seed, 4), vectors(seed + 1, 7)
+    ignored = torch.rand(4, 7, generator=torch.Generator().manual_seed(seed)) < 0.2
+    ignored &= ~torch.eye(4, 7, dtype=torch.bool)
+    wanted = longhand_info_nce(queries.tolist(), documents.tolist(), ignored.tolist())
+    assert info_nce(queries, documents, T, ignored=ignored).item() == pytest.approx(wanted)
+
+
+def test_info_nce_both_ways_is_the_mean_of_the_directions() -> None:
+    """Queries over documents, and documents that answer something over queries."""
+    queries, documents = vectors(1, 4), vectors(2, 6)
+    there = longhand_info_nce(queries.tolist(), documents.tolist(), [[False] * 6] * 4)
+    back = longhand_info_nce(documents[:4].tolist(), queries.tolist(), [[False] * 4] * 4)
+    value = info_nce(queries, documents, T, both_ways=True).item()
+    assert value == pytest.approx((there + back) / 2)
+
+
+def test_info_nce_takes_several_positives() -> None:
+    """With a matrix of positives it is the contrast of each of them."""
+    queries, documents = vectors(3, 3), vectors(4, 5)
+    positive = torch.tensor([[1, 1, 0, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 0, 0]]).bool()
+    wanted = each_against_negatives(queries @ documents.T, positive, ~positive, T)
+    value = info_nce(queries, documents, T, positive=positive)
+    assert value.item() == pytest.approx(wanted.item())
+
+
+def test_gradients_stand_up_to_gradcheck() -> None:
+    """Contrast, distance and means: automatic gradients are those of small differences."""
+    scores, positive, negative = batch(3)
+    queries, documents, owner = vectors(5, 4), vectors(6, 7), torch.tensor([0, 1, 1, 2, 0, 1, 3])
+    for tensor in (scores, queries, documents):
+        tensor.requires_grad_()
+    check = torch.autograd.gradcheck
+    assert check(lambda s: each_against_negatives(s, positive, negative, 0.2), (scores,))
+    assert check(lambda s: any_against_negatives(s, positive, negative, 0.2), (scores,))
+    assert check(lambda q, d: info_nce(q, d, 0.2, both_ways=True), (queries, documents))
+    assert check(lambda d: means_of(d, owner, 4), (documents,))
+    assert check(lambda q: away_from(q, documents[:4].detach()), (queries,))
+
+
+def test_losses_count_in_float32_under_autocast() -> None:
+    """Vectors in bfloat16, inside a region that would turn products to bfloat16: exact scores."""
+    queries, documents = (vectors(n, 64).to(torch.bfloat16) for n in (7, 8))
+    exact = info_nce(queries.double(), documents.double(), 0.02).item()
+    with torch.autocast("cpu", torch.bfloat16):
+        value = info_nce(queries, documents, 0.02)
+        coarse = torch.nn.functional.cross_entropy(queries @ documents.T / 0.02, torch.arange(64))
+    assert value.dtype == torch.float32
+    assert value.item() == pytest.approx(exact, rel=1e-6)
+    assert coarse.item() != pytest.approx(exact, rel=1e-6)  # what the region does if let
+
+
+@pytest.mark.filterwarnings("ignore:Anomaly Detection")
 def test_a_question_without_negatives_costs_nothing() -> None:
-    """Where there is nothing to be told from, the loss is zero and its gradient too, not NaN."""
+    """Where there is nothing to be told from, the loss is zero and its gradient too, never NaN."""
     scores, positive, _ = batch(6, rows=1)
     for loss in (each_against_negatives, any_against_negatives):
         given_scores = scores.clone().requires_grad_()
-        value = loss(given_scores, positive, torch.zeros_like(positive), T)
-        value.backward()
+        with torch.autograd.detect_anomaly(check_nan=True):
+            value = loss(given_scores, positive, torch.zeros_like(positive), T)
+            value.backward()
         assert value.item() == 0.0
         assert not given_scores.grad.any()
 

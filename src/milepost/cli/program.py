@@ -12,11 +12,15 @@ from milepost import __version__
 from milepost.cli.completion import completion
 from milepost.cli.doctor import doctor
 from milepost.cli.encode import encode
+from milepost.cli.eval import evaluate
+from milepost.cli.export import export
 from milepost.cli.index import index
 from milepost.cli.info import info
+from milepost.cli.mine import mine
 from milepost.cli.models import models
 from milepost.cli.options import Interrupted, Settings, say
 from milepost.cli.search import search
+from milepost.cli.synthesize import synthesize
 from milepost.errors import MilepostError
 
 ERROR, INTERRUPTED = 2, 130
@@ -149,7 +153,9 @@ def program(context: click.Context) -> None:
         context.exit(ERROR)
 
 
-for command in (search, index, encode, models, info, doctor, completion):
+USING = (search, index, encode, models, info, doctor, completion)
+STUDYING = (evaluate, synthesize, mine, export)
+for command in (*USING, *STUDYING):
     program.add_command(command)
 
 

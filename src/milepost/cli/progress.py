@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from milepost.cli.options import Settings
-from milepost.cli.screen import console, is_terminal, visible_name
+from milepost.cli.screen import console, is_terminal, visible_name, width
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -72,6 +72,42 @@ class Bar:
         self._drawn = bar, bar.add_task("", total=1.0, speed="", left="")
         bar.start()
         return self._drawn
+
+
+class Counter:
+    """One line on stderr that says what is being asked, if somebody looks at it."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._wanted = not settings.quiet and is_terminal(sys.stderr)
+        self._drawn = 0.0
+
+    def __enter__(self) -> Counter:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Take the line away, so that something else can be printed."""
+        if self._drawn:
+            self._drawn = 0.0
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+    def __call__(self, system: str, task: str, done: int, of: int) -> None:
+        """Show that a system has been asked ``done`` of a task's questions."""
+        now = time.monotonic()
+        if self._wanted and (done == 0 or now - self._drawn > 0.1):
+            self._drawn = now
+            line = visible_name(f"{task}  {done}/{of}  {system}")
+            # A line that the terminal folds could not be taken back.
+            sys.stderr.write(f"\r\x1b[K{line[: (width(sys.stderr) or 80) - 1]}")
+            sys.stderr.flush()
 
 
 class Pace:

@@ -1,0 +1,205 @@
+"""Coupled negatives: what was never judged is no sure negative (CET, arXiv 2209.05072).
+
+A document is labelled relevant only if it was shown to a judge (selected, ``s``) and is relevant
+(``r``): ``P(label) = r s``. A relevance model and a selection model are trained together, and each
+tells the other how far to trust an unlabelled document.
+
+Two kinds of weights. ``published_weights`` are those of the paper's code, for comparison: of
+pairwise scores, whose level is free, so that they are no probabilities. ``posterior_weights`` are
+the unbiased ones, of models trained with ``product_entropy`` or ``coupled_entropy``; they need a
+selection model with features of its own (rank and retriever, not the text), or both become one.
+"""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from milepost.train.losses.contrast import each_against_negatives
+from milepost.train.losses.precision import wide
+
+
+def published_weights(scores: Tensor, temperature: float = 2.0, most: float = 3.0) -> Tensor:
+    """``1 + exp(min(u, most))`` with ``u = scores / temperature``; no gradient.
+
+    The code of the paper writes ``1 / (1 - sigmoid(u))``: the same number, but infinite in float32
+    from ``u = 17`` on, and unbounded in any case. By default one weight is at most 21 times the
+    least, which is 1.
+
+    Args:
+        scores: any shape: the *other* model's scores of the unlabelled documents.
+        temperature: "debias ratio" of the paper's code.
+        most: bound of ``u``.
+    """
+    return 1.0 + (wide(scores.detach()) / temperature).clamp(max=most).exp()
+
+
+def posterior_weights(
+    relevance: Tensor,
+    selection: Tensor,
+    *,
+    most_relevant: float = 0.95,
+    selected: tuple[float, float] = (0.02, 0.98),
+) -> Tensor:
+    """``P(not relevant | not labelled) = (1 - r) / (1 - r s)``, in [0, 1]; no gradient.
+
+    The weight that makes an unlabelled document's expected loss, as a negative, that of the truth:
+    ``P(label = 0) * weight = 1 - r``. Both probabilities are held off the ends, where a
+    model that is too sure of itself would take a document out of training for good.
+
+    Args:
+        relevance: probabilities ``r``, any shape.
+        selection: probabilities ``s``, of that shape.
+        most_relevant: upper bound of ``r``.
+        selected: bounds of ``s``.
+    """
+    r = wide(relevance.detach()).clamp(0.0, most_relevant)
+    s = wide(selection.detach()).clamp(*selected)
+    return (1.0 - r) / (1.0 - r * s)
+
+
+def effective_sample_size(weights: Tensor) -> Tensor:
+    """``(sum w)^2 / sum w^2``: how many equal weights are worth as much; 0 where all are zero.
+
+    To be watched in training: (1.1, 1.2, 1.3, 50) is worth 1.15 examples, capped at 3 it is 3.27.
+    """
+    scaled = wide(weights) / weights.max().clamp(min=1e-30)  # squares neither vanish nor overflow
+    return scaled.sum().square() / scaled.square().sum().clamp(min=1e-30)
+
+
+def weighted_mean(losses: Tensor, weights: Tensor, *, self_normalised: bool = True) -> Tensor:
+    """``sum w l / sum w``, or ``mean of w l`` as published, which scales the learning rate too.
+
+    Args:
+        losses: ``(n,)``.
+        weights: ``(n,)``, not negative; where all are zero, so is the mean.
+        self_normalised: divide by the sum of the weights, not by their number.
+    """
+    total = (wide(weights) * wide(losses)).sum()
+    if self_normalised:
+        return total / wide(weights).sum().clamp(min=1e-30)
+    return total / max(losses.numel(), 1)
+
+
+def weighted_pairs(
+    positive: Tensor, negative: Tensor, weights: Tensor, *, self_normalised: bool = True
+) -> Tensor:
+    """Weighted pairwise cross-entropy: ``weighted mean of log(1 + exp(s_n - s_p))``.
+
+    Args:
+        positive: ``(n,)`` scores of labelled documents.
+        negative: ``(n,)`` scores of the unlabelled one beside each.
+        weights: ``(n,)``, from the other model.
+        self_normalised: see ``weighted_mean``.
+    """
+    losses = F.softplus(wide(negative) - wide(positive))
+    return weighted_mean(losses, weights, self_normalised=self_normalised)
+
+
+def coupled_pairs(
+    relevance: tuple[Tensor, Tensor],
+    selection: tuple[Tensor, Tensor],
+    *,
+    temperature: float = 2.0,
+    most: float = 3.0,
+    self_normalised: bool = True,
+) -> tuple[Tensor, Tensor]:
+    """One step of the published method: the losses of both models, each under the other's weights.
+
+    Args:
+        relevance: the relevance model's scores ``(n,)`` of positives and of negatives.
+        selection: the selection model's, of the same pairs.
+        temperature: see ``published_weights``.
+        most: see ``published_weights``.
+        self_normalised: see ``weighted_mean``; ``False`` and ``most`` infinite is as published.
+
+    Returns:
+        The relevance model's loss and the selection model's.
+    """
+    losses = [
+        weighted_pairs(
+            *own,
+            published_weights(other[1], temperature, most),
+            self_normalised=self_normalised,
+        )
+        for own, other in ((relevance, selection), (selection, relevance))
+    ]
+    return losses[0], losses[1]
+
+
+def weighted_contrast(
+    scores: Tensor, positive: Tensor, negative: Tensor, weights: Tensor, temperature: float
+) -> Tensor:
+    """``each_against_negatives`` with a weight on each negative.
+
+    ``mean over p in P of  log(1 + sum over n in N of w_n exp((s_n - s_p) / t))``. Positive 2
+    against (1, 3), t = 1: 1.407606 with weights (1, 1), 0.898205 with (1, 0.4).
+
+    Args:
+        scores: ``(q, n)`` similarities.
+        positive: ``(q, n)`` bool; rows without any are left out of the mean.
+        negative: ``(q, n)`` bool.
+        weights: ``(q, n)``, from ``posterior_weights``; read at negatives only, 0 leaves one out.
+        temperature: divides the scores.
+    """
+    counted = negative & (weights > 0)
+    logs = wide(weights.detach()).masked_fill(~counted, 1.0).log()
+    return each_against_negatives(wide(scores) + temperature * logs, positive, counted, temperature)
+
+
+def product_entropy(relevance: Tensor, selection: Tensor, labels: Tensor) -> Tensor:
+    """Pointwise cross-entropy of the product model: ``-l log(r s) - (1 - l) log(1 - r s)``, mean.
+
+    ``r`` and ``s`` are known only up to a factor between them; a prior or a few fully
+    judged questions fix it.
+
+    Args:
+        relevance: ``(n,)`` logits of ``r``.
+        selection: ``(n,)`` logits of ``s``.
+        labels: ``(n,)`` in [0, 1].
+    """
+    a, b, known = wide(relevance), wide(selection), wide(labels)
+    both = F.logsigmoid(a) + F.logsigmoid(b)
+    # 1 - r s = (1 - r) + r (1 - s), which loses no digits where both are nearly 1.
+    either = torch.logaddexp(F.logsigmoid(-a), F.logsigmoid(a) + F.logsigmoid(-b))
+    return -(known * both + (1.0 - known) * either).mean()
+
+
+def posteriors(relevance: Tensor, selection: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+    """``P(r = 1 | label)`` and ``P(s = 1 | label)``: the E step of the product model; no gradient.
+
+    Both 1 for a labelled document; ``r (1 - s) / (1 - r s)`` and ``s (1 - r) / (1 - r s)`` for an
+    unlabelled one.
+
+    Args:
+        relevance: ``(n,)`` logits of ``r``.
+        selection: ``(n,)`` logits of ``s``.
+        labels: ``(n,)`` in [0, 1]; between the ends a share of labelled ones.
+    """
+    a, b, known = wide(relevance.detach()), wide(selection.detach()), wide(labels)
+    # In logits: r (1 - s) / (1 - r s) = sigmoid(a - softplus(b)), and finite where 1 - r s is not.
+    relevant = torch.sigmoid(a - F.softplus(b))
+    selected = torch.sigmoid(b - F.softplus(a))
+    return known + (1.0 - known) * relevant, known + (1.0 - known) * selected
+
+
+def coupled_entropy(relevance: Tensor, selection: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+    """Pointwise cross-entropies of both models against their posteriors: exact EM in small steps.
+
+    Their gradient is that of ``product_entropy``, split in two; solved to the end for frozen
+    posteriors, the likelihood never falls.
+
+    Args:
+        relevance: ``(n,)`` logits of ``r``.
+        selection: ``(n,)`` logits of ``s``.
+        labels: ``(n,)`` in [0, 1].
+
+    Returns:
+        The relevance model's loss and the selection model's.
+    """
+    relevant, selected = posteriors(relevance, selection, labels)
+    return (
+        F.binary_cross_entropy_with_logits(wide(relevance), relevant),
+        F.binary_cross_entropy_with_logits(wide(selection), selected),
+    )

@@ -1,0 +1,177 @@
+"""Granularity drawn per text; sentence and document vectors from one forward pass."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+pytestmark = pytest.mark.torch
+pytest.importorskip("torch", reason="needs the train extra: pip install 'milepost[train]'")
+
+import torch  # noqa: E402
+
+from milepost.model.lmk import pool  # noqa: E402
+from milepost.train.batches import windows_of  # noqa: E402
+from milepost.train.check import vectors_of  # noqa: E402
+from milepost.train.data import Text  # noqa: E402
+from milepost.train.granularity import (  # noqa: E402
+    Granularities,
+    document_vectors,
+    drawn_windows,
+    worker_random,
+)
+from milepost.train.losses import info_nce, listwise  # noqa: E402
+from small_models import random_model  # noqa: E402
+
+OPENING, LANDMARK = 2, 3
+
+
+def text(lengths: list[int], first: int = 11) -> Text:
+    """A text whose token ids count upwards."""
+    starts = np.cumsum([0, *lengths], dtype=np.int64)
+    ids = np.arange(first, first + int(starts[-1]), dtype=np.int32)
+    return Text("t", "task", ids, starts, [(n * 10, n * 10 + 10) for n in range(len(lengths))])
+
+
+def test_every_choice_is_drawn_alike() -> None:
+    """Each text has its own granularity, all four about equally often."""
+    drawn = Granularities().draw(worker_random(7, 0), 4000)
+    counts = Counter(drawn)
+    assert set(counts) == {32, 64, 128, 256}
+    assert all(900 < count < 1100 for count in counts.values())
+
+
+def test_workers_draw_their_own_and_again_the_same() -> None:
+    """One seed gives each worker a sequence of its own, in every run the same one."""
+    choices = Granularities(choices=(32, 64, "sentences"))
+    first, second = (choices.draw(worker_random(7, worker), 50) for worker in (0, 1))
+    assert first != second
+    assert first == choices.draw(worker_random(7, 0), 50)
+    assert first != choices.draw(worker_random(8, 0), 50)
+
+
+def test_other_generators_are_left_alone() -> None:
+    """Neither Python's global generator nor torch's moves, as it does in PR 3642."""
+    import random
+
+    before, torch_before = random.getstate(), torch.get_rng_state()
+    Granularities().draw(worker_random(1, 0), 10)
+    assert random.getstate() == before
+    assert torch.equal(torch.get_rng_state(), torch_before)
+
+
+@pytest.mark.parametrize("choices", [(), (0,), ("words",), (True,), (32, -1)])
+def test_refused_choices(choices: tuple[object, ...]) -> None:
+    """A granularity is a positive number or sentences."""
+    with pytest.raises(ValueError, match="granularity"):
+        Granularities(choices=choices)  # type: ignore[arg-type]
+
+
+def test_windows_worked_by_hand() -> None:
+    """The first text by threes, the second in sentences, the first's other window by threes."""
+    texts = [text([2, 5, 1]), text([2, 1], 30)]
+    drawn = drawn_windows([(0, 0, 2), (1, 0, 2), (0, 2, 3)], texts, [3, "sentences"], 2, 3)
+    assert drawn.batch.ids.tolist() == [
+        [2, 11, 12, 13, 3, 14, 15, 16, 3, 17, 3],
+        [2, 30, 31, 3, 32, 3, 0, 0, 0, 0, 0],
+        [2, 18, 3, 0, 0, 0, 0, 0, 0, 0, 0],
+    ]
+    assert drawn.batch.owners.tolist() == [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [0, 0]]
+    assert drawn.of_sentences.tolist() == [False] * 3 + [True] * 2 + [False]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=6), st.integers(1, 12), st.data())
+def test_nothing_is_lost(lengths: list[int], g: int, data: st.DataObject) -> None:
+    """Whatever the granularity, a window's content is the same tokens in the same order."""
+    texts = [text(lengths)]
+    first = data.draw(st.integers(0, len(lengths) - 1))
+    piece = (0, first, data.draw(st.integers(first + 1, len(lengths))))
+    whole = windows_of([piece], texts, OPENING, LANDMARK)
+    sentences = drawn_windows([piece], texts, ["sentences"], OPENING, LANDMARK)
+    assert torch.equal(sentences.batch.ids, whole.ids)
+    assert sentences.batch.owners.tolist() == whole.owners.tolist()
+    pieces = drawn_windows([piece], texts, [g], OPENING, LANDMARK).batch
+    content = [i for i in whole.ids[0].tolist() if i > LANDMARK]
+    assert [i for i in pieces.ids[0].tolist() if i > LANDMARK] == content
+    assert len(pieces.owners) == -(-len(content) // g)
+
+
+def test_documents_over_windows() -> None:
+    """A text's vector is the mean over all its windows' landmarks, in the order of texts."""
+    landmarks = torch.eye(3)
+    owners = np.array([[5, 0], [2, 0], [5, 1]], np.int64)
+    texts, vectors = document_vectors(landmarks, owners)
+    assert texts.tolist() == [2, 5]
+    half = 0.5**0.5
+    assert vectors.tolist() == pytest.approx(np.array([[0, 1, 0], [half, 0, half]]))
+
+
+def test_the_same_as_pooling_a_row() -> None:
+    """A document of one window has the vector ``lmk.pool`` gives with unit landmarks."""
+    model = random_model("bert", own_sentence=False)
+    drawn = drawn_windows([(0, 0, 3)], [text([4, 9, 2])], [4], OPENING, LANDMARK)
+    with torch.no_grad():
+        landmarks = vectors_of(model, drawn.batch)
+        _, vectors = document_vectors(landmarks, drawn.batch.owners)
+        length = drawn.batch.ids.shape[1]
+        everywhere = torch.arange(length)[None]
+        mask = torch.ones(1, length, dtype=torch.bool)
+        states = model.backbone(drawn.batch.ids, mask, everywhere, None)
+        at = torch.zeros(1, length, dtype=torch.bool)
+        at[0, drawn.batch.marks[0]] = True
+    assert (vectors - pool(states, mask, at, unit_landmarks=True)).abs().max() < 1e-6
+
+
+def test_both_objectives_from_one_pass() -> None:
+    """One forward gives a sentence loss and a document loss, and one backward serves both."""
+    model = random_model("bert")
+    texts = [text([3, 4, 2], 11), text([5, 6], 40), text([4, 4], 90), text([3, 9], 120)]
+    granularities = ["sentences", 4, "sentences", 3]
+    pieces = [(n, 0, len(t.spans)) for n, t in enumerate(texts)]
+    drawn = drawn_windows(pieces, texts, granularities, OPENING, LANDMARK)
+    landmarks = vectors_of(model, drawn.batch)
+    queries = torch.nn.functional.normalize(landmarks.detach()[:4] + 0.1, dim=-1)
+    sentences = landmarks[torch.from_numpy(drawn.of_sentences)]
+    assert len(sentences) == 5
+    numbers, documents = document_vectors(landmarks, drawn.batch.owners)
+    assert numbers.tolist() == [0, 1, 2, 3]
+
+    def loss_of(vectors: torch.Tensor) -> torch.Tensor:
+        return info_nce(queries, vectors, 0.1)
+
+    def gradient(loss: torch.Tensor) -> torch.Tensor:
+        (found,) = torch.autograd.grad(loss, weight, retain_graph=True)
+        return found
+
+    weight = model.backbone.embeddings["word_embeddings"].weight
+    parts = gradient(loss_of(sentences)), gradient(loss_of(documents))
+    both = gradient(loss_of(sentences) + loss_of(documents))
+    assert torch.allclose(both, parts[0] + parts[1], atol=1e-5)
+    # Token 40 stands in a text without sentence vectors: only its document teaches it.
+    assert parts[0][40].abs().sum() == 0 < parts[1][40].abs().sum()
+    assert parts[0][11].abs().sum() > 0
+
+
+def test_distillation_of_document_scores() -> None:
+    """Two passages scored 2 and 1 of (2, 1, 0.5, -1), teacher (1, 0), t = 0.5: 0.213521."""
+    scores = torch.tensor([[2.0, 1.0, 0.5, -1.0]])
+    first, second = torch.softmax(torch.tensor([1.0, 0.0]), 0).tolist()
+    assert (first, second) == pytest.approx((0.731059, 0.268941), abs=1e-6)
+    loss = listwise(scores, torch.tensor([[0, 1]]), torch.tensor([[1.0, 0.0]]), 0.5)
+    assert loss.item() == pytest.approx(0.213521, abs=1e-6)
+    assert first * 0.171935 + second * 0.326563 == pytest.approx(0.213521, abs=1e-6)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 1000), st.integers(1, 30))
+def test_evaluation_is_fixed(seed: int, texts: int) -> None:
+    """Whatever is drawn, it is one of the choices and evaluation stays what it was."""
+    granularities = Granularities(choices=(5, "sentences"), evaluation="sentences")
+    assert set(granularities.draw(Random(seed), texts)) <= {5, "sentences"}
+    assert granularities.evaluation == "sentences"
