@@ -44,12 +44,24 @@ def test_questions_are_windows_of_one_sentence() -> None:
     assert batch.owners.tolist() == [[0, 0], [1, 0]]
 
 
-def test_training_and_encoding_agree() -> None:
+def test_nothing_opens_a_window() -> None:
+    """Models such as Qwen have no opening token: the first sentence stands first."""
+    batch = windows_of([(0, 0, 2), (1, 1, 2)], [text([2, 1]), text([1, 1], 5)], None, LANDMARK)
+    assert batch.ids.tolist() == [[1000, 1001, 102, 1002, 102], [6, 102, 0, 0, 0]]
+    assert batch.sentences.tolist() == [[1, 1, 1, 2, 2], [1, 1, -1, -1, -1]]
+    assert batch.marks.tolist() == [[2, 4], [1, 0]]
+    assert queries_of([np.array([7], np.int32)], None, LANDMARK).ids.tolist() == [[7, 102]]
+
+
+@pytest.mark.parametrize("opening", ["[CLS]", ""])
+def test_training_and_encoding_agree(opening: str) -> None:
     """A window has the same ids, sentence numbers and landmarks as the encoder gives its engine."""
     from milepost.engine.fake import FakeEngine
+    from milepost.engine.tokenizer import Tokenizer
     from milepost.testing import fake_encoder
 
     model = fake_encoder()
+    model._tokenizer = Tokenizer(model._tokenizer._backend, opening, "[SEP]")
     seen = []
 
     class Engine(FakeEngine):
@@ -75,15 +87,17 @@ def test_training_and_encoding_agree() -> None:
     st.lists(st.integers(1, 40), min_size=1, max_size=30),
     st.integers(4, 200),
     st.integers(0, 1000),
+    st.booleans(),
     st.data(),
 )
 def test_a_window_around_a_sentence(
-    lengths: list[int], size: int, seed: int, data: st.DataObject
+    lengths: list[int], size: int, seed: int, causal: bool, data: st.DataObject
 ) -> None:
     """It holds the sentence, lies in the text, and is no larger than asked where that can be."""
     sentence = data.draw(st.integers(0, len(lengths) - 1))
-    number, first, last = around(text(lengths), 3, sentence, size, Random(seed))
+    number, first, last = around(text(lengths), 3, sentence, size, Random(seed), causal=causal)
     assert number == 3
     assert 0 <= first <= sentence < last <= len(lengths)
     tokens = 1 + sum(length + 1 for length in lengths[first:last])
     assert tokens <= size or (first, last) == (sentence, sentence + 1)
+    assert not causal or last == sentence + 1

@@ -1,4 +1,4 @@
-"""Training text from the JSON-lines form: sentences as ids, evidence as sentence numbers."""
+"""Training text: sentences as ids, and the files it is read from."""
 
 from __future__ import annotations
 
@@ -12,16 +12,27 @@ import pytest
 pytestmark = pytest.mark.torch
 pytest.importorskip("torch", reason="needs the train extra: pip install 'milepost[train]'")
 
+from milepost.errors import InputError, UnreadableFile  # noqa: E402
 from milepost.testing import fake_encoder  # noqa: E402
-from milepost.train.data import held_out, load_pairs, load_task, tokenize, touched  # noqa: E402
+from milepost.train.data import held_out, tokenize, touched  # noqa: E402
+from milepost.train.loading import (  # noqa: E402
+    Report,
+    Texts,
+    existing,
+    load_documents,
+    load_negatives,
+    load_pairs,
+    load_task,
+)
 
-BACKEND = fake_encoder()._tokenizer._backend
+TOKENIZER = fake_encoder()._tokenizer
 TEXT = "One whale sings. Two ships pass by. None of them stops."
 
 
-def write(path: Path, rows: list[dict[str, object]]) -> None:
+def write(path: Path, rows: list[dict[str, object]]) -> Path:
     with gzip.open(path, "wt", encoding="utf-8") as lines:
         lines.writelines(json.dumps(row) + "\n" for row in rows)
+    return path
 
 
 @pytest.fixture
@@ -30,16 +41,15 @@ def task(tmp_path: Path) -> Path:
     folder = tmp_path / "written"
     folder.mkdir()
     documents = [
-        {"id": "a", "text": TEXT, "meta": {"licence": "CC-BY-4.0"}},
-        {"id": "b", "text": TEXT, "meta": {"licence": "CC-BY-NC-4.0"}},
-        {"id": "c", "text": TEXT},
+        {"id": "a", "title": "Whales", "text": TEXT, "meta": {"licence": "CC-BY-4.0"}},
+        {"id": "b", "text": TEXT + " b", "meta": {"licence": "CC-BY-NC-4.0"}},
+        {"id": "c", "text": TEXT + " c"},
     ]
     questions = [
         {"id": "1", "document": "a", "question": "who sings", "spans": [[4, 9]], "split": "train"},
         {"id": "2", "document": "b", "question": "who sings", "spans": [[4, 9]], "split": "train"},
         {"id": "3", "document": "c", "question": "what", "spans": [[10, 40]], "split": "train"},
         {"id": "4", "document": "a", "question": "none", "spans": [[40, 45]], "split": "dev"},
-        {"id": "5", "document": "c", "question": " ", "spans": [[0, 4]], "split": "train"},
     ]
     write(folder / "documents.jsonl.gz", documents)
     write(folder / "questions.jsonl.gz", questions)
@@ -48,23 +58,34 @@ def task(tmp_path: Path) -> Path:
 
 def test_sentences_as_ids() -> None:
     """Ids of all sentences lie flat, each found by its number, its span beside it."""
-    text = tokenize(BACKEND, "a", "written", TEXT)
+    text = tokenize(TOKENIZER, "a", "written", TEXT)
     assert [TEXT[a:b].strip() for a, b in text.spans] == [
         "One whale sings.",
         "Two ships pass by.",
         "None of them stops.",
     ]
-    encode = fake_encoder()._tokenizer.encode
     for number, (start, end) in enumerate(text.spans):
-        assert text.sentence(number).tolist() == encode([TEXT[start:end]])[0].ids
+        assert text.sentence(number).tolist() == TOKENIZER.encode([TEXT[start:end]])[0].ids
     assert text.lengths.tolist() == [len(text.sentence(n)) for n in range(3)]
+
+
+def test_a_part_of_a_text() -> None:
+    """A part has its sentences under new numbers, and still finds their words."""
+    text = tokenize(TOKENIZER, "a", "t", TEXT)
+    part = text.part(1, 3)
+    assert [part.words[a:b].strip() for a, b in part.spans] == [
+        "Two ships pass by.",
+        "None of them stops.",
+    ]
+    assert part.sentence(0).tolist() == text.sentence(1).tolist()
+    assert part.lengths.tolist() == text.lengths.tolist()[1:]
 
 
 def test_long_sentences_are_cut() -> None:
     """No sentence has more tokens than the limit; one without any joins the one before."""
-    text = tokenize(BACKEND, "a", "t", "One whale sings all night long. Two do.", longest=4)
+    text = tokenize(TOKENIZER, "a", "t", "One whale sings all night long. Two do.", longest=4)
     assert text.lengths.tolist() == [4, 3]
-    assert tokenize(BACKEND, "a", "t", "").spans == []
+    assert tokenize(TOKENIZER, "a", "t", "").spans == []
 
 
 def test_evidence_touches_sentences() -> None:
@@ -79,42 +100,192 @@ def test_evidence_touches_sentences() -> None:
 
 def test_a_task(task: Path) -> None:
     """Questions of the split with their evidence; without documents whose licence forbids it."""
-    texts, questions = load_task(task, BACKEND)
-    assert [text.name for text in texts] == ["a", "c"]
-    assert [(q.name, texts[q.text].name, q.evidence) for q in questions] == [
-        ("1", "a", (0,)),
-        ("3", "c", (0, 1, 2)),
+    texts, report = Texts(TOKENIZER), Report()
+    questions = load_task(task, texts, report)
+    assert [text.name for text in texts.all] == ["a", "c"]
+    assert texts.all[0].title == "Whales"
+    assert [(q.name, texts.all[q.text].name, q.evidence, q.words) for q in questions] == [
+        ("1", "a", (0,), "who sings"),
+        ("3", "c", (0, 1, 2), "what"),
     ]
     assert {q.task for q in questions} == {"written"}
-    assert [text.name for text in load_task(task, BACKEND, allow_nc=True)[0]] == ["a", "b", "c"]
-    assert [q.name for q in load_task(task, BACKEND, split_name="dev")[1]] == ["4"]
+    assert report.bad == []
+    assert report.counts[task] == {
+        "questions of another split": 1,
+        "document with a non-commercial licence": 1,
+        "questions about a document that is left out": 1,
+        "questions": 2,
+        "documents asked of": 2,
+    }
+    (line,) = report.lines()
+    assert line.startswith(f"{task}: 2 questions, 2 documents asked of, 1 questions of another")
+    everything = Texts(TOKENIZER)
+    load_task(task, everything, Report(), allow_nc=True)
+    assert [text.name for text in everything.all] == ["a", "b", "c"]
+    assert [q.name for q in load_task(task, texts, report, split="dev")] == ["4"]
+
+
+def test_what_synthesize_writes(tmp_path: Path) -> None:
+    """One file with both kinds of line; headings and what may answer too keep their sentences."""
+    path = tmp_path / "made.jsonl"
+    rows = [
+        {"id": "a", "text": TEXT, "ignore": [[0, 5]], "beside": {"a:1": [[20, 25]]}},
+        {"id": "a:1", "document": "a", "question": "who stops", "type": "fact",
+         "spans": [[36, 40]], "split": "train"},
+        {"id": "a:2", "document": "a", "question": "who sings", "spans": [[4, 9]]},
+    ]  # fmt: skip
+    path.write_text("\n".join(map(json.dumps, rows)))
+    texts, report = Texts(TOKENIZER), Report()
+    (question,) = load_task(path, texts, report)
+    assert (question.task, question.evidence, question.beside) == ("made", (2,), (1,))
+    assert texts.all[0].aside == (0,)
+    assert report.counts[path]["questions of another split"] == 1  # who says nothing is of dev
+
+
+def test_wrong_lines_are_named(tmp_path: Path) -> None:
+    """Each with file, line and reason; what is right beside them is used."""
+    path = tmp_path / "own.jsonl"
+    row = {"document": "a", "question": "who", "spans": [[4, 9]], "split": "train"}
+    rows = [
+        {"id": "a", "text": TEXT},
+        row,
+        {**row, "question": "?!"},
+        {**row, "spans": [[4, 900]]},
+        {**row, "spans": [[16, 17]]},
+        {**row, "document": "aa"},
+        {**row, "split": "training"},
+        {"id": "empty", "text": " "},
+        {**row, "id": "x"},
+        {**row, "id": "x"},
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    report = Report()
+    found = load_task(path, Texts(TOKENIZER), report)
+    assert [question.name for question in found] == ["line 2", "x"]
+    told = sorted(map(str, report.bad))
+    assert len(told) == 7
+    for line, words in (
+        (3, "neither letter nor digit"),
+        (4, "outside document 'a'"),
+        (5, "hold no words"),
+        (6, "no document 'aa'; did you mean 'a'?"),
+        (7, "no split 'training'"),
+        (8, "'text' is empty"),
+        (10, "stands already in line 9"),
+    ):
+        assert any(f"{path}, line {line}: " in each and words in each for each in told), (
+            line,
+            told,
+        )
+
+
+def test_broken_files(tmp_path: Path) -> None:
+    """A file that is not there and one that is no JSON are named."""
+    with pytest.raises(UnreadableFile, match="questions"):
+        load_task(tmp_path, Texts(TOKENIZER), Report())
+    path = tmp_path / "pairs.jsonl"
+    path.write_text('{"query": "a", "passage": "b"}\n{"query"')
+    with pytest.raises(InputError, match="line 2: no JSON"):
+        load_pairs(path, Texts(TOKENIZER), Report())
+    with pytest.raises(InputError, match="is not there"):
+        existing([tmp_path / "nothing.jsonl"])
+    assert existing([tmp_path]) == [path]
 
 
 def test_documents_held_out(task: Path) -> None:
     """None at share 0, all at 1, a growing set between, always the same one."""
-    assert load_task(task, BACKEND, hold_out=1.0) == ([], [])
+    texts, report = Texts(TOKENIZER), Report()
+    assert load_task(task, texts, report, hold_out=1.0) == []
+    assert texts.all == []
+    assert report.counts[task]["questions about documents held out"] == 3
     names = [f"document {n}" for n in range(2000)]
     quarter = {name for name in names if held_out(name, 0.25)}
     assert {name for name in names if held_out(name, 0.1)} < quarter
     assert 400 < len(quarter) < 600
 
 
-def test_pairs(tmp_path: Path) -> None:
-    """Passages are cut at a sentence's end, the first sentence stays; empty rows are left out."""
-    path = tmp_path / "terms.jsonl.gz"
+def test_the_same_text_is_one(task: Path, tmp_path: Path) -> None:
+    """A document in two files is one text, so that evidence is nowhere its own negative."""
+    other = tmp_path / "again.jsonl"
     rows = [
-        {"query": "whale", "passage": TEXT},
+        {"id": "z", "text": TEXT, "ignore": [[17, 20]]},
+        {"document": "z", "question": "who stops", "spans": [[36, 40]], "split": "train"},
+    ]
+    other.write_text("\n".join(map(json.dumps, rows)))
+    texts = Texts(TOKENIZER)
+    first = load_task(task, texts, Report())
+    second = load_task(other, texts, Report())
+    assert second[0].text == first[0].text
+    assert second[0].task == "again"
+    assert len(texts.all) == 2
+    assert texts.all[first[0].text].aside == (1,)
+
+
+def test_pairs(tmp_path: Path) -> None:
+    """Passages are cut at a sentence's end, the first sentence stays; what is wrong is named."""
+    rows = [
+        {"query": "whale", "passage": TEXT, "negatives": ["Two ships."]},
         {"query": "", "passage": TEXT},
         {"query": "ship", "passage": " "},
+        {"query": "ship", "passage": TEXT, "negatives": "none"},
+        {"query": "ship", "passage": TEXT, "licence": "CC BY-NC 4.0"},
     ]
-    write(path, rows)
-    (pair,) = load_pairs(path, BACKEND)
+    path = write(tmp_path / "terms.jsonl.gz", rows)
+    report = Report()
+    (pair,) = load_pairs(path, Texts(TOKENIZER), report)
     assert pair.text.task == "terms"
     assert len(pair.text.spans) == 3
+    assert [text.words for text in pair.negatives] == ["Two ships."]
+    assert report.counts[path] == {"pairs with a non-commercial licence": 1, "pairs": 1}
+    assert [f"line {n}: " in str(e) for n, e in zip((2, 3, 4), report.bad, strict=True)] == [
+        True
+    ] * 3
     lengths = pair.text.lengths
     for most in (1, int(lengths[0]), int(lengths[:2].sum()), int(lengths.sum()) - 1):
-        (short,) = load_pairs(path, BACKEND, most_tokens=most)
+        (short,) = load_pairs(path, Texts(TOKENIZER), Report(), most_tokens=most)
         count = max(1, int((np.cumsum(lengths) <= most).sum()))
         assert short.text.spans == pair.text.spans[:count]
         assert short.text.ids.tolist() == pair.text.ids[: int(lengths[:count].sum())].tolist()
         assert short.text.lengths.tolist() == lengths[:count].tolist()
+
+
+def test_documents_with_titles(task: Path, tmp_path: Path) -> None:
+    """Training documents that have one; a task's documents are not among them."""
+    rows = [
+        {"id": "a", "title": "Whales", "text": TEXT, "split": "train"},
+        {"id": "b", "title": "Ships", "text": TEXT + " b", "split": "test"},
+        {"id": "c", "text": TEXT + " c", "split": "train"},
+        {"id": "d", "title": "Tides", "text": TEXT + " d", "licence": "CC-BY-NC-4.0"},
+    ]
+    path = write(tmp_path / "corpus.jsonl.gz", rows)
+    texts, report = Texts(TOKENIZER), Report()
+    load_documents(path, texts, report)
+    assert [text.title for text in texts.all] == ["Whales"]
+    assert report.counts[path] == {
+        "documents with a title": 1,
+        "documents without a title": 1,
+        "document of another split": 1,
+        "document with a non-commercial licence": 1,
+    }
+    with pytest.raises(InputError, match="is a task; name it among tasks"):
+        load_documents(task / "documents.jsonl.gz", texts, report)
+
+
+def test_mined_negatives(tmp_path: Path) -> None:
+    """As ``milepost mine`` writes them: sentences of the texts that are there."""
+    texts = [tokenize(TOKENIZER, "a", "t", TEXT)]
+    row = {"id": "1", "question": "who sings", "document": "a", "spans": [[4, 9]], "positive": 0.9}
+    rows = [
+        {**row, "negatives": [{"document": "a", "span": [17, 35], "score": 0.1, "by": "words"},
+                              {"document": "far", "span": [0, 9], "score": 0.1, "by": "words"}]},
+        {**row, "negatives": [{"document": "a", "span": [170, 350]}]},
+        {**row, "negatives": [{"document": "a", "span": ["x", 1]}]},
+        {**row, "negatives": "none"},
+    ]  # fmt: skip
+    path = write(tmp_path / "mined.jsonl.gz", rows)
+    report = Report()
+    assert list(load_negatives(path, texts, report)) == [(("1", "who sings"), [(0, 1)])]
+    assert report.counts[path]["negatives in documents that are not read"] == 1
+    assert [f"line {n}: " in str(e) for n, e in zip((2, 3, 4), report.bad, strict=True)] == [
+        True
+    ] * 3

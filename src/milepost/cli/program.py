@@ -21,7 +21,8 @@ from milepost.cli.models import models
 from milepost.cli.options import Interrupted, Settings, say
 from milepost.cli.search import search
 from milepost.cli.synthesize import synthesize
-from milepost.errors import MilepostError
+from milepost.cli.train import train
+from milepost.errors import MilepostError, nearest
 
 ERROR, INTERRUPTED = 2, 130
 
@@ -65,11 +66,8 @@ class Program(click.Group):
         """Find the command; one that does not exist is answered with the nearest."""
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-"):
-            from difflib import get_close_matches
-
-            near = get_close_matches(name, self.list_commands(ctx), 1)
-            mend = f"did you mean: milepost {near[0]}" if near else "see: milepost --help"
-            raise MilepostError(f"there is no command {name!r}", mend)
+            near = nearest(name, self.list_commands(ctx))
+            raise MilepostError(f"there is no command {name!r}", f"{near}see: milepost --help")
         return super().resolve_command(ctx, args)
 
 
@@ -154,7 +152,7 @@ def program(context: click.Context) -> None:
 
 
 USING = (search, index, encode, models, info, doctor, completion)
-STUDYING = (evaluate, synthesize, mine, export)
+STUDYING = (evaluate, synthesize, mine, train, export)
 for command in (*USING, *STUDYING):
     program.add_command(command)
 

@@ -38,7 +38,7 @@ class Batch:
 def assemble(
     rows: Sequence[Sequence[NDArray[np.int32]]],
     owners: Sequence[tuple[int, int]],
-    opening: int,
+    opening: int | None,
     landmark: int,
 ) -> Batch:
     """Pad rows of sentences: ``[CLS] s1 [LMK] s2 [LMK] …`` each.
@@ -46,18 +46,20 @@ def assemble(
     Args:
         rows: for each window its sentences' token ids.
         owners: text and sentence of every sentence of every row, in order.
-        opening: id of the token that opens a window.
+        opening: id of the token that opens a window; None where the model has none.
         landmark: id of the landmark token.
     """
-    longest = max(1 + sum(len(s) + 1 for s in row) for row in rows)
+    begin = 0 if opening is None else 1
+    longest = max(begin + sum(len(s) + 1 for s in row) for row in rows)
     most = max(len(row) for row in rows)
     ids = np.zeros((len(rows), longest), np.int64)
     sentences = np.full((len(rows), longest), -1, np.int64)
     marks = np.zeros((len(rows), most), np.int64)
     used = np.zeros((len(rows), most), bool)
     for number, row in enumerate(rows):
-        ids[number, 0], sentences[number, 0] = opening, 0
-        at = 1
+        if opening is not None:
+            ids[number, 0], sentences[number, 0] = opening, 0
+        at = begin
         for place, tokens in enumerate(row):
             end = at + len(tokens)
             ids[number, at:end] = tokens
@@ -75,7 +77,7 @@ def assemble(
 
 
 def windows_of(
-    pieces: Sequence[Piece], texts: Sequence[Text], opening: int, landmark: int
+    pieces: Sequence[Piece], texts: Sequence[Text], opening: int | None, landmark: int
 ) -> Batch:
     """The sentences of each piece as one window."""
     rows = [[texts[t].sentence(i) for i in range(a, b)] for t, a, b in pieces]
@@ -83,24 +85,29 @@ def windows_of(
     return assemble(rows, owners, opening, landmark)
 
 
-def queries_of(questions: Sequence[NDArray[np.int32]], opening: int, landmark: int) -> Batch:
+def queries_of(questions: Sequence[NDArray[np.int32]], opening: int | None, landmark: int) -> Batch:
     """Each question as a window of one sentence: ``[CLS] question [LMK]``."""
     return assemble(
         [[ids] for ids in questions], [(n, 0) for n in range(len(questions))], opening, landmark
     )
 
 
-def around(text: Text, number: int, sentence: int, size: int, random: Random) -> Piece:
-    """A window of about ``size`` tokens that holds ``sentence`` at a random place."""
+def around(
+    text: Text, number: int, sentence: int, size: int, random: Random, *, causal: bool = False
+) -> Piece:
+    """A window of about ``size`` tokens that holds ``sentence`` at a random place.
+
+    A causal model sees nothing of what follows: for it the sentence is the window's last.
+    """
     costs = text.lengths + 1
     room = size - 1 - int(costs[sentence])
-    before = random.uniform(0, max(room, 0))
+    before = float(room) if causal else random.uniform(0, max(room, 0))
     first, last = sentence, sentence + 1
     while first > 0 and costs[first - 1] <= before:
         first -= 1
         before -= costs[first]
         room -= int(costs[first])
-    while last < len(costs) and costs[last] <= room:
+    while not causal and last < len(costs) and costs[last] <= room:
         room -= int(costs[last])
         last += 1
     return number, first, last

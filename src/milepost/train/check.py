@@ -2,74 +2,132 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from milepost.engine.tokenizer import Tokenizer
 from milepost.evaluate.metrics import evidence_found
+from milepost.evaluate.tasks.names import load
+from milepost.evaluate.tasks.protocol import take
 from milepost.model.landmark_encoder import LandmarkEncoder
 from milepost.train.batches import Batch, queries_of, windows_of
-from milepost.train.data import Question, Text
+from milepost.train.config import CheckSettings
+from milepost.train.data import Question, Text, tokenize, touched
 from milepost.windows.plan import WindowSize, plan
+
+_WINDOWS = 16  # read at once
+_RANKED = 60  # sentences that are put in order; the budget holds fewer
 
 
 def vectors_of(model: LandmarkEncoder, batch: Batch) -> Tensor:
     """``(n, d)`` unit vectors of a batch's landmarks, in the order of its ``owners``."""
-    result: Tensor = model(batch.ids, batch.sentences, batch.marks)[batch.used]
+    device = next(model.parameters()).device
+    ids, sentences, marks, used = (
+        part.to(device) for part in (batch.ids, batch.sentences, batch.marks, batch.used)
+    )
+    result: Tensor = model(ids, sentences, marks)[used]
     return result
 
 
-@torch.no_grad()
 def landmarks_of(
-    model: LandmarkEncoder, text: Text, opening: int, landmark: int, shape: WindowSize
+    encode: Callable[[Batch], Tensor],
+    text: Text,
+    opening: int | None,
+    landmark: int,
+    shape: WindowSize,
 ) -> NDArray[np.float32]:
     """``(n, d)``: every sentence's vector, read in windows with halo."""
-    result = np.zeros((len(text.spans), model.backbone.width), np.float32)
+    owned: list[NDArray[np.float32]] = []
     windows = list(plan((text.lengths + 1).tolist(), shape))
-    for at in range(0, len(windows), 16):
-        group = windows[at : at + 16]
+    for at in range(0, len(windows), _WINDOWS):
+        group = windows[at : at + _WINDOWS]
         batch = windows_of([(0, w.first, w.last) for w in group], [text], opening, landmark)
-        vectors = vectors_of(model, batch).float().numpy()
+        vectors = encode(batch).float().cpu().numpy()
         row = 0
         for window in group:
-            skip = window.own_first - window.first
-            owned = window.own_last - window.own_first
-            result[window.own_first : window.own_last] = vectors[row + skip : row + skip + owned]
+            own = row - window.first
+            owned.append(vectors[own + window.own_first : own + window.own_last])
             row += window.last - window.first
-    return result
+    return np.concatenate(owned)
 
 
-@torch.no_grad()
-def evidence_by_landmarks(
-    model: LandmarkEncoder,
-    texts: Sequence[Text],
-    questions: Sequence[Question],
-    opening: int,
-    landmark: int,
-    *,
-    shape: WindowSize,
-    budget: int = 1600,
-) -> dict[str, float]:
-    """Mean evidence found per task within ``budget`` characters, best sentences first.
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Questions and the documents they ask of, as token ids.
 
-    Evidence is counted in whole sentences here, so figures lie a little under those of exact spans.
+    Attributes:
+        texts, questions: at least one of each.
+        opening, landmark: ids; None where nothing opens a window.
+        shape: of the windows.
+        budget: characters.
     """
-    found: dict[str, list[float]] = {}
-    by_text: dict[int, list[Question]] = {}
-    for question in questions:
-        by_text.setdefault(question.text, []).append(question)
-    with torch.autocast("cpu", torch.bfloat16):
+
+    texts: Sequence[Text]
+    questions: Sequence[Question]
+    opening: int | None
+    landmark: int
+    shape: WindowSize
+    budget: int
+
+    @torch.no_grad()
+    def __call__(self, encode: Callable[[Batch], Tensor]) -> dict[str, float]:
+        """Mean evidence found (0–1) per task within the budget, best sentences first.
+
+        Evidence is counted in whole sentences here, so figures lie a little under those of
+        ``milepost eval``.
+
+        Args:
+            encode: vectors ``(n, d)`` of a batch's landmarks.
+        """
+        found: dict[str, list[float]] = {}
+        by_text: dict[int, list[Question]] = {}
+        for question in self.questions:
+            by_text.setdefault(question.text, []).append(question)
         for number, asked in by_text.items():
-            text = texts[number]
-            vectors = landmarks_of(model, text, opening, landmark, shape)
-            batch = queries_of([q.ids for q in asked], opening, landmark)
-            scores = vectors_of(model, batch).float().numpy() @ vectors.T
+            text = self.texts[number]
+            vectors = landmarks_of(encode, text, self.opening, self.landmark, self.shape)
+            batch = queries_of([q.ids for q in asked], self.opening, self.landmark)
+            scores = encode(batch).float().cpu().numpy() @ vectors.T
             for question, row in zip(asked, scores, strict=True):
-                order = np.argsort(-row)[:60]
+                order = np.argsort(-row, kind="stable")[:_RANKED]
                 spans = [text.spans[i] for i in order]
                 evidence = [text.spans[i] for i in question.evidence]
-                found.setdefault(question.task, []).append(evidence_found(spans, evidence, budget))
-    return {task: float(np.mean(values)) for task, values in found.items()}
+                share = evidence_found(spans, evidence, self.budget)
+                found.setdefault(question.task, []).append(share)
+        return {task: float(np.mean(shares)) for task, shares in found.items()}
+
+
+def load_check(settings: CheckSettings, tokenizer: Tokenizer, shape: WindowSize) -> Check | None:
+    """The questions of a check; None where it names no task.
+
+    Raises:
+        InputError: a task cannot be read, or has no question of the split.
+    """
+    longest = shape.longest - 1
+    texts: list[Text] = []
+    questions: list[Question] = []
+    for path in settings.tasks:
+        task = take(load(str(path), settings.split), settings.questions, settings.documents)
+        place: dict[str, int] = {}
+        for document in task.documents:
+            text = tokenize(tokenizer, document.name, task.name, document.text, longest)
+            if len(text.spans):
+                place[document.name] = len(texts)
+                texts.append(text)
+        for asked in task.questions:
+            if asked.document not in place:
+                continue
+            number = place[asked.document]
+            evidence = touched(texts[number].spans, [list(span) for span in asked.spans])
+            ids = tokenizer.encode([asked.text])[0].ids[:longest]
+            if evidence and ids:
+                tokens = np.array(ids, np.int32)
+                questions.append(Question(asked.name, task.name, tokens, number, evidence))
+    if not questions:
+        return None
+    return Check(texts, questions, tokenizer.opening, tokenizer.landmark, shape, settings.budget)

@@ -1,8 +1,4 @@
-"""Training text: documents as token ids of their sentences, questions with evidence sentences.
-
-Reads the JSON-lines form of the tasks: ``documents.jsonl.gz`` (id, title, text, meta) and
-``questions.jsonl.gz`` (id, document, question, spans, split), and of the pairs (query, passage).
-"""
+"""Training text: documents as token ids of their sentences, questions with evidence sentences."""
 
 from __future__ import annotations
 
@@ -10,19 +6,22 @@ import gzip
 import hashlib
 import json
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tokenizers import Tokenizer
 
+from milepost.engine.tokenizer import Tokenizer
 from milepost.text.sentences import split
 
 NON_COMMERCIAL = re.compile(r"\bnc\b", re.IGNORECASE)
 """What a licence says that keeps its document from weights that ship."""
+
+QUESTION_TOKENS = 128
+"""Tokens that training reads of a question at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +31,20 @@ class Text:
     Attributes:
         ids: ``(tokens,)`` int32, no special tokens.
         starts: ``(n + 1,)`` int64: sentence ``i`` has ``ids[starts[i]:starts[i + 1]]``.
-        spans: the sentences' code-point offsets in the text.
+        spans: the sentences' code-point offsets in ``words``.
+        words: the text, which a teacher reads with a tokenizer of its own.
+        title: "" where it has none.
+        aside: numbers of sentences that are no negative of any question (headings).
     """
 
     name: str
     task: str
     ids: NDArray[np.int32]
     starts: NDArray[np.int64]
-    spans: list[tuple[int, int]]
+    spans: Sequence[tuple[int, int]]
+    words: str = ""
+    title: str = ""
+    aside: tuple[int, ...] = ()
 
     def sentence(self, number: int) -> NDArray[np.int32]:
         """Token ids of one sentence."""
@@ -50,24 +55,57 @@ class Text:
         """Tokens of each sentence, ``(n,)``."""
         return np.diff(self.starts)
 
+    def part(self, first: int, last: int) -> Text:
+        """Sentences ``first … last - 1`` as a text of their own; spans still count in ``words``."""
+        begin, end = self.starts[first], self.starts[last]
+        aside = tuple(n - first for n in self.aside if first <= n < last)
+        starts = self.starts[first : last + 1] - begin
+        return replace(
+            self,
+            ids=self.ids[begin:end],
+            starts=starts,
+            spans=self.spans[first:last],
+            aside=aside,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question and the numbers of the sentences of ``text`` that its evidence touches."""
+    """A question and the numbers of the sentences of ``text`` that its evidence touches.
+
+    Attributes:
+        name, task: what it is called, and in which task.
+        ids: int32 token ids.
+        text: number of its text.
+        evidence: ascending.
+        words: the question itself.
+        beside: sentences of its text that may answer it too: for it no negatives.
+    """
 
     name: str
     task: str
     ids: NDArray[np.int32]
     text: int
     evidence: tuple[int, ...]
+    words: str = ""
+    beside: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A query and its passage as one short text."""
+    """A query and its passage as one short text.
+
+    Attributes:
+        ids: int32 token ids of the query.
+        text: the passage.
+        words: the query itself.
+        negatives: passages that do not answer it though they look so.
+    """
 
     ids: NDArray[np.int32]
     text: Text
+    words: str = ""
+    negatives: tuple[Text, ...] = ()
 
 
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:
@@ -88,17 +126,16 @@ def held_out(document: str, share: float) -> bool:
 
 
 def tokenize(tokenizer: Tokenizer, name: str, task: str, text: str, longest: int = 128) -> Text:
-    """Split a text into sentences and those into at most ``longest`` tokens.
+    """Split a text into sentences and tokenise each.
 
-    Sentences over the limit are cut at token ``longest``: training needs no finer cut.
+    A sentence without tokens joins the one before it. Longer ones than ``longest`` are cut there:
+    training needs no finer cut.
     """
     ids: list[int] = []
     starts = [0]
     spans: list[tuple[int, int]] = []
     sentences = split(text)
-    encoded = tokenizer.encode_batch_fast(
-        [text[a:b] for a, b in sentences], add_special_tokens=False
-    )
+    encoded = tokenizer.encode([text[a:b] for a, b in sentences])
     for (start, end), encoding in zip(sentences, encoded, strict=True):
         tokens = encoding.ids[:longest]
         if not tokens:
@@ -108,75 +145,15 @@ def tokenize(tokenizer: Tokenizer, name: str, task: str, text: str, longest: int
         ids.extend(tokens)
         starts.append(len(ids))
         spans.append((start, end))
-    return Text(name, task, np.array(ids, np.int32), np.array(starts, np.int64), spans)
+    found = np.array(ids, np.int32), np.array(starts, np.int64)
+    return Text(name, task, *found, spans, words=text)
 
 
-def touched(spans: list[tuple[int, int]], evidence: list[list[int]]) -> tuple[int, ...]:
+def touched(spans: Sequence[tuple[int, int]], evidence: Sequence[Sequence[int]]) -> tuple[int, ...]:
     """Numbers of the sentences that share a character with one of the evidence spans."""
-    starts = np.array([a for a, _ in spans])
-    ends = np.array([b for _, b in spans])
+    starts = np.array([a for a, _ in spans], np.int64)
+    ends = np.array([b for _, b in spans], np.int64)
     found: set[int] = set()
     for start, end in evidence:
         found.update(np.flatnonzero((starts < end) & (ends > start)).tolist())
     return tuple(sorted(found))
-
-
-def load_task(
-    folder: Path,
-    tokenizer: Tokenizer,
-    *,
-    split_name: str = "train",
-    allow_nc: bool = False,
-    hold_out: float = 0.0,
-) -> tuple[list[Text], list[Question]]:
-    """Documents and questions of one split of a task.
-
-    Args:
-        folder: holds ``documents.jsonl.gz`` and ``questions.jsonl.gz``.
-        tokenizer: the model's.
-        split_name: only questions of this split, and the documents they need.
-        allow_nc: keep documents whose licence has ``nc`` in it (never for weights that ship).
-        hold_out: share of the documents to leave out, see ``held_out``.
-    """
-    wanted: dict[str, list[dict[str, Any]]] = {}
-    for row in read_lines(folder / "questions.jsonl.gz"):
-        if row["split"] == split_name and not held_out(row["document"], hold_out):
-            wanted.setdefault(row["document"], []).append(row)
-    texts: list[Text] = []
-    questions: list[Question] = []
-    for row in read_lines(folder / "documents.jsonl.gz"):
-        licence = str(row.get("meta", {}).get("licence", ""))
-        if row["id"] not in wanted or (not allow_nc and NON_COMMERCIAL.search(licence)):
-            continue
-        text = tokenize(tokenizer, row["id"], folder.name, row["text"])
-        for asked in wanted[row["id"]]:
-            evidence = touched(text.spans, asked["spans"])
-            ids = tokenizer.encode(asked["question"], add_special_tokens=False).ids[:128]
-            if evidence and ids:
-                questions.append(
-                    Question(
-                        asked["id"], folder.name, np.array(ids, np.int32), len(texts), evidence
-                    )
-                )
-        texts.append(text)
-    return texts, questions
-
-
-def load_pairs(path: Path, tokenizer: Tokenizer, *, most_tokens: int = 160) -> list[Pair]:
-    """Pairs of one file; passages are cut after ``most_tokens``, at a sentence's end."""
-    pairs: list[Pair] = []
-    for row in read_lines(path):
-        text = tokenize(tokenizer, "", path.name.split(".")[0], row["passage"])
-        keep = int(np.searchsorted(text.starts, most_tokens, side="right")) - 1
-        keep = max(keep, 1)
-        ids = tokenizer.encode(row["query"], add_special_tokens=False).ids[:128]
-        if ids and len(text.spans):
-            short = Text(
-                text.name,
-                text.task,
-                text.ids[: text.starts[keep]],
-                text.starts[: keep + 1],
-                text.spans[:keep],
-            )
-            pairs.append(Pair(np.array(ids, np.int32), short))
-    return pairs

@@ -72,7 +72,7 @@ def drawn_windows(
     pieces: Sequence[Piece],
     texts: Sequence[Text],
     granularities: Sequence[Granularity],
-    opening: int,
+    opening: int | None,
     landmark: int,
 ) -> Drawn:
     """Each piece as one window, its landmarks at the granularity of its text.
@@ -81,7 +81,7 @@ def drawn_windows(
         pieces: text, first and last sentence of each window.
         texts: the texts.
         granularities: one for each text.
-        opening: id of the token that opens a window.
+        opening: id of the token that opens a window; None where the model has none.
         landmark: id of the landmark token.
     """
     rows: list[list[NDArray[np.int32]]] = []

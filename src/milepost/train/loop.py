@@ -1,250 +1,297 @@
-"""The training loop: contrast on marked evidence, weak pairs, distillation; averaged weights."""
+"""The training loop: stages in their order, averaged weights, checks, and a state to go on from.
+
+The same configuration, data, versions and machine give the same checkpoint, and a run that was
+stopped anywhere goes on to it: whatever a step depends on is in the state.
+"""
 
 from __future__ import annotations
 
-import copy
-import json
 import math
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from random import Random
+from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
-from safetensors.torch import save_file
 from torch import Tensor
 
-from milepost.model.landmark_encoder import LandmarkEncoder
-from milepost.train.batches import Batch, Piece, around, queries_of, windows_of
-from milepost.train.check import vectors_of
-from milepost.train.data import Pair, Question, Text
-from milepost.train.losses import (
-    any_against_negatives,
-    away_from,
-    each_against_negatives,
-    means_of,
+from milepost.errors import MilepostError
+from milepost.model import Checkpoint
+from milepost.train.alarm import CollapseAlarm
+from milepost.train.batches import Batch
+from milepost.train.check import Check, vectors_of
+from milepost.train.config import Config, Stage
+from milepost.train.curves import draw
+from milepost.train.objectives.base import Objective
+from milepost.train.run_folder import Halted, RunFolder
+from milepost.train.schedule import Average, adam_of, rate_at
+
+# The last two are all that oneDNN says of it.
+_MEMORY = (
+    *("out of memory", "allocate memory", "bad_alloc", "bad allocation"),
+    *("could not create a primitive", "could not execute a primitive"),
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
-    """Settings of one run; written beside the weights."""
+class Event:
+    """What a run tells while it goes.
 
-    steps: int = 4000
-    rate: float = 1.0e-4
-    warm_up: int = 100
-    floor: float = 0.02
-    temperature: float = 0.05
-    distil: float = 0.7
-    documents: int = 4
-    questions: int = 4
-    hard: int = 5
-    window_tokens: tuple[int, ...] = (160, 224, 224, 320)
-    pairs_every: int = 4
-    pairs: int = 24
-    task_weights: dict[str, float] = field(
-        default_factory=lambda: {
-            "written": 8.0,
-            "squad_articles": 3.0,
-            "covid_papers": 2.0,
-            "trials": 3.0,
-            "meetings": 1.0,
-        }
-    )
-    # Tasks whose evidence is not marked everywhere it stands: another question's evidence in
-    # the same document is then no safe negative.
-    open_tasks: tuple[str, ...] = ("covid_papers", "trials", "meetings")
-    average: float = 0.998
-    seed: int = 1
+    Attributes:
+        doing: in a word or two.
+        done, of: steps of it; ``of`` is 0 where nobody knows.
+        line: what was just written to the log, if something was.
+        note: something for people to know.
+        warning: something for people to do something about.
+    """
+
+    doing: str
+    done: int
+    of: int
+    line: Mapping[str, Any] | None = None
+    note: str = ""
+    warning: str = ""
 
 
-@dataclass(slots=True)
-class Material:
-    """Everything a run draws from."""
-
-    texts: Sequence[Text]
-    questions: Sequence[Question]
-    targets: Sequence[Tensor]
-    question_targets: Tensor
-    hard: Sequence[NDArray[np.int64]]
-    pairs: Sequence[Pair]
-    opening: int
-    landmark: int
+Tell = Callable[[Event], object]
 
 
-class Trainer:
-    """One run over ``material``; ``model`` ends with the averaged weights of the run."""
+class Loop:
+    """One run from its first step or its last state to its end.
 
-    def __init__(self, model: LandmarkEncoder, material: Material, recipe: Recipe) -> None:
-        self.model, self.material, self.recipe = model, material, recipe
-        self.random = Random(recipe.seed)
-        self.averaged = copy.deepcopy(model).eval()
-        decayed = [p for p in model.parameters() if p.dim() > 1]
-        plain = [p for p in model.parameters() if p.dim() <= 1]
-        self.optimizer = torch.optim.AdamW(
-            [{"params": decayed, "weight_decay": 0.01}, {"params": plain, "weight_decay": 0.0}],
-            lr=recipe.rate,
-        )
-        self.by_task: dict[str, dict[int, list[int]]] = {}
-        for number, question in enumerate(material.questions):
-            task = self.by_task.setdefault(question.task, {})
-            task.setdefault(question.text, []).append(number)
+    Args:
+        config: the settings.
+        checkpoint: what is trained.
+        objectives: for each stage those of its parts.
+        check: None for none.
+        folder: gets the log, states and the checkpoint.
+        tell: hears of every step.
+    """
 
-    def draw(self) -> tuple[list[int], list[Piece]]:
-        """Questions of a few documents, and windows: each question's evidence, some hard ones."""
-        recipe, material = self.recipe, self.material
-        tasks = [task for task in recipe.task_weights if task in self.by_task]
-        weights = [recipe.task_weights[task] for task in tasks]
-        asked: list[int] = []
-        while len(asked) < recipe.documents * recipe.questions:
-            task = self.random.choices(tasks, weights)[0]
-            of_task = self.by_task[task]
-            document = self.random.choice(list(of_task))
-            fitting = [n for n in of_task[document] if n not in asked]
-            room = min(recipe.questions, recipe.documents * recipe.questions - len(asked))
-            asked.extend(self.random.sample(fitting, min(room, len(fitting))))
-        pieces: set[Piece] = set()
-        size = self.random.choice(recipe.window_tokens)
-        for number in asked:
-            question = material.questions[number]
-            sentence = self.random.choice(question.evidence)
-            text = material.texts[question.text]
-            pieces.add(around(text, question.text, sentence, size, self.random))
-        for number in self.random.sample(asked, min(recipe.hard, len(asked))):
-            question = material.questions[number]
-            if len(material.hard[number]):
-                sentence = int(self.random.choice(material.hard[number].tolist()))
-                text = material.texts[question.text]
-                pieces.add(around(text, question.text, sentence, size, self.random))
-        return asked, sorted(pieces)
-
-    def question_loss(self) -> tuple[Tensor, dict[str, float]]:
-        """Contrast of questions against all landmarks of the batch, and distillation."""
-        material, recipe = self.material, self.recipe
-        asked, pieces = self.draw()
-        questions = [material.questions[n] for n in asked]
-        batch = windows_of(pieces, material.texts, material.opening, material.landmark)
-        landmarks = self._vectors(batch)
-        queries = self._queries([q.ids for q in questions])
-        positive = np.zeros((len(asked), len(batch.owners)), bool)
-        masked = np.zeros_like(positive)
-        texts, sentences = batch.owners.T
-        for row, question in enumerate(questions):
-            same = texts == question.text
-            positive[row] = same & np.isin(sentences, question.evidence)
-            if question.task in recipe.open_tasks:
-                for other in questions:
-                    if other.text == question.text:
-                        masked[row] |= same & np.isin(sentences, other.evidence)
-        scores = queries @ landmarks.T
-        contrast = each_against_negatives(
-            scores,
-            torch.from_numpy(positive),
-            torch.from_numpy(~positive & ~masked),
-            recipe.temperature,
-        )
-        targets = torch.stack([material.targets[t][i] for t, i in batch.owners]).float()
-        distance = away_from(landmarks, targets)
-        query_distance = away_from(queries, material.question_targets[asked].float())
-        loss = contrast + recipe.distil * (distance + 0.5 * query_distance)
-        return loss, {"contrast": contrast.item(), "distance": distance.item()}
-
-    def pair_loss(self) -> tuple[Tensor, dict[str, float]]:
-        """Weak pairs: the passage's mean of landmarks, and one of its sentences, must win."""
-        material, recipe = self.material, self.recipe
-        chosen = self.random.sample(material.pairs, recipe.pairs)
-        batch = windows_of(
-            [(n, 0, len(pair.text.spans)) for n, pair in enumerate(chosen)],
-            [pair.text for pair in chosen],
-            material.opening,
-            material.landmark,
-        )
-        landmarks = self._vectors(batch)
-        queries = self._queries([pair.ids for pair in chosen])
-        owner = torch.from_numpy(batch.owners[:, 0])
-        known = {pair.text.ids.tobytes(): n for n, pair in enumerate(chosen)}
-        kind = torch.tensor([known[pair.text.ids.tobytes()] for pair in chosen])
-        same = kind[:, None] == kind[None, :]
-        document = any_against_negatives(
-            queries @ means_of(landmarks, owner, len(chosen)).T, same, ~same, recipe.temperature
-        )
-        own = same[:, owner]
-        sentence = any_against_negatives(queries @ landmarks.T, own, ~own, recipe.temperature)
-        loss = document + sentence
-        return loss, {"document": document.item(), "sentence": sentence.item()}
-
-    def _vectors(self, batch: Batch) -> Tensor:
-        """The network runs in bfloat16, twice as fast where the CPU has it; losses in float32."""
-        with torch.autocast("cpu", torch.bfloat16):
-            return vectors_of(self.model, batch)
-
-    def _queries(self, ids: Sequence[NDArray[np.int32]]) -> Tensor:
-        batch = queries_of(ids, self.material.opening, self.material.landmark)
-        return self._vectors(batch)
-
-    def rate_at(self, step: int) -> float:
-        """Learning rate: linear warm-up, then cosine to ``floor`` of the peak."""
-        recipe = self.recipe
-        if step < recipe.warm_up:
-            return recipe.rate * (step + 1) / recipe.warm_up
-        done = (step - recipe.warm_up) / max(1, recipe.steps - recipe.warm_up)
-        low = recipe.floor
-        return recipe.rate * (low + (1 - low) * 0.5 * (1 + math.cos(math.pi * done)))
-
-    def step(self, number: int) -> dict[str, float]:
-        """One optimiser step; returns the parts of the loss."""
-        for group in self.optimizer.param_groups:
-            group["lr"] = self.rate_at(number)
-        pairs = self.material.pairs and number % self.recipe.pairs_every == 0
-        loss, parts = self.pair_loss() if pairs else self.question_loss()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
-        self.optimizer.step()
-        self.optimizer.zero_grad(set_to_none=True)
-        keep = min(self.recipe.average, (number + 1) / (number + 10))
-        with torch.no_grad():
-            for slow, fast in zip(self.averaged.parameters(), self.model.parameters(), strict=True):
-                slow.lerp_(fast, 1 - keep)
-        return parts
-
-    def run(
+    def __init__(
         self,
-        folder: Path,
-        *,
-        check: Callable[[LandmarkEncoder], dict[str, float]],
-        check_every: int = 500,
-        say: Callable[[str], None] = print,
+        config: Config,
+        checkpoint: Checkpoint,
+        objectives: list[list[Objective]],
+        check: Check | None,
+        folder: RunFolder,
+        tell: Tell,
     ) -> None:
-        """Train; write ``model.safetensors`` (averaged, float16) and ``log.jsonl`` to ``folder``.
+        self.config, self.checkpoint, self.objectives = config, checkpoint, objectives
+        self.check, self.folder, self.tell = check, folder, tell
+        self.random = Random(config.seed)
+        self.weights = {
+            name: weight
+            for name, weight in checkpoint.model.named_parameters()
+            if weight.requires_grad
+        }
+        mixed = self.weights if config.base_share else {}
+        self.base = {name: weight.detach().clone() for name, weight in mixed.items()}
+        self.stage = self.step = self.done = 0
+        self.sums: dict[str, tuple[float, int]] = {}
+        self.seconds = 0.0
+        self.draws = True
+        self.total = sum(stage.steps for stage in config.stages)
+        self._begin_stage()
 
-        The weights are written at every check, so that a kill loses little.
+    def run(self, stopped: Callable[[], bool]) -> None:
+        """Train to the end.
+
+        Args:
+            stopped: asked after every step whether to save and stop.
+
+        Raises:
+            KeyboardInterrupt: it was stopped; all steps are saved.
+            Halted: the disk is full, or there is too little memory; the last state is whole.
+            MilepostError: the loss is no number, or the run has collapsed and is to stop then.
         """
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "recipe.json").write_text(json.dumps(asdict(self.recipe), indent=1))
-        sums: dict[str, list[float]] = {}
-        begun = time.monotonic()
-        for number in range(self.recipe.steps):
-            for name, value in self.step(number).items():
-                sums.setdefault(name, []).append(value)
-            last = number + 1 == self.recipe.steps
-            if (number + 1) % 50 == 0 or last:
-                line = {
-                    "step": number + 1,
-                    "seconds": round(time.monotonic() - begun),
-                    **{name: round(float(np.mean(v)), 4) for name, v in sums.items()},
-                }
-                sums.clear()
-                if (number + 1) % check_every == 0 or last:
-                    found = check(self.averaged)
-                    line["dev"] = {k: round(v, 4) for k, v in found.items()}  # type: ignore[assignment]
-                    state = self.averaged.backbone.state_dict()
-                    halves = {k: v.half().contiguous() for k, v in state.items()}
-                    save_file(halves, folder / "model.safetensors.part")
-                    (folder / "model.safetensors.part").rename(folder / "model.safetensors")
-                say(json.dumps(line))
-                with (folder / "log.jsonl").open("a") as log:
-                    log.write(json.dumps(line) + "\n")
-        self.model.load_state_dict(self.averaged.state_dict())
+        self._recall()
+        if self.check is not None and not self.done:
+            self._check_start()
+        begun = time.monotonic() - self.seconds
+        while self.stage < len(self.config.stages):
+            stage = self.config.stages[self.stage]
+            while self.step < stage.steps:
+                with memory(f"in step {self.done + 1:,}"):
+                    self._advance(stage)
+                last = self.step == stage.steps
+                self.seconds = time.monotonic() - begun
+                line = self._log(stage, last)
+                doing = f"stage {self.stage + 1}, {stage.kind}"
+                self.tell(Event(doing, self.done, self.total, line))
+                asked = stopped()
+                if asked or last or self.done % self.config.save_every == 0:
+                    self.folder.save(self._state())
+                if asked:
+                    raise KeyboardInterrupt
+            self.average.settle()
+            self.stage, self.step = self.stage + 1, 0
+            if self.stage < len(self.config.stages):
+                self._begin_stage()
+
+    def _begin_stage(self) -> None:
+        """A new optimiser, average and alarm, as if the stage were a run of its own."""
+        stage = self.config.stages[self.stage]
+        self.optimiser = adam_of(stage, self.weights)
+        self.average = Average(self.weights, self.config.average, self.base, self.config.base_share)
+        self.alarm = CollapseAlarm()
+
+    def _advance(self, stage: Stage) -> None:
+        """One step of the optimiser."""
+        self.checkpoint.model.train()
+        rate = rate_at(stage, self.step)
+        for group in self.optimiser.param_groups:
+            group["lr"] = rate
+        for _ in range(stage.accumulate):
+            (number,) = self.random.choices(
+                range(len(stage.parts)), [part.weight for part in stage.parts]
+            )
+            parts = self.objectives[self.stage][number].step(self.encode, self.random)
+            self._count(parts, stage.parts[number].kind if len(stage.parts) > 1 else None)
+        gradients = [weight.grad for weight in self.weights.values() if weight.grad is not None]
+        for gradient in gradients:
+            gradient /= stage.accumulate
+        length = torch.nn.utils.clip_grad_norm_(self.weights.values(), stage.clip)
+        if not math.isfinite(parts["loss"]) or not bool(torch.isfinite(length)):
+            raise MilepostError(
+                f"step {self.done + 1:,}: the loss is {parts['loss']:g} and the gradient "
+                f"{float(length):g}",
+                "train with a lower rate, a longer warm_up or dtype float32, in another folder",
+            )
+        self._count({"gradient": float(length)})
+        self.optimiser.step()
+        self.optimiser.zero_grad(set_to_none=True)
+        self.average.follow(self.step)
+        self.step += 1
+        self.done += 1
+
+    def encode(self, batch: Batch) -> Tensor:
+        """``(n, d)`` unit vectors of a batch's landmarks, in the order of its owners."""
+        model = self.checkpoint.model
+        kind = next(model.parameters()).device.type
+        with torch.autocast(kind, torch.bfloat16, enabled=self.config.dtype == "bfloat16"):
+            return vectors_of(model, batch)
+
+    def _count(self, parts: Mapping[str, float], kind: str | None = None) -> None:
+        if kind:
+            parts = {**parts, f"{kind}_loss": parts["loss"]}
+        for name, value in parts.items():
+            total, number = self.sums.get(name, (0.0, 0))
+            self.sums[name] = total + value, number + 1
+
+    def _log(self, stage: Stage, last: bool) -> dict[str, Any] | None:
+        """Write a line of the log where one is due, with a check and the alarm's word."""
+        checking = last or self.done % self.config.check.every == 0
+        if not (checking or self.done % self.config.log_every == 0):
+            return None
+        means = {name: total / number for name, (total, number) in self.sums.items()}
+        self.sums.clear()
+        line: dict[str, Any] = {
+            "step": self.done,
+            "stage": self.stage + 1,
+            "seconds": round(self.seconds),
+            "rate": rate_at(stage, self.step - 1),
+            **{name: round(value, 6) for name, value in means.items()},
+        }
+        if checking:
+            found = self._write()
+            if found:
+                line["check"] = found
+        warning = self._alarmed(self.step, line)
+        if warning:
+            line["alarm"] = warning
+        self.folder.log(line)
+        if checking:
+            self._draw()
+        if warning and self.config.on_collapse == "stop":
+            raise MilepostError(warning, 'on_collapse is "stop"; the last state is whole')
+        return line
+
+    def _check_start(self) -> None:
+        """What is found before the first step, for all that follows to be compared with."""
+        line = {"step": 0, "stage": 1, "seconds": 0, "check": self._write()}
+        self.folder.log(line)
+        self.tell(Event("", 0, self.total, line))
+
+    def _alarmed(self, step: int, line: Mapping[str, Any]) -> str | None:
+        # An objective's floor is that of its whole loss, so the contrast alone is no rival of it.
+        return self.alarm.see(step, {name: line[name] for name in ("loss", "floor", "spread")})
+
+    def _write(self) -> dict[str, float]:
+        """Write the averaged weights as a checkpoint, and check them."""
+        self.checkpoint.model.eval()
+        with self.average.lent():
+            self.folder.write_checkpoint(self.checkpoint.save)
+            if self.check is None:
+                return {}
+            with memory("in the check"):
+                found = self.check(self.encode)
+        return {task: round(share, 4) for task, share in found.items()}
+
+    def _draw(self) -> None:
+        try:
+            if self.draws:
+                draw(self.folder.path)
+        except MilepostError as error:  # no matplotlib, or no room; training goes on
+            self.draws = False
+            self.tell(Event("", self.done, self.total, warning=f"no more curves: {error}"))
+
+    def _state(self) -> dict[str, Any]:
+        cuda = torch.cuda.is_initialized()
+        return {
+            "position": (self.stage, self.step, self.done),
+            "seconds": self.seconds,
+            "sums": self.sums,
+            "weights": {name: weight.detach() for name, weight in self.weights.items()},
+            "average": self.average.values,
+            "optimiser": self.optimiser.state_dict(),
+            "random": self.random.getstate(),
+            "torch": torch.get_rng_state(),
+            "cuda": torch.cuda.get_rng_state_all() if cuda else [],
+        }
+
+    @torch.no_grad()
+    def _recall(self) -> None:
+        """Take up the last state, if there is one."""
+        state = self.folder.load()
+        if state is None:
+            return
+        self.stage, self.step, self.done = state["position"]
+        self.seconds, self.sums = state["seconds"], state["sums"]
+        for name, weight in self.weights.items():
+            weight.copy_(state["weights"][name])
+        self._begin_stage()
+        for name, value in self.average.values.items():
+            value.copy_(state["average"][name])
+        self.optimiser.load_state_dict(state["optimiser"])
+        self.random.setstate(state["random"])
+        torch.set_rng_state(state["torch"])
+        if state["cuda"]:
+            torch.cuda.set_rng_state_all(state["cuda"])
+        before = self.done - self.step
+        for line in self.folder.lines():
+            if line["step"] and line["stage"] == self.stage + 1:
+                self._alarmed(line["step"] - before, line)
+
+
+@contextmanager
+def memory(where: str) -> Iterator[None]:
+    """Turn what torch raises when memory runs out into one line.
+
+    Raises:
+        Halted: it did.
+    """
+    try:
+        yield
+    except (MemoryError, RuntimeError) as error:
+        said = str(error).partition("\n")[0]
+        known = isinstance(error, MemoryError) or any(each in said.lower() for each in _MEMORY)
+        if not known:
+            raise
+        raise Halted(
+            f"there is too little memory {where}{said and f' ({said[:120]})'}",
+            "free some; or make batches smaller in another run (documents, questions, pairs, "
+            "chunk, windows)",
+        ) from error

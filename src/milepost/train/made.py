@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from milepost.errors import InputError, UnreadableFile
-from milepost.evaluate.tasks.reading import Line, Named, lines, nearest, split_of
+from milepost.errors import InputError, UnreadableFile, nearest
+from milepost.evaluate.tasks.reading import Line, Named, lines, split_of
 from milepost.evaluate.types import Split
 from milepost.text import files, read
 from milepost.train.data import NON_COMMERCIAL

@@ -26,12 +26,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from milepost.encoder import Encoder
-from milepost.errors import BadQuestion, InputError
+from milepost.errors import BadQuestion, InputError, nearest
 from milepost.evaluate.tasks.reading import (
     Line,
     Named,
     lines,
-    nearest,
     need_questions,
     question_text,
     spans_of,

@@ -1,79 +1,255 @@
-"""Targets of distillation: what a mean-pooled sentence encoder says of each sentence alone."""
+"""Targets of distillation: what a mean-pooled sentence encoder says of sentences and questions."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from numpy.typing import NDArray
-from safetensors.torch import load_file
+from tokenizers import Tokenizer
 from torch import Tensor
 
-from milepost.model.bert import Bert
+from milepost.errors import ModelError
+from milepost.model.checkpoint import open_checkpoint
+from milepost.model.interop import starting_weights
+from milepost.train.data import Text
+from milepost.train.rules import questions_of
+
+Context = Literal["alone", "title", "neighbours"]
+
+_TITLE, _HEADING, _BEFORE = 32, 32, 64  # tokens in front of a sentence, at most
 
 
 class MeanTeacher:
     """A sentence-transformers model with mean pooling, read from its folder.
 
     Args:
-        folder: ``config.json`` and ``model.safetensors`` of a BERT.
-        opening: id of ``[CLS]``.
-        closing: id of ``[SEP]``.
+        folder: as sentence-transformers saves it, or weights with ``tokenizer.json`` alone.
+        context: what stands in front of a sentence. ``alone``: nothing, and the mean goes over all
+            tokens, special ones too, as that library counts it. ``title``: the document's title;
+            ``neighbours``: the title, the last heading before the sentence and the sentences
+            between, 64 tokens of them. With either the mean goes over the sentence's own tokens:
+            over all of them, neighbours would be told apart by nothing but their own few.
+        longest: tokens read of a sentence; the mean of the first 64 says what a target has to
+            say, at half the time.
+        device: where it computes.
+
+    Raises:
+        ModelError: the folder cannot be read, or pools otherwise.
     """
 
-    def __init__(self, folder: Path, opening: int, closing: int) -> None:
-        config: dict[str, Any] = json.loads((folder / "config.json").read_text())
-        self.backbone = Bert(config).eval()
-        weights = load_file(folder / "model.safetensors")
-        own = self.backbone.state_dict()
-        self.backbone.load_state_dict({k: v.float() for k, v in weights.items() if k in own})
-        self.opening, self.closing = opening, closing
+    def __init__(
+        self,
+        folder: Path,
+        context: Context = "alone",
+        *,
+        longest: int = 64,
+        device: str | torch.device = "cpu",
+    ) -> None:
+        said = starting_weights(folder)
+        if said.pooling not in ((), ("mean",)) or "Dense" in said.left_out:
+            ways = ", ".join((*said.pooling, *said.left_out))
+            raise ModelError(
+                f"{folder} pools otherwise than by the mean ({ways})",
+                "a teacher is a model with mean pooling, such as all-MiniLM-L6-v2",
+            )
+        checkpoint = open_checkpoint(said.folder)
+        self.backbone = checkpoint.model.backbone.to(device).requires_grad_(False)
+        self.context: Context = context
+        self.longest, self.device = longest, torch.device(device)
+        self._most = min(said.max_tokens or 512, 512)
+        self._said = said
+        self._tokenizer = checkpoint.tokenizer
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        self._opening, self._closing = _template(self._tokenizer, checkpoint.special)
+        # A literal "[SEP]" in a document is text.
+        self._tokenizer.encode_special_tokens = True
+        self.fingerprint = self._fingerprint(said.folder)
 
-    @torch.no_grad()
-    def vectors(
-        self, sentences: Sequence[NDArray[np.int32]], tokens: int = 4096, longest: int = 64
-    ) -> Tensor:
-        """``(n, d)`` float16 unit vectors of sentences given as token ids.
+    def _fingerprint(self, folder: Path) -> str:
+        """What vectors hang on, but for the text."""
+        digest = hashlib.sha256(repr((self.context, self.longest, self._said.pooling)).encode())
+        for name in ("config.json", "tokenizer.json", "model.safetensors"):
+            if (folder / name).is_file():
+                with (folder / name).open("rb") as file:
+                    digest.update(hashlib.file_digest(file, "sha256").digest())
+        return digest.hexdigest()
 
-        Args:
-            sentences: token ids without special tokens.
-            tokens: tokens of one batch, padding included.
-            longest: tokens read of one sentence; the mean of the first 64 says what a target has
-                to say, at half the time.
-        """
-        sentences = [sentence[:longest] for sentence in sentences]
-        order = np.argsort([len(s) for s in sentences], kind="stable")
-        result = torch.zeros(len(sentences), self.backbone.width, dtype=torch.float16)
+    def of_questions(self, questions: Sequence[str]) -> NDArray[np.float16]:
+        """``(n, d)`` unit vectors of questions; each alone, whatever the context."""
+        rows = self._ids([self._said.query_prompt + words for words in questions], self.longest)
+        return self._vectors([([], row) for row in rows], whole=True)
+
+    def of_sentences(self, text: Text) -> NDArray[np.float16]:
+        """``(n, d)`` unit vectors of a text's sentences."""
+        words = [text.words[a:b] for a, b in text.spans]
+        if self.context == "alone":
+            words = [self._said.document_prompt + each for each in words]
+            return self._vectors([([], row) for row in self._ids(words, self.longest)], whole=True)
+        rows = self._ids(words, self.longest)
+        before = list(self._before(text, rows))
+        return self._vectors(list(zip(before, rows, strict=True)), whole=False)
+
+    def _before(self, text: Text, rows: Sequence[list[int]]) -> Iterator[list[int]]:
+        """What is read in front of each sentence."""
+        (title,) = self._ids([text.title], _TITLE)
+        if self.context == "title":
+            yield from ([title] * len(rows))
+            return
+        headings = {start for start, _ in questions_of(text.words, rules=()).headings}
+        heading: list[int] = []
+        since: list[int] = []
+        for (start, end), row in zip(text.spans, rows, strict=True):
+            yield title + heading + since[-_BEFORE:]
+            lead = len(text.words[start:end]) - len(text.words[start:end].lstrip())
+            if start + lead in headings:
+                heading, since = row[:_HEADING], []
+            else:
+                since = [*since[-_BEFORE:], *row]
+
+    def _ids(self, texts: Sequence[str], most: int) -> list[list[int]]:
+        if self._said.lower_case:
+            texts = [text.lower() for text in texts]
+        encoded = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
+        return [encoding.ids[:most] for encoding in encoded]
+
+    def _vectors(
+        self, rows: Sequence[tuple[list[int], list[int]]], *, whole: bool, tokens: int = 4096
+    ) -> NDArray[np.float16]:
+        """Vectors of rows of tokens before and tokens pooled, in batches of alike lengths."""
+        lengths = [len(before) + len(own) for before, own in rows]
+        order = np.argsort(lengths, kind="stable")
+        result: NDArray[np.float16] = np.zeros((len(rows), self.backbone.width), np.float16)
         at = 0
         while at < len(order):
             # Ascending lengths: the longest of a batch is its last.
             count = 1
             while (
-                at + count < len(order)
-                and (count + 1) * (len(sentences[order[at + count]]) + 2) <= tokens
+                at + count < len(order) and (count + 1) * (lengths[order[at + count]] + 2) <= tokens
             ):
                 count += 1
             chosen = order[at : at + count]
-            result[torch.from_numpy(chosen)] = self._pooled([sentences[i] for i in chosen])
+            result[chosen] = self._pooled([rows[n] for n in chosen], whole=whole).cpu().numpy()
             at += count
         return result
 
-    def _pooled(self, sentences: Sequence[NDArray[np.int32]]) -> Tensor:
-        longest = max(len(s) for s in sentences) + 2
-        ids = torch.zeros(len(sentences), longest, dtype=torch.long)
-        valid = torch.zeros(len(sentences), longest, dtype=torch.bool)
-        for row, tokens in enumerate(sentences):
-            full = [self.opening, *tokens.tolist(), self.closing]
-            ids[row, : len(full)] = torch.tensor(full)
-            valid[row, : len(full)] = True
-        everywhere = torch.arange(longest).expand(len(sentences), -1)
-        with torch.autocast("cpu", torch.bfloat16):
+    def _pooled(self, rows: Sequence[tuple[list[int], list[int]]], *, whole: bool) -> Tensor:
+        room = self._most - len(self._opening) - len(self._closing)
+        full, pooled = [], []
+        for before, own in rows:
+            kept = before[max(0, len(before) + len(own) - room) :]
+            content = (kept + own)[:room]
+            full.append([*self._opening, *content, *self._closing])
+            first = len(self._opening) + len(kept)
+            last = len(self._opening) + len(content)
+            # A sentence of no tokens is given what is read at all.
+            pooled.append((0, len(full[-1])) if whole or first == last else (first, last))
+        longest = max(map(len, full))
+        ids = torch.zeros(len(full), longest, dtype=torch.long)
+        valid = torch.zeros(len(full), longest, dtype=torch.bool)
+        weights = torch.zeros(len(full), longest, 1)
+        for row, (tokens, (first, last)) in enumerate(zip(full, pooled, strict=True)):
+            ids[row, : len(tokens)] = torch.tensor(tokens)
+            valid[row, : len(tokens)] = True
+            weights[row, first:last] = 1.0
+        everywhere = torch.arange(longest).expand(len(full), -1)
+        ids, valid, everywhere, weights = (
+            each.to(self.device) for each in (ids, valid, everywhere, weights)
+        )
+        with torch.no_grad(), torch.autocast(self.device.type, torch.bfloat16):
             states = self.backbone(ids, valid, everywhere, None).float()
-        weights = valid.unsqueeze(-1).float()
         mean = (states * weights).sum(1) / weights.sum(1)
         return F.normalize(mean, dim=-1).half()
+
+
+def _template(tokenizer: Tokenizer, special: Mapping[str, str]) -> tuple[list[int], list[int]]:
+    """What stands before and behind a text: what the tokenizer puts there, else CLS and SEP."""
+    bare, full = (tokenizer.encode("a", add_special_tokens=each).ids for each in (False, True))
+    if len(full) > len(bare):
+        at = next(n for n in range(len(full)) if full[n : n + len(bare)] == bare)
+        return full[:at], full[at + len(bare) :]
+    ends: list[list[int]] = []
+    for name in ("cls_token", "sep_token"):
+        number = tokenizer.token_to_id(special.get(name, ""))
+        ends.append([] if number is None else [number])
+    return ends[0], ends[1]
+
+
+class Targets:
+    """A teacher's vectors, counted when they are first asked for, and kept.
+
+    A text's vectors hang on nothing but the text: in which order a run asks for them does not
+    change a bit of them.
+
+    Args:
+        teacher: who counts them.
+        folder: keeps the vectors of documents, a file each, named by all they hang on; without one
+            they stay in memory.
+    """
+
+    def __init__(self, teacher: MeanTeacher, folder: Path | None = None) -> None:
+        self.teacher, self._folder = teacher, folder
+        self._known: dict[str, NDArray[np.float16]] = {}
+        self._asked: dict[tuple[str, ...], NDArray[np.float16]] = {}
+
+    def of_text(self, text: Text) -> NDArray[np.float16]:
+        """``(n, d)`` unit vectors of its sentences; those of passages without a name are not kept.
+
+        Raises:
+            OSError: the disk is full.
+        """
+        if not text.name:
+            return self.teacher.of_sentences(text)
+        told = repr((text.title, tuple(text.spans)))
+        return self._kept([told, text.words], lambda: self.teacher.of_sentences(text))
+
+    def of_passages(self, passages: Sequence[str]) -> NDArray[np.float16]:
+        """``(n, d)`` unit vectors of whole passages, by their first tokens.
+
+        Raises:
+            OSError: the disk is full.
+        """
+        return self._kept(["passages", *passages], lambda: self.teacher.of_questions(passages))
+
+    def of_questions(self, questions: tuple[str, ...]) -> NDArray[np.float16]:
+        """``(n, d)`` unit vectors of questions that are always asked for together."""
+        if questions not in self._asked:
+            self._asked[questions] = self.teacher.of_questions(questions)
+        return self._asked[questions]
+
+    def _kept(
+        self, told: Iterable[str], count: Callable[[], NDArray[np.float16]]
+    ) -> NDArray[np.float16]:
+        """What ``count`` gives, or gave before for the same words."""
+        digest = hashlib.sha256(self.teacher.fingerprint.encode())
+        for words in told:
+            digest.update(words.encode("utf-8", "surrogatepass") + b"\0")
+        key = digest.hexdigest()[:32]
+        if key not in self._known:
+            self._known[key] = (
+                count() if self._folder is None else _on_disk(self._folder, key, count)
+            )
+        return self._known[key]
+
+
+def _on_disk(
+    folder: Path, key: str, count: Callable[[], NDArray[np.float16]]
+) -> NDArray[np.float16]:
+    path = folder / f"{key}.npy"
+    if not path.is_file():
+        folder.mkdir(parents=True, exist_ok=True)
+        draft = path.with_suffix(".part")
+        try:
+            with draft.open("wb") as file:
+                np.save(file, count())
+            draft.replace(path)
+        finally:
+            draft.unlink(missing_ok=True)
+    kept: NDArray[np.float16] = np.load(path, mmap_mode="r")
+    return kept

@@ -1,0 +1,214 @@
+"""``milepost train``: from a configuration to a checkpoint."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+import sys
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from milepost.cli.options import Interrupted, Settings, common, say
+from milepost.cli.progress import clock
+from milepost.cli.screen import console, is_terminal, print_line, visible, visible_name
+from milepost.errors import MilepostError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rich.progress import Progress, TaskID
+
+    from milepost.train.loop import Event
+    from milepost.train.run import Trained
+
+
+@click.command(
+    short_help="Train a landmark model.",
+    epilog="""\b
+Examples:
+  milepost train examples/train/small.toml
+  milepost train examples/train/small.toml --resume
+  milepost train my.toml --init answerdotai/ModernBERT-base --out runs/modern
+  milepost export runs/small/checkpoint --out models/small
+
+\b
+See docs/training.md for what CONFIG may hold.""",
+)
+@click.argument("config", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--resume", is_flag=True, help="Go on with the run, to the result of one go.")
+@click.option("--init", metavar="MODEL", help="Begin from this folder, or model of the hub.")
+@click.option(
+    "--out", metavar="FOLDER", type=click.Path(path_type=Path), help="The folder of the run."
+)
+@click.option(
+    "--device",
+    type=click.Choice(["auto", "cpu", "cuda", "mps"]),
+    help="Where to compute; auto: on a GPU if there is one.",
+)
+@common
+@click.pass_obj
+def train(
+    settings: Settings,
+    config: Path,
+    resume: bool,
+    init: str | None,
+    out: Path | None,
+    device: str | None,
+) -> int:
+    """Train a model as CONFIG says; the options stand in the place of what it says.
+
+    The run's folder holds the log, its curves, a state to go on from after any stop, and the
+    checkpoint, which milepost export turns into a model folder.
+    """
+    from milepost._optional import require
+
+    require("torch", extra="train")
+    from milepost.train.config import read_config
+    from milepost.train.run import train as trained
+    from milepost.train.run_folder import STATE, Halted
+
+    read = read_config(config, init=init, out=out, device=device)
+    given = {"--init": init, "--out": out, "--device": device}
+    named = [str(part) for pair in given.items() if pair[1] is not None for part in pair]
+    again = shlex.join(["milepost", "train", str(config), *named, "--resume"])
+    with Screen(settings) as screen, Stop(settings) as stop:
+        try:
+            done = trained(read, resume=resume, tell=screen, stopped=stop)
+        except KeyboardInterrupt:
+            kept = (read.out / STATE).exists()
+            raise Interrupted(f"go on by: {again}" if kept else "nothing was trained yet") from None
+        except Halted as error:
+            raise MilepostError(error.problem, f"{error.mend}; then: {again}") from error
+    if not settings.quiet:
+        _print(done, read.check.budget)
+    return 1 if done.bad else 0
+
+
+def _print(done: Trained, budget: int) -> None:
+    click.echo(f"{done.checkpoint}  ({done.steps:,} steps, {clock(done.seconds)})")
+    if done.found:
+        found = _percent(done.found)
+        click.echo(f"  evidence found by landmarks within {budget:,} characters, %: {found}")
+    model = done.checkpoint.parent / "model"
+    click.echo(shlex.join(["milepost", "export", str(done.checkpoint), "--out", str(model)]))
+
+
+class Stop:
+    """Ctrl-C and SIGTERM: the first lets the step at hand end and be saved, the second does not.
+
+    Before anybody has asked, there is nothing to save, and the first stops at once.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._heard = self._polled = False
+        self._before: dict[signal.Signals, Any] = {}
+
+    def __enter__(self) -> Stop:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._before[number] = signal.signal(number, self._hear)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def __call__(self) -> bool:
+        """Whether to save and stop."""
+        self._polled = True
+        return self._heard
+
+    def _hear(self, number: int, frame: FrameType | None) -> None:
+        if self._heard or not self._polled:
+            raise KeyboardInterrupt
+        self._heard = True
+        if not self._settings.quiet:
+            say("stopping after this step; once more to stop at once")
+
+
+class Screen:
+    """A bar on stderr if somebody looks at it, and lines for what should be read."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._wanted = not settings.quiet and is_terminal(sys.stderr)
+        self._drawn: tuple[Progress, TaskID] | None = None
+        self._loss = ""
+
+    def __enter__(self) -> Screen:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._drawn is not None:
+            self._drawn[0].stop()
+
+    def __call__(self, event: Event) -> None:
+        """Show an event of the run."""
+        line = event.line or {}
+        if "loss" in line:
+            self._loss = f"loss {line['loss']:.3f}"
+        said = [event.warning, line.get("alarm")]
+        if not self._settings.quiet:
+            said += [event.note, _checked(line)]
+        for words in filter(None, said):
+            self._say(words)
+        if self._wanted and event.doing:
+            bar, task = self._drawn or self._start()
+            total = event.of or None
+            if bar.tasks[0].total != total:
+                bar.reset(task, total=total)  # time left is that of this work alone
+            shown = visible_name(event.doing)[-40:]
+            bar.update(task, description=shown, completed=event.done, loss=self._loss)
+
+    def _say(self, words: str) -> None:
+        if self._drawn is None:
+            say(words)
+        else:
+            print_line(self._drawn[0].console, f"milepost: {visible(' '.join(words.split()))}")
+
+    def _start(self) -> tuple[Progress, TaskID]:
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+        from rich.progress import TimeRemainingColumn as TimeLeft
+
+        bar = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[loss]}"),
+            TimeLeft(),
+            console=console(self._settings.colour, sys.stderr),
+            transient=True,
+        )
+        self._drawn = bar, bar.add_task("", total=None, loss="")
+        bar.start()
+        return self._drawn
+
+
+def _checked(line: Mapping[str, Any]) -> str:
+    """A line of the log with a check, for people."""
+    if "check" not in line:
+        return ""
+    found = _percent(line["check"])
+    loss = f"loss {line['loss']:.3f}; " if "loss" in line else ""
+    return f"step {line['step']:,}: {loss}evidence found, %: {found}"
+
+
+def _percent(found: Mapping[str, float]) -> str:
+    """``written 81.8  meetings 19.2  mean 50.5``."""
+    shares = dict(found)
+    if len(found) > 1:
+        shares["mean"] = sum(found.values()) / len(found)
+    return "  ".join(f"{task} {100 * share:.1f}" for task, share in shares.items())

@@ -1,0 +1,82 @@
+"""The collapse alarm: says in words when a run has stopped telling landmarks apart.
+
+Contrastive training has a dead end: all vectors become one. The softmax over ``B`` candidates is
+then uniform, the contrast is ln ``B`` and stays there, and so does the mean cosine between
+different landmarks, at 1. A rate too high for the temperature and the batch leads there within a
+few hundred steps, and the loss alone, which falls a little at first, does not show it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import Any
+
+_CHANGE = (
+    "lower the rate (to a third, then a tenth) or lengthen warm_up; where that is not enough, "
+    "lower the temperature or draw larger batches"
+)
+_AGAIN = "go back to the last checkpoint with a lower rate, a longer warm_up or a smaller clip"
+
+
+@dataclass(slots=True)
+class CollapseAlarm:
+    """Watches the readings of one stage.
+
+    What it says depends on the readings alone: a resumed run shows it those of its log again.
+
+    Attributes:
+        warm_up: steps in which nothing is said, unless the loss is no number.
+        patience: readings whose mean is judged.
+        near: share of the floor within which a loss counts as guessing.
+        alike: mean cosine between different landmarks above which they count as one.
+    """
+
+    warm_up: int = 200
+    patience: int = 5
+    near: float = 0.01
+    alike: float = 0.98
+    _recent: deque[tuple[float, float, float]] = field(init=False)
+    _faulty: bool = field(init=False, default=False)
+
+    def __post_init__(self) -> None:
+        self._recent = deque(maxlen=self.patience)
+
+    def see(self, step: int, parts: Mapping[str, Any]) -> str | None:
+        """Take one reading; a fault is named once, and again when it comes back.
+
+        Args:
+            step: of the stage, from 1.
+            parts: a line of the log. Read are ``loss``, ``floor`` (what it would be if all
+                candidates were alike, so that the model could but guess), both in nats, and
+                ``spread`` (mean cosine between different landmarks).
+
+        Returns:
+            A line for people, what is seen and what to change; None where all is well.
+        """
+        loss = float(parts["loss"])
+        words = ""
+        if not math.isfinite(loss):
+            words = f"the loss is {loss}, and nothing is learned from here on; {_AGAIN}"
+        elif step > self.warm_up:
+            self._recent.append((loss, parts["floor"], parts["spread"]))
+            if seen := self._seen():
+                words = f"collapse: over the last {self.patience} readings {seen}; {_CHANGE}"
+        new = bool(words) and not self._faulty
+        self._faulty = bool(words)
+        return words if new else None
+
+    def _seen(self) -> str:
+        """The signs of a collapse, "" for none."""
+        if len(self._recent) < self.patience:
+            return ""
+        loss, floor, spread = (fmean(column) for column in zip(*self._recent, strict=True))
+        signs = []
+        if spread > self.alike:
+            signs.append(f"different landmarks have a mean cosine of {spread:.3f}")
+        if loss >= (1 - self.near) * floor:
+            signs.append(f"the loss is {loss:.3f}, and mere guessing costs {floor:.3f}")
+        return " and ".join(signs)

@@ -1,0 +1,342 @@
+"""Files of training data, read line by line: what is used, what is left out and why.
+
+A wrong line stops nothing and is not passed over either: ``Report`` has it, with file, line and
+reason. What a line may hold is in ``milepost.evaluate.tasks.own`` (a task in one file),
+``milepost.train.made`` (what made questions say more) and here (pairs).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from milepost.engine.tokenizer import Tokenizer
+from milepost.errors import InputError, nearest
+from milepost.evaluate.tasks.reading import (
+    Line,
+    Named,
+    lines,
+    question_text,
+    spans_of,
+    split_of,
+)
+from milepost.evaluate.types import Split
+from milepost.train.data import (
+    NON_COMMERCIAL,
+    QUESTION_TOKENS,
+    Pair,
+    Question,
+    Text,
+    held_out,
+    tokenize,
+    touched,
+)
+from milepost.train.made import Source, sources
+
+Sentence = tuple[int, int]
+"""A sentence of the material: number of its text, and of the sentence in it."""
+
+
+@dataclass(slots=True)
+class Report:
+    """What was read.
+
+    Attributes:
+        counts: for each file what it gave and what was left out of it, by reason.
+        bad: an error for each line that cannot be used, with file and line.
+    """
+
+    counts: dict[Path, Counter[str]] = field(default_factory=dict)
+    bad: list[InputError] = field(default_factory=list)
+
+    def of(self, path: Path, *first: str) -> Counter[str]:
+        """The counts of one file; what it gives stands ``first`` in its line."""
+        return self.counts.setdefault(path, Counter(dict.fromkeys(first, 0)))
+
+    def lines(self) -> Iterator[str]:
+        """One line a file, for people: ``FILE: 120 questions, 10 documents, 2 bad lines``."""
+        for path, counts in self.counts.items():
+            said = ", ".join(f"{n:,} {what}" for what, n in counts.items() if n)
+            yield f"{path}: {said or 'nothing'}"
+
+
+class Texts:
+    """Documents as they are read, each once though several files hold it.
+
+    Were a text there twice, a question's evidence would be its own negative.
+
+    Args:
+        tokenizer: the model's.
+        longest: tokens that are read of a sentence.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, longest: int = 128) -> None:
+        self.tokenizer, self.longest = tokenizer, longest
+        self.all: list[Text] = []
+        self._places: dict[bytes, int] = {}
+
+    def add(self, source: Source, task: str) -> int:
+        """The number of a document's text."""
+        words = source.document.text
+        key = hashlib.sha256(words.encode("utf-8", "surrogatepass")).digest()
+        number = self._places.setdefault(key, len(self.all))
+        if number == len(self.all):
+            text = tokenize(self.tokenizer, source.document.name, task, words, self.longest)
+            self.all.append(replace(text, title=source.title.strip()))
+        if source.ignore:
+            text = self.all[number]
+            aside = {*text.aside, *touched(text.spans, source.ignore)}
+            self.all[number] = replace(text, aside=tuple(sorted(aside)))
+        return number
+
+    def query(self, words: str, counts: Counter[str]) -> NDArray[np.int32]:
+        """Token ids of a question, cut after ``QUESTION_TOKENS``."""
+        ids = self.tokenizer.encode([words])[0].ids
+        if len(ids) > QUESTION_TOKENS:
+            counts[f"questions cut after {QUESTION_TOKENS} tokens"] += 1
+        return np.array(ids[:QUESTION_TOKENS], np.int32)
+
+
+def task_files(path: Path) -> tuple[Path, Path]:
+    """Where a task's documents and its questions are: in two files of a folder, or in one file."""
+    if not path.is_dir():
+        return path, path
+    plain, packed = (
+        tuple(path / f"{stem}.{kind}" for stem in ("documents", "questions"))
+        for kind in ("jsonl", "jsonl.gz")
+    )
+    documents, questions = (a if a.is_file() else b for a, b in zip(plain, packed, strict=True))
+    return documents, questions
+
+
+def load_task(
+    path: Path,
+    texts: Texts,
+    report: Report,
+    *,
+    split: Split = "train",
+    allow_nc: bool = False,
+    hold_out: float = 0.0,
+) -> list[Question]:
+    """Questions of one split of a task; the documents they ask of go into ``texts``.
+
+    Args:
+        path: a folder with ``documents.jsonl.gz`` and ``questions.jsonl.gz``, or one file of JSON
+            lines that holds both.
+        texts: gets the documents.
+        report: gets counts and wrong lines.
+        split: only questions of this split; in one file a question that names none is of ``dev``.
+        allow_nc: keep documents whose licence has ``nc`` in it (never for weights that ship).
+        hold_out: share of the documents to leave out, see ``held_out``.
+
+    Raises:
+        UnreadableFile: a file is missing or damaged.
+        InputError: a line that is no JSON object.
+    """
+    task = path.name.removesuffix(".gz").removesuffix(".jsonl")
+    counts = report.of(path, "questions", "documents asked of")
+    documents, questions = task_files(path)
+    asked = _asked(questions, counts, report.bad, split, hold_out)
+    found: list[Question] = []
+    missing = dict(asked)
+    for source in sources([documents], counts, report.bad, split=split, allow_nc=allow_nc):
+        about = missing.pop(source.document.name, ())
+        if not about:
+            continue
+        number = texts.add(source, task)
+        for name, line in about:
+            try:
+                found.append(_question(name, line, task, source, number, texts, counts))
+            except InputError as error:
+                report.bad.append(error)
+    if missing:
+        known = {str(line.fields["id"]) for line in lines(documents) if "text" in line.fields}
+        for name, about in missing.items():
+            if name in known:
+                counts["questions about a document that is left out"] += len(about)
+                continue
+            hint = f"{nearest(name, known)}add its line to {documents}"
+            report.bad.extend(line.wrong(f"no document {name!r}", hint) for _, line in about)
+    counts["questions"] += len(found)
+    counts["documents asked of"] += len({question.text for question in found})
+    return found
+
+
+def load_pairs(
+    path: Path, texts: Texts, report: Report, *, most_tokens: int = 160, allow_nc: bool = False
+) -> list[Pair]:
+    """Pairs of one file; passages are cut after ``most_tokens``, at a sentence's end.
+
+    A line is ``{"query": "…", "passage": "…"}``, and may have ``licence`` and ``negatives``, a list
+    of passages that do not answer.
+
+    Raises:
+        UnreadableFile: the file is missing or damaged.
+        InputError: a line that is no JSON object.
+    """
+    counts = report.of(path, "pairs")
+    task = path.name.split(".")[0]
+    found: list[Pair] = []
+
+    def short(line: Line, words: str) -> Text:
+        text = tokenize(texts.tokenizer, "", task, words, texts.longest)
+        if not text.spans:
+            raise line.wrong("a passage has no words", "leave the line out or give it some")
+        return text.part(0, max(1, int(np.searchsorted(text.starts, most_tokens, "right")) - 1))
+
+    for line in lines(path):
+        if not allow_nc and NON_COMMERCIAL.search(str(line.fields.get("licence", ""))):
+            counts["pairs with a non-commercial licence"] += 1
+            continue
+        try:
+            query = question_text(line, "query", "question")
+            text = short(line, line.text("passage"))
+            others = line.fields.get("negatives", [])
+            if not isinstance(others, list) or not all(isinstance(each, str) for each in others):
+                raise line.wrong("'negatives' is no list of strings", 'write ["a passage", …]')
+            negatives = tuple(short(line, each) for each in others)
+        except InputError as error:
+            report.bad.append(error)
+            continue
+        found.append(Pair(texts.query(query, counts), text, query, negatives))
+    counts["pairs"] += len(found)
+    return found
+
+
+def load_documents(
+    path: Path, texts: Texts, report: Report, *, allow_nc: bool = False, hold_out: float = 0.0
+) -> None:
+    """A file's training documents that have a title, into ``texts``.
+
+    Not for the documents of a task, which only their questions' split tells apart.
+
+    Raises:
+        UnreadableFile: the file is missing or damaged.
+        InputError: a line that is no JSON object, or the file is a task's.
+    """
+    counts = report.of(path, "documents with a title")
+    if any(path.with_name(f"questions.{kind}").is_file() for kind in ("jsonl", "jsonl.gz")):
+        raise InputError(f"{path.parent} is a task", "name it among tasks, not documents")
+    for source in sources([path], counts, report.bad, allow_nc=allow_nc):
+        if held_out(source.document.name, hold_out):
+            counts["documents held out"] += 1
+        elif not source.title.strip():
+            counts["documents without a title"] += 1
+        else:
+            texts.add(source, path.name.split(".")[0])
+            counts["documents with a title"] += 1
+
+
+def load_negatives(
+    path: Path, texts: Sequence[Text], report: Report
+) -> Iterator[tuple[tuple[str, str], list[Sentence]]]:
+    """Negatives as ``milepost mine`` writes them, by the question's name and words.
+
+    Raises:
+        UnreadableFile: the file is missing or damaged.
+        InputError: a line that is no JSON object.
+    """
+    places = {text.name: number for number, text in enumerate(texts)}
+    counts = report.of(path, "negatives")
+    for line in lines(path):
+        try:
+            key = line.name("id"), line.text("question")
+            found = list(_sentences(line, places, texts, counts))
+        except InputError as error:
+            report.bad.append(error)
+            continue
+        counts["negatives"] += len(found)
+        yield key, found
+
+
+def _sentences(
+    line: Line, places: Mapping[str, int], texts: Sequence[Text], counts: Counter[str]
+) -> Iterator[Sentence]:
+    rows = line.fields.get("negatives")
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise line.wrong("'negatives' is no list of objects", "write it by milepost mine")
+    for row in rows:
+        number = places.get(str(row.get("document")))
+        span = row.get("span")
+        if not isinstance(span, list) or [type(edge) for edge in span] != [int, int]:
+            raise line.wrong("a negative has no span [start, end]", "write it by milepost mine")
+        if number is None:
+            counts["negatives in documents that are not read"] += 1
+            continue
+        held = touched(texts[number].spans, [span])
+        if not held:
+            raise line.wrong(
+                f"span {span} is outside document {row['document']!r}", "mine these documents again"
+            )
+        yield number, held[0]
+
+
+def _asked(
+    path: Path, counts: Counter[str], bad: list[InputError], split: Split, hold_out: float
+) -> dict[str, list[tuple[str, Line]]]:
+    """Questions of a split with their names, by document."""
+    asked: dict[str, list[tuple[str, Line]]] = {}
+    names = Named("question")
+    for line in lines(path):
+        if "question" not in line.fields:
+            continue
+        try:
+            name = line.name("id") if "id" in line.fields else f"line {line.number}"
+            names.add(name, line)
+            if split_of(line, "dev") != split:
+                counts["questions of another split"] += 1
+                continue
+            document = line.name("document")
+            question_text(line, "question")
+        except InputError as error:
+            bad.append(error)
+            continue
+        if held_out(document, hold_out):
+            counts["questions about documents held out"] += 1
+        else:
+            asked.setdefault(document, []).append((name, line))
+    return asked
+
+
+def _question(
+    name: str,
+    line: Line,
+    task: str,
+    source: Source,
+    number: int,
+    texts: Texts,
+    counts: Counter[str],
+) -> Question:
+    text = texts.all[number]
+    spans = spans_of(line, line.fields.get("spans"), source.document)
+    evidence = touched(text.spans, spans)
+    if not evidence or not any(text.words[a:b].strip() for a, b in spans):
+        raise line.wrong("'spans' hold no words", "mark the words that answer")
+    words = line.text("question")
+    beside = touched(text.spans, source.beside.get(name, ()))
+    kept = tuple(n for n in beside if n not in evidence)
+    return Question(name, task, texts.query(words, counts), number, evidence, words, kept)
+
+
+def existing(paths: Iterable[Path]) -> list[Path]:
+    """Files by name, and all files of JSON lines of the folders among them.
+
+    Raises:
+        InputError: a path is not there, or a folder holds no such file.
+    """
+    found: list[Path] = []
+    for path in paths:
+        inside = sorted([*path.glob("*.jsonl.gz"), *path.glob("*.jsonl")])
+        if not path.is_file() and not inside:
+            raise InputError(
+                f"{path} holds no *.jsonl.gz" if path.is_dir() else f"{path} is not there",
+                "name a file of JSON lines or a folder of them",
+            )
+        found.extend(inside or [path])
+    return found

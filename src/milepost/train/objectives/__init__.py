@@ -1,0 +1,57 @@
+"""Objectives of training, one a stage: what is drawn, what has to win, what is a negative.
+
+    pairs       stage I: a query finds its passage
+    merged      stage II: its passage among others, in one noisy long document
+    marked      stage III: marked sentences of real long documents
+    documents   a title, heading or query finds its document (LMK pooling)
+
+``build`` makes one from its settings and the material. Settings are frozen records that refuse
+what cannot be; an objective draws by the generator it is given and keeps nothing between steps.
+"""
+
+from milepost.train.material import Material
+from milepost.train.objectives.base import Encode, Objective
+from milepost.train.objectives.documents import Documents, DocumentsStage
+from milepost.train.objectives.marked import Marked, MarkedStage
+from milepost.train.objectives.merged import Merged, MergedStage
+from milepost.train.objectives.pairs import Pairs, PairsStage
+
+StageSettings = PairsStage | MergedStage | MarkedStage | DocumentsStage
+
+STAGES: dict[str, type[StageSettings]] = {
+    "pairs": PairsStage,
+    "merged": MergedStage,
+    "marked": MarkedStage,
+    "documents": DocumentsStage,
+}
+"""Settings of each kind of stage, by the name that a config gives it."""
+
+__all__ = [
+    "STAGES",
+    "DocumentsStage",
+    "Encode",
+    "MarkedStage",
+    "Material",
+    "MergedStage",
+    "Objective",
+    "PairsStage",
+    "StageSettings",
+    "build",
+]
+
+
+def build(stage: StageSettings, material: Material) -> Objective:
+    """The objective of a stage.
+
+    Raises:
+        InputError: the material lacks what the stage is to draw from.
+    """
+    match stage:
+        case PairsStage():
+            return Pairs(stage, material)
+        case MergedStage():
+            return Merged(stage, material)
+        case MarkedStage():
+            return Marked(stage, material)
+        case DocumentsStage():
+            return Documents(stage, material)

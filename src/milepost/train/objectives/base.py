@@ -1,0 +1,156 @@
+"""What every objective is: a step that draws its own examples and sends its own gradients back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Protocol, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from milepost.errors import InputError
+from milepost.train.batches import Batch
+from milepost.train.losses import cached_backward
+
+Encode = Callable[[Batch], Tensor]
+T = TypeVar("T")
+
+
+class Objective(Protocol):
+    """One kind of training step."""
+
+    def step(self, encode: Encode, random: Random) -> dict[str, float]:
+        """Draw examples, compute their loss and add its gradients to ``.grad``.
+
+        Nothing is kept from one step to the next: the same ``random``, the same state of torch's
+        generators and the same weights give the same step.
+
+        Args:
+            encode: unit vectors ``(n, d)`` of a batch's landmarks in the order of its owners; moves
+                the batch to the model's device and runs under its autocast.
+            random: the only source of what is drawn.
+
+        Returns:
+            Parts for the log. Always among them: ``loss`` (nats), ``floor`` (what it would be if
+            all scores were equal: the contrast's part is then the log of its candidates) and
+            ``spread`` (mean cosine between different landmarks of the batch, -1 to 1).
+        """
+        ...
+
+
+def backward(
+    encode: Encode, groups: Sequence[Sequence[Batch]], loss: Callable[..., Tensor]
+) -> Tensor:
+    """Gradients of ``loss`` of one matrix a group; by gradient cache where a group has chunks.
+
+    Args:
+        encode: see ``Objective``.
+        groups: the batches of each matrix.
+        loss: of the vectors of each group.
+
+    Returns:
+        The loss, without a graph.
+    """
+    if any(len(group) > 1 for group in groups):
+        return cached_backward(encode, groups, loss)
+    value = loss(*(encode(batch) for (batch,) in groups))
+    value.backward()
+    return value.detach()
+
+
+def spread_of(vectors: Tensor) -> float:
+    """Mean cosine between different rows of unit vectors ``(n, d)``; 0 for fewer than two."""
+    rows = vectors.detach().float()
+    count = len(rows)
+    if count < 2:
+        return 0.0
+    everything = rows.sum(dim=0).square().sum() - rows.square().sum()
+    return float(everything / (count * (count - 1)))
+
+
+def sizes_of(dimensions: Sequence[int], vectors: Tensor) -> Sequence[int]:
+    """At which widths vectors ``(n, d)`` are trained: those named, else d alone.
+
+    Raises:
+        InputError: one is wider than they are.
+    """
+    width = vectors.shape[1]
+    need(
+        max(dimensions, default=0) <= width,
+        f"dimensions are {list(dimensions)} and the model's vectors have {width} numbers",
+        f"name widths up to {width}",
+    )
+    return dimensions or (width,)
+
+
+def thinned(ids: NDArray[np.int32], share: float, random: Random) -> NDArray[np.int32]:
+    """A question without some of its tokens, against learning questions by heart.
+
+    Args:
+        ids: its tokens.
+        share: chance of each to be left out; two stay in any case. Nothing is drawn at 0.
+        random: draws.
+    """
+    if not share or len(ids) <= 2:
+        return ids
+    chances = [random.random() for _ in ids]
+    stay = max(2, sum(chance >= share for chance in chances))
+    return ids[sorted(sorted(range(len(ids)), key=lambda n: -chances[n])[:stay])]
+
+
+def marked(mask: NDArray[np.bool_], like: Tensor) -> Tensor:
+    """A mask on the device of ``like``."""
+    return torch.from_numpy(mask).to(like.device)
+
+
+def chunks_of(rows: Sequence[T], size: int) -> list[Sequence[T]]:
+    """Rows in chunks of ``size``; all in one for 0."""
+    step = size or len(rows)
+    return [rows[at : at + step] for at in range(0, len(rows), step)]
+
+
+def need(true: bool, problem: str, mend: str) -> None:
+    """Refuse a setting.
+
+    Raises:
+        InputError: it is not ``true``.
+    """
+    if not true:
+        raise InputError(problem, mend)
+
+
+def need_counts(**counts: int) -> None:
+    """Refuse numbers of things below one.
+
+    Raises:
+        InputError: with the setting's name.
+    """
+    for name, count in counts.items():
+        need(count >= 1, f"{name} is {count}", "at least 1")
+
+
+def need_shares(**shares: float) -> None:
+    """Refuse shares outside of 0 to 1, 1 itself too.
+
+    Raises:
+        InputError: with the setting's name.
+    """
+    for name, share in shares.items():
+        need(0 <= share < 1, f"{name} is {share:g}", "a share: 0 or more, below 1")
+
+
+def need_common(temperature: float, dimensions: Sequence[int]) -> None:
+    """Refuse a temperature or sizes of vectors that cannot be.
+
+    Raises:
+        InputError: with what is wrong.
+    """
+    need(temperature > 0, f"temperature is {temperature:g}", "above 0, usually 0.02 to 0.1")
+    need(
+        all(size >= 1 for size in dimensions),
+        f"dimensions are {list(dimensions)}",
+        "widths of vectors, such as [64, 128, 384]",
+    )

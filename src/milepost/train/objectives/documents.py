@@ -1,0 +1,207 @@
+"""LMK document pooling (arXiv 2601.21525): a text's vector is the mean of its landmarks.
+
+How far apart its landmarks stand is drawn for each text, so that its vector does not hang on one
+way of cutting. A query (a title, a heading, a question) has to find its text among those of the
+batch; a teacher's scores say which of the others are near.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from milepost.errors import InputError
+from milepost.train.batches import Piece, queries_of
+from milepost.train.data import Pair, Text
+from milepost.train.granularity import Granularities, document_vectors, drawn_windows
+from milepost.train.losses import divergence, info_nce, over_prefixes, similarities
+from milepost.train.material import Material
+from milepost.train.objectives.base import (
+    Encode,
+    backward,
+    chunks_of,
+    marked,
+    need,
+    need_common,
+    need_shares,
+    sizes_of,
+    spread_of,
+    thinned,
+)
+from milepost.train.objectives.passages import Passages
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentsStage:
+    """Settings of the objective for documents.
+
+    Attributes:
+        documents: texts of a step, each with its query; all are candidates for all queries.
+        tokens: that are read of a text, from its beginning.
+        passages: share of pairs' passages among the texts, the rest being documents with titles;
+            it counts only where the material has both.
+        window: tokens of a window, landmarks included; a longer text is read in several, without
+            halo, and all their landmarks count.
+        granularities: tokens from landmark to landmark, or ``sentences``; drawn for each text.
+        distil: weight of the divergence from the teacher's ranking of the texts.
+        chunk: windows, and queries, in memory at a time (gradient cache); 0: all.
+        temperature: divides cosines.
+        question_dropout: chance of each token of a query to be left out; two stay.
+        dimensions: widths at which vectors are trained to be good (Matryoshka); empty: the full.
+    """
+
+    documents: int = 16
+    tokens: int = 512
+    passages: float = 0.5
+    window: int = 256
+    granularities: tuple[int | str, ...] = (32, 64, 128, 256)
+    distil: float = 0.0
+    chunk: int = 0
+    temperature: float = 0.05
+    question_dropout: float = 0.0
+    dimensions: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check them.
+
+        Raises:
+            InputError: a setting that cannot be.
+        """
+        need(self.documents >= 2, f"documents is {self.documents}", "at least 2, to tell apart")
+        need(min(self.tokens, self.window) >= 16, "tokens or window is below 16", "give it more")
+        need(0 <= self.passages <= 1, f"passages is {self.passages:g}", "a share: 0 to 1")
+        need(min(self.distil, self.chunk) >= 0, "a weight or number is negative", "0 or more")
+        need_common(self.temperature, self.dimensions)
+        need_shares(question_dropout=self.question_dropout)
+        self.drawn()
+
+    def drawn(self) -> Granularities:
+        """What granularities are drawn from.
+
+        Raises:
+            InputError: none, or one that cannot be.
+        """
+        try:
+            return Granularities(self.granularities)  # type: ignore[arg-type]
+        except ValueError as error:
+            raise InputError(str(error), 'numbers of tokens, or "sentences"') from error
+
+
+class Documents:
+    """Steps of the objective for documents.
+
+    Raises:
+        InputError: the material has neither titles nor pairs, or no teacher where one is needed.
+    """
+
+    def __init__(self, stage: DocumentsStage, material: Material) -> None:
+        self._pools = [pool for pool in (material.pairs, material.documents) if len(pool)]
+        need(
+            sum(map(len, self._pools)) > 1,
+            "there are neither pairs nor documents with titles",
+            "name pairs or documents in [data]",
+        )
+        need(
+            material.targets is not None or not stage.distil,
+            "distil needs a teacher",
+            "name one ([data] teacher = …) or set it to 0",
+        )
+        self.stage, self.material = stage, material
+        self._passages = Passages([pair for pool in self._pools for pair in pool])
+
+    def draw(self, random: Random) -> list[Pair]:
+        """Queries with their texts, each cut to ``tokens``."""
+        stage = self.stage
+        if len(self._pools) == 1:
+            (pool,) = self._pools
+            chosen = random.sample(pool, min(stage.documents, len(pool)))
+        else:
+            short = sum(random.random() < stage.passages for _ in range(stage.documents))
+            counts = short, stage.documents - short
+            chosen = [
+                pair
+                for pool, count in zip(self._pools, counts, strict=True)
+                for pair in random.sample(pool, min(count, len(pool)))
+            ]
+        return chosen
+
+    def step(self, encode: Encode, random: Random) -> dict[str, float]:
+        """See ``Objective``."""
+        stage, material = self.stage, self.material
+        chosen = self.draw(random)
+        texts = [_begin(pair.text, stage.tokens) for pair in chosen]
+        granularities = stage.drawn().draw(random, len(texts))
+        ids = [thinned(pair.ids, stage.question_dropout, random) for pair in chosen]
+        pieces = [piece for n, text in enumerate(texts) for piece in self._pieces(n, text)]
+        opening, landmark = material.opening, material.landmark
+        windows = [
+            drawn_windows(chunk, texts, granularities, opening, landmark).batch
+            for chunk in chunks_of(pieces, stage.chunk)
+        ]
+        owners = np.concatenate([batch.owners for batch in windows])
+        queries = [queries_of(chunk, opening, landmark) for chunk in chunks_of(ids, stage.chunk)]
+        numbers = [self._passages.number(pair.text) for pair in chosen]
+        same = np.array(
+            [[n in self._passages.right(pair) for n in numbers] for pair in chosen], bool
+        )
+        teacher = self._teacher(chosen, texts) if stage.distil else None
+        told: dict[str, float] = {}
+
+        def contrast(asking: Tensor, found: Tensor) -> Tensor:
+            return info_nce(asking, found, stage.temperature, positive=marked(same, found))
+
+        def of_vectors(asking: Tensor, landmarks: Tensor) -> Tensor:
+            return contrast(asking, document_vectors(landmarks, owners)[1])
+
+        def loss(asking: Tensor, landmarks: Tensor) -> Tensor:
+            told["spread"] = spread_of(landmarks)
+            sizes = sizes_of(stage.dimensions, landmarks)
+            value = over_prefixes(of_vectors, (asking, landmarks), sizes)
+            told["contrast"] = value.item()
+            if teacher is None:
+                return value
+            scores = similarities(asking, document_vectors(landmarks, owners)[1])
+            used, heat = torch.ones_like(scores, dtype=torch.bool), stage.temperature
+            apart = divergence(scores, teacher.to(scores.device), used, heat, heat)
+            told["rank"] = apart.item()
+            return value + stage.distil * apart
+
+        value = backward(encode, (queries, windows), loss).item()
+        nothing = torch.zeros(len(chosen), 1)
+        level = contrast(nothing, nothing).item()
+        return {"loss": value, "floor": value - told["contrast"] + level, **told}
+
+    def _pieces(self, number: int, text: Text) -> list[Piece]:
+        """A text in windows of whole sentences, whatever the granularity."""
+        stage = self.stage
+        finest = min((g for g in stage.granularities if isinstance(g, int)), default=stage.window)
+        # A bound of the landmarks of a sentence: no fewer than any granularity puts there.
+        costs = text.lengths + 1 + text.lengths // finest
+        pieces: list[Piece] = []
+        first, room = 0, stage.window - 1
+        for sentence, cost in enumerate(costs.tolist()):
+            if cost > room and sentence > first:
+                pieces.append((number, first, sentence))
+                first, room = sentence, stage.window - 1
+            room -= cost
+        return [*pieces, (number, first, len(costs))]
+
+    def _teacher(self, chosen: Sequence[Pair], texts: Sequence[Text]) -> Tensor:
+        """The teacher's scores ``(q, n)``: of a text, the mean of its sentences counts."""
+        targets = self.material.targets
+        assert targets is not None
+        asking = np.concatenate([targets.of_questions((pair.words,)) for pair in chosen])
+        means = [targets.of_text(text).astype(np.float32).sum(axis=0) for text in texts]
+        found = F.normalize(torch.from_numpy(np.stack(means)), dim=-1)
+        return similarities(torch.from_numpy(asking.astype(np.float32)), found)
+
+
+def _begin(text: Text, tokens: int) -> Text:
+    """The first whole sentences of a text, one at least."""
+    return text.part(0, max(1, int(np.searchsorted(text.starts, tokens, "right")) - 1))

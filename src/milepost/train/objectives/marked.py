@@ -1,0 +1,294 @@
+"""Stage III: long documents with marked evidence (arXiv 2402.11573, section 3.3).
+
+A step asks questions of a few documents. What is read are windows around one evidence sentence of
+each, and around some sentences that only look like it; every landmark of the batch is a candidate
+for every question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from random import Random
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from milepost.errors import nearest
+from milepost.train.batches import Batch, Piece, around, queries_of, windows_of
+from milepost.train.data import Question
+from milepost.train.losses import (
+    FORMS,
+    Form,
+    away_from,
+    distances_of,
+    divergence,
+    each_against_negatives,
+    over_prefixes,
+    position_aware,
+    posterior_weights,
+    similarities,
+)
+from milepost.train.material import Material
+from milepost.train.objectives.base import (
+    Encode,
+    marked,
+    need,
+    need_common,
+    need_counts,
+    need_shares,
+    sizes_of,
+    spread_of,
+    thinned,
+)
+
+_RELEVANCE = 0.05
+"""Difference of a teacher's cosines that makes a sentence e times as likely an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedStage:
+    """Settings of stage III. As they are, it is the objective of the shipped model.
+
+    Attributes:
+        documents, questions: of a step, ``questions`` of each document at most.
+        hard: windows of a step around sentences that look like an answer: mined ones, else the
+            nearest by the teacher; none without either.
+        windows: tokens of a window, drawn for each step.
+        tasks: how often a task is drawn, by name; others are not. Empty: all, alike.
+        open_tasks: tasks whose evidence is not marked everywhere it stands: evidence of other
+            questions about the document is then no negative.
+        across: sentences of other documents are negatives as well.
+        temperature: divides cosines.
+        alpha: position-aware weights ``exp(-alpha i)``, i sentences before the evidence's last;
+            left out, every evidence sentence stands alone against the negatives.
+        form: where that weight stands, see ``losses.position_aware``.
+        distil: weight of the distance to the teacher's vectors of the sentences.
+        distil_questions: of the questions' vectors, as a share of ``distil``.
+        rank: weight of the divergence from the teacher's ranking of the candidates.
+        selected: chance that a sentence which answers was marked; sentences that the teacher
+            finds likely count as negatives by what is left (``losses.posterior_weights``). 1: all
+            negatives are sure.
+        halo_dropout: chance of a window to lose the context on a side of its sentence, each side.
+        question_dropout: chance of each token of a question to be left out; two stay.
+        dimensions: widths at which vectors are trained to be good (Matryoshka); empty: the full.
+    """
+
+    documents: int = 4
+    questions: int = 4
+    hard: int = 5
+    windows: tuple[int, ...] = (160, 224, 224, 320)
+    tasks: dict[str, float] = field(default_factory=dict)
+    open_tasks: tuple[str, ...] = ()
+    across: bool = True
+    temperature: float = 0.05
+    alpha: float | None = None
+    form: Form = "outside"
+    distil: float = 0.7
+    distil_questions: float = 0.5
+    rank: float = 0.0
+    selected: float = 1.0
+    halo_dropout: float = 0.0
+    question_dropout: float = 0.0
+    dimensions: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check them.
+
+        Raises:
+            InputError: a setting that cannot be.
+        """
+        need_counts(documents=self.documents, questions=self.questions)
+        need_common(self.temperature, self.dimensions)
+        need_shares(halo_dropout=self.halo_dropout, question_dropout=self.question_dropout)
+        need(min(self.windows, default=0) >= 8, f"windows are {list(self.windows)}", "8 or more")
+        need(
+            self.form in FORMS,
+            f"there is no form {self.form!r}",
+            f"{nearest(self.form, FORMS)}forms: {', '.join(FORMS)}",
+        )
+        need(0 < self.selected <= 1, f"selected is {self.selected:g}", "above 0, at most 1")
+        weights = self.distil, self.distil_questions, self.rank, self.alpha or 0.0, float(self.hard)
+        need(min(weights) >= 0, "a weight or number is negative", "0 or more")
+        need(
+            all(weight > 0 for weight in self.tasks.values()),
+            "a task's weight is not above 0",
+            "leave out what is not to be drawn",
+        )
+
+
+class Marked:
+    """Steps of stage III.
+
+    Raises:
+        InputError: the material has no such task, or no teacher where one is needed.
+    """
+
+    def __init__(self, stage: MarkedStage, material: Material) -> None:
+        known = material.by_task
+        need(bool(known), "there are no questions with marked evidence", "name tasks in [data]")
+        for name in (*stage.tasks, *stage.open_tasks):
+            hint = f"{nearest(name, known)}tasks: {', '.join(known)}"
+            need(name in known, f"there is no task {name!r}", hint)
+        need(
+            material.targets is not None or (not stage.distil and not stage.rank),
+            "distil and rank need a teacher",
+            "name one ([data] teacher = …) or set both to 0",
+        )
+        need(
+            material.targets is not None or stage.selected == 1,
+            "selected needs a teacher",
+            "name one ([data] teacher = …) or leave it out",
+        )
+        self.stage, self.material = stage, material
+        self._tasks = stage.tasks or dict.fromkeys(known, 1.0)
+        every = sum(len(numbers) for name in self._tasks for numbers in known[name].values())
+        self._wanted = min(stage.documents * stage.questions, every)
+        self._texts = {name: list(known[name]) for name in self._tasks}
+
+    def draw(self, random: Random) -> tuple[list[int], list[Piece]]:
+        """Numbers of questions, and windows: each one's evidence and some hard ones, ascending."""
+        stage, material = self.stage, self.material
+        names, weights = list(self._tasks), list(self._tasks.values())
+        asked: list[int] = []
+        while len(asked) < self._wanted:
+            name = random.choices(names, weights)[0]
+            text = random.choice(self._texts[name])
+            fitting = [n for n in material.by_task[name][text] if n not in asked]
+            room = min(stage.questions, self._wanted - len(asked))
+            asked.extend(random.sample(fitting, min(room, len(fitting))))
+        size = random.choice(stage.windows)
+        pieces: set[Piece] = set()
+        for number in asked:
+            question = material.questions[number]
+            sentence = random.choice(question.evidence)
+            pieces.add(self._window(question.text, sentence, size, random))
+        for number in random.sample(asked, min(stage.hard, len(asked))):
+            hard = material.hard(number)
+            if hard:
+                pieces.add(self._window(*random.choice(hard), size, random))
+        return asked, sorted(pieces)
+
+    def _window(self, text: int, sentence: int, size: int, random: Random) -> Piece:
+        causal, share = self.material.causal, self.stage.halo_dropout
+        piece = around(self.material.texts[text], text, sentence, size, random, causal=causal)
+        if not share:
+            return piece
+        _, first, last = piece
+        before, behind = random.random() < share, random.random() < share
+        return text, sentence if before else first, sentence + 1 if behind else last
+
+    def step(self, encode: Encode, random: Random) -> dict[str, float]:
+        """See ``Objective``."""
+        stage, material = self.stage, self.material
+        asked, pieces = self.draw(random)
+        questions = [material.questions[n] for n in asked]
+        ids = [thinned(q.ids, stage.question_dropout, random) for q in questions]
+        batch = windows_of(pieces, material.texts, material.opening, material.landmark)
+        landmarks = encode(batch)
+        queries = encode(queries_of(ids, material.opening, material.landmark))
+        positive, negative = self.candidates(questions, batch.owners)
+        teacher = self._teacher(asked, batch, landmarks)
+        weights = self._doubts(teacher, positive) if teacher and stage.selected < 1 else None
+        found = (torch.from_numpy(batch.owners), [(q.text, q.evidence) for q in questions])
+        distance = None if stage.alpha is None else distances_of(*found).to(landmarks.device)
+
+        def contrast(scores: Tensor) -> Tensor:
+            right, wrong = marked(positive, scores), marked(negative, scores)
+            if weights is not None:
+                # As weighted_contrast: a negative of weight w is w of them.
+                wrong = wrong & (weights > 0)
+                logs = weights.masked_fill(~wrong, 1.0).log()
+                scores = scores + stage.temperature * logs
+            if distance is None:
+                return each_against_negatives(scores, right, wrong, stage.temperature)
+            alpha = stage.alpha or 0.0
+            return position_aware(scores, distance, wrong, stage.temperature, alpha, stage.form)
+
+        def of_vectors(asking: Tensor, vectors: Tensor) -> Tensor:
+            return contrast(similarities(asking, vectors))
+
+        sizes = sizes_of(stage.dimensions, landmarks)
+        parts = {"contrast": over_prefixes(of_vectors, (queries, landmarks), sizes)}
+        loss = parts["contrast"]
+        if teacher and stage.distil:
+            parts["distance"] = away_from(landmarks, teacher.sentences)
+            parts["question_distance"] = away_from(queries, teacher.questions)
+            away = parts["distance"] + stage.distil_questions * parts["question_distance"]
+            loss = loss + stage.distil * away
+        if teacher and stage.rank:
+            used = marked(positive | negative, landmarks)
+            scores, heat = similarities(queries, landmarks), stage.temperature
+            parts["rank"] = divergence(scores, teacher.scores, used, heat, heat)
+            loss = loss + stage.rank * parts["rank"]
+        loss.backward()
+        with torch.no_grad():
+            level = contrast(torch.zeros(positive.shape, device=landmarks.device))
+            floor = loss - parts["contrast"] + level
+        told = {"loss": loss, "floor": floor, **parts}
+        read = {name: value.item() for name, value in told.items()}
+        return {**read, "spread": spread_of(landmarks)}
+
+    def candidates(
+        self, questions: Sequence[Question], owners: NDArray[np.int64]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Positives and negatives of each question among the landmarks, both ``(q, n)``.
+
+        Args:
+            questions: of one step.
+            owners: ``(n, 2)``, text and sentence of each landmark.
+        """
+        stage, material = self.stage, self.material
+        texts, sentences = owners.T
+        positive = np.zeros((len(questions), len(owners)), bool)
+        aside = [n in material.texts[t].aside for t, n in owners.tolist()]
+        masked = np.tile(np.array(aside, bool), (len(questions), 1))
+        for row, question in enumerate(questions):
+            same = texts == question.text
+            positive[row] = same & np.isin(sentences, question.evidence)
+            maybe = list(question.beside)
+            if question.task in stage.open_tasks:
+                maybe += chain.from_iterable(
+                    other.evidence for other in questions if other.text == question.text
+                )
+            masked[row] |= same & np.isin(sentences, maybe)
+            if not stage.across:
+                masked[row] |= ~same
+        return positive, ~positive & ~masked
+
+    def _teacher(self, asked: Sequence[int], batch: Batch, like: Tensor) -> _Taught | None:
+        """What the teacher says of the landmarks and questions of a step."""
+        material, stage = self.material, self.stage
+        targets = material.targets
+        if targets is None or not (stage.distil or stage.rank or stage.selected < 1):
+            return None
+        rows = [targets.of_text(material.texts[t])[n] for t, n in batch.owners.tolist()]
+        questions = [material.question_target(number) for number in asked]
+        return _Taught(
+            *(
+                torch.from_numpy(np.stack(each)).to(like.device).float()
+                for each in (rows, questions)
+            )
+        )
+
+    def _doubts(self, teacher: _Taught, positive: NDArray[np.bool_]) -> Tensor:
+        """Weights of the candidates as negatives, ``(q, n)``."""
+        right = marked(positive, teacher.scores)
+        best = teacher.scores.masked_fill(~right, -1.0).amax(dim=1, keepdim=True)
+        relevance = torch.sigmoid((teacher.scores - best) / _RELEVANCE)
+        return posterior_weights(relevance, torch.full_like(relevance, self.stage.selected))
+
+
+@dataclass(frozen=True, slots=True)
+class _Taught:
+    """A teacher's vectors of the landmarks, ``(n, d)``, and of the questions, ``(q, d)``."""
+
+    sentences: Tensor
+    questions: Tensor
+
+    @property
+    def scores(self) -> Tensor:
+        return similarities(self.questions, self.sentences)

@@ -1,0 +1,145 @@
+"""Stage I: queries and their passages, the other passages of the batch as negatives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+from typing import Literal, get_args
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from milepost.errors import nearest
+from milepost.train.batches import assemble, queries_of
+from milepost.train.data import Text
+from milepost.train.losses import any_against_negatives, means_of, over_prefixes, similarities
+from milepost.train.material import Material
+from milepost.train.objectives.base import (
+    Encode,
+    backward,
+    chunks_of,
+    marked,
+    need,
+    need_common,
+    need_shares,
+    sizes_of,
+    spread_of,
+    thinned,
+)
+from milepost.train.objectives.passages import Passages, need_pairs
+
+Unit = Literal["passage", "sentences", "both"]
+
+
+@dataclass(frozen=True, slots=True)
+class PairsStage:
+    """Settings of stage I.
+
+    Attributes:
+        pairs: of a step. All passages of the step are candidates for all queries.
+        negatives: hard ones of each query, where its pair has some.
+        landmarks: ``passage``: one landmark closes the whole passage, as in the paper;
+            ``sentences``: one closes each sentence, and both their mean and one of them have to
+            win; ``both``: one or the other, drawn for each passage.
+        chunk: texts in memory at a time (gradient cache: time for memory); 0: all.
+        temperature: divides cosines.
+        question_dropout: chance of each token of a query to be left out; two stay.
+        dimensions: widths at which vectors are trained to be good (Matryoshka); empty: the full.
+    """
+
+    pairs: int = 24
+    negatives: int = 4
+    landmarks: Unit = "sentences"
+    chunk: int = 0
+    temperature: float = 0.05
+    question_dropout: float = 0.0
+    dimensions: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check them.
+
+        Raises:
+            InputError: a setting that cannot be.
+        """
+        need(self.pairs >= 2, f"pairs is {self.pairs}", "at least 2: they are each other's rivals")
+        need(min(self.negatives, self.chunk) >= 0, "a number is negative", "0 or more")
+        need_common(self.temperature, self.dimensions)
+        need_shares(question_dropout=self.question_dropout)
+        units = get_args(Unit)
+        hint = f"{nearest(self.landmarks, units)}units: {', '.join(units)}"
+        need(self.landmarks in units, f"there is no unit {self.landmarks!r}", hint)
+
+
+class Pairs:
+    """Steps of stage I.
+
+    Raises:
+        InputError: the material has no pairs.
+    """
+
+    def __init__(self, stage: PairsStage, material: Material) -> None:
+        need_pairs(material.pairs)
+        self.stage, self.material = stage, material
+        self._passages = Passages(material.pairs)
+
+    def step(self, encode: Encode, random: Random) -> dict[str, float]:
+        """See ``Objective``."""
+        stage, material = self.stage, self.material
+        chosen = random.sample(material.pairs, min(stage.pairs, len(material.pairs)))
+        texts = [pair.text for pair in chosen]
+        for pair in chosen:
+            room = min(stage.negatives, len(pair.negatives))
+            texts += random.sample(pair.negatives, room) if room else []
+        whole = [
+            stage.landmarks == "passage" or (stage.landmarks == "both" and random.random() < 0.5)
+            for _ in texts
+        ]
+        ids = [thinned(pair.ids, stage.question_dropout, random) for pair in chosen]
+        kinds = [self._passages.number(text) for text in texts]
+        same = np.array([[k in self._passages.right(pair) for k in kinds] for pair in chosen], bool)
+        rows = [
+            (n, _units(text, one)) for n, (text, one) in enumerate(zip(texts, whole, strict=True))
+        ]
+        owner = torch.tensor([n for n, row in rows for _ in row])
+        opening, landmark = material.opening, material.landmark
+        passages = [
+            assemble(
+                [row for _, row in chunk],
+                [(n, i) for n, row in chunk for i in range(len(row))],
+                opening,
+                landmark,
+            )
+            for chunk in chunks_of(rows, stage.chunk)
+        ]
+        queries = [queries_of(chunk, opening, landmark) for chunk in chunks_of(ids, stage.chunk)]
+        told: dict[str, float] = {}
+
+        def contrast(scores: Tensor, right: Tensor) -> Tensor:
+            return any_against_negatives(scores, right, ~right, stage.temperature)
+
+        def of_vectors(asking: Tensor, landmarks: Tensor) -> Tensor:
+            place = owner.to(landmarks.device)
+            right = marked(same, landmarks)
+            found = means_of(landmarks, place, len(texts))
+            document = contrast(similarities(asking, found), right)
+            if all(whole):
+                return document
+            return document + contrast(similarities(asking, landmarks), right[:, place])
+
+        def loss(asking: Tensor, landmarks: Tensor) -> Tensor:
+            told["spread"] = spread_of(landmarks)
+            sizes = sizes_of(stage.dimensions, landmarks)
+            return over_prefixes(of_vectors, (asking, landmarks), sizes)
+
+        value = backward(encode, (queries, passages), loss)
+        right = torch.from_numpy(same)
+        level = contrast(torch.zeros(same.shape), right)
+        if not all(whole):
+            level = level + contrast(torch.zeros(len(chosen), len(owner)), right[:, owner])
+        return {"loss": value.item(), "floor": level.item(), **told}
+
+
+def _units(text: Text, whole: bool) -> list[np.ndarray]:
+    """What each landmark closes: the passage, or its sentences one by one."""
+    return [text.ids] if whole else [text.sentence(n) for n in range(len(text.spans))]

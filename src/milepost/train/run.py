@@ -1,0 +1,276 @@
+"""From a configuration to a checkpoint: what ``milepost train`` does."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import torch
+from tokenizers import Tokenizer as Backend
+
+from milepost.engine.folder import cache_folder
+from milepost.engine.tokenizer import Tokenizer
+from milepost.errors import InputError, ModelError, nearest
+from milepost.model import Checkpoint, open_checkpoint, with_lora
+from milepost.model.fetch import local
+from milepost.model.huggingface import HuggingFace
+from milepost.model.interop import starting_weights
+from milepost.model.release import window_sizes
+from milepost.train.check import load_check
+from milepost.train.config import Config, Stage, data_paths, resolved
+from milepost.train.loop import Event, Loop, Tell, memory
+from milepost.train.material import Material, load_material
+from milepost.train.objectives import build
+from milepost.train.objectives.base import Objective
+from milepost.train.record import AROUND, describe, differences
+from milepost.train.run_folder import CHECKPOINT, RunFolder
+from milepost.windows.plan import WindowSize
+
+_FIRST = 20  # wrong lines that are named; the count tells the rest
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """What a run left.
+
+    Attributes:
+        checkpoint: folder for ``milepost export``.
+        steps: that were taken, in all.
+        seconds: that they took.
+        found: the last check's evidence found per task, 0–1.
+        bad: lines of the data that could not be used.
+    """
+
+    checkpoint: Path
+    steps: int
+    seconds: float
+    found: dict[str, float]
+    bad: int
+
+
+def train(
+    config: Config,
+    *,
+    resume: bool = False,
+    tell: Tell = lambda event: None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Trained:
+    """Train, or go on where a run was stopped.
+
+    Args:
+        config: see ``read_config``.
+        resume: go on with the run in ``config.out``.
+        tell: hears what is being done.
+        stopped: asked after every step whether to save and stop.
+
+    Raises:
+        InputError: data that cannot be used, a run that is there already, or one that was made
+            with other settings or data.
+        ModelError: ``init`` cannot be opened or trained so.
+        Halted: the disk is full or there is too little memory; go on with ``resume``.
+        KeyboardInterrupt: ``stopped`` said so.
+        MissingExtra: peft is not installed, and ``[lora]`` asks for it.
+    """
+    folder = RunFolder(config.out, resume=resume)
+    with reproducible(config), memory("to begin"):
+        tell(Event(f"opening {config.init}", 0, 0))
+        checkpoint = opened(config)
+        device = next(checkpoint.model.parameters()).device
+        facts = _facts(config, device, folder, tell)
+        reading = checkpoint.reading
+        material = load_material(
+            config.data,
+            _copy(checkpoint.tokenizer),
+            reading,
+            causal=checkpoint.model.causal,
+            cache=cache_folder() / "train",
+            device=device.type,
+            progress=lambda doing, done, of: tell(Event(doing, done, of)),
+        )
+        bad = material.report.bad
+        for note in material.report.lines():
+            tell(Event("", 0, 0, note=note))
+        for error in bad[:_FIRST]:
+            tell(Event("", 0, 0, warning=str(error)))
+        if len(bad) > _FIRST:
+            more = f"… and {len(bad) - _FIRST:,} more lines that cannot be used"
+            tell(Event("", 0, 0, warning=more))
+        sizes = window_sizes(checkpoint)
+        shape = WindowSize(sizes["window"], sizes["left"], sizes["right"], sizes["longest"] + 1)
+        tokenizer = Tokenizer(_copy(checkpoint.tokenizer), reading.opening, reading.landmark)
+        check = load_check(config.check, tokenizer, shape)
+        objectives = [_objectives(stage, material, n) for n, stage in enumerate(config.stages, 1)]
+        # Whatever was drawn above (a teacher's vectors may come from the cache) counts no more.
+        torch.manual_seed(config.seed)
+    with reproducible(config), memory("to go on"):
+        loop = Loop(config, checkpoint, objectives, check, folder, tell)
+        loop.run(stopped)
+    folder.describe({**facts, "hours": round(loop.seconds / 3600, 3)})
+    found = [line["check"] for line in folder.lines() if "check" in line]
+    return Trained(
+        folder.path / CHECKPOINT, loop.done, loop.seconds, found[-1] if found else {}, len(bad)
+    )
+
+
+def _facts(config: Config, device: torch.device, folder: RunFolder, tell: Tell) -> dict[str, Any]:
+    """What the run is made from: written at its beginning, compared when it goes on.
+
+    Raises:
+        InputError: it goes on with other settings, data or weights to start from.
+    """
+    settings = resolved(config)
+    settings |= {"device": device.type, "threads": torch.get_num_threads()}
+    text = config.file.read_text(encoding="utf-8")
+    facts = describe(
+        config=text,
+        settings=settings,
+        seeds={"the run": settings.pop("seed")},
+        data=data_paths(config),
+        init=local(config.init),
+        device=str(device),
+    )
+    home = config.file.parent
+    facts["data"] = {os.path.relpath(name, home): each for name, each in facts["data"].items()}
+    before = folder.facts()
+    if before is None:
+        folder.begin(text, facts)
+        return facts
+    other = differences(before, facts)
+    if other:
+        raise InputError(
+            f"{folder.path} cannot go on: {'; '.join(other[:3])}",
+            "give what it began with, or train in another folder by --out",
+        )
+    around = differences(before, facts, AROUND)
+    if around:
+        warning = f"{'; '.join(around)}: the last digits of the weights may differ"
+        tell(Event("", 0, 0, warning=warning))
+    return before
+
+
+def _objectives(stage: Stage, material: Material, number: int) -> list[Objective]:
+    try:
+        return [build(part.settings, material) for part in stage.parts]
+    except InputError as error:
+        raise InputError(f"[[stage]] {number}, {error.problem}", error.mend) from error
+
+
+def _copy(tokenizer: Backend) -> Backend:
+    """Readers switch truncation off; the checkpoint keeps what it had."""
+    made: Backend = Backend.from_str(tokenizer.to_str())
+    return made
+
+
+def opened(config: Config) -> Checkpoint:
+    """The checkpoint a run starts from, on its device, with LoRA where it is asked for.
+
+    Raises:
+        InputError: no such device, or windows that do not fit the network.
+        ModelError: the folder cannot be read, a setting does not fit it, or nothing is trained.
+    """
+    device = chosen_device(config.device)
+    checkpoint = open_checkpoint(
+        _weights_of(config.init),
+        landmark=config.landmark,
+        opening=config.opening,
+        bidirectional=config.bidirectional,
+        transformers=config.transformers,
+        attention=config.attention,
+        trainable=True,
+    )
+    model, said = checkpoint.model, checkpoint.reading
+    own = config.own_sentence
+    checkpoint.reading = dataclasses.replace(
+        said,
+        own_sentence=said.own_sentence if own is None else own,
+        window=config.windows.size or said.window,
+        left=said.left if config.windows.left is None else config.windows.left,
+        right=said.right if config.windows.right is None else config.windows.right,
+        longest=config.windows.longest or said.longest,
+    )
+    if checkpoint.reading.own_sentence and isinstance(model.backbone, HuggingFace):
+        raise ModelError(
+            f"{config.init} is read by transformers, whose last layer sees the whole window",
+            "leave own_sentence out",
+        )
+    model.own_sentence = checkpoint.reading.own_sentence
+    torch.manual_seed(config.seed)
+    if config.lora is not None:
+        landmark = checkpoint.tokenizer.token_to_id(said.landmark)
+        with_lora(
+            model,
+            config.lora.rank,
+            config.lora.alpha,
+            config.lora.dropout,
+            config.lora.targets,
+            tokens=(landmark,) if config.lora.landmark and landmark is not None else (),
+        )
+    _freeze(checkpoint, config.frozen)
+    model.to(device)
+    return checkpoint
+
+
+def _weights_of(init: str) -> str | Path:
+    """A sentence-transformers folder may have its network in a folder inside."""
+    folder = local(init)
+    inside = starting_weights(folder).folder if (folder / "modules.json").is_file() else folder
+    return init if inside == folder else inside
+
+
+def _freeze(checkpoint: Checkpoint, patterns: tuple[str, ...]) -> None:
+    weights = dict(checkpoint.model.named_parameters())
+    for pattern in patterns:
+        named = [name for name in weights if fnmatchcase(name, pattern)]
+        if not named:
+            raise ModelError(
+                f"no weight's name is like {pattern!r}",
+                f"{nearest(pattern, weights)}write * for any part of a name",
+            )
+        for name in named:
+            weights[name].requires_grad_(False)
+    if not any(weight.requires_grad for weight in weights.values()):
+        raise ModelError("no weight is left to train", "take some patterns out of frozen")
+
+
+def chosen_device(name: str) -> torch.device:
+    """The device of that name; ``auto`` takes the best one there is.
+
+    Raises:
+        InputError: it is not there.
+    """
+    there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    if name == "auto":
+        name = next((each for each, usable in there.items() if usable), "cpu")
+    if not there.get(name, True):
+        usable = [each for each, good in there.items() if good]
+        raise InputError(
+            f"torch has no device {name!r} here", f"--device {' or '.join([*usable, 'cpu'])}"
+        )
+    return torch.device(name)
+
+
+@contextmanager
+def reproducible(config: Config) -> Iterator[None]:
+    """While this lasts, torch counts the same way every time, where it has one that does."""
+    threads, strict = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
+    fill = torch.utils.deterministic.fill_uninitialized_memory
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # CUDA is not reproducible without
+    if config.threads:
+        torch.set_num_threads(config.threads)
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.utils.deterministic.fill_uninitialized_memory = False
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=".*deterministic")
+            yield
+    finally:
+        torch.set_num_threads(threads)
+        torch.use_deterministic_algorithms(strict)
+        torch.utils.deterministic.fill_uninitialized_memory = fill

@@ -1,0 +1,200 @@
+"""The folder of a run: what a kill, a full disk or a bad moment leaves of it is always whole.
+
+    config.toml    as given
+    run.json       what the run is made from
+    log.jsonl      a line every so many steps
+    state.pt       all that the run goes on from: weights, optimiser, random numbers, position
+    checkpoint/    the averaged weights, for ``milepost export``
+    curves.svg, curves.png
+
+A file is written under another name, made safe on the disk, and renamed; in ``checkpoint`` one file
+alone changes from one save to the next, the weights.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import torch
+
+from milepost.errors import InputError, MilepostError
+
+CHECKPOINT, STATE, LOG = "checkpoint", "state.pt", "log.jsonl"
+_PART = ".part"
+_BEGIN = "begin again in another folder, by --out"
+
+
+class Halted(MilepostError):
+    """A run that stopped where it can go on, once what stopped it is mended."""
+
+
+class RunFolder:
+    """The files of one run.
+
+    Args:
+        path: made where it is not there.
+        resume: whether a run is to be gone on with.
+
+    Raises:
+        InputError: there is a run already, there is none to go on with, or the folder holds
+            something else.
+        Halted: it cannot be written.
+    """
+
+    def __init__(self, path: Path, *, resume: bool) -> None:
+        self.path = path
+        there = path.is_dir() and any(path.iterdir())
+        if path.exists() and not path.is_dir():
+            raise InputError(f"{path} is a file", "give another folder by --out")
+        if resume and not (path / "config.toml").is_file():
+            raise InputError(f"{path} holds no run to go on with", "leave --resume out")
+        if there and not resume:
+            ours = (path / "config.toml").is_file()
+            raise InputError(
+                f"{path} holds {'a run' if ours else 'other files'} already",
+                "go on with it by --resume, or give another --out"
+                if ours
+                else "give another --out",
+            )
+        with self._writing(path):
+            path.mkdir(parents=True, exist_ok=True)
+
+    def begin(self, config: str, facts: Mapping[str, Any]) -> None:
+        """Write what the run is made from."""
+        self._put("config.toml", lambda file: file.write(config.encode()))
+        self.describe(facts)
+
+    def describe(self, facts: Mapping[str, Any]) -> None:
+        """Write ``run.json``."""
+        text = json.dumps(facts, indent=1, ensure_ascii=False) + "\n"
+        self._put("run.json", lambda file: file.write(text.encode()))
+
+    def facts(self) -> dict[str, Any] | None:
+        """What the run in the folder was made from; None where it was killed before it said so."""
+        try:
+            read: dict[str, Any] = json.loads((self.path / "run.json").read_text("utf-8"))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            raise InputError(f"{self.path / 'run.json'} is damaged: {error}", _BEGIN) from error
+        return read
+
+    def log(self, line: Mapping[str, Any]) -> None:
+        """Add a line to the log."""
+        with self._writing(self.path / LOG) as path, path.open("ab") as file:
+            file.write((json.dumps(line, ensure_ascii=False) + "\n").encode())
+
+    def lines(self) -> Iterator[dict[str, Any]]:
+        """The lines of the log."""
+        path = self.path / LOG
+        if path.exists():
+            for line in path.read_bytes().splitlines():
+                yield json.loads(line)
+
+    def save(self, state: Mapping[str, Any]) -> None:
+        """Put a state in the place of the last one, which stays until this one is whole.
+
+        Args:
+            state: tensors, numbers, strings, and lists, tuples and dicts of these.
+        """
+        log, length = self.path / LOG, 0
+        if log.exists():
+            with self._writing(log):
+                _make_safe(log)
+            length = log.stat().st_size
+        self._put(STATE, lambda file: torch.save({**state, "log": length}, file))
+
+    def load(self) -> dict[str, Any] | None:
+        """The last state; the log is cut back to where it was then. None where there is none yet.
+
+        Raises:
+            InputError: it is damaged.
+        """
+        path, log = self.path / STATE, self.path / LOG
+        if not path.exists():
+            log.unlink(missing_ok=True)
+            return None
+        try:
+            state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+        except Exception as error:  # torch, zipfile and pickle raise their own
+            first = str(error).strip().partition("\n")[0]
+            raise InputError(f"{path} is damaged: {first}", _BEGIN) from error
+        length = state.pop("log")
+        if log.exists():
+            os.truncate(log, length)
+        return state
+
+    def write_checkpoint(self, save: Callable[[Path], None]) -> Path:
+        """Let ``save`` write a checkpoint into a folder, then put its files in place; the place."""
+        target = self.path / CHECKPOINT
+        draft = self.path / (CHECKPOINT + _PART)
+        with self._writing(target):
+            shutil.rmtree(draft, ignore_errors=True)
+            draft.mkdir()
+            target.mkdir(exist_ok=True)
+            try:
+                save(draft)
+                for file in sorted(draft.iterdir()):
+                    _make_safe(file)
+                    file.replace(target / file.name)
+            finally:
+                shutil.rmtree(draft, ignore_errors=True)
+            _make_safe(target)
+        return target
+
+    def _put(self, name: str, write: Callable[[IO[bytes]], Any]) -> None:
+        path = self.path / name
+        draft = self.path / (name + _PART)
+        with self._writing(path):
+            try:
+                with draft.open("wb") as file:
+                    write(file)
+                    file.flush()
+                    os.fsync(file.fileno())
+                draft.replace(path)
+            except BaseException:
+                draft.unlink(missing_ok=True)  # it may be what fills the disk
+                raise
+            _make_safe(self.path)
+
+    @contextmanager
+    def _writing(self, path: Path) -> Iterator[Path]:
+        """Turn what a full disk or a lost right raises into one line."""
+        try:
+            yield path
+        except Exception as error:
+            reason = _of_the_system(error)
+            if reason is None:
+                raise
+            raise Halted(
+                f"{path} cannot be written: {reason}",
+                "what was there is whole: make room for it, or mend its permissions",
+            ) from error
+
+
+def _make_safe(path: Path) -> None:
+    """Have the system write a file, or a folder's names, to the disk itself."""
+    if path.is_dir() and os.name == "nt":
+        return  # folders cannot be opened there
+    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _of_the_system(error: BaseException | None) -> str | None:
+    """What the system said, if it is behind the error; torch and safetensors raise their own."""
+    while error is not None:
+        if isinstance(error, OSError):
+            return error.strerror or str(error)
+        if "(os error " in str(error):
+            return str(error).rpartition(": ")[2].partition(" (os error ")[0]
+        error = error.__cause__ or error.__context__
+    return None

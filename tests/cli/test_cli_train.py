@@ -1,0 +1,129 @@
+"""``milepost train``: from a configuration to a checkpoint, and everything that stops it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_process import command, environment
+
+from milepost.cli.options import Settings
+from milepost.cli.train import Stop
+
+pytestmark = pytest.mark.torch
+pytest.importorskip("torch", reason="needs the train extra: pip install 'milepost[train]'")
+pytest.importorskip("transformers", reason="needs the train extra")
+
+from tiny_runs import CHECK, write_run  # noqa: E402
+
+ONE = '[[stage]]\nkind = "pairs"\npairs = 4\nsteps = {}\n'
+
+
+def test_from_a_configuration_to_a_model_folder(cli: Any, tmp_path: Path) -> None:
+    """The last line is the command that exports what was trained."""
+    pytest.importorskip("matplotlib", reason="curves need it: pip install 'milepost[train]'")
+    file = write_run(tmp_path, CHECK, stages=ONE.format(4))
+    done = cli("train", file)
+    assert done.exit_code == 0
+    where, found, export = done.stdout.splitlines()
+    assert where.startswith(f"{tmp_path}/run/checkpoint  (4 steps, 0:")
+    assert found.startswith("  evidence found by landmarks within 60 characters, %: task ")
+    lines = done.stderr.splitlines()
+    assert f"milepost: {tmp_path}/pairs.jsonl: 12 pairs" in lines
+    assert any(line.startswith("milepost: step 4: loss ") for line in lines)
+    assert {"curves.svg", "curves.png"} <= {path.name for path in (tmp_path / "run").iterdir()}
+    assert (tmp_path / "run" / "config.toml").read_text() == file.read_text()
+    exported = cli(*shlex.split(export)[1:])
+    assert exported.exit_code == 0, exported.stderr
+    (tmp_path / "text.txt").write_text("The cat sat on the mat. A dog sat on the tree.")
+    model = tmp_path / "run" / "model"
+    assert cli("search", "who sat?", tmp_path / "text.txt", "--model", model).exit_code == 0
+
+
+def test_options_stand_for_what_the_file_says(cli: Any, tmp_path: Path) -> None:
+    """Paths on the command line start from here; --quiet prints nothing."""
+    file = write_run(tmp_path / "data", init=None, out=None, stages=ONE.format(1))
+    done = cli(
+        *("train", file, "--init", tmp_path / "data" / "init", "--out", "there"),
+        *("--device", "cpu", "--quiet"),
+    )
+    assert (done.exit_code, done.stdout, done.stderr) == (0, "", "")
+    assert Path("there/checkpoint/model.safetensors").is_file()
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"sede": 1}, "there is no key 'sede'; did you mean 'seed'?"),
+        ({"init": "nowhere"}, "there is no folder 'nowhere'"),
+        ({"stages": '[[stage]]\nkind = "marked"\nsteps = 1\n'}, "distil and rank need a teacher"),
+    ],
+)
+def test_mistakes_are_one_line(
+    cli: Any, tmp_path: Path, changes: dict[str, Any], said: str
+) -> None:
+    """On stderr, with exit code 2."""
+    done = cli("train", write_run(tmp_path, **changes))
+    assert done.exit_code == 2
+    assert said in done.stderr.splitlines()[-1]
+
+
+def test_wrong_lines_end_in_1(cli: Any, tmp_path: Path) -> None:
+    """The run goes on without them, named even where --quiet is said."""
+    file = write_run(tmp_path, stages=ONE.format(1))
+    with (tmp_path / "pairs.jsonl").open("a") as pairs:
+        pairs.write('{"query": "a cat"}\n')
+    done = cli("train", file, "--quiet")
+    assert done.exit_code == 1
+    assert done.stderr.startswith(f"milepost: {tmp_path}/pairs.jsonl, line 13: no 'passage'")
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_lets_the_step_end_and_a_second_does_not(number: signal.Signals) -> None:
+    """And what was there before hears signals again afterwards."""
+    before = signal.getsignal(number)
+    with Stop(Settings(quiet=True)) as stop:
+        assert not stop()
+        os.kill(os.getpid(), number)
+        assert stop()
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), number)
+    with Stop(Settings(quiet=True)), pytest.raises(KeyboardInterrupt):
+        os.kill(os.getpid(), number)  # nobody has asked yet: nothing can be saved
+    assert signal.getsignal(number) is before
+
+
+def test_sigterm_saves_and_says_how_to_go_on(
+    cli: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One line with the command that goes on."""
+    monkeypatch.setattr("milepost.train.loop.draw", lambda folder: [])
+    file = write_run(tmp_path, stages=ONE.format(40), save_every=1)
+    out = tmp_path / "run"
+    with subprocess.Popen(
+        command("train", file), env=environment(), stderr=subprocess.PIPE, text=True
+    ) as process:
+        until = time.monotonic() + 120
+        while not (out / "state.pt").exists() and time.monotonic() < until:
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.002)
+        process.terminate()
+        _, said = process.communicate()
+    assert process.returncode == 130, said
+    *_, stopping, last = said.splitlines()
+    assert stopping == "milepost: stopping after this step; once more to stop at once"
+    start = "milepost: interrupted; go on by: "
+    assert last == f"{start}milepost train {file} --resume"
+    resumed = cli(*shlex.split(last.removeprefix(start))[1:])
+    assert resumed.exit_code == 0
+    assert "(40 steps" in resumed.stdout
+    again = cli("train", file)
+    assert again.exit_code == 2
+    assert "run holds a run already; go on with it by --resume" in again.stderr

@@ -1,0 +1,135 @@
+"""The file of ``milepost train``: what it may hold, and how mistakes are named."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.torch
+pytest.importorskip("torch", reason="needs the train extra: pip install 'milepost[train]'")
+
+from milepost.errors import InputError, UnreadableFile  # noqa: E402
+from milepost.train.config import (  # noqa: E402
+    CheckSettings,
+    Config,
+    Lora,
+    Stage,
+    Windows,
+    data_paths,
+    read_config,
+    resolved,
+)
+from milepost.train.material import DataSettings  # noqa: E402
+from milepost.train.objectives import STAGES, MarkedStage, PairsStage  # noqa: E402
+from tiny_runs import CHECK, write_run  # noqa: E402
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "train"
+ONE = '[[stage]]\nkind = "pairs"\nsteps = 3\n'
+
+
+def test_stages_and_their_parts(tmp_path: Path) -> None:
+    """A stage of one kind has its keys in its own table, a mixture in tables of the parts."""
+    config = read_config(write_run(tmp_path, "\n[lora]\nrank = 4\n" + CHECK))
+    first, second = config.stages
+    assert [part.weight for part in first.parts] == [2.0, 1.0]
+    assert first.parts[0].settings == MarkedStage(distil=0, question_dropout=0.1)
+    assert first.parts[1].settings == PairsStage(pairs=4)
+    assert (first.steps, first.rate, first.accumulate) == (6, 1e-3, 2)
+    assert (first.kind, second.kind) == ("marked+pairs", "marked")
+    assert second.parts[0].settings == MarkedStage(distil=0)
+    assert config.check == CheckSettings((tmp_path / "task",), every=20, budget=60)
+    assert config.lora == Lora(rank=4)
+
+
+def test_paths_start_from_the_file_and_options_from_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder beside the file is meant where there is one, else a model of the hub."""
+    file = write_run(tmp_path / "configs", init="init")
+    config = read_config(file)
+    assert config.init == str(tmp_path / "configs" / "init")
+    assert config.out == tmp_path / "configs" / "run"
+    assert config.data.tasks == (tmp_path / "configs" / "task",)
+    write_run(tmp_path / "configs", init="owner/name", out=None)
+    assert read_config(file, out=Path("here")).init == "owner/name"
+    changed = read_config(file, init="other", out=Path("here"), device="cpu")
+    assert (changed.init, changed.out, changed.device) == ("other", Path("here"), "cpu")
+    monkeypatch.chdir(tmp_path / "configs")
+    bare = read_config(Path("run.toml"), init="init", out=Path("here"))
+    again = read_config(file, init=str(tmp_path / "configs" / "init"), out=Path("there"))
+    assert resolved(bare) == resolved(again), "the same run from another folder"
+
+
+@pytest.mark.parametrize(
+    ("text", "changes", "said"),
+    [
+        ("", {"sede": 3}, "there is no key 'sede'; did you mean 'seed'?"),
+        ("", {"init": None}, "no 'init'; add it, or give --init MODEL"),
+        ("", {"out": None}, "no 'out'; add it, or give --out FOLDER"),
+        ("", {"stages": ""}, "there is no [[stage]]; add one"),
+        ("", {"stages": "[stage]\nsteps = 3\n"}, "begin each stage with [[stage]]"),
+        ("", {"stages": "[[stage]]\nsteps = 3\n"}, "[[stage]] 1: no 'kind'; kinds are pairs"),
+        ("", {"stages": "[[stage]]\nkind = 'pears'\nsteps = 3\n"}, "did you mean 'pairs'?"),
+        ("", {"stages": "[[stage]]\nkind = 'pairs'\n"}, "[[stage]] 1: no 'steps'; add it: a whole"),
+        ("", {"stages": ONE + "batsh = 3\n"}, "[[stage]] 1: there is no key 'batsh'"),
+        ("", {"stages": ONE + "stepps = 3\n"}, "did you mean 'steps'?"),
+        ("", {"stages": ONE + "warm_up = -1\n"}, "[[stage]] 1: warm_up or decay is negative"),
+        ("", {"stages": ONE + "pairs = 1\n"}, "[[stage]] 1: pairs is 1; at least 2"),
+        ("", {"stages": ONE + "weight = 1\n"}, "[[stage]] 1: there is no key 'weight'"),
+        ("", {"stages": "[[stage]]\nsteps = 3\nrate = 0\n[[stage.part]]\nkind = 'pairs'\n"},
+         "[[stage]] 1: rate is 0.0; above 0"),
+        ("", {"stages": "[[stage]]\nsteps = 3\n[[stage.part]]\nkind = 'pairs'\nsteps = 2\n"},
+         "[[stage.part]] 1 of stage 1: there is no key 'steps'"),
+        ("", {"stages": "[[stage]]\nsteps = 3\n[[stage.part]]\nkind = 'pairs'\nweight = 0\n"},
+         "[[stage.part]] 1 of stage 1: weight is 0.0; above 0"),
+        ("[check]\nsplit = 'test'\n", {}, "[check]: split is test, which reports and never tunes"),
+        ("[check]\nsplit = 'dve'\n", {}, "did you mean 'dev'?"),
+        ("[check]\nevery = 0\n", {}, "[check]: every is 0; above 0"),
+        ("[lora]\ndropout = 1.0\n", {}, "[lora]: dropout is 1"),
+        ("", {"average": 1.0}, "average is 1"),
+        ("", {"on_collapse": "ignore"}, 'on_collapse is "ignore", not "warn" or "stop"'),
+    ],
+)  # fmt: skip
+def test_mistakes_are_named(tmp_path: Path, text: str, changes: dict[str, str], said: str) -> None:
+    """With file, table, key and the nearest known name."""
+    file = write_run(tmp_path, text, **changes)
+    with pytest.raises(InputError) as caught:
+        read_config(file)
+    assert said in str(caught.value)
+    assert str(file) in str(caught.value)
+
+
+def test_files_that_are_no_toml(tmp_path: Path) -> None:
+    """The line and the reason, or that there is no such file."""
+    file = tmp_path / "run.toml"
+    with pytest.raises(UnreadableFile, match=r"run.toml cannot be read: No such file"):
+        read_config(file)
+    file.write_text("seed = \n")
+    with pytest.raises(UnreadableFile, match=r"run.toml is no TOML: .*line 1"):
+        read_config(file)
+
+
+def test_all_data_is_known(tmp_path: Path) -> None:
+    """What a run is compared by when it goes on: files and folders, each once."""
+    config = read_config(write_run(tmp_path, CHECK))
+    names = [os.path.relpath(file, tmp_path) for file in data_paths(config)]
+    assert names == ["pairs.jsonl", "task"]
+
+
+@pytest.mark.parametrize("file", sorted(EXAMPLES.glob("*.toml")), ids=lambda file: file.name)
+def test_examples_are_right(file: Path, tmp_path: Path) -> None:
+    """Each of them is read, and says all that it has to."""
+    assert read_config(file, init="owner/name", out=tmp_path).stages
+
+
+def test_the_page_names_every_key() -> None:
+    """Of the file's top, its tables, and every kind of stage."""
+    page = (EXAMPLES.parents[1] / "docs" / "training.md").read_text(encoding="utf-8")
+    tables = (Config, Stage, CheckSettings, Lora, Windows, DataSettings, *STAGES.values())
+    for table in tables:
+        for name in {field.name for field in dataclasses.fields(table)} - {"file", "parts"}:
+            said = name.removesuffix("s") if name == "stages" else name
+            assert f"`{said}`" in page or f"[{said}]" in page, f"{table.__name__}.{name}"

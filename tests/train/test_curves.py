@@ -1,0 +1,125 @@
+"""The pictures of a run: what its log says is in them, whatever the log lacks."""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from milepost.errors import InputError, MissingExtra
+from milepost.train.curves import draw
+
+pytest.importorskip("matplotlib", reason="needs the train extra")
+
+
+def lines(count: int) -> list[dict[str, Any]]:
+    """A log of two stages, with checks at every tenth line."""
+    made = []
+    for number in range(1, count + 1):
+        second = number > count // 2
+        line: dict[str, Any] = {
+            "step": 50 * number,
+            "stage": 1 + second,
+            "seconds": 60 * number,
+            "rate": 1e-4 / number,
+            "loss": 3.0 / number,
+            "floor": 5.0,
+            "spread": 0.4,
+            "gradient": 1.5,
+        }
+        line |= {"contrast": 2.0 / number} if second else {"sentence": 1.0 / number}
+        if number % 10 == 0:
+            line["check"] = {"written": number / count, "trials": 0.5}
+        made.append(line)
+    return made
+
+
+def drawn(folder: Path, log: list[dict[str, Any]], end: str = "\n") -> tuple[str, bytes]:
+    """Both pictures of a log."""
+    (folder / "log.jsonl").write_text("\n".join(map(json.dumps, log)) + end)
+    paths = draw(folder)
+    assert [path.name for path in paths] == ["curves.svg", "curves.png"]
+    return paths[0].read_text("utf-8"), paths[1].read_bytes()
+
+
+def words(svg: str) -> str:
+    return " ".join(re.findall(r">([^<>]+)</(?:text|tspan)>", svg))
+
+
+def test_everything_in_the_log_is_in_the_picture(tmp_path: Path) -> None:
+    """Stages, parts, tasks with their mean, rate, spread, and where the run stands."""
+    svg, png = drawn(tmp_path, lines(40))
+    shown = words(svg)
+    for name in ("stage 1", "stage 2", "floor", "sentence", "contrast", "written", "trials"):
+        assert name in shown
+    for name in ("mean", "Learning rate", "Mean cosine", "alarm was silent"):
+        assert name in shown
+    assert "step 2,000, 40 minutes, loss 0.075" in shown
+    assert "75.0 % at the last check, 75.0 % at the best, at step 2,000" in shown.replace("  ", " ")
+    assert "no check yet" not in shown
+    assert png.startswith(b"\x89PNG")
+    width, height = struct.unpack(">II", png[16:24])
+    assert width > 1000 < height
+
+
+def test_the_alarm_is_in_words(tmp_path: Path) -> None:
+    """Each of its lines with its step; of many the first two and how many more."""
+    log = lines(20)
+    log[9]["alarm"] = "collapse: lower the rate"
+    assert "step 500: collapse: lower the rate" in words(drawn(tmp_path, log)[0])
+    for line in log[10:18]:
+        line["alarm"] = "again"
+    shown = words(drawn(tmp_path, log)[0])
+    assert "step 550: again" in shown
+    assert "step 600: again" not in shown
+    assert "7 more of the alarm" in shown
+
+
+def test_the_same_log_gives_the_same_svg(tmp_path: Path) -> None:
+    """Nothing of the time or the machine is in it; another log gives another."""
+    first = drawn(tmp_path, lines(30))[0]
+    assert drawn(tmp_path, lines(30))[0] == first
+    assert drawn(tmp_path, lines(31))[0] != first
+
+
+@pytest.mark.parametrize("count", [1, 2, 200, 1000])
+def test_logs_of_any_length(count: int, tmp_path: Path) -> None:
+    """One line, and more than are drawn singly."""
+    assert f"step {50 * count:,}" in words(drawn(tmp_path, lines(count))[0])
+
+
+def test_what_is_no_number_has_no_point(tmp_path: Path) -> None:
+    """A loss that ran away is in the words, and the rest is drawn."""
+    log = lines(12)
+    for line in log[8:]:
+        line |= {"loss": float("nan"), "spread": float("inf")}
+    assert "loss nan" in words(drawn(tmp_path, log)[0])
+
+
+def test_a_line_that_a_kill_cut_off(tmp_path: Path) -> None:
+    """The last one is left out; one in the middle is named."""
+    assert "step 600" in words(drawn(tmp_path, lines(12), '\n{"step": 650, "sta')[0])
+    (tmp_path / "log.jsonl").write_text('{"step": 1,\n{"step": 2}\n')
+    with pytest.raises(InputError, match=r"log\.jsonl, line 1: no JSON"):
+        draw(tmp_path)
+
+
+def test_no_log(tmp_path: Path) -> None:
+    """A folder without one, or with an empty one, is named."""
+    with pytest.raises(InputError, match=r"log\.jsonl cannot be read"):
+        draw(tmp_path)
+    (tmp_path / "log.jsonl").touch()
+    with pytest.raises(InputError, match="has no line yet"):
+        draw(tmp_path)
+
+
+def test_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The extra that trains is named."""
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingExtra, match=r"milepost\[train\]"):
+        draw(tmp_path)

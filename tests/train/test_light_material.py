@@ -1,0 +1,101 @@
+"""What the light model learns from: training documents alone, none ``nc``, none held out."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="needs the train extra")
+
+from milepost.testing import fake_encoder
+from milepost.train.data import held_out
+from milepost.train.light_material import HOLD_OUT, TASKS, Reader, gather
+
+pytestmark = pytest.mark.torch
+
+TEXT = "Frost came early. The bees had left the hive. Nobody knew why.\n\nIn spring they came back."
+
+
+def write(path: Path, rows: list[dict[str, Any]]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with gzip.open(path, "wt", encoding="utf-8") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)
+
+
+@pytest.fixture
+def shared(tmp_path: Path) -> Path:
+    at = TEXT.index("The bees")
+    names = [f"doc{n}" for n in range(60)]
+    for task in TASKS:
+        write(
+            tmp_path / "tasks" / task / "documents.jsonl.gz",
+            [
+                {
+                    "id": name,
+                    "title": "",
+                    "text": f"Of {task} and {name}. {TEXT}",
+                    "meta": {"licence": "CC BY-NC" if n == 1 else "CC0"},
+                }
+                for n, name in enumerate(names)
+            ],
+        )
+        begin = [len(f"Of {task} and {name}. ") + at for name in names]
+        write(
+            tmp_path / "tasks" / task / "questions.jsonl.gz",
+            [
+                {
+                    "id": f"{name}-q",
+                    "document": name,
+                    "question": f"Who left the hive of {name}?",
+                    "spans": [[begin[n], begin[n] + 8]],
+                    "split": "dev" if n == 2 else "train",
+                }
+                for n, name in enumerate(names)
+            ],
+        )
+    rows = [
+        {"id": f"c{n}", "licence": licence, "split": part, "text": f"Kept{n}. {TEXT}"}
+        for n, (licence, part) in enumerate(
+            [("CC0", "train"), ("CC-BY-NC-4.0", "train"), ("CC0", "dev"), ("CC0", "test")] * 5
+        )
+    ]
+    write(tmp_path / "corpus" / "health.jsonl.gz", rows)
+    write(tmp_path / "pairs" / "definitions.jsonl.gz", [{"query": "What is wax?", "passage": "x"}])
+    write(tmp_path / "pairs" / "sentence-cloze.jsonl.gz", [{"query": "No.", "passage": "x"}])
+    return tmp_path
+
+
+def test_only_what_may_train_is_read(shared: Path) -> None:
+    encoder = fake_encoder()
+    tokenizer = encoder._tokenizer
+    said: list[str] = []
+    material = gather(shared, Reader(encoder, tokenizer), said.append)
+    allowed = [n for n in range(60) if n not in (1, 2) and not held_out(f"doc{n}", HOLD_OUT)]
+    corpus = [n for n in range(0, 20, 4) if not held_out(f"c{n}", HOLD_OUT)]
+    assert 0 < len(allowed) < 58
+    assert len(material.texts) == len(TASKS) * len(allowed) + len(corpus)
+    assert len(material.questions) == len(material.asked) == len(TASKS) * len(allowed) + 1
+    assert material.asked[-1].text == -1
+    assert said[-1].startswith("health")
+    for asked, question in zip(material.asked[:-1], material.questions, strict=False):
+        text = material.texts[asked.text]
+        (place,) = asked.evidence
+        own = text.ids[text.starts[place] : text.starts[place + 1]].tolist()
+        assert own == tokenizer.encode(["The bees had left the hive."])[0].ids
+        assert len(question.targets) == 1
+        assert np.linalg.norm(question.targets.astype(float)) == pytest.approx(1, abs=1e-2)
+
+
+def test_texts_are_as_the_teacher_reads_them() -> None:
+    encoder = fake_encoder(longest=6)
+    taught, spans = Reader(encoder, encoder._tokenizer).read(TEXT)
+    landmarks = encoder.encode(TEXT)
+    assert spans == [tuple(span) for span in landmarks.spans.tolist()]
+    assert len(taught.ids) == taught.starts[-1] == landmarks.tokens_given
+    assert np.allclose(taught.targets, landmarks.vectors, atol=1e-3)
+    assert max(np.diff(taught.starts)) <= 6

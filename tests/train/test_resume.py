@@ -1,0 +1,248 @@
+"""A run that is stopped anywhere goes on to the checkpoint and the log of a run in one go."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.torch
+torch = pytest.importorskip("torch", reason="needs the train extra: pip install 'milepost[train]'")
+
+from milepost.errors import InputError, MilepostError  # noqa: E402
+from milepost.train import loop as loops  # noqa: E402
+from milepost.train.config import read_config  # noqa: E402
+from milepost.train.loop import Event  # noqa: E402
+from milepost.train.run import train  # noqa: E402
+from milepost.train.run_folder import Halted, RunFolder  # noqa: E402
+from tiny_runs import CHECK, write_run  # noqa: E402
+
+ALL = 11  # steps of the tiny run
+
+
+@pytest.fixture(autouse=True)
+def no_curves(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Drawing takes longer than the training here, and has tests of its own."""
+    monkeypatch.setattr(loops, "draw", lambda folder: [])
+    monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Model, data and configuration, for all runs."""
+    folder = tmp_path_factory.mktemp("home")
+    write_run(folder, CHECK)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def whole(home: Path) -> dict[str, Any]:
+    """What a run in one go leaves."""
+    train(read_config(home / "run.toml", out=home / "whole"))
+    return left_by(home / "whole")
+
+
+def left_by(folder: Path) -> dict[str, Any]:
+    """The bytes of the checkpoint, and the log without its clock."""
+    files = {file.name: file.read_bytes() for file in (folder / "checkpoint").iterdir()}
+    lines = [{**line, "seconds": 0} for line in RunFolder(folder, resume=True).lines()]
+    return {"checkpoint": files, "log": lines}
+
+
+class Killed(BaseException):
+    """As sudden as a kill: nothing is saved on the way out."""
+
+
+def at(step: int, do: Callable[[], object]) -> Callable[[Event], None]:
+    """Do something when a step is told of."""
+
+    def tell(event: Event) -> None:
+        if event.doing.startswith("stage") and event.done == step:
+            do()
+
+    return tell
+
+
+def kill() -> None:
+    raise Killed
+
+
+def test_the_same_seed_gives_the_same_checkpoint(
+    home: Path, whole: dict[str, Any], tmp_path: Path
+) -> None:
+    """To the bit; and another seed another one."""
+    train(read_config(home / "run.toml", out=tmp_path / "again"))
+    assert left_by(tmp_path / "again") == whole
+    assert [line["step"] for line in whole["log"]] == [0, 2, 4, 6, 8, 10, 11]
+    other = write_run(tmp_path / "other", CHECK, seed=4)
+    train(read_config(other))
+    weights = left_by(tmp_path / "other" / "run")["checkpoint"]["model.safetensors"]
+    assert weights != whole["checkpoint"]["model.safetensors"]
+
+
+@pytest.mark.parametrize("step", [1, 3, 4, 6, 7, 11])
+def test_killed_after_a_step(home: Path, whole: dict[str, Any], tmp_path: Path, step: int) -> None:
+    """Before the first state, at one, between two, at a stage's end, after the last step."""
+    config = read_config(home / "run.toml", out=tmp_path / "run")
+    with pytest.raises(Killed):
+        train(config, tell=at(step, kill))
+    train(config, resume=True)
+    assert left_by(tmp_path / "run") == whole
+
+
+def test_stopped_after_every_step(home: Path, whole: dict[str, Any], tmp_path: Path) -> None:
+    """A stop saves the step at hand, so that a run of eleven goes loses nothing."""
+    config = read_config(home / "run.toml", out=tmp_path / "run")
+    for number in range(ALL):
+        with pytest.raises(KeyboardInterrupt):
+            train(config, resume=number > 0, stopped=lambda: True)
+    assert train(config, resume=True, stopped=lambda: True).steps == ALL
+    assert left_by(tmp_path / "run") == whole
+
+
+def test_a_finished_run_has_nothing_left_to_do(
+    home: Path, whole: dict[str, Any], tmp_path: Path
+) -> None:
+    """It says what it found again, and takes no step."""
+    shutil.copytree(home / "whole", tmp_path / "run")
+    told: list[Event] = []
+    done = train(
+        read_config(home / "run.toml", out=tmp_path / "run"), resume=True, tell=told.append
+    )
+    assert done.found == whole["log"][-1]["check"]
+    assert not [event for event in told if event.doing.startswith("stage")]
+    assert left_by(tmp_path / "run") == whole
+
+
+def test_a_process_that_is_killed(home: Path, whole: dict[str, Any], tmp_path: Path) -> None:
+    """By SIGKILL, in the middle; another process goes on."""
+    code = (
+        "from milepost.train import loop; loop.draw = lambda folder: []\n"
+        "from milepost.cli import main; main()"
+    )
+    out = tmp_path / "run"
+    command = [sys.executable, "-c", code, "train", str(home / "run.toml"), "--out", str(out)]
+    found = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    with subprocess.Popen(command, env=found, stderr=subprocess.DEVNULL) as process:
+        until = time.monotonic() + 120
+        while not (out / "state.pt").exists() and time.monotonic() < until:
+            assert process.poll() is None, "it ended before anything was saved"
+            time.sleep(0.002)
+        process.send_signal(signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL
+    resumed = subprocess.run([*command, "--resume"], env=found, capture_output=True, check=False)
+    assert resumed.returncode == 0, resumed.stderr
+    assert left_by(out) == whole
+
+
+def test_other_settings_or_data_are_named(home: Path, tmp_path: Path) -> None:
+    """And nothing is changed; as is a folder that is no run, or holds one already."""
+    for name in ("init", "task"):
+        shutil.copytree(home / name, tmp_path / name)
+    for name in ("run.toml", "pairs.jsonl"):
+        shutil.copy(home / name, tmp_path / name)
+    file = tmp_path / "run.toml"
+    with pytest.raises(KeyboardInterrupt):
+        train(read_config(file), stopped=lambda: True)
+    before = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "run").iterdir()}
+    with pytest.raises(InputError, match=r"holds a run already; go on with it by --resume"):
+        train(read_config(file))
+    kept = file.read_text()
+    file.write_text(kept.replace("steps = 6", "steps = 7").replace("seed = 3", "seed = 4"))
+    with pytest.raises(InputError) as caught:
+        train(read_config(file), resume=True)
+    assert "the setting stages.1.steps was 6 and is 7" in str(caught.value)
+    assert "the seed of the run was 3 and is 4" in str(caught.value)
+    file.write_text(kept)
+    with (tmp_path / "pairs.jsonl").open("a") as pairs:
+        pairs.write('{"query": "a cat", "passage": "A cat."}\n')
+    with pytest.raises(InputError, match=r"the data file pairs.jsonl has changed"):
+        train(read_config(file), resume=True)
+    after = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "run").iterdir()}
+    assert after == before
+    with pytest.raises(InputError, match=r"holds no run to go on with; leave --resume out"):
+        train(read_config(file, out=tmp_path / "none"), resume=True)
+    with pytest.raises(InputError, match=r"task holds other files already"):
+        train(read_config(file, out=tmp_path / "task"))
+
+
+def test_a_damaged_state_is_named(home: Path, tmp_path: Path) -> None:
+    """Cut off, as no kill leaves it."""
+    config = read_config(home / "run.toml", out=tmp_path / "run")
+    with pytest.raises(KeyboardInterrupt):
+        train(config, stopped=lambda: True)
+    os.truncate(tmp_path / "run" / "state.pt", 1000)
+    with pytest.raises(InputError, match=r"state.pt is damaged"):
+        train(config, resume=True)
+
+
+@contextmanager
+def limit(kind: int) -> Iterator[None]:
+    """A limit of this process, taken back at the end."""
+    before = resource.getrlimit(kind)
+    try:
+        yield
+    finally:
+        resource.setrlimit(kind, before)
+
+
+def lowered(kind: int, value: int) -> Callable[[], None]:
+    return lambda: resource.setrlimit(kind, (value, resource.getrlimit(kind)[1]))
+
+
+@pytest.mark.parametrize(("kilobytes", "file"), [(300, "state.pt"), (50, "checkpoint")])
+def test_a_full_disk(
+    home: Path, whole: dict[str, Any], tmp_path: Path, kilobytes: int, file: str
+) -> None:
+    """The system refuses a larger file: one line, and the last state is whole."""
+    config = read_config(home / "run.toml", out=tmp_path / "run")
+    with limit(resource.RLIMIT_FSIZE), pytest.raises(Halted) as caught:
+        train(config, tell=at(5, lowered(resource.RLIMIT_FSIZE, kilobytes << 10)))
+    assert f"{file} cannot be written: File too large; what was there is whole" in str(caught.value)
+    assert not list((tmp_path / "run").glob("*.part")), "what filled the disk is gone"
+    train(config, resume=True)
+    assert left_by(tmp_path / "run") == whole
+
+
+def test_too_little_memory(tmp_path: Path) -> None:
+    """The system gives no more: one line, and the run goes on from the last state."""
+    stages = """
+[[stage]]
+kind = "pairs"
+pairs = 2
+steps = 2
+[[stage]]
+kind = "marked"
+distil = 0
+steps = 1
+"""
+    config = read_config(write_run(tmp_path, stages=stages, sentences=40))
+
+    def lower() -> None:
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        lowered(resource.RLIMIT_AS, pages * resource.getpagesize() + (8 << 20))()
+
+    with limit(resource.RLIMIT_AS), pytest.raises(Halted, match="little memory in step 3 "):
+        train(config, tell=at(2, lower))
+    done: list[int] = []
+    train(config, resume=True, tell=lambda event: event.line and done.append(event.done))
+    assert done == [3]
+
+
+def test_a_loss_that_is_no_number(home: Path, tmp_path: Path) -> None:
+    """No step is taken with it, so the last state has sound weights."""
+    file = write_run(tmp_path, rate=None, stages=(
+        '[[stage]]\nkind = "pairs"\npairs = 4\nsteps = 50\nrate = 1e30\nclip = 1e30\nwarm_up = 0\n'
+    ))  # fmt: skip
+    with pytest.raises(MilepostError, match=r"step \d+: the loss is .*lower rate"):
+        train(read_config(file))

@@ -1,0 +1,150 @@
+"""What a run begins from: networks of every kind, LoRA, landmarks of their own, frozen weights."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.torch
+torch = pytest.importorskip("torch", reason="needs the train extra: pip install 'milepost[train]'")
+pytest.importorskip("transformers", reason="needs the train extra")
+pytest.importorskip("peft", reason="needs the train extra")
+
+from milepost.errors import InputError, ModelError  # noqa: E402
+from milepost.model import open_checkpoint, release  # noqa: E402
+from milepost.train import loop as loops  # noqa: E402
+from milepost.train.config import read_config  # noqa: E402
+from milepost.train.run import chosen_device, opened, train  # noqa: E402
+from tiny_runs import write_run  # noqa: E402
+from tiny_transformers import tiny_folder  # noqa: E402
+
+STAGES = """
+[[stage]]
+steps = 3
+warm_up = 0
+rate = 1e-3
+[[stage.part]]
+kind = "marked"
+distil = 0
+windows = [64]
+[[stage.part]]
+kind = "pairs"
+pairs = 4
+"""
+LORA = "\n[lora]\nrank = 2\n"
+
+
+@pytest.fixture(autouse=True)
+def no_curves(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Drawing takes longer than the training here, and has tests of its own."""
+    monkeypatch.setattr(loops, "draw", lambda folder: [])
+    monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "cache"))
+
+
+def run_of(folder: Path, kind: str, text: str = "", **changes: Any) -> Path:
+    """A configuration that begins from a tiny random network of ``transformers``."""
+    tiny_folder(folder / "init", kind)
+    return write_run(folder / "data", text, **{"stages": STAGES, "init": "../init", **changes})
+
+
+@pytest.mark.parametrize("kind", ["bert", "modernbert", "xlm-roberta", "llama", "qwen2"])
+def test_whole_networks(tmp_path: Path, kind: str) -> None:
+    """Encoders and decoders are trained whole, and what comes out opens as what went in."""
+    config = read_config(run_of(tmp_path, kind))
+    done = train(config)
+    before, after = open_checkpoint(config.init), open_checkpoint(done.checkpoint)
+    assert after.model.causal == before.model.causal
+    assert after.reading.landmark == before.reading.landmark
+    old, new = (dict(each.model.named_parameters()) for each in (before, after))
+    moved = [name for name in old if not torch.allclose(old[name], new[name], atol=2e-4)]
+    assert len(moved) > len(old) / 2
+
+
+def test_a_sentence_transformers_folder(tmp_path: Path) -> None:
+    """Its network may lie in a folder of its own; how it pooled is of no matter."""
+    tiny_folder(tmp_path / "init" / "0_Transformer", "bert")
+    modules = [
+        {"idx": n, "name": str(n), "path": f"{n}_{kind}", "type": f"sentence_transformers.{kind}"}
+        for n, kind in enumerate(("Transformer", "Pooling"))
+    ]
+    (tmp_path / "init" / "modules.json").write_text(json.dumps(modules))
+    (tmp_path / "init" / "1_Pooling").mkdir()
+    (tmp_path / "init" / "1_Pooling" / "config.json").write_text(
+        json.dumps({"word_embedding_dimension": 32, "pooling_mode_mean_tokens": True})
+    )
+    file = write_run(tmp_path / "data", stages=STAGES, init="../init")
+    assert (train(read_config(file)).checkpoint / "model.safetensors").is_file()
+
+
+@pytest.mark.parametrize("kind", ["mistral", "xlm-roberta"])
+def test_an_adapter_and_a_landmark_of_its_own(tmp_path: Path, kind: str) -> None:
+    """LoRA trains few weights and a new token; the adapter alone is written, and exports."""
+    config = read_config(
+        run_of(tmp_path, kind, LORA + "[windows]\nsize = 64\nleft = 16\n", landmark="<lmk>")
+    )
+    begun = opened(config).model
+    trained = [name for name, weight in begun.named_parameters() if weight.requires_grad]
+    assert all("lora" in name or "trainable_tokens" in name for name in trained)
+    done = train(config)
+    names = {file.name for file in done.checkpoint.iterdir()}
+    assert "adapter_model.safetensors" in names
+    assert "model.safetensors" not in names
+    found = release(done.checkpoint, tmp_path / "model")
+    assert found.manifest.landmark == "<lmk>"
+    assert (found.manifest.window, found.manifest.left) == (64, 16)
+    assert all(parity.holds for parity in found.parity)
+
+
+def test_an_adapter_is_trained_further(tmp_path: Path) -> None:
+    """From its folder, without [lora]; the base stays as it is."""
+    first = train(read_config(run_of(tmp_path, "llama", LORA)))
+    file = write_run(tmp_path / "data", stages=STAGES, out="second", init="run/checkpoint")
+    second = train(read_config(file))
+    old, new = (
+        (each.checkpoint / "adapter_model.safetensors").read_bytes() for each in (first, second)
+    )
+    assert old != new
+
+
+def test_frozen_weights_stay(tmp_path: Path) -> None:
+    """Those whose names are like a pattern; a pattern like none is an error."""
+    config = read_config(write_run(tmp_path, stages=STAGES, frozen=["*embeddings*", "*layer.0.*"]))
+    done = train(config)
+    old, new = (
+        dict(open_checkpoint(each).model.named_parameters())
+        for each in (config.init, done.checkpoint)
+    )
+    still = {name for name in old if torch.equal(old[name].half(), new[name].half())}
+    assert {name for name in old if "embeddings" in name or "layer.0." in name} <= still
+    assert not [name for name in still if "layer.1." in name and "weight" in name]
+    for frozen, said in (
+        (["*embedings*"], "no weight's name is like"),
+        (["*"], "no weight is left"),
+    ):
+        with pytest.raises(ModelError, match=said):
+            opened(read_config(write_run(tmp_path, frozen=frozen)))
+
+
+def test_how_landmarks_see_is_a_setting(tmp_path: Path) -> None:
+    """In our networks; those of transformers see the whole window."""
+    for own in (True, False):
+        begun = opened(read_config(write_run(tmp_path, own_sentence=own)))
+        assert begun.model.own_sentence is begun.reading.own_sentence is own
+    with pytest.raises(ModelError, match="last layer sees the whole window; leave own_sentence"):
+        opened(read_config(write_run(tmp_path, own_sentence=True, transformers=True)))
+
+
+def test_what_does_not_fit(tmp_path: Path) -> None:
+    """Windows longer than the network reads, an objective without its data, no such device."""
+    with pytest.raises(InputError, match=r"a window of 4,096 tokens is longer than the network"):
+        train(read_config(write_run(tmp_path, "[windows]\nsize = 4096\n")))
+    file = write_run(tmp_path, stages='[[stage]]\nkind = "marked"\nsteps = 1\n', out="second")
+    with pytest.raises(InputError, match=r"\[\[stage\]\] 1, distil and rank need a teacher"):
+        train(read_config(file))
+    if not torch.cuda.is_available():
+        with pytest.raises(InputError, match=r"torch has no device 'cuda' here; --device cpu"):
+            chosen_device("cuda")
+    assert chosen_device("auto").type in ("cpu", "cuda", "mps")
