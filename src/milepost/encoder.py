@@ -6,10 +6,9 @@ import os
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from milepost.engine.folder import ModelFolder, Precision, cache_folder, find_model
+from milepost.engine.folder import ModelFolder, Precision, find_model
 from milepost.engine.tokenizer import Tokenizer
 from milepost.errors import BadQuestion
 from milepost.pooling import document_vector
@@ -62,12 +61,14 @@ class Encoder:
 
     Attributes:
         manifest: the model's own record (name, fingerprint, window sizes …).
+        folder: where it lies.
     """
 
     def __init__(
         self, folder: ModelFolder, engine: Engine, tokenizer: Tokenizer | None = None
     ) -> None:
         self.manifest = folder.manifest
+        self.folder = folder.path
         self._engine = engine
         self._tokenizer = tokenizer or Tokenizer(
             folder.tokenizer, self.manifest.opening, self.manifest.landmark
@@ -187,23 +188,23 @@ class Encoder:
                 else "the question is empty",
                 "ask in words",
             )
-        tokens = self._tokenizer.encode([words])[0]
-        if len(tokens.ids) > self.manifest.longest:
+        ids, _, _ = self._tokenizer.count([words])[0]
+        if len(ids) > self.manifest.longest:
             return self.encode(words).document
         # One sentence whatever full stops it holds: so questions were read in training.
         vectors = np.zeros((1, self.dimensions), np.float32)
-        self._run([tokens.ids], vectors, None)
+        self._run([ids], vectors, None)
         vector: NDArray[np.float32] = vectors[0]
         return vector
 
     def familiarity(self, question: str) -> float:
         """How well the tokenizer knows the question, 0–1; see ``Landmarks.familiar``."""
-        ids = self._tokenizer.encode([question])[0]
-        return self._familiar(question, ids.ids, ids.starts, ids.ends)
+        _, tokens, letters = self._tokenizer.count([question])[0]
+        return _familiar(tokens, letters)
 
     def count_tokens(self, text: str) -> int:
         """Tokens of a text as this model reads it, special tokens not counted."""
-        return len(self._tokenizer.encode([text])[0].ids)
+        return len(self._tokenizer.count([text])[0][0])
 
     def _read(
         self,
@@ -216,42 +217,35 @@ class Encoder:
         text = text.text if isinstance(text, Document) else text
         read = _Read([], [], [])
         sentences = split(text, blocks) if spans is None else spans
+        longest = self.manifest.longest
         for at in range(0, len(sentences), _BLOCK):
             block = sentences[at : at + _BLOCK]
-            words = [text[start:end] for start, end in block]
-            for (start, end), sentence, tokens in zip(
-                block, words, self._tokenizer.encode(words), strict=True
-            ):
-                cuts = cut(sentence, tokens.starts, tokens.ends, self.manifest.longest)
-                first = [0, *cuts]
-                last = [*cuts, len(tokens.ids)]
-                edges = [start, *(start + tokens.starts[n] for n in cuts), end]
-                for a, b, low, high in zip(first, last, edges, edges[1:], strict=False):
-                    read.ids.append(array("i", tokens.ids[a:b]))
-                    read.spans.append((low, high))
-                    read.familiar.append(
-                        self._familiar(
-                            sentence, tokens.ids[a:b], tokens.starts[a:b], tokens.ends[a:b]
-                        )
-                    )
-                    if token_starts is not None:
-                        token_starts.append(array("q", [start + n for n in tokens.starts[a:b]]))
+            counted = self._tokenizer.count([text[start:end] for start, end in block])
+            for (start, end), (ids, tokens, letters) in zip(block, counted, strict=True):
+                if len(ids) > longest or token_starts is not None:
+                    self._read_exactly(read, text[start:end], start, token_starts)
+                else:
+                    read.ids.append(array("i", ids))
+                    read.spans.append((start, end))
+                    read.familiar.append(_familiar(tokens, letters))
         return read
 
-    def _familiar(self, text: str, ids: list[int], starts: list[int], ends: list[int]) -> float:
-        """See ``Landmarks.familiar``: letters a token, between letter by letter and words."""
-        tokens = known = 0
-        for number, start, end in zip(ids, starts, ends, strict=True):
-            word = text[start:end]
-            # Vowel signs of Thai or Hindi are no letters, but a word of them is a word.
-            letters = len(word) if word.isalpha() else sum(map(str.isalpha, word))
-            if letters:
-                tokens += 1
-                known += letters if number != self._tokenizer.unknown else 0
-        if not tokens:
-            return 1.0
-        mean = known / tokens
-        return min(1.0, max(0.0, (mean - _LETTERS_UNKNOWN) / (_LETTERS_KNOWN - _LETTERS_UNKNOWN)))
+    def _read_exactly(
+        self, read: _Read, sentence: str, start: int, token_starts: list[array[int]] | None
+    ) -> None:
+        """Add a sentence whose tokens' places matter: to cut it, or to be told."""
+        tokens = self._tokenizer.encode([sentence])[0]
+        cuts = cut(sentence, tokens.starts, tokens.ends, self.manifest.longest)
+        first = [0, *cuts]
+        last = [*cuts, len(tokens.ids)]
+        edges = [start, *(start + tokens.starts[n] for n in cuts), start + len(sentence)]
+        for a, b, low, high in zip(first, last, edges, edges[1:], strict=False):
+            piece = tokens.ids[a:b], tokens.starts[a:b], tokens.ends[a:b]
+            read.ids.append(array("i", piece[0]))
+            read.spans.append((low, high))
+            read.familiar.append(_familiar(*self._tokenizer.letters(sentence, *piece)))
+            if token_starts is not None:
+                token_starts.append(array("q", [start + n for n in piece[1]]))
 
     def _run(
         self,
@@ -342,6 +336,14 @@ def _landmarks(read: _Read, vectors: NDArray[np.float32], tokens_read: int) -> L
     )
 
 
+def _familiar(tokens: int, letters: int) -> float:
+    """See ``Landmarks.familiar``: letters a token, between letter by letter and words."""
+    if not tokens:
+        return 1.0
+    mean = letters / tokens
+    return min(1.0, max(0.0, (mean - _LETTERS_UNKNOWN) / (_LETTERS_KNOWN - _LETTERS_UNKNOWN)))
+
+
 def _rounded(length: int) -> int:
     """A length padded up to one of few: see ``_STEP``."""
     step = 1 if length == 1 else _STEP if length > 2 * _STEP else _STEP // 4
@@ -367,9 +369,7 @@ def load(
         ModelError: no such model, or a damaged folder.
         InputError: ``threads`` is less than 1.
     """
-    from milepost.engine.openvino import OpenVinoEngine
+    from milepost.engine.openvino import open_engine
 
     folder = find_model(name)
-    where: Path | None = cache_folder() / "graphs" if cache else None
-    engine = OpenVinoEngine(folder.graph(precision), cache=where, threads=threads)
-    return Encoder(folder, engine)
+    return Encoder(folder, open_engine(folder, precision=precision, threads=threads, cache=cache))

@@ -5,8 +5,8 @@ Goes out: one unit vector a landmark. This room knows no documents, no text beyo
 tokenizer, and no torch; the bridge to training is the model folder on disk.
 
 Read in this order: ``base.py`` (the protocol), ``manifest.py`` (what a model folder says of
-itself), ``folder.py`` (which files it holds, where models are found), ``tokenizer.py``,
-``openvino.py`` (the engine), ``fake.py`` (its double for tests).
+itself), ``folder.py`` (which files it holds, where models are found; ``hub.py`` fetches),
+``tokenizer.py``, ``words.py``, ``openvino.py`` (the engine), ``fake.py`` (its double for tests).
 """
 
 from __future__ import annotations

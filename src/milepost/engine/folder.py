@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from milepost.engine.hub import local
 from milepost.engine.manifest import MANIFEST, Manifest, read_manifest
 from milepost.errors import ModelError
 
 Precision = Literal["int8", "f32", "bf16"]
-_HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 
 DEFAULT = "landmark-minilm"
 SHIPPED = Path(__file__).resolve().parent.parent / "models"
@@ -91,37 +90,18 @@ def find_model(name: str | os.PathLike[str] | None = None) -> ModelFolder:
         name = DEFAULT
     shipped = SHIPPED / os.fspath(name)
     # "." and ".." stand below SHIPPED, too, and mean the caller's folders.
-    folder = shipped if (shipped / MANIFEST).is_file() else Path(name).expanduser()
-    if not folder.is_dir() and _HUB_NAME.fullmatch(os.fspath(name)):
-        folder = _from_hub(os.fspath(name))
-    if not folder.is_dir():
+    folder = local(
+        shipped if (shipped / MANIFEST).is_file() else name,
+        "give a folder or a shipped name; see: milepost models",
+        only=[MANIFEST, TOKENIZER, "openvino_*"],
+    )
+    if folder is None:
         known = ", ".join(model.manifest.name for model in shipped_models())
         raise ModelError(
             f"no model named {os.fspath(name)!r} and no such folder",
             f"shipped models: {known or 'none'}; see: milepost models",
         )
     return ModelFolder(folder, read_manifest(folder))
-
-
-def _from_hub(name: str) -> Path:
-    """The folder of a hub model, from its cache or from the network."""
-    # A dependency of tokenizers, so it is there; it takes its time to import, so only now.
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import LocalEntryNotFoundError
-
-    patterns = [MANIFEST, TOKENIZER, "openvino_*"]
-    try:
-        return Path(snapshot_download(name, allow_patterns=patterns, local_files_only=True))
-    except LocalEntryNotFoundError:
-        pass
-    try:
-        return Path(snapshot_download(name, allow_patterns=patterns))
-    except Exception as error:  # the hub's client raises its transport's errors as they are
-        first = str(error).strip().partition("\n")[0]
-        raise ModelError(
-            f"no folder {name!r}, and the Hugging Face hub does not give it: {first}",
-            "give a folder or a shipped name; see: milepost models",
-        ) from error
 
 
 def cache_folder() -> Path:

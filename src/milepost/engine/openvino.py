@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from milepost.engine.folder import ModelFolder, Precision, cache_folder
 from milepost.engine.silence import no_telemetry
 from milepost.errors import InputError, ModelError
 
@@ -87,6 +88,29 @@ class OpenVinoEngine:
         # The tensor's memory is reused by the next call.
         result: NDArray[np.float32] = self._request.get_output_tensor(0).data.copy()
         return result
+
+
+def open_engine(
+    folder: ModelFolder,
+    *,
+    precision: Precision | None = None,
+    threads: int | None = None,
+    cache: bool = True,
+) -> OpenVinoEngine:
+    """The engine of a model folder's graph.
+
+    Args:
+        folder: holds the graph.
+        precision: of the graph; None for the fastest the folder holds.
+        threads: see ``OpenVinoEngine``.
+        cache: keep the compiled graph in Milepost's cache, so that the next start is fast.
+
+    Raises:
+        ModelError: there is no such graph, or it cannot be compiled.
+        InputError: ``threads`` is less than 1.
+    """
+    kept = cache_folder() / "graphs" if cache else None
+    return OpenVinoEngine(folder.graph(precision), cache=kept, threads=threads)
 
 
 def _writable(folder: Path) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from milepost.engine.words import Seen, Words, divides_words
 from milepost.errors import ModelError
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class Tokenizer:
         # Byte-level and sentencepiece tokens hold the white space before their word, WordPiece's
         # never do.
         self._holds_space = _holds_space(backend)
+        self._words = Words(self._count) if divides_words(backend) else None
 
     def _id(self, name: str, token: str) -> int:
         number: int | None = self._backend.token_to_id(token)
@@ -84,6 +86,34 @@ class Tokenizer:
             _without_space(self._plain(inner, encoding), inner, whole)
             for whole, inner, encoding in zip(clean, bare, self._backend_encode(bare), strict=True)
         ]
+
+    def count(self, sentences: Sequence[str]) -> Sequence[Seen]:
+        """Token ids of each sentence, how many of them have letters, and how many letters.
+
+        A token for what the tokenizer does not know counts among the tokens and brings no letters.
+        Much faster than ``encode`` under BERT's tokenizer, which is asked for each word once.
+        """
+        return self._words.encode(sentences) if self._words else self._count(sentences)
+
+    def _count(self, sentences: Sequence[str]) -> list[Seen]:
+        return [
+            (tokens.ids, *self.letters(sentence, tokens.ids, tokens.starts, tokens.ends))
+            for sentence, tokens in zip(sentences, self.encode(sentences), strict=True)
+        ]
+
+    def letters(
+        self, text: str, ids: Sequence[int], starts: Sequence[int], ends: Sequence[int]
+    ) -> tuple[int, int]:
+        """The counts of ``count`` for some of a sentence's tokens."""
+        tokens = known = 0
+        for number, start, end in zip(ids, starts, ends, strict=True):
+            word = text[start:end]
+            # Vowel signs of Thai or Hindi are no letters, but a word of them is a word.
+            letters = len(word) if word.isalpha() else sum(map(str.isalpha, word))
+            if letters:
+                tokens += 1
+                known += letters if number != self.unknown else 0
+        return tokens, known
 
     def _backend_encode(self, sentences: Sequence[str]) -> list[Encoding]:
         found: list[Encoding] = self._backend.encode_batch(sentences, add_special_tokens=False)

@@ -4,11 +4,12 @@ Comes in: a checkpoint, ours or Hugging Face's. Goes out: a model folder that th
 Nothing outside this room and ``train`` imports torch; both sides meet in the folder on disk, and a
 test holds them equal.
 
-Read in this order: ``attention.py``, ``bert.py``, ``modernbert.py``, ``huggingface.py`` (the
-backbones), ``landmark_encoder.py`` (what is ours), ``reading.py``, ``special.py``,
-``vocabulary.py`` (the tokens), ``lora.py``, ``fetch.py``, ``checkpoint.py`` (the folder),
-``torch_engine.py``, ``export.py``, ``parity.py``, ``release.py`` (the way out). Folders of others:
-``lmk.py``, ``lmk_model.py``, ``landmark_transformer.py``, ``layouts.py``, ``interop.py``.
+Read in this order: ``attention.py``, ``bert.py``, ``modernbert.py``, ``light.py``,
+``huggingface.py`` (the backbones), ``landmark_encoder.py`` (what is ours), ``reading.py``,
+``special.py``, ``vocabulary.py`` (the tokens), ``lora.py``, ``fetch.py``, ``checkpoint.py`` (the
+folder), ``torch_engine.py``, ``export.py``, ``light_export.py``, ``parity.py``, ``release.py`` (the
+way out). Folders of others: ``lmk.py``, ``lmk_model.py``, ``landmark_transformer.py``,
+``layouts.py``, ``interop.py``.
 """
 
 from __future__ import annotations

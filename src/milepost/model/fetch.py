@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 import json
-import re
+import os
 from pathlib import Path
 from typing import Any
 
-from milepost.errors import ModelError
+from milepost.engine import hub
+from milepost.errors import ModelError, nearest
 from milepost.model.landmark_encoder import BACKBONES
 
 ADAPTER = "adapter_config.json"
-_HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 _FILES = ("*.json", "*.safetensors", "*.model", "*.txt")
 _MEND = "a checkpoint holds config.json, model.safetensors and tokenizer.json"
 
@@ -23,27 +22,10 @@ def local(source: str | Path) -> Path:
     Raises:
         ModelError: there is no such folder and the hub gives none.
     """
-    folder = Path(source).expanduser()
-    if folder.is_dir():
-        return folder
-    name = str(source)
-    if not _HUB_NAME.fullmatch(name):
-        raise ModelError(f"there is no folder {name!r}", _MEND)
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import LocalEntryNotFoundError
-
-    try:
-        return Path(snapshot_download(name, allow_patterns=list(_FILES), local_files_only=True))
-    except LocalEntryNotFoundError:
-        pass
-    try:
-        return Path(snapshot_download(name, allow_patterns=list(_FILES)))
-    except Exception as error:  # the hub's client raises its transport's errors as they are
-        first = str(error).strip().partition("\n")[0]
-        raise ModelError(
-            f"no folder {name!r}, and the Hugging Face hub does not give it: {first}",
-            "give a folder with a checkpoint",
-        ) from error
+    folder = hub.local(source, "give a folder with a checkpoint", only=_FILES)
+    if folder is None:
+        raise ModelError(f"there is no folder {os.fspath(source)!r}", _MEND)
+    return folder
 
 
 def base_of(folder: Path) -> Path:
@@ -77,10 +59,9 @@ def read_config(folder: Path) -> dict[str, Any]:
     from transformers import CONFIG_MAPPING
 
     if kind not in CONFIG_MAPPING:
-        near = difflib.get_close_matches(str(kind), list(CONFIG_MAPPING), 1, 0.5)
         raise ModelError(
             f"{path}: no architecture {kind!r}",
-            f"did you mean {near[0]}?" if near else "known ones: bert, modernbert, llama, qwen2 …",
+            f"{nearest(str(kind), CONFIG_MAPPING)}known ones: bert, modernbert, llama, qwen2 …",
         )
     return config
 

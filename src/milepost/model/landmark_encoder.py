@@ -17,12 +17,17 @@ from torch import Tensor, nn
 
 from milepost.model.bert import Bert
 from milepost.model.huggingface import HuggingFace
+from milepost.model.light import MODEL_TYPE, Light
 from milepost.model.modernbert import ModernBert
 
-BACKBONES: dict[str, type[Bert] | type[ModernBert]] = {"bert": Bert, "modernbert": ModernBert}
+BACKBONES: dict[str, type[Bert] | type[ModernBert] | type[Light]] = {
+    "bert": Bert,
+    "modernbert": ModernBert,
+    MODEL_TYPE: Light,
+}
 """The backbones of ours; every other one is ``huggingface.HuggingFace``."""
 
-Backbone = Bert | ModernBert | HuggingFace
+Backbone = Bert | ModernBert | Light | HuggingFace
 
 
 class LandmarkEncoder(nn.Module):
@@ -52,7 +57,7 @@ class LandmarkEncoder(nn.Module):
         if backbone is not None and own_sentence:
             raise ValueError(f"{kind} of transformers has no last layer of its own sentence")
         self.config = config
-        self.own_sentence = own_sentence
+        self.own_sentence = own_sentence and kind != MODEL_TYPE  # which attends to nothing
         self.backbone: Backbone = backbone or BACKBONES[kind](config)
 
     @property
@@ -71,6 +76,9 @@ class LandmarkEncoder(nn.Module):
                 vector that means nothing.
         """
         marks = marks.long()
+        if isinstance(self.backbone, Light):
+            states = self.backbone(ids.long(), sentences, marks)
+            return F.normalize(states.float(), dim=-1)
         own = None
         if self.own_sentence:
             asking = torch.gather(sentences, 1, marks)

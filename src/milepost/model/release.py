@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -18,7 +17,7 @@ from milepost.encoder import Encoder
 from milepost.engine import Manifest, ModelFolder
 from milepost.engine.folder import TOKENIZER, Precision
 from milepost.engine.manifest import read_manifest
-from milepost.errors import InputError, ModelError
+from milepost.errors import InputError, ModelError, nearest
 from milepost.model.checkpoint import Checkpoint, open_checkpoint
 from milepost.model.export import Feed, export
 from milepost.model.lora import merge_lora
@@ -122,10 +121,9 @@ def _known(precisions: Sequence[str]) -> list[Precision]:
         raise InputError("no precision is named", f"use some of {', '.join(known)}")
     for name in precisions:
         if name not in known:
-            near = difflib.get_close_matches(name, known, 1, 0.3)
             raise InputError(
                 f"unknown precision {name!r}",
-                f"did you mean {near[0]}?" if near else f"use some of {', '.join(known)}",
+                f"{nearest(name, known)}use some of {', '.join(known)}",
             )
     return [known[name] for name in precisions]
 

@@ -9,8 +9,13 @@ from torch import Tensor, nn
 
 from milepost.model.huggingface import HuggingFace
 from milepost.model.landmark_encoder import LandmarkEncoder
+from milepost.model.light import MODEL_TYPE
 
-_TABLES = {"bert": "word_embeddings", "modernbert": "tok_embeddings"}
+_TABLES = {
+    "bert": "word_embeddings",
+    "modernbert": "tok_embeddings",
+    MODEL_TYPE: "word_embeddings",
+}
 
 
 def cover(model: LandmarkEncoder, number: int, *, near: int | None) -> None:

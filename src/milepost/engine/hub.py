@@ -1,0 +1,62 @@
+"""A folder of the user's, or a model of the Hugging Face hub in its cache, fetched where needed."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from milepost.errors import ModelError
+
+_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+
+
+def local(
+    source: str | os.PathLike[str],
+    mend: str,
+    *,
+    only: Sequence[str] | None = None,
+    leave: Sequence[str] | None = None,
+) -> Path | None:
+    """The folder itself, or that of the hub's model of this name; None where it is neither.
+
+    Nothing is asked of the network for a model that is cached.
+
+    Args:
+        source: a folder, or ``owner/name``.
+        mend: what to do where the hub does not give it.
+        only: patterns of the files that are needed; None for all.
+        leave: patterns of files that are not.
+
+    Raises:
+        ModelError: the hub does not give it, or cannot be reached.
+    """
+    folder = Path(source).expanduser()
+    if folder.is_dir():
+        return folder
+    name = os.fspath(source)
+    if not _NAME.fullmatch(name):
+        return None
+    # A dependency of tokenizers, so it is there; it takes its time to import, so only now.
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    def snapshot(*, cached: bool) -> Path:
+        return Path(
+            snapshot_download(
+                name, allow_patterns=only, ignore_patterns=leave, local_files_only=cached
+            )
+        )
+
+    try:
+        return snapshot(cached=True)
+    except LocalEntryNotFoundError:
+        pass
+    try:
+        return snapshot(cached=False)
+    except Exception as error:  # the hub's client raises its transport's errors as they are
+        first = str(error).strip().partition("\n")[0]
+        raise ModelError(
+            f"no folder {name!r}, and the Hugging Face hub does not give it: {first}", mend
+        ) from error
