@@ -8,7 +8,7 @@ import pickle
 import pytest
 
 from milepost import errors
-from milepost.errors import MilepostError
+from milepost.errors import MilepostError, nearest
 
 CLASSES = [
     value
@@ -46,3 +46,19 @@ def test_the_tree_is_drawn() -> None:
     for kind in CLASSES:
         if kind is not MilepostError:
             assert depth[kind.__name__] - depth[kind.__mro__[1].__name__] == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "meant"),
+    [
+        ("serch", ["index", "search"], "did you mean 'search'? "),
+        ("BEIR", ("beir", "mldr"), "did you mean 'beir'? "),
+        ("quite-another", {"beir": 1, "mldr": 2}, ""),
+        ("serch", [], ""),
+        ("", ["search"], ""),
+        ("name 7", [f"name {number}" for number in range(30_000)], ""),
+    ],
+)
+def test_the_nearest_name_begins_the_mend(name, known, meant) -> None:
+    """Spelt as it is known, case aside; nothing alike, or too much to compare, is nothing."""
+    assert nearest(name, known) == meant

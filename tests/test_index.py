@@ -3,38 +3,24 @@
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-import sys
-import threading
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import milepost
-from milepost.encoder import Encoder
-from milepost.errors import InputError, NotAnIndex, StoreError, WrongModel
+from milepost.errors import InputError, StoreError
 from milepost.index import Index, Step
-from milepost.testing import fake_encoder, fake_index
+from milepost.testing import fake_index
 from milepost.types import Document, Passage
-
-MODEL = fake_encoder()
-BEES = "Bees build cells of wax. The queen lays the eggs. A swarm leaves the hive in summer.\n"
-SHIPS = "# Harbours\n\nA ship needs deep water. Tugs pull large ships to the quay.\n"
-GOLD = "Gold melts at 1064 degrees. It is heavier than lead, and it never rusts.\n"
+from small_index import BEES, GOLD, MODEL, SHIPS, everything, write_notes
 
 
 @pytest.fixture
 def notes(tmp_path: Path) -> Path:
     """A folder with three small texts."""
-    folder = tmp_path / "notes"
-    folder.mkdir()
-    (folder / "bees.txt").write_text(BEES, encoding="utf-8")
-    (folder / "ships.md").write_text(SHIPS, encoding="utf-8")
-    (folder / "gold.txt").write_text(GOLD, encoding="utf-8")
-    return folder
+    return write_notes(tmp_path / "notes")
 
 
 @pytest.fixture(params=["memory", "folder"])
@@ -47,18 +33,6 @@ def index(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Index]:
 
 def names(paths: tuple[str, ...]) -> list[str]:
     return [Path(path).name for path in paths]
-
-
-def everything(index: Index) -> dict[str, tuple[object, ...]]:
-    """All that an index holds, to compare two of them; rows may differ."""
-    held = {}
-    for info in index.documents():
-        part = index._store.sentences(info.name)
-        vectors = index._store.vectors(part.first, len(part.spans))
-        document = index.document(info.name)
-        held[info.name] = (document.text, document.marks, info.hash, info.signature)
-        held[info.name] += (part.spans.tolist(), part.lengths.tolist(), vectors.tobytes())
-    return held
 
 
 def assert_slices(index: Index, passages: list[Passage]) -> None:
@@ -226,17 +200,24 @@ def test_a_file_has_one_name(index: Index, notes: Path, monkeypatch: pytest.Monk
 
 
 def test_search_in_some_documents(index: Index) -> None:
-    """Only the documents named are searched; a name nobody knows means none."""
+    """Only the documents named are searched; none of them, none."""
     index.add([Document(name, f"The whale of {name}. It sings.") for name in "abc"])
     found = index.search("whale", k=9, documents=["c", "a"])
     assert {passage.document for passage in found} == {"a", "c"}
-    assert index.search("whale", documents=["nobody"]) == []
+    assert index.search("whale", documents=[]) == []
 
 
-def test_an_unknown_document(index: Index) -> None:
-    """Asking for one that is not there says how to add it."""
-    with pytest.raises(StoreError, match="milepost index nobody"):
+def test_an_unknown_document(index: Index, notes: Path) -> None:
+    """Asking for one that is not there gives the nearest that is, and says how to add it."""
+    index.add([notes / "bees.txt", Document("whales", "The whale sings.")])
+    with pytest.raises(StoreError, match="nobody is not in the index; add it first: milepost"):
         index.document("nobody")
+    for documents in ("wales", ["whales", "wales"]):
+        with pytest.raises(InputError, match=r"wales is not in the index; did you mean 'whales'\?"):
+            index.search("whale", documents=documents)
+    near = re.escape(str(notes / "bees.txt"))
+    with pytest.raises(InputError, match=rf"did you mean '{near}'\?"):
+        index.answer("bees", documents=notes / "bes.txt")
 
 
 @pytest.mark.parametrize("budget", ["1c", "60c", 250, "1t", "12t", "90t", None])
@@ -276,51 +257,6 @@ def test_progress_names_each_document(index: Index, notes: Path) -> None:
         assert done[-1] == (info.sentences, info.sentences)
 
 
-def test_reopening_finds_everything(notes: Path, tmp_path: Path) -> None:
-    """What one process has indexed, the next one searches without the files."""
-    with milepost.open(tmp_path / "db", model=MODEL) as index:
-        index.add(notes)
-        held = everything(index)
-        wanted = index.search("queen lays eggs")
-    for path in notes.iterdir():
-        path.unlink()
-    with milepost.open(tmp_path / "db", model=MODEL, create=False) as index:
-        assert everything(index) == held
-        assert index.search("queen lays eggs") == wanted
-
-
-def test_another_model_is_refused(notes: Path, tmp_path: Path) -> None:
-    """An index of another fingerprint or width is not searched with wrong vectors."""
-    milepost.open(tmp_path / "db", model=MODEL).close()
-    for other in (fake_encoder(dimensions=16), fake_encoder(window=200)):
-        with pytest.raises(WrongModel):
-            milepost.open(tmp_path / "db", model=other)
-
-
-def test_a_folder_that_is_no_index(notes: Path, tmp_path: Path) -> None:
-    """Neither a folder of something else nor a missing one is taken for an index."""
-    with pytest.raises(NotAnIndex):
-        milepost.open(notes, model=MODEL)
-    with pytest.raises(NotAnIndex):
-        milepost.open(tmp_path / "missing", model=MODEL, create=False)
-    assert not (tmp_path / "missing").exists()
-
-
-def test_read_only(notes: Path, tmp_path: Path) -> None:
-    """An index opened for reading answers, and refuses to be changed."""
-    with milepost.open(tmp_path / "db", model=MODEL) as index:
-        index.add(notes)
-    (notes / "new.txt").write_text("Something new.", encoding="utf-8")
-    with milepost.open(tmp_path / "db", model=MODEL, read_only=True) as index:
-        assert index.search("gold", k=1)[0].text.startswith("Gold")
-        assert len(index.add(notes / "gold.txt").unchanged) == 1
-        with pytest.raises(StoreError, match="reading only"):
-            index.add(notes)
-        with pytest.raises(StoreError, match="reading only"):
-            index.remove(str(notes / "gold.txt"))
-        assert len(index.documents()) == 3
-
-
 def test_dead_rows_are_given_back(index: Index) -> None:
     """Once more sentences are dead than alive their space is given back, and search still works."""
     for version in range(6):
@@ -332,107 +268,6 @@ def test_dead_rows_are_given_back(index: Index) -> None:
     index.remove(["b", "c", "d"])
     assert index._store.statistics().dead == 0
     assert "Version 5" in index.search("version of the whale", k=1)[0].text
-
-
-KILLED = """
-import sys
-import milepost
-from milepost.testing import fake_encoder
-
-index = milepost.open(sys.argv[1], model=fake_encoder())
-index.add(sys.argv[2], progress=lambda step: step.done or print(step.number, flush=True))
-print("done", flush=True)
-"""
-
-
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
-@pytest.mark.parametrize("after", [1, 4, 11])
-def test_indexing_goes_on_after_a_kill(tmp_path: Path, after: int) -> None:
-    """A process killed while it indexes leaves whole documents; the next add makes the rest."""
-    folder = tmp_path / "texts"
-    folder.mkdir()
-    for number in range(16):
-        text = "".join(f"Text {number} has a sentence {n} about whales. " for n in range(300))
-        (folder / f"{number:02}.txt").write_text(text, encoding="utf-8")
-    process = subprocess.Popen(
-        [sys.executable, "-c", KILLED, str(tmp_path / "db"), str(folder)],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    for line in process.stdout:
-        assert line != "done\n"
-        if line == f"{after + 1}\n":
-            process.send_signal(signal.SIGKILL)
-            break
-    process.communicate()
-    with milepost.open(tmp_path / "db", model=MODEL) as index, fake_index() as fresh:
-        kept = index.documents()
-        assert after <= len(kept) < 16
-        report = index.add(folder)
-        assert len(report.unchanged) == len(kept)
-        assert len(report.added) == 16 - len(kept)
-        fresh.add(folder)
-        assert everything(index).keys() == everything(fresh).keys()
-        for name, held in everything(index).items():
-            wanted = everything(fresh)[name]
-            assert held[:6] == wanted[:6]
-            got, exact = (np.frombuffer(x[6], np.float32) for x in (held, wanted))
-            assert np.abs(got - exact).max() < 0.01  # int8 in the folder, float32 in memory
-        question = "sentence 7 of text 3"
-        assert index.search(question, k=1)[0].document == fresh.search(question, k=1)[0].document
-
-
-def test_many_threads_read_while_one_writes(tmp_path: Path) -> None:
-    """Searches beside a writer that replaces and removes documents never fail."""
-    with milepost.open(tmp_path / "db", model=MODEL) as index:
-        index.add([Document(name, f"The whale {name} sings. " * 20) for name in "abcd"])
-        problems: list[BaseException] = []
-        stop = threading.Event()
-
-        def read() -> None:
-            try:
-                while not stop.is_set():
-                    assert index.search("a whale that sings", k=3)
-            except BaseException as error:
-                problems.append(error)
-
-        readers = [threading.Thread(target=read) for _ in range(2)]
-        for reader in readers:
-            reader.start()
-        for turn in range(12):
-            index.add(Document("abcd"[turn % 3], f"Turn {turn} of the whale. " * (15 + turn)))
-            if turn % 4 == 3:
-                index.remove("b")
-        stop.set()
-        for reader in readers:
-            reader.join()
-    assert not problems
-
-
-def test_the_model_loads_when_it_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Listing and removing documents needs no network; the first question loads it."""
-    with milepost.open(tmp_path / "db", model=MODEL) as index:
-        index.add(Document("a", BEES))
-    asked: list[object] = []
-
-    def load(path: object) -> Encoder:
-        asked.append(path)
-        return MODEL
-
-    class Folder:
-        manifest = MODEL.manifest
-        path = tmp_path / "model"
-
-    monkeypatch.setattr("milepost.index.load", load)
-    with milepost.open(tmp_path / "db", model=MODEL) as index:
-        index._given = Folder()  # type: ignore[assignment]
-        assert [info.name for info in index.documents()] == ["a"]
-        assert index.document("a").text == BEES
-        assert not asked
-        assert index.search("queen", k=1)
-        assert asked == [tmp_path / "model"]
 
 
 def test_boxes_of_a_passage(shared_data: Path, index: Index) -> None:

@@ -20,6 +20,11 @@ mends it. The command line prints it as one line and never a traceback.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+# To compare a name with more than this takes seconds.
+_COMPARED = 20_000
+
 
 class MilepostError(Exception):
     """Root of the tree; ``str(error)`` is one line for people.
@@ -81,3 +86,17 @@ class StorageFull(StoreError):
 
 class MissingExtra(MilepostError):
     """A feature asks for an optional dependency that is not installed."""
+
+
+def nearest(name: str, known: Collection[str]) -> str:
+    """The nearest known name, as the beginning of a mend: ``did you mean 'NAME'? ``, or nothing.
+
+    Upper and lower case do not count. Among very many names none is looked for.
+    """
+    if len(known) > _COMPARED:
+        return ""
+    from difflib import get_close_matches  # only errors need it
+
+    folded = {each.casefold(): each for each in known}
+    near = get_close_matches(name.casefold(), folded, 1, 0.4)
+    return f"did you mean {folded[near[0]]!r}? " if near else ""

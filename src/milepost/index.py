@@ -16,9 +16,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from milepost.encoder import Encoder, load
-from milepost.errors import IndexBusy, MilepostError, StorageFull, StoreError
+from milepost.errors import IndexBusy, InputError, MilepostError, StorageFull, StoreError, nearest
 from milepost.intake import absolute, entry, found, hashed, signature
 from milepost.search import Answer, question_terms, search
+from milepost.search.ranking import Ranking
 from milepost.store import DocumentInfo, Store, open_store
 from milepost.text import locator, read
 from milepost.types import Box, Document, Passage, Report
@@ -80,6 +81,10 @@ class Index:
     def model(self) -> Encoder:
         """The encoder; loaded when the first text or question needs it."""
         return self._given if isinstance(self._given, Encoder) else load(self._given.path)
+
+    @cached_property
+    def _ranking(self) -> Ranking:
+        return Ranking.read(self.model.manifest.fusion, self.model.folder)
 
     def add(
         self,
@@ -226,14 +231,13 @@ class Index:
         """One document with its text, marks and, for a PDF, ``boxes``.
 
         Raises:
-            StoreError: nothing of that name or path is indexed.
+            StoreError: nothing of that name or path is indexed; with the nearest that is.
         """
+        written = self._name(name)
         try:
-            kept = self._store.document(self._name(name))
+            kept = self._store.document(written)
         except KeyError:
-            raise StoreError(
-                f"{name} is not in the index", f"add it first: milepost index {name}"
-            ) from None
+            raise StoreError(*self._unknown(written)) from None
         return replace(kept, locator=locator(kept))
 
     def boxes(self, passage: Passage) -> list[Box]:
@@ -258,6 +262,7 @@ class Index:
 
         Raises:
             BadQuestion: the question is empty or has neither letter nor digit.
+            InputError: one of the documents is not in the index; with the nearest that is.
         """
         return list(self.answer(question, k, budget, documents).passages)
 
@@ -270,13 +275,16 @@ class Index:
     ) -> Answer:
         """``search`` with its reasons: signals, weights and parts of every score."""
         names = None if documents is None else self._names(documents)
+        for name in names or ():
+            if self._store.info(name) is None:
+                raise InputError(*self._unknown(name))
         vector = self.model.encode_query(question)
         return search(
             self._store,
             vector,
             question_terms(question),
             familiarity=self.model.familiarity(question),
-            fusion=self.model.manifest.fusion,
+            ranking=self._ranking,
             k=k,
             budget=budget,
             tokens=self.model.count_tokens,
@@ -295,6 +303,12 @@ class Index:
             if self._store.info(path) is not None:
                 return path
         return written
+
+    def _unknown(self, name: str) -> tuple[str, str]:
+        """Problem and mend of a document that is not there."""
+        known = [info.name for info in self.documents()]
+        near = nearest(name, known) or nearest(str(absolute(name)), known)
+        return f"{name} is not in the index", f"{near}add it first: milepost index {name}"
 
     def close(self) -> None:
         """Release the files of the index."""

@@ -53,7 +53,22 @@ def test_index_fails_only_if_nothing_could_be_read(cli, model, notes, tmp_path):
     result = cli("index", notes, tmp_path / "none", "--db", tmp_path / "db", *model)
     assert result.exit_code == 0
     assert "none does not exist" in result.stderr
-    assert cli("index", tmp_path / "none", "--db", tmp_path / "other", *model).exit_code == 2
+    alone = cli("index", tmp_path / "none", "--db", tmp_path / "db", *model)
+    assert alone.exit_code == 2
+    assert "none does not exist" in alone.stderr
+
+
+def test_a_mistyped_path_makes_no_index(cli, model, tmp_path, monkeypatch):
+    """Nothing is left where no index was, neither here nor in a folder that is empty."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    before = sorted(tmp_path.rglob("*"))
+    for place in ("--db=new", "--db=empty", "-q"):
+        result = cli("index", "typo", "typpo", place, *model)
+        assert result.exit_code == 2
+        assert result.stderr == "milepost: typo does not exist; check the path; no index was made\n"
+    assert "~nobody-here/x does not exist" in cli("index", "~nobody-here/x", *model).stderr
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_rebuild_starts_anew(cli, model, db, notes):

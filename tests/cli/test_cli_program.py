@@ -40,7 +40,7 @@ def test_wrong_usage_is_one_line(cli, args):
 
 def test_a_mistyped_command_is_guessed(cli):
     """The nearest command is named."""
-    assert "did you mean: milepost search" in cli("serch", "x").stderr
+    assert "did you mean 'search'? see: milepost --help" in cli("serch", "x").stderr
 
 
 def test_no_command_shows_the_help(cli):

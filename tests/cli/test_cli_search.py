@@ -73,7 +73,7 @@ def test_explain_shows_parts_that_add_up(cli, model, db):
     head = next(n for n, line in enumerate(lines) if line.startswith("Why"))
     rows = []
     for line in lines[head + 1 :]:
-        if line.startswith("A part"):
+        if line.startswith("A score"):
             break
         rows.append([float(cell) for cell in line.split()[2 if line[0].isdigit() else 1 :]])
     assert len(rows) >= 2

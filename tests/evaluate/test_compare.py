@@ -152,10 +152,32 @@ def test_a_task_that_changed_is_refused() -> None:
 def test_an_unknown_metric_gets_the_nearest() -> None:
     """A slip of the hand is answered with the name that was meant, anything else with all."""
     a, b = [record("x", "trials", LOW)], [record("y", "trials", LOW)]
-    with pytest.raises(InputError, match=r"no metric recal@800 .* did you mean recall@800"):
+    with pytest.raises(InputError, match=r"no metric recal@800 .* did you mean .recall@800"):
         compare(a, b, "recal@800")
-    with pytest.raises(InputError, match=r"no metric zzz .* known metrics: recall@800"):
+    with pytest.raises(InputError, match=r"no metric zzz .* metrics: recall@800"):
         against([*a, *b], "x", "zzz")
+
+
+def test_files_of_other_budgets() -> None:
+    """What both files have is compared; where no budget is in both, the budgets are named."""
+    small, middle, large = (
+        record("x", "trials", LOW, metric=f"recall@{budget}") for budget in (400, 800, 1600)
+    )
+
+    def joined(*records: Record) -> Record:
+        figures = {k: v for each in records for k, v in each.per_question.figures.items()}
+        return replace(small, per_question=replace(small.per_question, figures=figures))
+
+    # 800 is the middle of all three, and only the first file has it.
+    found = compare([joined(small, middle)], [joined(small, large)])
+    assert (found.metric, len(found.rows), found.unmeasured) == ("recall@400", 1, ())
+    with pytest.raises(InputError, match=r"metric recall@800 .* metrics of both files: recall@400"):
+        compare([joined(small, middle)], [joined(small, large)], "recall@800")
+    with pytest.raises(InputError, match=r"looks at 400, 800 characters, .* at 1600: .*--budgets$"):
+        compare([joined(small, middle)], [large])
+    ranked = record("x", "trials", MID, metric="ndcg@10")
+    with pytest.raises(InputError, match=r"--budgets, or compare by --metric ndcg@10"):
+        compare([joined(small, ranked)], [joined(large, ranked)])
 
 
 def test_a_pair_without_the_metric_is_listed() -> None:
@@ -248,7 +270,7 @@ def test_kinds_of_questions_are_compared_apart() -> None:
 
 def test_an_unknown_or_lonely_system_is_refused() -> None:
     """A name that is not in the run, a setting it was not asked in, a run without rivals."""
-    with pytest.raises(InputError, match="no record of system our; did you mean ours"):
+    with pytest.raises(InputError, match=r"no record of system our; did you mean .ours"):
         against(RUN, "our", "recall@800")
     with pytest.raises(InputError, match="no record of system ours in the setting collection"):
         against(RUN, "ours", "recall@800", "collection")

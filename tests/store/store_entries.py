@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from milepost.paragraphs import paragraph_starts
 from milepost.store import Entry, Store, open_store
 from milepost.types import Document, Mark
 
@@ -78,6 +79,8 @@ def holds(store: Store, given: Entry) -> None:
     assert np.array_equal(kept.spans, given.spans)
     assert kept.lengths.tolist() == [len(terms) for terms in given.terms]
     assert np.abs(kept.familiar - given.familiar).max(initial=0) <= 0.5 / 255 + 1e-6
+    starts = paragraph_starts(given.document.text, given.spans)
+    assert (kept.openings.dtype, kept.openings.tolist()) == (np.bool_, starts.tolist())
     assert np.abs(store.vectors(kept.first, count) - given.vectors).max(initial=0) < 1e-6
     for row, terms in enumerate(given.terms, kept.first):
         for term in set(terms):

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import shutil
 import sqlite3
 import subprocess
 import sys
 import threading
+from multiprocessing.queues import Queue
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 import pytest
-from store_entries import FINGERPRINT, WIDTH, Child, holds, numbered, opened, rows
+from store_entries import FINGERPRINT, WIDTH, Child, entry, holds, numbered, opened, rows
 
 from milepost.errors import IndexBusy, NewerSchema, NotAnIndex, StoreError, WrongModel
-from milepost.store import erase_store, open_store
+from milepost.store import Entry, erase_store, open_store
 
 HOLDING = """
 import sqlite3, sys
@@ -138,13 +141,36 @@ def test_wrong_model(tmp_path: Path, model: tuple[str, int]) -> None:
         open_store(tmp_path, fingerprint=model[0], dimensions=model[1])
 
 
+def test_an_index_of_the_first_schema_is_read_and_brought_up_to_date(tmp_path: Path) -> None:
+    """Without the table of paragraphs they are found in the text; the first write makes the table."""
+    store = opened(tmp_path)
+    given = entry("old", ["One. ", "Two.\n\n", "Three. "])
+    store.put(given)
+    store.close()
+    connection = sqlite3.connect(tmp_path / "milepost.sqlite")
+    connection.execute("DROP TABLE openings")
+    connection.execute("PRAGMA user_version = 1")
+    connection.close()
+    store = opened(tmp_path)
+    holds(store, given)
+    new = entry("new", ["Four.\n\n", "Five."])
+    store.put(new)
+    holds(store, given)
+    holds(store, new)
+    store.close()
+    connection = sqlite3.connect(tmp_path / "milepost.sqlite")
+    assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+    assert connection.execute("SELECT count(*) FROM openings").fetchone() == (1,)
+    connection.close()
+
+
 def test_newer_schema(tmp_path: Path) -> None:
     """An index of a newer Milepost is refused with the command that gets one, and can be erased."""
     opened(tmp_path).close()
     connection = sqlite3.connect(tmp_path / "milepost.sqlite")
-    connection.execute("PRAGMA user_version = 2")
+    connection.execute("PRAGMA user_version = 3")
     connection.close()
-    with pytest.raises(NewerSchema, match=r"schema 2, this one reads 1.*pip install -U milepost"):
+    with pytest.raises(NewerSchema, match=r"schema 3, this one reads 2.*pip install -U milepost"):
         opened(tmp_path)
     erase_store(tmp_path)
     assert list(tmp_path.iterdir()) == []
@@ -172,6 +198,42 @@ def test_erased_and_made_anew(tmp_path: Path) -> None:
         writer.put(numbered(2))
     with pytest.raises(WrongModel):
         reader.nearest(rows(1, 0)[0], 99)
+
+
+def _made_together(folder: Path, own: Entry, barrier: Barrier, found: Queue[str]) -> None:
+    """One of several processes: makes each index at the moment the others do, and writes to it."""
+    told = ""
+    try:
+        for number in range(40):
+            barrier.wait(60)
+            store = opened(folder / str(number))
+            if number % 10 == 0:
+                store.put(own)
+            store.close()
+    except BaseException as error:
+        told = repr(error)
+        barrier.abort()
+    found.put(told)
+
+
+def test_several_processes_may_make_the_index_at_once(tmp_path: Path) -> None:
+    """None fails because another makes the same index in the same millisecond."""
+    context = multiprocessing.get_context("spawn")
+    barrier, found = context.Barrier(4), context.Queue()
+    entries = [entry(f"process {seed}", ["One. ", "Two. "], seed=seed) for seed in range(4)]
+    processes = [
+        context.Process(target=_made_together, args=(tmp_path, own, barrier, found))
+        for own in entries
+    ]
+    for process in processes:
+        process.start()
+    assert [found.get(timeout=100) for _ in processes] == [""] * 4
+    for process in processes:
+        process.join()
+    store = opened(tmp_path / "10")
+    for own in entries:
+        holds(store, own)
+    store.close()
 
 
 def test_second_writer(tmp_path: Path, child: Child) -> None:

@@ -34,9 +34,9 @@ HEAT = ("grey35", "grey42", "grey50", "khaki3", "gold3", "orange1", "dark_orange
 HIT, LESSER = "black on light_goldenrod2", "dark_goldenrod"
 """Styles of a sentence that made its passage, and of one that helped (below ``STRONG``)."""
 
-STRONG = 2 / 3
-"""Share of its passage's best score from which a hit is marked in full: in a passage that grew
-from ten hits the eye still finds the sentence that answers."""
+STRONG = 1.0
+"""Log-odds below its passage's best hit up to which a hit is marked in full: in a passage that
+grew from ten hits the eye still finds the sentence that answers."""
 
 WORD, PLACE, ASIDE = "bold", "bold", "dim"
 """Styles of a word of the question, a document's name, and what stands beside it."""
@@ -141,7 +141,7 @@ def _body(passage: Passage, words: set[str], columns: int | None) -> Text:
     for hit in passage.hits:
         start = max(0, hit.start - passage.start)
         stop = min(len(text), hit.end - passage.start)
-        style = HIT if hit.score >= STRONG * passage.score else LESSER
+        style = HIT if hit.score >= passage.hits[0].score - STRONG else LESSER
         body.stylize(style, start, start + len(text[start:stop].rstrip()))
     for start, stop in matched(text, words):
         body.stylize(WORD, start, stop)

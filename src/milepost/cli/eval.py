@@ -319,11 +319,9 @@ def _told(settings: Settings, counter: Counter | None = None) -> Callable[[str],
 def _compare(a: Path, b: Path, metric: str | None) -> int:
     from milepost.cli.eval_show import show_comparison
     from milepost.evaluate.compare import compare
-    from milepost.evaluate.records import read, usual_metric
+    from milepost.evaluate.records import read
 
-    first, second = read(a), read(b)
-    shown = metric or usual_metric([*first, *second])
-    show_comparison(compare(first, second, shown), a.name, b.name)
+    show_comparison(compare(read(a), read(b), metric), a.name, b.name)
     return 0
 
 

@@ -22,7 +22,7 @@ def show_records(records: Sequence[Record], metric: str | None) -> None:
     from milepost.evaluate.records import usual_metric
     from milepost.evaluate.report import as_text, rows
 
-    shown = metric or usual_metric(records)
+    shown = metric or usual_metric(name for record in records for name in record.metrics)
     measured = [record for record in records if shown in record.metrics] or records
     others = [record for record in records if shown not in record.metrics]
     for setting in dict.fromkeys(record.setting for record in measured):

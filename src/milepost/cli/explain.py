@@ -44,7 +44,8 @@ def summing(parts: Mapping[str, float], total: float, digits: int = _DIGITS) -> 
 def _lines(answer: Answer) -> Iterator[tuple[str, str]]:
     from milepost.search.fusion import SIGNALS
 
-    names = list(answer.weights)
+    hits = [hit for passage in answer.passages for hit in passage.hits]
+    names = list(dict.fromkeys(name for hit in hits for name in hit.parts))
     wide = [max(len(name), 6) for name in names]
 
     def row(head: str, cells: list[str], end: str) -> str:
@@ -59,13 +60,17 @@ def _lines(answer: Answer) -> Iterator[tuple[str, str]]:
             cells = [f"{parts.get(name, 0.0):.2f}" for name in names]
             head = f"{number}  {hit.start}-{hit.end}"
             yield row(head, cells, f"{round(hit.score, _DIGITS):.2f}"), ""
-    weights = summing(answer.weights, sum(answer.weights.values()))
-    cells = [f"{weights[name]:.2f}" for name in names]
-    yield row("weights", cells, f"{sum(weights.values()):.2f}"), ASIDE
     yield (
-        "A part is its weight times how far the sentence is above the mean one in that score.",
+        "A score is the log-odds that the sentence is evidence; a part is what moved them, and "
+        "how far.",
         ASIDE,
     )
+    chances = (f"{n}: {passage.score:.0%}" for n, passage in enumerate(answer.passages, 1))
+    yield "Chance that a passage holds evidence: " + "  ".join(chances), ""
+    yield "", ""
+    yield "Weights of the curves that chose which sentences were looked at", PLACE
+    weights = summing(answer.weights, sum(answer.weights.values()))
+    yield "   " + "  ".join(f"{name} {weight:.2f}" for name, weight in weights.items()), ""
     yield "", ""
     yield "Words of the question and how rare they are (0: stands nowhere)", PLACE
     rare = [f"{visible(term)} {rarity:.2f}" for term, rarity in answer.terms.items()]

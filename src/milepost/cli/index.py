@@ -63,8 +63,10 @@ def index(
 
     place = chosen_db(db) or DB
     find_model(model)  # before anything is erased
+    if not any(map(_there, paths)):
+        _refuse(place, paths, rebuild)
     if rebuild:
-        _erase(place, paths)
+        _erase(place)
     sources = expand(paths)
     with open_index(place, model=model) as opened:
         try:
@@ -76,12 +78,29 @@ def index(
     return 0 if read_names(report) or report.removed else ERROR
 
 
-def _erase(place: Path, paths: tuple[str, ...]) -> None:
-    """Erase the index, unless there would be nothing to fill it with."""
+def _there(path: str) -> bool:
+    """Whether something stands there; what may not be looked at is told of later."""
+    try:
+        return path == "-" or Path(path).expanduser().exists()
+    except OSError:
+        return True
+    except RuntimeError:  # "~name" of nobody
+        return False
+
+
+def _refuse(place: Path, paths: tuple[str, ...], rebuild: bool) -> None:
+    """Of paths none of which is there, make or erase no index; one that is there says the rest."""
+    named = f"{paths[0]} does not exist"
+    if rebuild:
+        raise UnreadableFile(named, "check the path; nothing was erased")
+    if not (place.is_dir() and any(place.iterdir())):
+        raise UnreadableFile(named, "check the path; no index was made")
+
+
+def _erase(place: Path) -> None:
+    """Erase the index, where there is one."""
     from milepost.store import erase_store
 
-    if not any(path == "-" or Path(path).expanduser().exists() for path in paths):
-        raise UnreadableFile(f"{paths[0]} does not exist", "check the path; nothing was erased")
     try:
         erase_store(place)
     except NotAnIndex:

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from statistics import fmean
 
-from milepost.errors import InputError
+from milepost.errors import InputError, nearest
 from milepost.evaluate.pairing import Matched, Pair, in_words, match, pairs
-from milepost.evaluate.records import Record
+from milepost.evaluate.records import Record, budgets, usual_metric
 from milepost.evaluate.statistics import Difference, corrected, difference, over_tasks, wilcoxon
 
 
@@ -116,16 +115,39 @@ class Comparison:
         return tuple(row for overall in self.overall for row in overall.rows)
 
 
-def compare(a: Sequence[Record], b: Sequence[Record], metric: str) -> Comparison:
+def compare(a: Sequence[Record], b: Sequence[Record], metric: str | None = None) -> Comparison:
     """The first file's systems minus the second's.
 
+    Args:
+        a: the first file.
+        b: the second file.
+        metric: in which they are compared; None for the usual one of what both files have.
+
     Raises:
-        InputError: no such metric, or nothing to compare, see ``pairs``.
+        InputError: no such metric in both files, other budgets in one than in the other, or
+            nothing to compare, see ``pairs``.
         MissingExtra: SciPy is not installed.
     """
     matched = pairs(a, b)
-    _check_metric(metric, (pair.metrics for pair in matched.pairs))
+    both = _named(pair.metrics for pair in matched.pairs)
+    if metric is None:
+        metric = _usual(matched, both)
+    _check_metric(metric, both, " of both files")
     return _comparison(metric, matched)
+
+
+def _usual(matched: Matched, both: set[str]) -> str:
+    """The usual metric of what both files have; where recall is of neither's budgets, none is."""
+    first = budgets(_named(pair.a.per_question.figures for pair in matched.pairs))
+    second = budgets(_named(pair.b.per_question.figures for pair in matched.pairs))
+    if first and second and not budgets(both):
+        raise InputError(
+            f"the first file looks at {_listed(first)} characters, the second at "
+            f"{_listed(second)}: no budget is in both",
+            "run milepost eval with the same --budgets"
+            + (f", or compare by --metric {min(both)}" if both else ""),
+        )
+    return usual_metric(both)
 
 
 def against(
@@ -223,21 +245,24 @@ def _sides(
     if mine is None:
         known = {record.system for record in records}
         what = f"system {ours}" + (f" in the setting {setting}" if ours in known else "")
-        raise InputError(f"no record of {what}", _nearest(ours, systems, "systems"))
-    _check_metric(metric, (record.per_question.figures.keys() for record in mine))
+        raise InputError(
+            f"no record of {what}", f"{nearest(ours, systems)}systems: {_listed(systems)}"
+        )
+    _check_metric(metric, _named(record.per_question.figures for record in mine))
     return mine, systems
 
 
-def _check_metric(metric: str, measured: Iterable[Iterable[str]]) -> None:
-    known = {name for names in measured for name in names}
+def _check_metric(metric: str, known: set[str], where: str = "") -> None:
     if metric not in known:
         raise InputError(
-            f"there is no metric {metric} to compare", _nearest(metric, known, "metrics")
+            f"there is no metric {metric} to compare",
+            f"{nearest(metric, known)}metrics{where}: {_listed(sorted(known))}",
         )
 
 
-def _nearest(name: str, known: Iterable[str], what: str) -> str:
-    """What to write instead: the nearest known name, or all of them."""
-    listed = sorted(known)
-    near = get_close_matches(name, listed, 1, 0.4)
-    return f"did you mean {near[0]}?" if near else f"known {what}: {', '.join(listed) or 'none'}"
+def _named(measured: Iterable[Iterable[str]]) -> set[str]:
+    return {name for names in measured for name in names}
+
+
+def _listed(names: Iterable[object]) -> str:
+    return ", ".join(map(str, names)) or "none"

@@ -26,13 +26,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 
-from milepost.engine.folder import cache_folder, find_model
-from milepost.engine.openvino import OpenVinoEngine
-from milepost.errors import InputError
+from milepost.engine.folder import find_model
+from milepost.engine.openvino import open_engine
+from milepost.errors import InputError, nearest
 from milepost.evaluate.embedders import Embedder, embedder
 from milepost.evaluate.remembered import RememberedEncoder
 from milepost.evaluate.standard import SETS
@@ -110,11 +109,10 @@ def parse(name: str) -> Parsed:
     kind = _kind(base)
     if match is None or kind not in BASES:
         first = re.split(r"[:@+|]", base.casefold())[0]
-        near = get_close_matches(first, [*BASES, *SETS], 1, 0.4)
-        meant = f"did you mean {near[0]!r}? " if near else ""
         raise InputError(
             f"there is no system {name!r}",
-            f"{meant}systems are {', '.join(BASES)}; sets are {', '.join(SETS)}",
+            f"{nearest(first, [*BASES, *SETS])}systems are {', '.join(BASES)}; "
+            f"sets are {', '.join(SETS)}",
         )
     for part in _PARTS.keys() - _TAKES[kind]:
         # What a tuned name stands for is looked up: "sentence:tuned+bm25" tunes the weight.
@@ -167,8 +165,7 @@ class Workshop:
         chosen = model or self._model
         if chosen not in self._encoders:
             folder = find_model(chosen)
-            engine = OpenVinoEngine(folder.graph(), cache=cache_folder() / "graphs")
-            self._encoders[chosen] = RememberedEncoder(folder, engine, self.vectors)
+            self._encoders[chosen] = RememberedEncoder(folder, open_engine(folder), self.vectors)
         return self._encoders[chosen]
 
     def embedder(self, spec: str, window: int | None = None) -> Embedder:

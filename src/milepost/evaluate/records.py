@@ -7,7 +7,7 @@ import json
 import lzma
 import math
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -96,11 +96,16 @@ def to_line(record: Record) -> str:
     return json.dumps(_rounded({"schema": SCHEMA, **asdict(record)}))
 
 
-def usual_metric(records: Sequence[Record]) -> str:
+def budgets(metrics: Iterable[str]) -> list[int]:
+    """Characters at which recall is among the metrics, ascending."""
+    named = {name.partition("@") for name in metrics}
+    return sorted(int(at) for what, _, at in named if what == "recall" and at.isdecimal())
+
+
+def usual_metric(metrics: Iterable[str]) -> str:
     """What is shown where nobody says: recall at the middle budget, nDCG@10 without evidence."""
-    named = {name.partition("@") for record in records for name in record.metrics}
-    budgets = sorted(int(at) for what, _, at in named if what == "recall" and at.isdecimal())
-    return f"recall@{budgets[len(budgets) // 2]}" if budgets else "ndcg@10"
+    found = budgets(metrics)
+    return f"recall@{found[len(found) // 2]}" if found else "ndcg@10"
 
 
 def read(path: Path) -> list[Record]:

@@ -6,14 +6,13 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from milepost._optional import require
 from milepost.engine.folder import cache_folder
-from milepost.errors import InputError
+from milepost.errors import InputError, nearest
 from milepost.evaluate.metrics import AT_BUDGET, AT_RANK, BUDGETS, OF_DOCUMENTS
 from milepost.evaluate.names import Workshop, parse
 from milepost.evaluate.records import Record
@@ -192,9 +191,9 @@ def check_metric(name: str, budgets: Sequence[int], settings: Sequence[Setting])
     known = [f"{each}@{budget}" for budget in budgets for each in AT_BUDGET]
     known += [*AT_RANK, *OF_DOCUMENTS]
     if name not in known:
-        near = get_close_matches(name, known, 1, 0.3)
-        meant = f"did you mean {near[0]!r}? " if near else ""
-        raise InputError(f"there is no metric {name!r}", f"{meant}metrics: milepost eval --list")
+        raise InputError(
+            f"there is no metric {name!r}", f"{nearest(name, known)}metrics: milepost eval --list"
+        )
     if name in OF_DOCUMENTS and "collection" not in settings:
         raise InputError(
             f"{name} is measured where documents are searched for", "add --setting collection"

@@ -63,7 +63,11 @@ class Fusion:
         reach: per signal, towards long passages (+) or single sentences (-).
         landmark: base weight (log) and tilt of the landmark scales 0, ±1, ±3.
         words: the same for the words' scales.
-        drop: without a budget, a neighbour joins a passage while its score is no more than
+        odds: offset and slope that bring the fused score to the log-odds of being evidence.
+        chance: the numbers of a passage's chance, see ``ranking.py``.
+        shortness: with a budget, how much a sentence's length counts against it: what is compared
+            is the log-odds less this times the logarithm of its characters.
+        drop: without a budget, a neighbour joins a passage while its log-odds are no more than
             this below the hit's.
     """
 
@@ -71,7 +75,10 @@ class Fusion:
     reach: Mapping[str, float] = field(default_factory=dict)
     landmark: tuple[tuple[float, float], ...] = ((0.0, -1.0), (0.0, 0.0), (-2.0, 1.0))
     words: tuple[tuple[float, float], ...] = ((0.0, -1.0), (0.0, 0.0), (0.0, 1.0))
-    drop: float = 0.8
+    odds: tuple[float, float] = (-5.0, 0.6)
+    chance: tuple[float, float, float] = (0.0, 1.0, 0.0)
+    shortness: float = 0.0
+    drop: float = 0.5
 
     @staticmethod
     def from_fields(fields: Mapping[str, Any]) -> Fusion:
@@ -80,6 +87,9 @@ class Fusion:
         for name in ("landmark", "words"):
             if name in known:
                 known[name] = tuple(tuple(pair) for pair in known[name])
+        for name in ("odds", "chance"):
+            if name in known:
+                known[name] = tuple(known[name])
         return Fusion(**known)
 
 
@@ -92,7 +102,9 @@ class Fused:
         parts: name → ``(n,)`` float32.
         signals: name → value.
         weights: name of a part → its weight; they sum to 1.
-        reach: ``h`` of the module's formula.
+        share: of the landmarks, ``w_L`` of the module's formula.
+        reach: ``h`` of it.
+        landmarks, words: the curves at each scale, see ``curves``.
         notes: for people.
     """
 
@@ -100,7 +112,10 @@ class Fused:
     parts: dict[str, NDArray[np.float32]]
     signals: dict[str, float]
     weights: dict[str, float]
+    share: float
     reach: float
+    landmarks: list[NDArray[np.float32]]
+    words: list[NDArray[np.float32]]
     notes: tuple[str, ...]
 
 
@@ -169,6 +184,8 @@ def fuse(scope: Scope, familiarity: float, settings: Fusion) -> Fused:
         familiarity: how well the tokenizer knows the question, 0–1.
         settings: the learned numbers.
     """
+    import numpy as np
+
     landmarks, words = curves(scope)
     signals = measure(scope, familiarity)
     gate = sum(settings.gate.get(name, 0.0) * value for name, value in signals.items())
@@ -189,7 +206,17 @@ def fuse(scope: Scope, familiarity: float, settings: Fusion) -> Fused:
             weights[name] = total * weight / sum(mass)
             parts[name] = curve * weights[name]
     score = sum(parts.values())
-    return Fused(score, parts, signals, weights, reach, _notes(scope, signals, share))  # type: ignore[arg-type]
+    return Fused(
+        score=np.asarray(score, np.float32),
+        parts=parts,
+        signals=signals,
+        weights=weights,
+        share=share,
+        reach=reach,
+        landmarks=landmarks,
+        words=words,
+        notes=_notes(scope, signals, share),
+    )
 
 
 def _notes(scope: Scope, signals: dict[str, float], share: float) -> tuple[str, ...]:

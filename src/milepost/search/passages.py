@@ -49,6 +49,19 @@ class Run:
     hits: tuple[int, ...]
 
 
+def worth(
+    scores: NDArray[np.float32], lengths: NDArray[np.int64], shortness: float
+) -> NDArray[np.float32]:
+    """What a sentence brings for what it takes of a budget: its log-odds less its length.
+
+    ``score - shortness · ln(characters)``; under 20 characters all count alike, for they are
+    headings and scraps.
+    """
+    import numpy as np
+
+    return (scores - shortness * np.log(np.maximum(lengths, 20))).astype(np.float32)
+
+
 def within(
     scores: NDArray[np.float32],
     borders: NDArray[np.int64],

@@ -56,7 +56,9 @@ class Scope:
         similarity: ``(n,)`` float32, landmark · question.
         lexical: ``(3, n)`` float32: BM25 of the sentence, with one and three neighbours.
         familiar: ``(n,)`` float32, see ``Landmarks.familiar``.
+        openings: ``(n,)`` bool, whether it begins a paragraph; each document's first one does.
         weights: rarity of each of the question's terms, 0 for those that stand nowhere.
+        counts: for each term how often each sentence holds it, ``(n,)`` float32.
     """
 
     documents: list[DocumentInfo]
@@ -65,7 +67,9 @@ class Scope:
     similarity: NDArray[np.float32]
     lexical: NDArray[np.float32]
     familiar: NDArray[np.float32]
+    openings: NDArray[np.bool_]
     weights: dict[str, float]
+    counts: dict[str, NDArray[np.float32]]
 
     def owner(self, number: int) -> int:
         """The document that sentence ``number`` stands in."""
@@ -120,7 +124,9 @@ def gather(
         ).astype(np.float32),
         lexical=bm25(counts, lengths, borders, known, mean),
         familiar=_joined([part.familiar for part in sentences], (0,)).astype(np.float32),
+        openings=_joined([part.openings for part in sentences], (0,)).astype(np.bool_),
         weights=weights,
+        counts=counts,
     )
 
 

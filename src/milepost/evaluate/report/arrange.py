@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from statistics import fmean
 
-from milepost.errors import InputError
+from milepost.errors import InputError, nearest
 from milepost.evaluate.metrics import AT_BUDGET, AT_RANK, BUDGETS, OF_DOCUMENTS
 from milepost.evaluate.records import Record
 from milepost.evaluate.statistics import mean_over_tasks
@@ -116,20 +115,18 @@ class Run:
                 f"there are {', '.join(self.settings)}",
             )
         if not self.tasks(metric, setting):
-            near = get_close_matches(metric, self.metrics, 1, 0.4)
             raise InputError(
                 f"there is no {metric!r} in the setting {setting!r}",
-                f"did you mean {near[0]!r}?" if near else f"there are {', '.join(self.metrics)}",
+                f"{nearest(metric, self.metrics)}there are {', '.join(self.metrics)}",
             )
 
     def check_system(self, name: str) -> None:
         """Raise InputError for a system of which there is no record."""
         known = dict.fromkeys(record.system for record in self.records)
         if name not in known:
-            near = get_close_matches(name, known, 1, 0.4)
             raise InputError(
                 f"there is no record of the system {name!r}",
-                f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}",
+                f"{nearest(name, known)}there are {', '.join(known)}",
             )
 
     def get(self, setting: str, task: str, system: str) -> Record | None:

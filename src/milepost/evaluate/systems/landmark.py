@@ -11,7 +11,7 @@ from milepost.evaluate.systems.units import Scored, Units
 from milepost.evaluate.types import Place
 from milepost.intake import entry, hashed
 from milepost.search import question_terms, search
-from milepost.search.fusion import Fusion, fuse
+from milepost.search.ranking import Ranked, Ranking
 from milepost.search.scope import gather
 from milepost.store import open_store
 from milepost.types import Document
@@ -44,6 +44,7 @@ class Milepost:
 class _OpenMilepost:
     def __init__(self, encoder: Encoder, documents: Sequence[Document]) -> None:
         self._encoder = encoder
+        self._ranking = Ranking.read(encoder.manifest.fusion, encoder.folder)
         self._texts = {document.name: document.text for document in documents}
         self._store = open_store(
             None, fingerprint=encoder.fingerprint, dimensions=encoder.dimensions
@@ -57,20 +58,25 @@ class _OpenMilepost:
 
     def search(self, questions: Sequence[str]) -> Iterator[_Answered]:
         for question in questions:
-            yield _Answered(self._encoder, self._store, self._texts, question)
+            yield _Answered(self._encoder, self._ranking, self._store, self._texts, question)
 
 
 class _Answered:
-    """One question: passages as users see them, sentences and documents by fused score."""
+    """One question: passages as users see them, sentences and documents by score."""
 
     def __init__(
-        self, encoder: Encoder, store: Store, texts: dict[str, str], question: str
+        self,
+        encoder: Encoder,
+        ranking: Ranking,
+        store: Store,
+        texts: dict[str, str],
+        question: str,
     ) -> None:
         self._store, self._texts = store, texts
         self._vector = encoder.encode_query(question)
         self._terms = question_terms(question)
         self._familiarity = encoder.familiarity(question)
-        self._fusion = encoder.manifest.fusion
+        self._ranking = ranking
 
     def spend(self, budget: int) -> list[Place]:
         """The passages of a search with this budget."""
@@ -79,18 +85,18 @@ class _Answered:
             self._vector,
             self._terms,
             familiarity=self._familiarity,
-            fusion=self._fusion,
+            ranking=self._ranking,
             k=None,
             budget=budget,
         )
         return [Place(p.document, p.start, p.end, p.score) for p in answer.passages]
 
     def best(self, most: int) -> list[Place]:
-        """Sentences by fused score."""
+        """Sentences by score."""
         return self._scored.best(most)
 
     def documents(self, most: int) -> list[str]:
-        """Documents by the fused score of their best sentence."""
+        """Documents by the score of their best sentence."""
         return self._scored.documents(most)
 
     @cached_property
@@ -100,8 +106,7 @@ class _Answered:
         units = Units(documents, scope.spans, scope.borders)
         if not len(units):
             return Scored(units, scope.similarity)
-        fused = fuse(scope, self._familiarity, Fusion.from_fields(self._fusion))
-        return Scored(units, fused.score)
+        return Scored(units, Ranked(scope, self._familiarity, self._ranking).score)
 
 
 class Landmarks:

@@ -22,7 +22,7 @@ from itertools import cycle
 from typing import Any
 
 from milepost._optional import require
-from milepost.errors import InputError
+from milepost.errors import InputError, nearest
 from milepost.evaluate.systems.units import Splitter
 from milepost.text import split
 from milepost.types import Span
@@ -41,12 +41,7 @@ PRESETS = {
 _CHROMA = ("\n\n", "\n", ".", "?", "!", " ", "")
 """Separators of ``RecursiveTokenChunker`` in Chroma's package chunking_evaluation."""
 
-_EXAMPLES = {
-    "sentence": "sentence",
-    "recursive": "recursive:1000-200",
-    "semantic": "semantic:1000-200",
-    "tokens": "tokens:200-0",
-}
+_EXAMPLES = ("sentence", "recursive:1000-200", "semantic:1000-200", "tokens:200-0")
 _SIZES = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 _LONE = re.compile(r"[\ud800-\udfff]")
 _FRESH = range(0x20000, 0xF0000)
@@ -126,7 +121,7 @@ def _parsed(spec: str, given: str) -> tuple[str, int, int]:
     kind, colon, rest = spec.rpartition(":")
     sizes = _SIZES.fullmatch(rest)
     if sizes is None or (colon and kind not in {"recursive", "semantic", "tokens"}):
-        raise InputError(f"unknown splitter {given!r}", f"did you mean {_nearest(given)!r}?")
+        raise InputError(f"unknown splitter {given!r}", _meant(given))
     size, overlap = int(sizes[1]), int(sizes[2] or 0)
     if size < 1:
         raise InputError(f"splitter {given!r} makes chunks of size {size}", "give 1 or more")
@@ -138,21 +133,15 @@ def _parsed(spec: str, given: str) -> tuple[str, int, int]:
     return kind or "packed", size, overlap
 
 
-def _nearest(spec: str) -> str:
-    """The known form that looks most like ``spec``, with its numbers where they can be read."""
-    from difflib import get_close_matches
-
+def _meant(spec: str) -> str:
+    """A mend: the form that looks most like ``spec``, with its numbers where they can be read."""
     kind, colon, rest = spec.partition(":")
     numbers = re.findall(r"(?<![0-9])[0-9]{1,9}(?![0-9])", rest if colon else kind)[:2]
-    words = kind.rstrip("0123456789-_ ").lower()
-    if numbers and not words:
-        return "-".join(numbers)
-    near = get_close_matches(words, [*_EXAMPLES, *PRESETS], 1)
-    if not near:
-        return "400-100"
-    if near[0] in PRESETS or near[0] == "sentence" or not numbers:
-        return _EXAMPLES.get(near[0], near[0])
-    return f"{near[0]}:{'-'.join(numbers)}"
+    sizes = "-".join(numbers)
+    if sizes and not kind.rstrip("0123456789-_ "):
+        return f"did you mean {sizes!r}?"
+    forms = [re.sub(":.*", f":{sizes}", form) if sizes else form for form in _EXAMPLES]
+    return nearest(spec, [*forms, *PRESETS]) or "did you mean '400-100'?"
 
 
 def _semantic(size: int, overlap: int) -> Splitter:

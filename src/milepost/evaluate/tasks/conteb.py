@@ -16,11 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from milepost._optional import require
-from milepost.errors import InputError, UnreadableFile
+from milepost.errors import InputError, UnreadableFile, nearest
 from milepost.evaluate.tasks.reading import (
     Line,
     Named,
-    nearest,
     need_questions,
     question_text,
 )

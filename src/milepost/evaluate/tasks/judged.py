@@ -26,12 +26,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from milepost.errors import InputError, UnreadableFile
+from milepost.errors import InputError, UnreadableFile, nearest
 from milepost.evaluate.tasks.reading import (
     Line,
     Named,
     lines,
-    nearest,
     need_questions,
     question_text,
 )

@@ -13,12 +13,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from milepost.errors import InputError
+from milepost.errors import InputError, nearest
 from milepost.evaluate.tasks.articles import read_articles
 from milepost.evaluate.tasks.needle import needles
 from milepost.evaluate.tasks.own import read_own
 from milepost.evaluate.tasks.public import FORMATS, format_of, read_public
-from milepost.evaluate.tasks.reading import SPLITS, nearest
+from milepost.evaluate.tasks.reading import SPLITS
 from milepost.evaluate.tasks.shared import SPAN_TASKS, TEST_ONLY, read_folder
 from milepost.evaluate.types import Split, Task
 from milepost.text import read

@@ -38,11 +38,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from milepost.errors import nearest
 from milepost.evaluate.tasks.reading import (
     Line,
     Named,
     lines,
-    nearest,
     need_questions,
     question_text,
     spans_of,

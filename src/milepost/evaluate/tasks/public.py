@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from milepost.errors import InputError, UnreadableFile
+from milepost.errors import InputError, UnreadableFile, nearest
 from milepost.evaluate.tasks.conteb import read_conteb
 from milepost.evaluate.tasks.judged import read_beir, read_longembed, read_mldr
 from milepost.evaluate.tasks.longbench import read_longbench
 from milepost.evaluate.tasks.qasper import read_qasper
-from milepost.evaluate.tasks.reading import nearest
 from milepost.evaluate.types import Split, Task
 
 FORMATS: dict[str, Callable[[Path, Split], Task]] = {

@@ -7,17 +7,15 @@ import json
 import zlib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, get_args
 
-from milepost.errors import InputError, UnreadableFile
+from milepost.errors import InputError, UnreadableFile, nearest
 from milepost.evaluate.types import Split
 from milepost.types import Document, Span
 
 SPLITS: tuple[Split, ...] = get_args(Split)
-_COMPARED = 20_000  # names; comparing with more of them would take seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,15 +204,6 @@ class Named:
                 f"{self._what} {name!r} stands already in {where}line {number}",
                 "give each a name of its own",
             )
-
-
-def nearest(name: str, known: Collection[str]) -> str:
-    """``did you mean 'NAME'? `` of the nearest known name, or nothing; case does not count."""
-    if len(known) > _COMPARED:
-        return ""
-    folded = {each.casefold(): each for each in known}
-    near = get_close_matches(name.casefold(), folded, 1, 0.4)
-    return f"did you mean {folded[near[0]]!r}? " if near else ""
 
 
 def need_questions(questions: Collection[object], split: Split, source: Path) -> None:

@@ -10,12 +10,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from milepost.errors import InputError
+from milepost.errors import InputError, nearest
 from milepost.evaluate.tasks.reading import (
     Line,
     Named,
     lines,
-    nearest,
     need_questions,
     question_text,
     spans_of,

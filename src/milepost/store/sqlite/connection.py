@@ -154,6 +154,7 @@ class Writing:
             connection = connect(path, "mode=rw", self._patience_s)
             try:
                 schema.identify(connection, self._folder)
+                schema.upgrade(connection)
                 connection.execute("PRAGMA synchronous = FULL")  # what was put survives a power cut
                 connection.execute("PRAGMA journal_size_limit = 33554432")
             except BaseException:

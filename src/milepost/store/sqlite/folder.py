@@ -60,7 +60,8 @@ def prepare(folder: Path, fingerprint: str, dimensions: int, patience_s: float) 
         if folder.exists() and not folder.is_dir():
             raise NotAnIndex(f"{folder} is a file", "choose a folder with --db FOLDER")
         folder.mkdir(parents=True, exist_ok=True)
-        if not path.exists() and any(folder.iterdir()):
+        # In this order: another process may make the index between the two.
+        if any(folder.iterdir()) and not path.exists():
             raise NotAnIndex(
                 f"{folder} holds other files and no index",
                 "choose an empty or new folder with --db FOLDER",
@@ -78,7 +79,7 @@ def prepare(folder: Path, fingerprint: str, dimensions: int, patience_s: float) 
                 connection.close()
         connection = connect(path, "mode=rwc", patience_s)
         try:
-            schema.create(connection, folder, fingerprint, dimensions)
+            schema.create(connection, folder, fingerprint, dimensions, patience_s)
         finally:
             connection.close()
 

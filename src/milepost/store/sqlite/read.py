@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from milepost.paragraphs import paragraph_starts
 from milepost.store.base import DocumentInfo, Sentences, Statistics
 from milepost.store.sqlite import tokens
 from milepost.store.sqlite.write import PIECE, kept
@@ -69,22 +70,43 @@ def text(connection: sqlite3.Connection, name: str, start: int, end: int) -> str
 
 
 def sentences(connection: sqlite3.Connection, name: str) -> Sentences:
-    """Spans, lengths and familiarity of one document's sentences; KeyError as above."""
+    """What a store tells of one document's sentences; KeyError as above."""
     found = connection.execute(
-        "SELECT first, bounds, lengths, familiar FROM documents JOIN bodies ON document = id "
+        "SELECT id, first, bounds, lengths, familiar FROM documents JOIN bodies ON document = id "
         "WHERE name = ?",
         (kept(name),),
     ).fetchone()
     if found is None:
         raise KeyError(name)
-    first, packed, lengths, familiar = found
+    number, first, packed, lengths, familiar = found
     bounds = np.frombuffer(packed, "<u4").astype(np.int64)
+    spans = (
+        np.stack((bounds[:-1], bounds[1:]), axis=1) if len(bounds) else np.empty((0, 2), np.int64)
+    )
     return Sentences(
         first,
-        np.stack((bounds[:-1], bounds[1:]), axis=1) if len(bounds) else np.empty((0, 2), np.int64),
+        spans,
         np.frombuffer(lengths, "<i4").astype(np.int32),
         np.frombuffer(familiar, np.uint8).astype(np.float32) / np.float32(255),
+        _openings(connection, number, name, spans),
     )
+
+
+def _openings(
+    connection: sqlite3.Connection, number: int, name: str, spans: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    try:
+        found = connection.execute(
+            "SELECT starts FROM openings WHERE document = ?", (number,)
+        ).fetchone()
+    except sqlite3.OperationalError as error:
+        if "no such table" not in str(error):
+            raise
+        found = None  # an index of schema 1 that nobody has written to since
+    if found is None:
+        end = int(spans[-1, 1]) if len(spans) else 0
+        return paragraph_starts(text(connection, name, 0, end), spans)
+    return np.unpackbits(np.frombuffer(found[0], np.uint8), count=len(spans)).astype(np.bool_)
 
 
 def postings(

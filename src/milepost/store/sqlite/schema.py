@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from milepost.store.sqlite import segment
 
 FILE = "milepost.sqlite"
 APPLICATION = 0x4D504F53  # "MPOS"
-VERSION = 1
+VERSION = 2  # 1 had no table ``openings``
 
 # ``name``, ``source`` and ``hash`` have no type, see ``read.kept``: a file's name may be no UTF-8.
 # The record of a document is narrow and its bulk lies in ``bodies`` and ``pieces``, so that a list
@@ -26,6 +27,7 @@ CREATE INDEX documents_first ON documents (first);
 CREATE TABLE bodies (
     document INTEGER PRIMARY KEY, bounds BLOB NOT NULL, lengths BLOB NOT NULL,
     familiar BLOB NOT NULL, marks BLOB NOT NULL, tokens BLOB NOT NULL);
+CREATE TABLE openings (document INTEGER PRIMARY KEY, starts BLOB NOT NULL);
 CREATE TABLE pieces (
     document INTEGER NOT NULL, number INTEGER NOT NULL, text BLOB NOT NULL,
     PRIMARY KEY (document, number));
@@ -56,9 +58,15 @@ class Meta:
     next_place: int
 
 
-def create(connection: sqlite3.Connection, folder: Path, fingerprint: str, dimensions: int) -> None:
+def create(
+    connection: sqlite3.Connection,
+    folder: Path,
+    fingerprint: str,
+    dimensions: int,
+    patience_s: float,
+) -> None:
     """Make the tables and the empty segment; does nothing where another process was faster."""
-    connection.execute("PRAGMA journal_mode = WAL")
+    _use_log(connection, patience_s)
     connection.execute("BEGIN IMMEDIATE")
     if is_blank(connection):
         for statement in TABLES.split(";\n"):
@@ -69,6 +77,39 @@ def create(connection: sqlite3.Connection, folder: Path, fingerprint: str, dimen
         connection.execute(f"PRAGMA user_version = {VERSION}")
         segment.create(folder / segment.file_name(0))
     connection.execute("COMMIT")
+
+
+def upgrade(connection: sqlite3.Connection) -> None:
+    """Give an index of an older schema the tables of this one, before the first write.
+
+    Rows for the documents it holds are not made: ``read.sentences`` does without them.
+    """
+    if _pragma(connection, "user_version") == VERSION:
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    if _pragma(connection, "user_version") < VERSION:  # no other process was faster
+        connection.execute(next(line for line in TABLES.split(";\n") if " openings " in line))
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+    connection.execute("COMMIT")
+
+
+def _use_log(connection: sqlite3.Connection, patience_s: float) -> None:
+    """Let readers read beside a writer (WAL).
+
+    SQLite refuses this at once while another process does the same, whatever the connection's
+    time-out; so the waiting is done here.
+    """
+    last = time.monotonic() + patience_s
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+            if not busy or time.monotonic() > last:
+                raise
+            time.sleep(0.005)
+        else:
+            return
 
 
 def is_blank(connection: sqlite3.Connection) -> bool:

@@ -102,7 +102,7 @@ class SqliteStore:
         return self._ask(read.text, name, start, end)
 
     def sentences(self, name: str) -> Sentences:
-        """Spans, lengths and familiarity of all sentences of one document."""
+        """Spans, lengths, familiarity and openings of all sentences of one document."""
         return self._ask(read.sentences, name)
 
     def similarity(

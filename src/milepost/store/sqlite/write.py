@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from milepost.paragraphs import paragraph_starts
 from milepost.store.base import Entry
 from milepost.store.sqlite import schema, segment, tokens
 from milepost.store.sqlite.vectors import mapped
@@ -31,6 +32,7 @@ class Prepared:
     record: tuple[object, ...]  # source … terms of table ``documents``
     notes: str
     body: tuple[bytes, ...]  # bounds … tokens of table ``bodies``
+    openings: bytes
     pieces: tuple[bytes, ...]
     lines: list[str]
     vectors: bytes
@@ -76,6 +78,7 @@ def prepare(entry: Entry) -> Prepared:
             zlib.compress(json.dumps(marks).encode()),
             zlib.compress("\n".join(lines).encode()),
         ),
+        openings=np.packbits(paragraph_starts(document.text, spans)).tobytes(),
         pieces=tuple(
             zlib.compress(document.text[at : at + PIECE].encode("utf-8", "surrogatepass"))
             for at in range(0, len(document.text), PIECE)
@@ -101,6 +104,7 @@ def put(connection: sqlite3.Connection, meta: schema.Meta, folder: Path, entry: 
         (entry.name, *entry.record, first, entry.notes),
     ).lastrowid
     connection.execute("INSERT INTO bodies VALUES (?, ?, ?, ?, ?, ?)", (document, *entry.body))
+    connection.execute("INSERT INTO openings VALUES (?, ?)", (document, entry.openings))
     connection.executemany(
         "INSERT INTO pieces VALUES (?, ?, ?)",
         ((document, number, piece) for number, piece in enumerate(entry.pieces)),
@@ -133,6 +137,7 @@ def delete(connection: sqlite3.Connection, name: str | bytes) -> bool:
         )
         connection.execute("UPDATE runs SET live = 0 WHERE first = ?", (first,))
     connection.execute("DELETE FROM pieces WHERE document = ?", (document,))
+    connection.execute("DELETE FROM openings WHERE document = ?", (document,))
     connection.execute("DELETE FROM bodies WHERE document = ?", (document,))
     connection.execute("DELETE FROM documents WHERE id = ?", (document,))
     return True

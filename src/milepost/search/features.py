@@ -1,0 +1,188 @@
+"""What is measured of a sentence before its chance to hold evidence is told.
+
+Everything follows from the score curves of the question (``fusion.curves``) and from where
+paragraphs begin and how long sentences are; no text is read. The trees of ``trees.py`` were
+learned on exactly these columns, in this order.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from milepost.search.fusion import SIGNALS, Fused, standard
+from milepost.search.lexical import windowed
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from milepost.search.scope import Scope
+
+_GROUPS = {
+    "landmark": "landmark, landmark ±1, landmark ±3, landmark gap, landmark ±1 gap, cosine, "
+    "landmark rank, landmark deviation, landmark before, landmark after",
+    "words": "words, words ±1, words ±3, words gap, words ±1 gap, words rank, words deviation, "
+    "covered, covered ±1, rarest word",
+    "both": "fused, fused gap, fused rank",
+    "neighbours": "before, after, two before, two after, around 6, around 12, around 25, "
+    "around 6 gap, around 12 gap, around 25 gap, warm 6, warm 25, landmark around 8, "
+    "covered around 6, covered around 25",
+    "paragraph": "paragraph best, below paragraph best, paragraph mean, paragraph landmark gap, "
+    "landmark below paragraph, place in paragraph, left of paragraph, paragraph length, "
+    "covered in paragraph",
+    "length": "length, length around 6, length of documents, familiar",
+    "question": ", ".join(["share", "reach", *(name for name in SIGNALS if name != "always")]),
+}
+
+FEATURES: dict[str, str] = {
+    name.strip(): group for group, names in _GROUPS.items() for name in names.split(",")
+}
+"""Every column with the part of a score it counts for, see ``Hit.parts``.
+
+``gap`` is a distance to the best sentence of all, ``±1`` a mean or score with one neighbour on each
+side, ``around k`` the mean of ``k`` neighbours on each side, ``warm`` the same where scores under
+the mean count 0, ``covered`` the share of the question's words (by rarity) that stand there,
+``rank`` the logarithm of one plus the place in an order, ``deviation`` a standard score, lengths
+logarithms of characters.
+"""
+
+
+def features(scope: Scope, fused: Fused, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+    """The columns of ``FEATURES`` for some sentences, ``(len(rows), len(FEATURES))`` float32.
+
+    Args:
+        scope: the sentences, with what the question says of each.
+        fused: its fused scores.
+        rows: sentence numbers.
+    """
+    import numpy as np
+
+    n = len(scope.spans)
+    score, (lone, near, far), words = fused.score, fused.landmarks, fused.words
+    ones = np.ones(n, np.float32)
+
+    def around(values: NDArray[np.float32], reach: int) -> NDArray[np.float32]:
+        total = windowed(values, scope.borders, reach)
+        mean: NDArray[np.float32] = total / windowed(ones, scope.borders, reach)
+        return mean
+
+    length = np.log(np.maximum(1, scope.spans[:, 1] - scope.spans[:, 0])).astype(np.float32)
+    wide = {reach: around(score, reach) for reach in (6, 12, 25)}
+    warm = np.maximum(score, 0)
+    cover, cover_near, rarest, paragraphs = _cover(scope)
+    opened = np.cumsum(scope.openings) - 1
+    first = np.flatnonzero(scope.openings)
+    size = np.diff(np.append(first, n)).astype(np.float32)
+    best, best_landmark = np.maximum.reduceat(score, first), np.maximum.reduceat(lone, first)
+    mean = np.add.reduceat(score, first) / size
+    own = opened[rows]
+    constant = {"share": fused.share, "reach": fused.reach, **fused.signals}
+    columns = {
+        "landmark": lone[rows],
+        "landmark ±1": near[rows],
+        "landmark ±3": far[rows],
+        "landmark gap": lone[rows] - lone.max(),
+        "landmark ±1 gap": near[rows] - near.max(),
+        "cosine": scope.similarity[rows],
+        "landmark rank": _rank(lone)[rows],
+        "landmark deviation": standard(scope.similarity)[rows],
+        "landmark before": _shifted(lone, scope.borders, 1)[rows],
+        "landmark after": _shifted(lone, scope.borders, -1)[rows],
+        "words": words[0][rows],
+        "words ±1": words[1][rows],
+        "words ±3": words[2][rows],
+        "words gap": words[0][rows] - words[0].max(),
+        "words ±1 gap": words[1][rows] - words[1].max(),
+        "words rank": _rank(words[1])[rows],
+        "words deviation": standard(scope.lexical[1])[rows],
+        "covered": cover[rows],
+        "covered ±1": cover_near[rows],
+        "rarest word": rarest[rows],
+        "fused": score[rows],
+        "fused gap": score[rows] - score.max(),
+        "fused rank": _rank(score)[rows],
+        "before": _shifted(score, scope.borders, 1)[rows],
+        "after": _shifted(score, scope.borders, -1)[rows],
+        "two before": _shifted(score, scope.borders, 2)[rows],
+        "two after": _shifted(score, scope.borders, -2)[rows],
+        **{f"around {reach}": values[rows] for reach, values in wide.items()},
+        **{f"around {reach} gap": values[rows] - values.max() for reach, values in wide.items()},
+        "warm 6": around(warm, 6)[rows],
+        "warm 25": around(warm, 25)[rows],
+        "landmark around 8": around(lone, 8)[rows],
+        "covered around 6": around(cover, 6)[rows],
+        "covered around 25": around(cover, 25)[rows],
+        "paragraph best": best[own],
+        "below paragraph best": score[rows] - best[own],
+        "paragraph mean": mean[own],
+        "paragraph landmark gap": best_landmark[own] - lone.max(),
+        "landmark below paragraph": lone[rows] - best_landmark[own],
+        "place in paragraph": rows - first[own],
+        "left of paragraph": first[own] + size[own] - 1 - rows,
+        "paragraph length": size[own],
+        "covered in paragraph": paragraphs[own],
+        "length": length[rows],
+        "length around 6": around(length, 6)[rows],
+        "length of documents": np.full(len(rows), length.mean()),
+        "familiar": scope.familiar[rows],
+        **{
+            name: np.full(len(rows), constant[name])
+            for name, group in FEATURES.items()
+            if group == "question"
+        },
+    }
+    return np.stack([columns[name] for name in FEATURES], axis=1).astype(np.float32)
+
+
+def _cover(
+    scope: Scope,
+) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+    """Shares of the question's rarity: in each sentence, with its neighbours, in each paragraph.
+
+    The third array tells which sentences hold its rarest word.
+    """
+    import numpy as np
+
+    n = len(scope.spans)
+    alone, near, rarest = (np.zeros(n, np.float32) for _ in range(3))
+    first = np.flatnonzero(scope.openings)
+    paragraphs = np.zeros(len(first), np.float32)
+    possible = sum(scope.weights.values())
+    greatest = max(scope.weights.values(), default=0.0)
+    for term, weight in scope.weights.items():
+        if weight <= 0.0:
+            continue
+        there = (scope.counts[term] > 0).astype(np.float32)
+        alone += weight / possible * there
+        near += weight / possible * (windowed(there, scope.borders, 1) > 0)
+        paragraphs += weight / possible * np.maximum.reduceat(there, first)
+        if weight == greatest:
+            np.maximum(rarest, there, out=rarest)
+    return alone, near, rarest, paragraphs
+
+
+def _rank(values: NDArray[np.float32]) -> NDArray[np.float32]:
+    import numpy as np
+
+    ranks = np.empty(len(values), np.float32)
+    ranks[np.argsort(-values, kind="stable")] = np.arange(len(values))
+    return np.log1p(ranks)
+
+
+def _shifted(
+    values: NDArray[np.float32], borders: NDArray[np.int64], by: int
+) -> NDArray[np.float32]:
+    """The value ``by`` sentences before each one in its document, the least of all at its edge."""
+    import numpy as np
+
+    lowest = values.min()
+    result = np.full_like(values, lowest)
+    if by > 0:
+        result[by:] = values[:-by]
+        edges = borders[:-1, None] + np.arange(by)
+    else:
+        result[:by] = values[-by:]
+        edges = borders[1:, None] - 1 - np.arange(-by)
+    edges = edges[(edges >= 0) & (edges < len(values))]
+    result[edges] = lowest
+    return result

@@ -1,0 +1,131 @@
+"""Which sentences hold the answer, and how likely: the last word on every score.
+
+``fusion.py`` puts all sentences of the scope in an order. The best of them are then looked at
+closely: trees over what is measured of each sentence (``features.py``) tell the log-odds that it
+is evidence. A model folder without trees keeps the fused order, its scores brought to log-odds by
+two numbers.
+
+The chance that a *passage* holds evidence follows from its sentences:
+
+    chance = 1 / (1 + e^{-(c0 + c1 · best + c2 · ln(1 + rest))})
+
+with ``best`` the greatest log-odds of its sentences and ``rest`` the sum of the chances of the
+others. The three numbers were fitted on training questions asked of their document, of a whole
+collection and of a document that does not answer them (``bench/fit_ranking.py``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from milepost.search.features import FEATURES, features
+from milepost.search.fusion import Fused, Fusion, fuse
+from milepost.search.trees import FILE, Trees, read_trees
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from milepost.search.scope import Scope
+
+CLOSELY = 600
+"""Sentences that are looked at closely: the best by fused score."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """What a model has learned about searching: numbers of its manifest, and trees.
+
+    Attributes:
+        fusion: the first order.
+        trees: the close look, or None.
+    """
+
+    fusion: Fusion
+    trees: Trees | None = None
+
+    @staticmethod
+    def read(fields: Mapping[str, Any], folder: Path | None) -> Ranking:
+        """From a manifest's ``fusion`` and the model folder.
+
+        Raises:
+            ModelError: the folder's trees are damaged or of another version.
+        """
+        trees = None if folder is None else read_trees(folder / FILE, tuple(FEATURES))
+        return Ranking(Fusion.from_fields(fields), trees)
+
+
+class Ranked:
+    """The sentences of a scope with their scores.
+
+    Attributes:
+        score: ``(n,)`` float32: log-odds that a sentence is evidence. Sentences beyond the
+            closely looked at lie under all of them.
+        fused: the first order, with the question's signals and weights.
+    """
+
+    def __init__(self, scope: Scope, familiarity: float, ranking: Ranking) -> None:
+        import numpy as np
+
+        self.fused: Fused = fuse(scope, familiarity, ranking.fusion)
+        self._odds, self._chance = ranking.fusion.odds, ranking.fusion.chance
+        self._close: _Close | None = None
+        self.score: NDArray[np.float32]
+        if ranking.trees is None:
+            self.score = (self._odds[0] + self._odds[1] * self.fused.score).astype(np.float32)
+            return
+        rows = np.sort(np.argsort(-self.fused.score, kind="stable")[:CLOSELY])
+        self._close = _Close(ranking.trees, rows, features(scope, self.fused, rows))
+        close = ranking.trees.predict(self._close.columns)
+        # Below what was looked at, in the order of the fused score.
+        below = 1.0 + self.fused.score.max() - self.fused.score
+        self.score = (close.min() - 1e-3 * below).astype(np.float32)
+        self.score[rows] = close
+
+    def parts(self, number: int) -> dict[str, float]:
+        """What a sentence's score is the sum of, by kind."""
+        if self._close is None or not self._close.holds(number):
+            slope = self._odds[1]
+            parts = {
+                name: slope * float(values[number]) for name, values in self.fused.parts.items()
+            }
+            return {**parts, "always": float(self.score[number]) - sum(parts.values())}
+        moved = self._close.parts(number)
+        summed = {"always": moved.pop("")}
+        for name, value in moved.items():
+            summed[FEATURES[name]] = summed.get(FEATURES[name], 0.0) + value
+        return summed
+
+    def chance(self, numbers: Sequence[int]) -> float:
+        """The chance, 0–1, that one of these sentences holds evidence."""
+        scores = sorted((float(self.score[number]) for number in numbers), reverse=True)
+        rest = sum(_logistic(score) for score in scores[1:])
+        base, best, more = self._chance
+        return _logistic(base + best * scores[0] + more * math.log1p(rest))
+
+
+@dataclass(frozen=True, slots=True)
+class _Close:
+    """The sentences looked at closely, ascending, and what was measured of each."""
+
+    trees: Trees
+    rows: NDArray[np.int64]
+    columns: NDArray[np.float32]
+
+    def _place(self, number: int) -> int:
+        return int(self.rows.searchsorted(number))
+
+    def holds(self, number: int) -> bool:
+        place = self._place(number)
+        return place < len(self.rows) and int(self.rows[place]) == number
+
+    def parts(self, number: int) -> dict[str, float]:
+        return self.trees.parts(self.columns[self._place(number)])
+
+
+def _logistic(value: float) -> float:
+    return 1.0 / (1.0 + math.exp(-max(-60.0, min(60.0, value))))

@@ -1,0 +1,97 @@
+"""What is measured of a sentence: by hand, and whatever stands beside its document."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from search_stores import empty_store, put, unit
+
+from milepost.search import features as module
+from milepost.search.features import FEATURES, features
+from milepost.search.fusion import Fusion, fuse
+from milepost.search.scope import Scope, gather
+from milepost.store.base import Store
+
+NAMES = list(FEATURES)
+TEXT = ["Bees build wax cells. ", "They live there.\n\n", "The queen lays eggs. ", "In wax.\n"]
+
+
+def measured(store: Store, terms: list[str], seed: int = 1) -> tuple[Scope, np.ndarray]:
+    scope = gather(store, unit(seed), terms)
+    fused = fuse(scope, 1.0, Fusion())
+    return scope, features(scope, fused, np.arange(len(scope.spans)))
+
+
+def column(table: np.ndarray, name: str) -> list[float]:
+    return [round(float(value), 4) for value in table[:, NAMES.index(name)]]
+
+
+def test_no_name_stands_for_two_columns() -> None:
+    """Signals of the question and measures of a sentence do not share a name."""
+    assert len(FEATURES) == sum(len(names.split(",")) for names in module._GROUPS.values())
+
+
+def test_by_hand() -> None:
+    """Covers, paragraphs, lengths and neighbours of four sentences in two paragraphs."""
+    store = empty_store()
+    put(store, "d", TEXT)
+    scope, table = measured(store, ["wax", "queen", "unheard"])
+    wax, queen = scope.weights["wax"], scope.weights["queen"]
+    share = round(wax / (wax + queen), 4)
+    assert queen > wax > 0.0 == scope.weights["unheard"]
+    assert column(table, "covered") == [share, 0.0, round(1 - share, 4), share]
+    assert column(table, "covered ±1") == [share, 1.0, 1.0, 1.0]
+    assert column(table, "rarest word") == [0.0, 0.0, 1.0, 0.0]
+    assert column(table, "covered in paragraph") == [share, share, 1.0, 1.0]
+    assert column(table, "place in paragraph") == [0.0, 1.0, 0.0, 1.0]
+    assert column(table, "left of paragraph") == [1.0, 0.0, 1.0, 0.0]
+    assert column(table, "paragraph length") == [2.0] * 4
+    assert column(table, "length") == [round(math.log(len(text)), 4) for text in TEXT]
+    fused = column(table, "fused")
+    assert column(table, "before") == [min(fused), *fused[:-1]]
+    assert column(table, "two after") == [*fused[2:], min(fused), min(fused)]
+    assert column(table, "paragraph best") == [max(fused[:2])] * 2 + [max(fused[2:])] * 2
+    assert column(table, "around 25") == pytest.approx([np.mean(fused)] * 4, abs=1e-3)
+    order = [math.log1p(sorted(fused, reverse=True).index(value)) for value in fused]
+    assert column(table, "fused rank") == pytest.approx(order, abs=1e-4)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.integers(1, 7), min_size=1, max_size=4),
+    st.lists(st.sampled_from(["wax", "p1", "unheard"]), max_size=3, unique=True),
+    st.integers(0, 9),
+)
+def test_every_column_is_finite_and_rows_are_told_apart(
+    sizes: list[int], terms: list[str], seed: int
+) -> None:
+    """Any documents, any words, none of them: as many columns as names, all finite."""
+    store = empty_store()
+    for number, size in enumerate(sizes):
+        put(store, f"d{number}", [f"p{n} wax.{' ' if n % 2 else chr(10) * 2}" for n in range(size)])
+    scope, table = measured(store, terms, seed)
+    assert table.shape == (sum(sizes), len(FEATURES))
+    assert table.dtype == np.float32
+    assert np.isfinite(table).all()
+    some = np.arange(0, sum(sizes), 2)
+    part = features(scope, fuse(scope, 1.0, Fusion()), some)
+    np.testing.assert_array_equal(part, table[some])
+
+
+def test_neighbours_end_where_their_document_does() -> None:
+    """What stands in the next document is no neighbour and in no paragraph of this one."""
+    store = empty_store()
+    put(store, "a", TEXT[:2])
+    put(store, "b", TEXT[2:])
+    _, table = measured(store, ["wax"])
+    fused = column(table, "fused")
+    lowest = min(fused)
+    assert column(table, "before") == [lowest, fused[0], lowest, fused[2]]
+    assert column(table, "after") == [fused[1], lowest, fused[3], lowest]
+    assert column(table, "place in paragraph") == [0.0, 1.0, 0.0, 1.0]
+    means = [round(float(np.mean(fused[:2])), 3)] * 2 + [round(float(np.mean(fused[2:])), 3)] * 2
+    assert column(table, "around 12") == pytest.approx(means, abs=1e-3)

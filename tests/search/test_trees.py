@@ -1,0 +1,107 @@
+"""Trees as arrays: the sum of the leaves, its parts, and the file they are kept in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+
+from milepost.errors import ModelError
+from milepost.search.trees import FILE, Trees, read_trees
+
+NAMES = ("near", "words", "length")
+
+
+def grown(seed: int, trees: int = 5, depth: int = 4) -> Trees:
+    """Trees of random questions; some branches end early."""
+    random = Random(seed)
+    nodes: list[list[float]] = []
+
+    def add(left_over: int) -> int:
+        at = len(nodes)
+        nodes.append([-1, 0.0, at, at, random.uniform(-2, 2)])
+        if left_over and random.random() < 0.85:
+            low, high = add(left_over - 1), add(left_over - 1)
+            mean = (nodes[low][4] + nodes[high][4]) / 2
+            nodes[at] = [random.randrange(len(NAMES)), random.uniform(-1, 1), low, high, mean]
+        return at
+
+    roots = [add(depth) for _ in range(trees)]
+    feature, threshold, left, right, value = zip(*nodes, strict=True)
+    return Trees(
+        NAMES,
+        np.array(roots, np.int32),
+        np.array(feature, np.int16),
+        np.array(threshold, np.float32),
+        np.array(left, np.int32),
+        np.array(right, np.int32),
+        np.array(value, np.float32),
+        depth,
+    )
+
+
+def followed(trees: Trees, row: np.ndarray) -> float:
+    """The sum, one step at a time."""
+    total = 0.0
+    for root in trees.roots:
+        place = root
+        while trees.feature[place] >= 0:
+            low = row[trees.feature[place]] <= trees.threshold[place]
+            place = trees.left[place] if low else trees.right[place]
+        total += float(trees.value[place])
+    return total
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("trees", [1, 63, 64, 130])
+def test_the_sum_is_that_of_the_leaves_and_of_the_parts(seed: int, trees: int) -> None:
+    """All rows at once give what walking each tree gives; what the columns moved adds up to it."""
+    made = grown(seed, trees)
+    rows = np.random.default_rng(seed).uniform(-1.5, 1.5, (9, 3)).astype(np.float32)
+    rows[0, 0] = made.threshold[0]  # "at most" holds at the threshold itself
+    np.testing.assert_allclose(
+        made.predict(rows), [followed(made, row) for row in rows], rtol=1e-5, atol=1e-5
+    )
+    for row in rows:
+        parts = made.parts(row)
+        assert parts.keys() == {"", *NAMES}
+        assert sum(parts.values()) == pytest.approx(followed(made, row), abs=1e-4)
+
+
+def test_no_rows() -> None:
+    """Nothing asked, nothing told."""
+    assert grown(1).predict(np.zeros((0, 3), np.float32)).shape == (0,)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_trees_come_back_from_their_file(tmp_path: Path, seed: int) -> None:
+    """The same arrays, and the same depth found anew."""
+    made = grown(seed, depth=seed)
+    made.write(tmp_path)
+    back = read_trees(tmp_path / FILE, NAMES)
+    assert back is not None
+    rows = np.random.default_rng(3).standard_normal((20, 3)).astype(np.float32)
+    assert back.predict(rows).tolist() == made.predict(rows).tolist()
+    assert back.depth <= seed
+
+
+def test_a_folder_without_trees(tmp_path: Path) -> None:
+    """No file, no close look."""
+    assert read_trees(tmp_path / FILE, NAMES) is None
+
+
+@pytest.mark.parametrize("bad", [b"", b"PK\x03\x04 cut off", b"no archive at all"])
+def test_a_damaged_file_is_named(tmp_path: Path, bad: bytes) -> None:
+    """One line with the file and what to do."""
+    (tmp_path / FILE).write_bytes(bad)
+    with pytest.raises(ModelError, match=r"ranking\.npz cannot be read.*remove the file"):
+        read_trees(tmp_path / FILE, NAMES)
+
+
+def test_trees_of_another_version_are_refused(tmp_path: Path) -> None:
+    """Columns in another order would be read as others without anybody noticing."""
+    grown(1).write(tmp_path)
+    with pytest.raises(ModelError, match="made for other measures"):
+        read_trees(tmp_path / FILE, ("words", "near", "length"))

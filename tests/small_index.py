@@ -1,0 +1,34 @@
+"""Three small texts, a model that needs no weights, and all that an index holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from milepost.index import Index
+from milepost.testing import fake_encoder
+
+MODEL = fake_encoder()
+BEES = "Bees build cells of wax. The queen lays the eggs. A swarm leaves the hive in summer.\n"
+SHIPS = "# Harbours\n\nA ship needs deep water. Tugs pull large ships to the quay.\n"
+GOLD = "Gold melts at 1064 degrees. It is heavier than lead, and it never rusts.\n"
+
+
+def write_notes(folder: Path) -> Path:
+    """The three texts as files."""
+    folder.mkdir()
+    (folder / "bees.txt").write_text(BEES, encoding="utf-8")
+    (folder / "ships.md").write_text(SHIPS, encoding="utf-8")
+    (folder / "gold.txt").write_text(GOLD, encoding="utf-8")
+    return folder
+
+
+def everything(index: Index) -> dict[str, tuple[object, ...]]:
+    """All that an index holds, to compare two of them; rows may differ."""
+    held = {}
+    for info in index.documents():
+        part = index._store.sentences(info.name)
+        vectors = index._store.vectors(part.first, len(part.spans))
+        document = index.document(info.name)
+        held[info.name] = (document.text, document.marks, info.hash, info.signature)
+        held[info.name] += (part.spans.tolist(), part.lengths.tolist(), vectors.tobytes())
+    return held

@@ -1,0 +1,172 @@
+"""The facade on a folder over time: opened again, killed, refused, read while it is written."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import milepost
+from milepost.encoder import Encoder
+from milepost.errors import NotAnIndex, StoreError, WrongModel
+from milepost.testing import fake_encoder, fake_index
+from milepost.types import Document
+from small_index import BEES, MODEL, everything, write_notes
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    """A folder with three small texts."""
+    return write_notes(tmp_path / "notes")
+
+
+def test_reopening_finds_everything(notes: Path, tmp_path: Path) -> None:
+    """What one process has indexed, the next one searches without the files."""
+    with milepost.open(tmp_path / "db", model=MODEL) as index:
+        index.add(notes)
+        held = everything(index)
+        wanted = index.search("queen lays eggs")
+    for path in notes.iterdir():
+        path.unlink()
+    with milepost.open(tmp_path / "db", model=MODEL, create=False) as index:
+        assert everything(index) == held
+        assert index.search("queen lays eggs") == wanted
+
+
+def test_another_model_is_refused(notes: Path, tmp_path: Path) -> None:
+    """An index of another fingerprint or width is not searched with wrong vectors."""
+    milepost.open(tmp_path / "db", model=MODEL).close()
+    for other in (fake_encoder(dimensions=16), fake_encoder(window=200)):
+        with pytest.raises(WrongModel):
+            milepost.open(tmp_path / "db", model=other)
+
+
+def test_a_folder_that_is_no_index(notes: Path, tmp_path: Path) -> None:
+    """Neither a folder of something else nor a missing one is taken for an index."""
+    with pytest.raises(NotAnIndex):
+        milepost.open(notes, model=MODEL)
+    with pytest.raises(NotAnIndex):
+        milepost.open(tmp_path / "missing", model=MODEL, create=False)
+    assert not (tmp_path / "missing").exists()
+
+
+def test_read_only(notes: Path, tmp_path: Path) -> None:
+    """An index opened for reading answers, and refuses to be changed."""
+    with milepost.open(tmp_path / "db", model=MODEL) as index:
+        index.add(notes)
+    (notes / "new.txt").write_text("Something new.", encoding="utf-8")
+    with milepost.open(tmp_path / "db", model=MODEL, read_only=True) as index:
+        assert index.search("gold", k=1)[0].text.startswith("Gold")
+        assert len(index.add(notes / "gold.txt").unchanged) == 1
+        with pytest.raises(StoreError, match="reading only"):
+            index.add(notes)
+        with pytest.raises(StoreError, match="reading only"):
+            index.remove(str(notes / "gold.txt"))
+        assert len(index.documents()) == 3
+
+
+KILLED = """
+import sys
+import milepost
+from milepost.testing import fake_encoder
+
+index = milepost.open(sys.argv[1], model=fake_encoder())
+index.add(sys.argv[2], progress=lambda step: step.done or print(step.number, flush=True))
+print("done", flush=True)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
+@pytest.mark.parametrize("after", [1, 4, 11])
+def test_indexing_goes_on_after_a_kill(tmp_path: Path, after: int) -> None:
+    """A process killed while it indexes leaves whole documents; the next add makes the rest."""
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    for number in range(16):
+        text = "".join(f"Text {number} has a sentence {n} about whales. " for n in range(300))
+        (folder / f"{number:02}.txt").write_text(text, encoding="utf-8")
+    process = subprocess.Popen(
+        [sys.executable, "-c", KILLED, str(tmp_path / "db"), str(folder)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    for line in process.stdout:
+        assert line != "done\n"
+        if line == f"{after + 1}\n":
+            process.send_signal(signal.SIGKILL)
+            break
+    process.communicate()
+    with milepost.open(tmp_path / "db", model=MODEL) as index, fake_index() as fresh:
+        kept = index.documents()
+        assert after <= len(kept) < 16
+        report = index.add(folder)
+        assert len(report.unchanged) == len(kept)
+        assert len(report.added) == 16 - len(kept)
+        fresh.add(folder)
+        assert everything(index).keys() == everything(fresh).keys()
+        for name, held in everything(index).items():
+            wanted = everything(fresh)[name]
+            assert held[:6] == wanted[:6]
+            got, exact = (np.frombuffer(x[6], np.float32) for x in (held, wanted))
+            assert np.abs(got - exact).max() < 0.01  # int8 in the folder, float32 in memory
+        question = "sentence 7 of text 3"
+        assert index.search(question, k=1)[0].document == fresh.search(question, k=1)[0].document
+
+
+def test_many_threads_read_while_one_writes(tmp_path: Path) -> None:
+    """Searches beside a writer that replaces and removes documents never fail."""
+    with milepost.open(tmp_path / "db", model=MODEL) as index:
+        index.add([Document(name, f"The whale {name} sings. " * 20) for name in "abcd"])
+        problems: list[BaseException] = []
+        stop = threading.Event()
+
+        def read() -> None:
+            try:
+                while not stop.is_set():
+                    assert index.search("a whale that sings", k=3)
+            except BaseException as error:
+                problems.append(error)
+
+        readers = [threading.Thread(target=read) for _ in range(2)]
+        for reader in readers:
+            reader.start()
+        for turn in range(12):
+            index.add(Document("abcd"[turn % 3], f"Turn {turn} of the whale. " * (15 + turn)))
+            if turn % 4 == 3:
+                index.remove("b")
+        stop.set()
+        for reader in readers:
+            reader.join()
+    assert not problems
+
+
+def test_the_model_loads_when_it_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Listing and removing documents needs no network; the first question loads it."""
+    with milepost.open(tmp_path / "db", model=MODEL) as index:
+        index.add(Document("a", BEES))
+    asked: list[object] = []
+
+    def load(path: object) -> Encoder:
+        asked.append(path)
+        return MODEL
+
+    class Folder:
+        manifest = MODEL.manifest
+        path = tmp_path / "model"
+
+    monkeypatch.setattr("milepost.index.load", load)
+    with milepost.open(tmp_path / "db", model=MODEL) as index:
+        index._given = Folder()  # type: ignore[assignment]
+        assert [info.name for info in index.documents()] == ["a"]
+        assert index.document("a").text == BEES
+        assert not asked
+        assert index.search("queen", k=1)
+        assert asked == [tmp_path / "model"]
