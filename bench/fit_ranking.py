@@ -13,151 +13,24 @@ from __future__ import annotations
 import argparse
 import json
 import pickle
-from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
-from typing import Any
 
 import lightgbm
 import numpy as np
 from scipy.optimize import minimize
 
 import milepost
-from milepost.evaluate.metrics import evidence_found
-from milepost.search import question_terms
-from milepost.search.features import FEATURES, features
-from milepost.search.fusion import Fusion, fuse
+from milepost.search.features import FEATURES
+from milepost.search.fusion import Fusion
 from milepost.search.passages import grown, within, worth
-from milepost.search.ranking import CLOSELY
-from milepost.search.scope import gather
+from milepost.search.ranking import closely
 from milepost.search.trees import Trees
-from milepost.train.data import NON_COMMERCIAL, held_out, read_lines
+from ranking_cases import TASKS, Case, cases
 
-TASKS = {
-    "written": 2.0,
-    "squad_articles": 1.0,
-    "covid_papers": 1.0,
-    "trials": 1.0,
-    "meetings": 1.0,
-    "multilingual": 1.0,
-}
-"""Tasks that have training questions, with the weight of each."""
 SETTINGS = {"document": 1.0, "collection": 0.5, "elsewhere": 0.5}
-HOLD_OUT = 0.12
+STEADY = Fusion().steady
 BUDGETS = (800, 1600, 3200)
-TOGETHER = 12  # documents of a collection
-
-
-@dataclass
-class Case:
-    """A question measured in one setting.
-
-    ``rows`` are the sentences looked at closely, ``gains`` the share of the question's evidence in
-    each sentence of the scope.
-    """
-
-    task: str
-    kind: str
-    setting: str
-    rows: np.ndarray
-    columns: np.ndarray
-    fused: np.ndarray
-    gains: np.ndarray
-    spans: np.ndarray
-    borders: np.ndarray
-    evidence: list[tuple[int, int]]
-    document: int  # of the evidence among the scope's, -1 where it is not there
-
-
-def load(shared: Path, task: str, split: str, documents: int) -> tuple[list[dict], dict]:
-    """Documents and their questions of a split; of training only what the encoder has not seen."""
-    asked: dict[str, list[dict]] = {}
-    for row in read_lines(shared / "tasks" / task / "questions.jsonl.gz"):
-        free = split == "dev" or task == "multilingual" or held_out(row["document"], HOLD_OUT)
-        if row["split"] == split and free:
-            asked.setdefault(row["document"], []).append(row)
-    chosen = sorted(asked)
-    kept = set(chosen[:: max(1, -(-len(chosen) // documents))])
-    texts = []
-    for row in read_lines(shared / "tasks" / task / "documents.jsonl.gz"):
-        licence = str(row.get("meta", {}).get("licence", ""))
-        if row["id"] in kept and not (split == "train" and NON_COMMERCIAL.search(licence)):
-            texts.append(row)
-    return texts, asked
-
-
-def cases(
-    shared: Path, model: milepost.Encoder, split: str, documents: int, questions: int
-) -> list[Case]:
-    """All questions of a split in all settings."""
-    fusion = Fusion.from_fields(model.manifest.fusion)
-    found: list[Case] = []
-    for task in (*TASKS, "policies") if split == "dev" else TASKS:
-        texts, asked = load(shared, task, split, documents)
-        alone, pools = [], []
-        for number, text in enumerate(texts):
-            alone.append(milepost.open(model=model))
-            alone[-1].add(milepost.Document(text["id"], text["text"]))
-            if number % TOGETHER == 0:
-                pools.append(milepost.open(model=model))
-            copy(alone[-1], pools[-1], text["id"])
-        for number, text in enumerate(texts):
-            rows = asked[text["id"]]
-            for n, row in enumerate(rows[:: max(1, -(-len(rows) // questions))]):
-                settings = {"document": alone[number]}
-                if n % 2 == 0 and len(texts) > 1:
-                    other = alone[(number + 1 + n) % len(texts)]
-                    settings["collection"] = pools[number // TOGETHER]
-                    if other is not alone[number]:
-                        settings["elsewhere"] = other
-                for setting, index in settings.items():
-                    found.append(measured(row, task, setting, index, model, fusion))
-        print(split, task, len(texts), len(found), flush=True)
-    return found
-
-
-def copy(source: Any, target: Any, name: str) -> None:
-    """Put a document into another index without encoding it again."""
-    from milepost.intake import entry
-
-    document = source._store.document(name)
-    kept = source._store.sentences(name)
-    vectors = source._store.vectors(kept.first, len(kept.spans))
-    target._store.put(entry(document, (kept.spans, vectors, kept.familiar), None))
-
-
-def measured(
-    row: dict, task: str, setting: str, index: Any, model: milepost.Encoder, fusion: Fusion
-) -> Case:
-    """One question in one setting."""
-    vector, terms = model.encode_query(row["question"]), question_terms(row["question"])
-    scope = gather(index._store, vector, terms)
-    fused = fuse(scope, model.familiarity(row["question"]), fusion)
-    names = [info.name for info in scope.documents]
-    document = names.index(row["document"]) if row["document"] in names else -1
-    gains = np.zeros(len(scope.spans), np.float32)
-    spans = [tuple(span) for span in row["spans"]]
-    if document >= 0:
-        part = slice(scope.borders[document], scope.borders[document + 1])
-        for start, end in spans:
-            low = np.maximum(scope.spans[part, 0], start)
-            gains[part] += np.clip(np.minimum(scope.spans[part, 1], end) - low, 0, None)
-        gains /= sum(end - start for start, end in spans)
-    rows = np.sort(np.argsort(-fused.score, kind="stable")[:CLOSELY])
-    columns = features(scope, fused, rows)
-    kind = row.get("type") or ""
-    return Case(
-        task,
-        kind,
-        setting,
-        rows,
-        columns,
-        fused.score,
-        gains,
-        scope.spans,
-        scope.borders,
-        spans,
-        document,
-    )
 
 
 def fit(train: list[Case], threads: int, rounds: int, seed: int) -> Trees:
@@ -248,11 +121,14 @@ def arrays_of(dumped: dict) -> Trees:
     )
 
 
-def scores_of(case: Case, trees: Trees | None) -> np.ndarray:
-    """Scores of all sentences of a case, as ``ranking.Ranked`` gives them."""
+def scores_of(case: Case, trees: Trees | None, steady: tuple[float, float] = STEADY) -> np.ndarray:
+    """Scores of all sentences of a case, as ``ranking.Ranked`` gives them; None for no trees."""
     if trees is None:
-        return case.fused
-    close = trees.predict(case.columns)
+        names = list(FEATURES)
+        fused, best = (case.columns[:, names.index(n)] for n in ("fused", "paragraph best"))
+        close = steady[0] * fused + steady[1] * best
+    else:
+        close = closely(trees, steady, case.columns)
     below = 1.0 + case.fused.max() - case.fused
     score = (close.min() - 1e-3 * below).astype(np.float32)
     score[case.rows] = close
@@ -346,20 +222,19 @@ def calibrate(inputs: np.ndarray, held: np.ndarray, weights: np.ndarray) -> list
     return [round(float(v), 4) for v in minimize(loss, np.array([0.0, 1.0, 0.0]), jac=True).x]
 
 
-def reliability(inputs: np.ndarray, held: np.ndarray, weights: np.ndarray, numbers: list) -> None:
-    """Print how often passages of a chance hold evidence."""
-    chance = logistic(inputs @ np.array(numbers))
-    used = weights > 0
-    chance, held, weights = chance[used], held[used], weights[used]
-    error = 0.0
-    for low in np.arange(0, 1, 0.1):
-        inside = (chance >= low) & (chance < low + 0.1 + (low > 0.85))
-        if inside.any():
-            said = np.average(chance[inside], weights=weights[inside])
-            true = np.average(held[inside], weights=weights[inside])
-            error += abs(said - true) * weights[inside].sum() / weights.sum()
-            print(f"  said {said:.3f} true {true:.3f} of {inside.sum()}")
-    print(f"  expected calibration error {error:.4f}", flush=True)
+def first_overlap(found: list[Case], scores: list[np.ndarray], drop: float) -> dict[str, float]:
+    """F1 in characters between the first passage and the sentences that hold evidence, by task."""
+    by_task: dict[str, list[float]] = {}
+    for case, score in zip(found, scores, strict=True):
+        if case.setting != "document":
+            continue
+        lengths = case.spans[:, 1] - case.spans[:, 0]
+        run = grown(score, case.borders, lengths, k=1, drop=drop)[0]
+        inside = slice(run.first, run.last)
+        shared = lengths[inside][case.gains[inside] > 0].sum()
+        both = lengths[inside].sum() + lengths[case.gains > 0].sum()
+        by_task.setdefault(case.task, []).append(2 * shared / max(1, both))
+    return {task: float(np.mean(values)) for task, values in by_task.items()}
 
 
 def main() -> None:
@@ -368,10 +243,11 @@ def main() -> None:
     parser.add_argument("--model", type=Path, required=True)
     parser.add_argument("--documents", type=int, default=40, help="documents of one task")
     parser.add_argument("--questions", type=int, default=24, help="questions of one document")
-    parser.add_argument("--rounds", type=int, default=400)
+    parser.add_argument("--rounds", type=int, default=800)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--cache", type=Path, help="keep the measured questions here")
+    parser.add_argument("--report", type=Path, help="write the figures to this file")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     model = milepost.load(options.model)
@@ -388,15 +264,29 @@ def main() -> None:
             with options.cache.open("wb") as file:
                 pickle.dump((train, dev), file)
     trees = fit(train, options.threads, options.rounds, options.seed)
-    for setting in ("document", "collection"):
-        show(f"fused, {setting}", judge(dev, [case.fused for case in dev], 0.0, setting))
     scores = [scores_of(case, trees) for case in dev]
     best = (0.0, -1.0)
     for shortness in (0.0, 0.2, 0.3, 0.4, 0.5, 0.7):
-        value = show(f"trees, shortness {shortness}", judge(dev, scores, shortness, "document"))
-        show("  collection", judge(dev, scores, shortness, "collection"))
+        value = show(f"shortness {shortness}", judge(dev, scores, shortness, "document"))
         best = max(best, (value, shortness))
     shortness = best[1]
+    rows = {
+        "fused": ([case.fused for case in dev], 0.0),
+        "and the paragraph's best": ([scores_of(case, None) for case in dev], 0.0),
+        "trees alone": ([scores_of(case, trees, (0.0, 0.0)) for case in dev], shortness),
+        "trees and both": (scores, 0.0),
+        "trees and both, length counted": (scores, shortness),
+    }
+    table = {
+        name: {
+            setting: {t: v.tolist() for t, v in judge(dev, given, short, setting).items()}
+            for setting in ("document", "collection")
+        }
+        for name, (given, short) in rows.items()
+    }
+    for name, of_settings in table.items():
+        for setting, figures in of_settings.items():
+            show(f"{name}, {setting}", figures)
     overlap = {}
     for drop in (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0):
         overlap[drop] = float(np.mean(list(first_overlap(dev, scores, drop).values())))
@@ -405,35 +295,21 @@ def main() -> None:
     close = [scores_of(case, trees) for case in train]
     numbers = calibrate(*chances(train, close, shortness, drop))
     print("chance", numbers)
-    reliability(*chances(dev, scores, shortness, drop), numbers)
-    fields = {**model.manifest.fusion, "chance": numbers, "shortness": shortness, "drop": drop}
-    print(json.dumps({name: fields[name] for name in ("chance", "shortness", "drop")}))
+    learned = {"steady": STEADY, "chance": numbers, "shortness": shortness, "drop": drop}
+    fields = {**model.manifest.fusion, **learned}
+    print(json.dumps(learned))
+    if options.report:
+        sizes = {"train": len(train), "dev": len(dev), "trees": len(trees.roots)}
+        sizes["sentences"] = sum(len(case.rows) for case in train)
+        report = {"date": date.today().isoformat(), "model": model.manifest.name, **sizes}
+        report |= {"budgets": BUDGETS, "learned": learned, "table": table, "overlap": overlap}
+        options.report.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     if options.write:
         trees.write(options.model)
         path = options.model / "milepost.json"
         manifest = json.loads(path.read_text(encoding="utf-8"))
         manifest["fusion"] = fields
         path.write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
-def first_overlap(found: list[Case], scores: list[np.ndarray], drop: float) -> dict[str, float]:
-    """F1 in characters between the first passage and the evidence, by task."""
-    by_task: dict[str, list[float]] = {}
-    for case, score in zip(found, scores, strict=True):
-        if case.setting != "document":
-            continue
-        lengths = case.spans[:, 1] - case.spans[:, 0]
-        run = grown(score, case.borders, lengths, k=1, drop=drop)[0]
-        place = int(case.spans[run.first, 0]), int(case.spans[run.last - 1, 1])
-        recall = evidence_found([place], case.evidence, place[1] - place[0])
-        # Whole sentences that hold evidence count as evidence: nothing less is ever shown.
-        held = lengths[case.gains > 0].sum()
-        shown = lengths[run.first : run.last][case.gains[run.first : run.last] > 0].sum()
-        precision = shown / max(1, place[1] - place[0])
-        recall = shown / max(1, held)
-        total = precision + recall
-        by_task.setdefault(case.task, []).append(2 * precision * recall / total if total else 0.0)
-    return {task: float(np.mean(values)) for task, values in by_task.items()}
 
 
 if __name__ == "__main__":

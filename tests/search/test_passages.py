@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from milepost.errors import InputError
-from milepost.search.passages import SHORT, Budget, Run, fit, grown, parse_budget, within
+from milepost.search.passages import LONG, SHORT, Budget, Run, fit, grown, parse_budget, within
 
 
 @st.composite
@@ -69,6 +69,20 @@ def test_within_spends_the_budget_on_the_best(
             and any(abs(m - t) == 1 and max(m, t) not in set(borders.tolist()) for t in taken)
         ]
         assert spent >= budget or not same
+
+
+def test_a_passage_grows_until_it_is_long_enough() -> None:
+    """Neighbours join, the better side first, up to a length; with no limit of passages, all."""
+    scores = np.array([1.0, 4.0, 4.5, 5.0, 4.9, 4.1, 1.0, 3.0], np.float32)
+    borders, lengths = np.array([0, 8]), np.full(8, LONG // 3)
+    assert grown(scores, borders, lengths, k=1, drop=2.0) == [Run(2, 5, (3, 4, 2))]
+    # What stands beside a passage that is long enough is no second one.
+    assert grown(scores, borders, lengths, k=2, drop=2.0) == [
+        Run(2, 5, (3, 4, 2)),
+        Run(6, 8, (7, 6)),
+    ]
+    assert grown(scores, borders, lengths, k=None, drop=2.0)[0].hits[0] == 3
+    assert grown(scores, borders, lengths // 10, k=1, drop=2.0) == [Run(1, 6, (3, 4, 2, 5, 1))]
 
 
 def test_within_grows_what_it_has() -> None:

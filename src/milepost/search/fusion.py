@@ -64,6 +64,8 @@ class Fusion:
         landmark: base weight (log) and tilt of the landmark scales 0, ±1, ±3.
         words: the same for the words' scales.
         odds: offset and slope that bring the fused score to the log-odds of being evidence.
+        steady: weights, beside the trees of the close look, of the fused score and of the best
+            one in its paragraph: what trees have learned of few documents is kept from straying.
         chance: the numbers of a passage's chance, see ``ranking.py``.
         shortness: with a budget, how much a sentence's length counts against it: what is compared
             is the log-odds less this times the logarithm of its characters.
@@ -76,6 +78,7 @@ class Fusion:
     landmark: tuple[tuple[float, float], ...] = ((0.0, -1.0), (0.0, 0.0), (-2.0, 1.0))
     words: tuple[tuple[float, float], ...] = ((0.0, -1.0), (0.0, 0.0), (0.0, 1.0))
     odds: tuple[float, float] = (-5.0, 0.6)
+    steady: tuple[float, float] = (0.6, 0.24)
     chance: tuple[float, float, float] = (0.0, 1.0, 0.0)
     shortness: float = 0.0
     drop: float = 0.5
@@ -87,7 +90,7 @@ class Fusion:
         for name in ("landmark", "words"):
             if name in known:
                 known[name] = tuple(tuple(pair) for pair in known[name])
-        for name in ("odds", "chance"):
+        for name in ("odds", "steady", "chance"):
             if name in known:
                 known[name] = tuple(known[name])
         return Fusion(**known)

@@ -119,6 +119,9 @@ SHORT = 80
 """Characters that a passage grown from a hit has at least, where its document goes on: a heading
 or "Yes." that scores well points to what follows it."""
 
+LONG = 1200
+"""Characters up to which a passage grows: it is there to be read."""
+
 
 def grown(
     scores: NDArray[np.float32],
@@ -142,20 +145,35 @@ def grown(
     starts = set(borders.tolist())
     taken: set[int] = set()
     runs = 0
+    most = LONG if k is not None else int(lengths.sum())
+    closed = set(starts)  # where a passage ends, whatever stands behind it
     for hit in np.argsort(-scores, kind="stable").tolist():
-        if hit not in taken:
-            if runs == k:
-                break
-            run = _neighbours(scores, hit, starts, drop)
-            last, size = run.stop, int(lengths[run.start : run.stop].sum())
-            while size < SHORT and last not in starts:
-                size += int(lengths[last])
-                last += 1
-            for number in range(run.start, last):
-                if number not in taken:
-                    runs += 1 - _joins(number, taken, starts)
-                    taken.add(number)
+        if hit in taken:
+            continue
+        if runs == k:
+            break
+        if _joins(hit, taken, starts) and _beside(lengths, hit, taken, starts) >= most:
+            # It stands beside a passage that is long enough.
+            closed.update((hit, hit + 1))
+            continue
+        for number in _neighbours(scores, lengths, hit, closed, drop, most):
+            if number not in taken:
+                runs += 1 - _joins(number, taken, starts)
+                taken.add(number)
     return _runs(scores, taken, starts)
+
+
+def _beside(lengths: NDArray[np.int64], hit: int, taken: set[int], starts: set[int]) -> int:
+    """Characters of the passages on both sides of a sentence."""
+    total = 0
+    first, last = hit, hit + 1
+    while first not in starts and first - 1 in taken:
+        first -= 1
+        total += int(lengths[first])
+    while last not in starts and last in taken:
+        total += int(lengths[last])
+        last += 1
+    return total
 
 
 def _runs(scores: NDArray[np.float32], taken: set[int], starts: set[int]) -> list[Run]:
@@ -168,13 +186,35 @@ def _runs(scores: NDArray[np.float32], taken: set[int], starts: set[int]) -> lis
     return sorted(passages, key=lambda run: rank[run.hits[0]])
 
 
-def _neighbours(scores: NDArray[np.float32], hit: int, starts: set[int], drop: float) -> range:
-    """The hit with the run of neighbours on both sides that score within ``drop`` of it."""
+def _neighbours(
+    scores: NDArray[np.float32],
+    lengths: NDArray[np.int64],
+    hit: int,
+    closed: set[int],
+    drop: float,
+    most: int,
+) -> range:
+    """The hit with neighbours within ``drop`` of it, the better side first, up to ``most``.
+
+    It does not grow over the borders in ``closed``, each named by the sentence behind it.
+
+    What is ``SHORT`` takes what follows it, whatever that scores.
+    """
     least = float(scores[hit]) - drop
-    first, last = hit, hit + 1
-    while first not in starts and float(scores[first - 1]) >= least:
-        first -= 1
-    while last not in starts and float(scores[last]) >= least:
+    first, last, size = hit, hit + 1, int(lengths[hit])
+    while True:
+        sides = [
+            (float(scores[number]), number)
+            for number, edge in ((first - 1, first), (last, last))
+            if edge not in closed and scores[number] >= least
+        ]
+        if not sides or size >= most:
+            break
+        _, number = max(sides)
+        size += int(lengths[number])
+        first, last = min(first, number), max(last, number + 1)
+    while size < SHORT and last not in closed:
+        size += int(lengths[last])
         last += 1
     return range(first, last)
 

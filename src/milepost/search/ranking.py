@@ -1,8 +1,9 @@
 """Which sentences hold the answer, and how likely: the last word on every score.
 
 ``fusion.py`` puts all sentences of the scope in an order. The best of them are then looked at
-closely: trees over what is measured of each sentence (``features.py``) tell the log-odds that it
-is evidence. A model folder without trees keeps the fused order, its scores brought to log-odds by
+closely: trees over what is measured of each sentence (``features.py``), and the fused scores of the
+sentence and of its paragraph's best beside them, tell the log-odds that it is evidence. A model
+folder without trees keeps the fused order, its scores brought to log-odds by
 two numbers.
 
 The chance that a *passage* holds evidence follows from its sentences:
@@ -79,8 +80,9 @@ class Ranked:
             self.score = (self._odds[0] + self._odds[1] * self.fused.score).astype(np.float32)
             return
         rows = np.sort(np.argsort(-self.fused.score, kind="stable")[:CLOSELY])
-        self._close = _Close(ranking.trees, rows, features(scope, self.fused, rows))
-        close = ranking.trees.predict(self._close.columns)
+        columns = features(scope, self.fused, rows)
+        self._close = _Close(ranking.trees, ranking.fusion.steady, rows, columns)
+        close = self._close.score()
         # Below what was looked at, in the order of the fused score.
         below = 1.0 + self.fused.score.max() - self.fused.score
         self.score = (close.min() - 1e-3 * below).astype(np.float32)
@@ -113,18 +115,47 @@ class _Close:
     """The sentences looked at closely, ascending, and what was measured of each."""
 
     trees: Trees
+    steady: tuple[float, float]
     rows: NDArray[np.int64]
     columns: NDArray[np.float32]
 
-    def _place(self, number: int) -> int:
-        return int(self.rows.searchsorted(number))
+    def score(self) -> NDArray[np.float32]:
+        return closely(self.trees, self.steady, self.columns)
 
     def holds(self, number: int) -> bool:
         place = self._place(number)
         return place < len(self.rows) and int(self.rows[place]) == number
 
     def parts(self, number: int) -> dict[str, float]:
-        return self.trees.parts(self.columns[self._place(number)])
+        """What the score is the sum of, by column; ``""`` is the mean."""
+        row = self.columns[self._place(number)]
+        moved = self.trees.parts(row)
+        for name, weight in zip(_STEADY, self.steady, strict=True):
+            moved[name] += weight * float(row[_COLUMN[name]])
+        return moved
+
+    def _place(self, number: int) -> int:
+        return int(self.rows.searchsorted(number))
+
+
+def closely(
+    trees: Trees, steady: tuple[float, float], columns: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """Log-odds of sentences from what is measured of them, ``(n,)`` float32.
+
+    Args:
+        trees: the learned ones.
+        steady: see ``Fusion.steady``.
+        columns: ``(n, len(FEATURES))``.
+    """
+    score = trees.predict(columns)
+    for name, weight in zip(_STEADY, steady, strict=True):
+        score += weight * columns[:, _COLUMN[name]]
+    return score
+
+
+_COLUMN = {name: number for number, name in enumerate(FEATURES)}
+_STEADY = ("fused", "paragraph best")
 
 
 def _logistic(value: float) -> float:

@@ -1,0 +1,141 @@
+"""Questions measured for ``fit_ranking.py``: what the search says of every candidate sentence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import milepost
+from milepost.intake import entry
+from milepost.search import question_terms
+from milepost.search.features import features
+from milepost.search.fusion import Fusion, fuse
+from milepost.search.ranking import CLOSELY
+from milepost.search.scope import gather
+from milepost.train.data import NON_COMMERCIAL, held_out, read_lines
+
+TASKS = {
+    "written": 2.0,
+    "squad_articles": 1.0,
+    "covid_papers": 1.0,
+    "trials": 1.0,
+    "meetings": 1.0,
+    "multilingual": 1.0,
+}
+"""Tasks that have training questions, with the weight of each."""
+HOLD_OUT = 0.12
+TOGETHER = 12  # documents of a collection
+
+
+@dataclass
+class Case:
+    """A question measured in one setting.
+
+    ``rows`` are the sentences looked at closely, ``gains`` the share of the question's evidence in
+    each sentence of the scope.
+    """
+
+    task: str
+    kind: str
+    setting: str
+    rows: np.ndarray
+    columns: np.ndarray
+    fused: np.ndarray
+    gains: np.ndarray
+    spans: np.ndarray
+    borders: np.ndarray
+    evidence: list[tuple[int, int]]
+    document: int  # of the evidence among the scope's, -1 where it is not there
+
+
+def load(shared: Path, task: str, split: str, documents: int) -> tuple[list[dict], dict]:
+    """Documents and their questions of a split; of training only what the encoder has not seen."""
+    asked: dict[str, list[dict]] = {}
+    for row in read_lines(shared / "tasks" / task / "questions.jsonl.gz"):
+        free = split == "dev" or task == "multilingual" or held_out(row["document"], HOLD_OUT)
+        if row["split"] == split and free:
+            asked.setdefault(row["document"], []).append(row)
+    chosen = sorted(asked)
+    kept = set(chosen[:: max(1, -(-len(chosen) // documents))])
+    texts = []
+    for row in read_lines(shared / "tasks" / task / "documents.jsonl.gz"):
+        licence = str(row.get("meta", {}).get("licence", ""))
+        if row["id"] in kept and not (split == "train" and NON_COMMERCIAL.search(licence)):
+            texts.append(row)
+    return texts, asked
+
+
+def cases(
+    shared: Path, model: milepost.Encoder, split: str, documents: int, questions: int
+) -> list[Case]:
+    """All questions of a split in all settings."""
+    fusion = Fusion.from_fields(model.manifest.fusion)
+    found: list[Case] = []
+    for task in (*TASKS, "policies") if split == "dev" else TASKS:
+        texts, asked = load(shared, task, split, documents)
+        alone, pools = [], []
+        for number, text in enumerate(texts):
+            alone.append(milepost.open(model=model))
+            alone[-1].add(milepost.Document(text["id"], text["text"]))
+            if number % TOGETHER == 0:
+                pools.append(milepost.open(model=model))
+            copy(alone[-1], pools[-1], text["id"])
+        for number, text in enumerate(texts):
+            rows = asked[text["id"]]
+            for n, row in enumerate(rows[:: max(1, -(-len(rows) // questions))]):
+                settings = {"document": alone[number]}
+                if n % 2 == 0 and len(texts) > 1:
+                    other = alone[(number + 1 + n) % len(texts)]
+                    settings["collection"] = pools[number // TOGETHER]
+                    if other is not alone[number]:
+                        settings["elsewhere"] = other
+                for setting, index in settings.items():
+                    found.append(measured(row, task, setting, index, model, fusion))
+        print(split, task, len(texts), len(found), flush=True)
+    return found
+
+
+def copy(source: Any, target: Any, name: str) -> None:
+    """Put a document into another index without encoding it again."""
+    document = source._store.document(name)
+    kept = source._store.sentences(name)
+    vectors = source._store.vectors(kept.first, len(kept.spans))
+    target._store.put(entry(document, (kept.spans, vectors, kept.familiar), None))
+
+
+def measured(
+    row: dict, task: str, setting: str, index: Any, model: milepost.Encoder, fusion: Fusion
+) -> Case:
+    """One question in one setting."""
+    vector, terms = model.encode_query(row["question"]), question_terms(row["question"])
+    scope = gather(index._store, vector, terms)
+    fused = fuse(scope, model.familiarity(row["question"]), fusion)
+    names = [info.name for info in scope.documents]
+    document = names.index(row["document"]) if row["document"] in names else -1
+    gains = np.zeros(len(scope.spans), np.float32)
+    spans = [tuple(span) for span in row["spans"]]
+    if document >= 0:
+        part = slice(scope.borders[document], scope.borders[document + 1])
+        for start, end in spans:
+            low = np.maximum(scope.spans[part, 0], start)
+            gains[part] += np.clip(np.minimum(scope.spans[part, 1], end) - low, 0, None)
+        gains /= sum(end - start for start, end in spans)
+    rows = np.sort(np.argsort(-fused.score, kind="stable")[:CLOSELY])
+    columns = features(scope, fused, rows)
+    kind = row.get("type") or ""
+    return Case(
+        task,
+        kind,
+        setting,
+        rows,
+        columns,
+        fused.score,
+        gains,
+        scope.spans,
+        scope.borders,
+        spans,
+        document,
+    )

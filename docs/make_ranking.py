@@ -1,0 +1,134 @@
+"""Write ``docs/results-ranking.md`` and its picture from what the benches left.
+
+    python docs/make_ranking.py
+
+Reads ``ranking.json`` and ``ranking-light.json`` (``bench/fit_ranking.py --report``) and
+``reliability.json`` (``bench/reliability.py``) under ``bench/results``. Needs the extra ``eval``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from milepost.evaluate.experiments.outcome import Figure, Outcome, Panel, Series
+from milepost.evaluate.experiments.plot import plot
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "bench" / "results"
+
+HEAD = """\
+# The ranking: what the close look gives, and what a score means
+
+Made by `python docs/make_ranking.py`; do not edit it here.
+"""
+
+CHANCE = """\
+## What a score means
+
+`Passage.score` is the chance that the passage holds evidence. Below is how often passages of each
+chance did, on {split} questions, {date}: {passages:,} passages, the five best of every question,
+each question asked of its document, of a collection that holds it and of a document that does not
+answer it. Three numbers were fitted for this on training questions, none on these.
+
+    python bench/reliability.py --split {split} --out bench/results/reliability.json
+
+![chance said and chance found](results/reliability.svg)
+
+Expected calibration error (the mean distance between the two, over passages): {error:.3f}; by
+task {tasks}; by setting {settings}.
+
+Asked of a document that answers it, a question's best passage says {answered:.0%} in the median; of
+one that does not, {elsewhere:.0%}. A pair of the two is told apart by their scores in {apart:.0%}
+of cases. "Nothing found" is therefore a matter of a limit of one's own: at what chance to stop
+reading.
+"""
+
+
+def page(fitted: dict[str, dict[str, Any]], said: dict[str, Any]) -> str:
+    """The whole page."""
+    parts = [HEAD]
+    for name, report in fitted.items():
+        parts.append("\n".join(gains(name, report)))
+    parts.append(
+        CHANCE.format(
+            **{key: said[key] for key in ("split", "date", "passages", "error")},
+            tasks=", ".join(f"{task} {value:.3f}" for task, value in said["tasks"].items()),
+            settings=", ".join(f"{name} {value:.3f}" for name, value in said["settings"].items()),
+            answered=said["median best chance"]["answered"],
+            elsewhere=said["median best chance"]["elsewhere"],
+            apart=said["told apart"],
+        )
+    )
+    return "\n".join(parts)
+
+
+def gains(name: str, report: dict[str, Any]) -> Iterator[str]:
+    """One model's table: evidence found with and without the close look."""
+    budget = report["budgets"].index(1600)
+    yield f"## {name}: evidence found on development questions"
+    yield ""
+    yield (
+        f"{report['date']}. {report['trees']} trees, learned on {report['train']:,} training "
+        f"questions ({report['sentences']:,} sentences; each question in up to three settings) of "
+        "documents the encoder has not seen; `shortness` and `drop` chosen on the development "
+        f"questions shown ({report['dev']:,} with their settings). Within 1,600 characters, per "
+        "cent; the last column is the mean over tasks and budgets."
+    )
+    yield ""
+    for setting, title in (
+        ("document", "the document given"),
+        ("collection", "a collection searched"),
+    ):
+        first = next(iter(report["table"].values()))[setting]
+        yield f"| {title} | {' | '.join(first)} | mean | 800, 1,600, 3,200 |"
+        yield "|---" * (len(first) + 3) + "|"
+        for row, of_settings in report["table"].items():
+            figures = of_settings[setting]
+            at = [values[budget] for values in figures.values()]
+            every = fmean(fmean(values) for values in figures.values())
+            cells = " | ".join(f"{value:.1f}" for value in (*at, fmean(at), every))
+            yield f"| {row} | {cells} |"
+        yield ""
+    found = {drop: f"{100 * value:.1f}" for drop, value in report["overlap"].items()}
+    grown = ", ".join(f"{drop} {value}" for drop, value in found.items())
+    yield f"F1 of the first passage with the evidence, by `drop` (%): {grown}."
+    yield ""
+
+
+def picture(said: dict[str, Any]) -> str:
+    """Said beside found, one tick a bin."""
+
+    def series(name: str) -> Series:
+        shares = (each["said" if name == "said" else "true"] for each in said["bins"])
+        return Series(name, tuple(Figure(share, share, share) for share in shares))
+
+    ticks = tuple(f"{each['said']:.0%}" for each in said["bins"])
+    panel = Panel(
+        "", "chance said", "passages that hold evidence, %", ticks, (series("said"),
+        series("found")),
+    )  # fmt: skip
+    question = "Do passages hold evidence as often as their scores say?"
+    return plot(Outcome((), (), "", (panel,), "reliability", question))
+
+
+def main() -> None:
+    """Read the figures, write page and picture."""
+
+    def read(name: str) -> dict[str, Any]:
+        held: dict[str, Any] = json.loads((RESULTS / name).read_text(encoding="utf-8"))
+        return held
+
+    fitted = [read("ranking.json"), read("ranking-light.json")]
+    said = read("reliability.json")
+    text = page({report["model"]: report for report in fitted}, said)
+    (ROOT / "docs" / "results-ranking.md").write_text(text, encoding="utf-8")
+    (ROOT / "docs" / "results" / "reliability.svg").write_text(picture(said), encoding="utf-8")
+    print(text)
+
+
+if __name__ == "__main__":
+    main()
