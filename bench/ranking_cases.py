@@ -76,13 +76,7 @@ def cases(
     found: list[Case] = []
     for task in (*TASKS, "policies") if split == "dev" else TASKS:
         texts, asked = load(shared, task, split, documents)
-        alone, pools = [], []
-        for number, text in enumerate(texts):
-            alone.append(milepost.open(model=model))
-            alone[-1].add(milepost.Document(text["id"], text["text"]))
-            if number % TOGETHER == 0:
-                pools.append(milepost.open(model=model))
-            copy(alone[-1], pools[-1], text["id"])
+        alone, pools = opened(texts, model)
         for number, text in enumerate(texts):
             rows = asked[text["id"]]
             for n, row in enumerate(rows[:: max(1, -(-len(rows) // questions))]):
@@ -96,6 +90,18 @@ def cases(
                     found.append(measured(row, task, setting, index, model, fusion))
         print(split, task, len(texts), len(found), flush=True)
     return found
+
+
+def opened(texts: list[dict], model: milepost.Encoder) -> tuple[list, list]:
+    """An index of each document, and one of every ``TOGETHER`` of them."""
+    alone, pools = [], []
+    for number, text in enumerate(texts):
+        alone.append(milepost.open(model=model))
+        alone[-1].add(milepost.Document(text["id"], text["text"]))
+        if number % TOGETHER == 0:
+            pools.append(milepost.open(model=model))
+        copy(alone[-1], pools[-1], text["id"])
+    return alone, pools
 
 
 def copy(source: Any, target: Any, name: str) -> None:

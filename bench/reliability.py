@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 import milepost
-from ranking_cases import TOGETHER, copy, load
+from ranking_cases import TOGETHER, load, opened
 
 TASKS = ("written", "squad_articles", "covid_papers", "trials", "meetings", "policies",
          "multilingual")  # fmt: skip
@@ -28,13 +28,7 @@ def asked(
 ) -> list[dict]:
     """Of every passage shown: its setting, its place in the answer, its chance, what it holds."""
     texts, rows = load(shared, task, split, documents)
-    alone, pools = [], []
-    for number, text in enumerate(texts):
-        alone.append(milepost.open(model=model))
-        alone[-1].add(milepost.Document(text["id"], text["text"]))
-        if number % TOGETHER == 0:
-            pools.append(milepost.open(model=model))
-        copy(alone[-1], pools[-1], text["id"])
+    alone, pools = opened(texts, model)
     shown = []
     for number, text in enumerate(texts):
         of_text = rows[text["id"]]

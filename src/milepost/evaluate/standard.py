@@ -34,6 +34,8 @@ ALL = (
     "chunk:langchain@minilm+bm25/rank",
     "chunk:chroma@minilm",
     *_of("landmark"),
+    "landmark@landmark-light",
+    "landmark-only@landmark-light",
     "sentence@wordllama",
     "chunk:400@wordllama",
     "chunk:400@wordllama+bm25",
