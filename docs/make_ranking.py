@@ -115,16 +115,21 @@ def picture(said: dict[str, Any]) -> str:
     return plot(Outcome((), (), "", (panel,), "reliability", question))
 
 
-def main() -> None:
-    """Read the figures, write page and picture."""
+def measured() -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
+    """What the benches left: each model's gains by its name, and how well chances hold."""
 
     def read(name: str) -> dict[str, Any]:
         held: dict[str, Any] = json.loads((RESULTS / name).read_text(encoding="utf-8"))
         return held
 
     fitted = [read("ranking.json"), read("ranking-light.json")]
-    said = read("reliability.json")
-    text = page({report["model"]: report for report in fitted}, said)
+    return {report["model"]: report for report in fitted}, read("reliability.json")
+
+
+def main() -> None:
+    """Read the figures, write page and picture."""
+    fitted, said = measured()
+    text = page(fitted, said)
     (ROOT / "docs" / "results-ranking.md").write_text(text, encoding="utf-8")
     (ROOT / "docs" / "results" / "reliability.svg").write_text(picture(said), encoding="utf-8")
     print(text)

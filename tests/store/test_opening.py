@@ -142,7 +142,7 @@ def test_wrong_model(tmp_path: Path, model: tuple[str, int]) -> None:
 
 
 def test_an_index_of_the_first_schema_is_read_and_brought_up_to_date(tmp_path: Path) -> None:
-    """Without the table of paragraphs they are found in the text; the first write makes the table."""
+    """Without the table of paragraphs the text is asked; the first write makes the table."""
     store = opened(tmp_path)
     given = entry("old", ["One. ", "Two.\n\n", "Three. "])
     store.put(given)
