@@ -4,8 +4,9 @@
 
 Learned on training questions of documents that the encoder has not seen (``held_out``) and on the
 multilingual training questions, each asked of its document, of a collection that holds it, and of
-a document that does not answer it; chosen and printed on development questions. ``--write`` puts
-``ranking.npz`` and the few numbers beside it into the model folder. Needs the bench extra.
+a document that does not answer it; the few numbers beside the trees are chosen on development
+questions. ``--write`` puts ``ranking.npz`` and those numbers into the model folder. Needs the
+bench extra.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from scipy.optimize import minimize
 import milepost
 from milepost.search.features import FEATURES
 from milepost.search.fusion import Fusion
-from milepost.search.passages import grown, within, worth
+from milepost.search.passages import grown, worth
 from milepost.search.ranking import closely
 from milepost.search.trees import Trees
 from ranking_cases import TASKS, Case, cases
@@ -175,18 +176,12 @@ def show(name: str, figures: dict) -> float:
     return float(mean.mean())
 
 
-def passages_of(case: Case, score: np.ndarray, shortness: float, drop: float) -> list[tuple]:
-    """Passages as users get them: within 1,600 characters and as the five best."""
+def passages_of(case: Case, score: np.ndarray, drop: float) -> list[tuple]:
+    """The five best passages of a case: their sentences' scores, and whether they hold evidence."""
     lengths = case.spans[:, 1] - case.spans[:, 0]
-    runs = within(
-        worth(score, lengths, shortness),
-        case.borders,
-        k=None,
-        left=1600,
-        cost=lambda number: int(lengths[number]),
-    ) + grown(score, case.borders, lengths, k=5, drop=drop)
     return [
-        (score[run.first : run.last], case.gains[run.first : run.last].sum() > 0) for run in runs
+        (score[run.first : run.last], case.gains[run.first : run.last].sum() > 0)
+        for run in grown(score, case.borders, lengths, k=5, drop=drop)
     ]
 
 
@@ -195,19 +190,21 @@ def logistic(values: np.ndarray) -> np.ndarray:
     return 1.0 / (1.0 + np.exp(-np.clip(values, -60, 60)))
 
 
-def chances(found: list[Case], scores: list[np.ndarray], shortness: float, drop: float) -> tuple:
-    """Of every passage: (1, best, ln(1 + rest)), whether it holds evidence, and its weight."""
+def chances(found: list[Case], scores: list[np.ndarray], drop: float) -> tuple:
+    """Of every passage: (1, best, ln(1 + rest)), whether it holds evidence, and its weight.
+
+    Every task and setting weighs alike.
+    """
     inputs, held, weights = [], [], []
     sizes: dict[tuple[str, str], int] = {}
     for case in found:
         sizes[case.task, case.setting] = sizes.get((case.task, case.setting), 0) + 1
     for case, score in zip(found, scores, strict=True):
-        for part, good in passages_of(case, score, shortness, drop):
+        for part, good in passages_of(case, score, drop):
             best = np.sort(part)[::-1]
             inputs.append((1.0, best[0], np.log1p(logistic(best[1:]).sum())))
             held.append(float(good))
-            weight = TASKS.get(case.task, 0.0) * SETTINGS[case.setting]
-            weights.append(weight / sizes[case.task, case.setting])
+            weights.append(1.0 / sizes[case.task, case.setting])
     return np.array(inputs), np.array(held), np.array(weights)
 
 
@@ -292,8 +289,8 @@ def main() -> None:
         overlap[drop] = float(np.mean(list(first_overlap(dev, scores, drop).values())))
         print(f"drop {drop}: F1 of the first passage {overlap[drop]:.4f}")
     drop = max(overlap, key=overlap.__getitem__)
-    close = [scores_of(case, trees) for case in train]
-    numbers = calibrate(*chances(train, close, shortness, drop))
+    # Not on the questions of the trees: they are surer of those than of others.
+    numbers = calibrate(*chances(dev, scores, drop))
     print("chance", numbers)
     learned = {"steady": STEADY, "chance": numbers, "shortness": shortness, "drop": drop}
     fields = {**model.manifest.fusion, **learned}

@@ -32,7 +32,7 @@ CHANCE = """\
 `Passage.score` is the chance that the passage holds evidence. Below is how often passages of each
 chance did, on {split} questions, {date}: {passages:,} passages, the five best of every question,
 each question asked of its document, of a collection that holds it and of a document that does not
-answer it. Three numbers were fitted for this on training questions, none on these.
+answer it. Three numbers were fitted for this on development questions, none on these.
 
     python bench/reliability.py --split {split} --out bench/results/reliability.json
 

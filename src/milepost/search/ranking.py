@@ -11,7 +11,7 @@ The chance that a *passage* holds evidence follows from its sentences:
     chance = 1 / (1 + e^{-(c0 + c1 · best + c2 · ln(1 + rest))})
 
 with ``best`` the greatest log-odds of its sentences and ``rest`` the sum of the chances of the
-others. The three numbers were fitted on training questions asked of their document, of a whole
+others. The three numbers were fitted on development questions asked of their document, of a whole
 collection and of a document that does not answer them (``bench/fit_ranking.py``).
 """
 
