@@ -139,7 +139,7 @@ class Landmarks:
 class Hit:
     """A sentence inside a passage that made it score: span, score, and the parts of the score.
 
-    ``parts`` sum to ``score``.
+    ``score`` is the log-odds that the sentence is evidence; ``parts`` sum to it.
     """
 
     start: int
@@ -153,8 +153,8 @@ class Passage:
     """A run of whole sentences that answers the question.
 
     ``text == document_text[start:end]``, always. ``document`` is the document's name in the
-    index, ``source`` its file. ``score`` orders passages of one answer; ``hits`` are the
-    sentences that made it, best first. ``page`` (from 1) and ``heading`` are those of the best
+    index, ``source`` its file. ``score`` is the chance, 0–1, that the passage holds evidence, and
+    orders the passages of an answer; ``hits`` are the sentences that made it, best first. ``page`` (from 1) and ``heading`` are those of the best
     hit's first character.
     """
 

@@ -9,7 +9,8 @@ Read in this order: ``attention.py``, ``bert.py``, ``modernbert.py``, ``light.py
 ``special.py``, ``vocabulary.py`` (the tokens), ``lora.py``, ``fetch.py``, ``checkpoint.py`` (the
 folder), ``torch_engine.py``, ``export.py``, ``light_export.py``, ``parity.py``, ``release.py`` (the
 way out). Folders of others: ``lmk.py``, ``lmk_model.py``, ``landmark_transformer.py``,
-``layouts.py``, ``interop.py``.
+``layouts.py``, ``interop.py``. For the comparison of document poolings: ``readouts.py`` (CLS, mean,
+last, LMK), ``long_bert.py`` (one pass over 16k tokens).
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 ``fusion.py`` puts all sentences of the scope in an order. The best of them are then looked at
 closely: trees over what is measured of each sentence (``features.py``), and the fused scores of the
 sentence and of its paragraph's best beside them, tell the log-odds that it is evidence. A model
-folder without trees keeps the fused order, its scores brought to log-odds by
-two numbers.
+folder without trees keeps the fused order; two numbers, not fitted to it, bring its scores to the
+scale of log-odds, so that its chances order passages and say little more.
 
 The chance that a *passage* holds evidence follows from its sentences:
 

@@ -11,6 +11,9 @@ of stage), ``tables.py`` and ``config.py`` (the configuration), ``schedule.py``,
 ``alarm.py``, ``run_folder.py``, ``record.py``, ``curves.py``, ``loop.py``, ``run.py`` (what
 ``milepost train`` does).
 
+The light model: ``light_material.py``, ``light.py``. The comparison of document poolings:
+``long_documents.py``, ``poolings.py``.
+
 Training data is made by ``rules.py`` (questions a text holds itself),
 ``synthesis.py`` with ``chat.py`` and ``prompts.py`` (questions of a language model), and
 ``mining.py`` with ``collection.py`` and ``negatives.py`` (what looks like evidence and is none);
