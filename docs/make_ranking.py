@@ -72,10 +72,11 @@ def gains(name: str, report: dict[str, Any]) -> Iterator[str]:
     yield f"## {name}: evidence found on development questions"
     yield ""
     yield (
-        f"{report['date']}. {report['trees']} trees, learned on {report['train']:,} training "
-        f"questions ({report['sentences']:,} sentences; each question in up to three settings) of "
-        "documents the encoder has not seen; `shortness` and `drop` chosen on the development "
-        f"questions shown ({report['dev']:,} with their settings). Within 1,600 characters, per "
+        f"{report['date']}. {report['trees']} trees, learned on training questions of documents "
+        f"the encoder has not seen, asked {report['train']:,} times in three settings "
+        f"({report['sentences']:,} sentences); `fused` is the search without the close look. "
+        "`shortness` and `drop` were chosen on the development questions shown. Within 1,600 "
+        "characters, per "
         "cent; the last column is the mean over tasks and budgets."
     )
     yield ""
