@@ -90,7 +90,7 @@ def _commands(places: Sequence[Record], documents: Sequence[Record]) -> str:
     one = places[0]
     fingerprints = sorted({r.fingerprint for r in places if r.system == OURS})
     facts = (
-        f"{one.date}, commit `{one.commit}`, Milepost {one.version}, {one.machine}; "
+        f"{one.date}, {_commits(places)}, Milepost {one.version}, {one.machine}; "
         f"Milepost's model `{', '.join(fingerprints)}`."
     )
     most = max(record.questions for record in places)
@@ -103,7 +103,28 @@ def _commands(places: Sequence[Record], documents: Sequence[Record]) -> str:
     )
 
 
+def _commits(records: Sequence[Record]) -> str:
+    """Which commit measured what; the one that measured most is named without its systems."""
+    systems: dict[str, list[str]] = {}
+    for record in records:
+        of_commit = systems.setdefault(record.commit, [])
+        if record.system not in of_commit:
+            of_commit.append(record.system)
+    most = max(systems, key=lambda commit: len(systems[commit]))
+    later = [
+        f"commit `{commit}` for {', '.join(f'`{name}`' for name in names)}"
+        for commit, names in systems.items()
+        if commit != most
+    ]
+    rest = f"commit `{most}`" + (" for the others" if later else "")
+    return "; ".join([*later, rest])
+
+
 def _minutes(records: Sequence[Record]) -> float:
+    """Of the commit that measured most: later rows were measured beside other work."""
+    commits = [record.commit for record in records]
+    most = max(set(commits), key=commits.count)
+    records = [record for record in records if record.commit == most]
     return sum(record.open_seconds + record.search_seconds for record in records) / 60
 
 
