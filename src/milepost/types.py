@@ -154,8 +154,8 @@ class Passage:
 
     ``text == document_text[start:end]``, always. ``document`` is the document's name in the
     index, ``source`` its file. ``score`` is the chance, 0–1, that the passage holds evidence, and
-    orders the passages of an answer; ``hits`` are the sentences that made it, best first. ``page`` (from 1) and ``heading`` are those of the best
-    hit's first character.
+    orders the passages of an answer; ``hits`` are the sentences that made it, best first.
+    ``page`` (from 1) and ``heading`` are those of the best hit's first character.
     """
 
     text: str
