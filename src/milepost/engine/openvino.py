@@ -7,6 +7,7 @@ to five once weights and activations are int8; see ``docs/dependencies.md`` and 
 from __future__ import annotations
 
 import os
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,9 +46,6 @@ class OpenVinoEngine:
     def __init__(self, graph: Path, *, cache: Path | None, threads: int | None = None) -> None:
         if threads is not None and threads < 1:
             raise InputError(f"threads = {threads} cannot run", "give 1 or more, or None for all")
-        with no_telemetry():
-            import openvino
-
         self._threads = threads or usable_cpus()
         self._graph = graph
         settings: dict[str, Any] = {
@@ -55,11 +53,10 @@ class OpenVinoEngine:
             "PERFORMANCE_HINT": "LATENCY",
             "INFERENCE_NUM_THREADS": self._threads,
         }
-        core = openvino.Core()
         if cache is not None and _writable(cache):
-            core.set_property({"CACHE_DIR": str(cache)})
+            settings["CACHE_DIR"] = str(cache)
         try:
-            self._compiled = core.compile_model(str(graph), "CPU", settings)
+            self._compiled = _core().compile_model(str(graph), "CPU", settings)
         except RuntimeError as error:
             first = str(error).strip().splitlines()[-1]
             raise ModelError(
@@ -111,6 +108,20 @@ def open_engine(
     """
     kept = cache_folder() / "graphs" if cache else None
     return OpenVinoEngine(folder.graph(precision), cache=kept, threads=threads)
+
+
+@lru_cache(maxsize=1)
+def _core() -> Any:
+    """OpenVINO's CPU plugin, loaded once and kept for the life of the process.
+
+    Each one of them gives the thread a stack for signals and takes it back at its end. Of two that
+    do not end in the reverse order, the second leaves the freed stack of the first, and the next
+    Ctrl-C is a segmentation fault (OpenVINO 2026.4, seen with a debugger).
+    """
+    with no_telemetry():
+        import openvino
+
+    return openvino.Core()
 
 
 def _writable(folder: Path) -> bool:

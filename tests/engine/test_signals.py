@@ -1,0 +1,30 @@
+"""A signal is heard, however many engines have come and gone."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+CODE = """
+import gc, os, signal
+import milepost
+
+first, second = milepost.load(cache=False), milepost.load("landmark-light", cache=False)
+del first
+gc.collect()
+del second
+gc.collect()
+try:
+    os.kill(os.getpid(), signal.SIGINT)
+except KeyboardInterrupt:
+    print("heard")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of another kind")
+def test_ctrl_c_after_engines_have_ended() -> None:
+    """The plugin of the first engine must not leave its signal stack to that of the second."""
+    ran = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout) == (0, "heard\n"), ran.stderr
