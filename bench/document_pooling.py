@@ -148,6 +148,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("scratch/document_pooling"))
     parser.add_argument("--steps", type=int, help="optimizer steps")
     parser.add_argument("--documents", type=int, help="documents to find")
+    parser.add_argument("--seeds", type=int, help="how many, from 0")
     parser.add_argument("--dtype", choices=("bfloat16", "float32"), default="bfloat16")
     parser.add_argument("--quick", action="store_true", help="a rehearsal of a minute")
     options = parser.parse_args()
@@ -157,6 +158,8 @@ def main() -> None:
         settings = replace(settings, recipe=replace(settings.recipe, steps=options.steps))
     if options.documents:
         settings = replace(settings, documents=options.documents)
+    if options.seeds:
+        settings = replace(settings, seeds=tuple(range(options.seeds)))
     folder = options.out / ("quick" if options.quick else "full")
     folder.mkdir(parents=True, exist_ok=True)
 
@@ -172,7 +175,9 @@ def main() -> None:
     pairs = short_pairs(options.shared / "pairs", PAIRS, words, wanted, SHORT)
     held, training = pairs[: settings.held], pairs[settings.held :]
     material = (documents, asked, pairs)
-    key = hashlib.sha256(repr((settings, LAYERS, material)).encode()).hexdigest()
+    # A run does not depend on which other seeds there are.
+    shared = replace(settings, seeds=())
+    key = hashlib.sha256(repr((shared, LAYERS, material)).encode()).hexdigest()
     print(f"{len(documents)} documents, {len(asked)} questions, {len(training)} training pairs")
     runs = [
         run(folder, key, options.base, words, (documents, asked, held, training), settings, *each)

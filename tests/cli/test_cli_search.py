@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -18,10 +19,10 @@ def found(result) -> list[dict]:
 
 
 def test_a_file_is_searched_without_set_up(cli, model, notes):
-    """A question and a file are enough: the right passage comes first, with its file."""
+    """A question and a file are enough: the right passage comes first, its file and its chance."""
     result = cli("search", "What do bees build?", notes / "bees.txt", *model)
     assert result.exit_code == 0
-    assert result.stdout.startswith(f"1  {notes / 'bees.txt'}\n")
+    assert re.fullmatch(rf"1  {notes / 'bees.txt'} · \d+%", result.stdout.splitlines()[0])
     assert "Bees build cells of wax." in result.stdout
     assert result.stderr == ""
 
@@ -255,4 +256,4 @@ def test_a_question_without_words_is_refused_before_reading(cli, model, notes, q
 def test_a_page_and_a_heading_are_shown(cli, model, notes):
     """The heading that a passage stands under is printed beside its file."""
     result = cli("search", "What was canvas woven from?", notes / "ships.md", "-k", 1, *model)
-    assert result.stdout.splitlines()[0].endswith("ships.md · Sails")
+    assert re.search(r"ships\.md · Sails · \d+%$", result.stdout.splitlines()[0])

@@ -100,6 +100,7 @@ def _head(number: int, passage: Passage) -> Text:
         head.append(f" · page {passage.page}", style=ASIDE)
     if passage.heading:
         head.append(f" · {visible(' '.join(passage.heading.split()))}", style=ASIDE)
+    head.append(f" · {passage.score:.0%}", style=ASIDE)
     return head
 
 
