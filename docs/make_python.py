@@ -108,7 +108,8 @@ def _errors() -> Iterator[str]:
         first = (inspect.getdoc(item) or "").partition("\n")[0]
         yield f"{'  ' * depth}- `{item.__name__}`: {_markdown(first)}"
         for inner in item.__subclasses__():
-            yield from lines(inner, depth + 1)
+            if inner.__module__ == errors.__name__:  # rooms have some of their own
+                yield from lines(inner, depth + 1)
 
     yield "\n".join(lines(errors.MilepostError, 0)) + "\n"
 
