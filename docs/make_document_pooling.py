@@ -267,7 +267,7 @@ def by_seed(result: Mapping[str, Any]) -> Outcome:
     minutes = sum(sum(run["seconds"]) for run in result["runs"]) / 60
     note = f"Training and measuring took {minutes:.0f} minutes for all."
     title = "Each seed alone"
-    asked = f"nDCG@10 of the seeds {', '.join(map(str, seeds))}."
+    asked = f"nDCG@10 of seeds {', '.join(map(str, seeds))}."
     return Outcome(columns, tuple(rows), note, (), title, asked)
 
 
