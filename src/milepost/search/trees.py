@@ -62,17 +62,20 @@ class Trees:
 
         A column gets the change of the mean at every node where it decides (Saabas 2014).
         """
-        moved = dict.fromkeys(("", *self.names), 0.0)
-        for root in self.roots.tolist():
-            place = root
-            moved[""] += float(self.value[place])
-            while self.feature[place] >= 0:
-                asked = int(self.feature[place])
-                low = row[asked] <= self.threshold[place]
-                following = int((self.left if low else self.right)[place])
-                moved[self.names[asked]] += float(self.value[following] - self.value[place])
-                place = following
-        return moved
+        import numpy as np
+
+        values = self.value.astype(np.float64)
+        place = self.roots
+        moved = np.zeros(1 + len(self.names))
+        moved[0] = values[place].sum()
+        for _ in range(self.depth):
+            asked = self.feature[place]
+            low = row[asked] <= self.threshold[place]
+            following = np.where(low, self.left[place], self.right[place])
+            # A leaf asks for no column (-1) and stays where it is: it adds 0 to the mean.
+            np.add.at(moved, asked + 1, values[following] - values[place])
+            place = following
+        return dict(zip(("", *self.names), moved.tolist(), strict=True))
 
     def write(self, folder: Path) -> None:
         """Write ``ranking.npz`` to a model folder."""
