@@ -1,0 +1,52 @@
+"""``milepost lab``: experiments on pooling."""
+
+from __future__ import annotations
+
+import importlib
+
+import click
+
+from milepost.errors import MilepostError, nearest
+
+EXPERIMENTS: dict[str, tuple[str, str]] = {}
+"""A command's name → the module where it has that name, and a line of help.
+
+Modules are imported when their command is asked for: most need the train extra."""
+
+
+class Lab(click.Group):
+    """The group, whose commands are imported one at a time."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name the experiments."""
+        return list(EXPERIMENTS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one command."""
+        if cmd_name not in EXPERIMENTS:
+            return None
+        module, _ = EXPERIMENTS[cmd_name]
+        command: click.Command = getattr(importlib.import_module(module), cmd_name)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; one that does not exist is answered with the nearest."""
+        name = args[0]
+        if name not in EXPERIMENTS and not name.startswith("-"):
+            raise MilepostError(
+                f"there is no experiment {name!r}",
+                f"{nearest(name, tuple(EXPERIMENTS))}see: milepost lab --help",
+            )
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in EXPERIMENTS.items()])
+
+
+@click.group(cls=Lab, short_help="Compare and study poolings.")
+def lab() -> None:
+    """Experiments on pooling many vectors into few; see docs/pooling.md."""

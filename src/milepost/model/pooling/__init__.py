@@ -1,0 +1,12 @@
+"""The operators of ``milepost.pooling`` as torch modules: they train, and export with a model.
+
+Comes in: padded states and their lengths. Goes out: one vector a text, equal to what the NumPy
+reference gives for the same weights (a test holds every pair to it). ``module`` makes one by name.
+"""
+
+from __future__ import annotations
+
+from milepost.model.pooling.module import PoolModule, padded
+from milepost.model.pooling.table import module
+
+__all__ = ["PoolModule", "module", "padded"]

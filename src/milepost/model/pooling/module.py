@@ -1,0 +1,122 @@
+"""The one shape of all torch poolings: padded states, a mask, one vector a text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from milepost.pooling.operator import Operator, Pool
+
+
+class PoolModule(nn.Module):
+    """Base of all: subclasses give ``pool``.
+
+    Parameters have the names and shapes of the reference's weights, so that ``weights`` of a
+    trained module is what ``Pool`` computes with.
+
+    Args:
+        operator: the row of the table.
+        settings: all settings, checked.
+        width: d of the states.
+        query_width: d of the queries; 0 where there are none.
+        seed: of the weights begun with, those of the reference.
+    """
+
+    def __init__(
+        self,
+        operator: Operator,
+        settings: Mapping[str, Any],
+        width: int,
+        query_width: int = 0,
+        seed: int = 0,
+    ) -> None:
+        import numpy as np
+
+        super().__init__()
+        self.operator, self.settings, self.width = operator, dict(settings), width
+        if operator.start is not None:
+            rng = np.random.default_rng(seed)
+            for name, value in operator.start(settings, width, query_width, rng).items():
+                tensor = torch.from_numpy(np.array(value, np.float32))
+                if name in operator.fixed:
+                    self.register_buffer(name, tensor)
+                else:
+                    self.register_parameter(name, nn.Parameter(tensor))
+
+    def forward(
+        self,
+        states: Tensor,
+        lengths: Tensor,
+        queries: Tensor | None = None,
+        segments: Tensor | None = None,
+    ) -> Tensor:
+        """Pool.
+
+        Args:
+            states: ``(texts, longest, d)``, or ``(texts, longest, layers, d)`` for operators that
+                need layers; what stands beyond a text's length is not read.
+            lengths: ``(texts,)`` int64.
+            queries: ``(texts, d_q)``.
+            segments: ``(texts, longest)`` int64: the segment of each token, counted from 0 in each
+                text; None where each token is one.
+
+        Returns:
+            ``(texts, d_out)`` float32.
+        """
+        mask = torch.arange(states.shape[1], device=states.device)[None] < lengths[:, None]
+        shape = (*mask.shape, *(1,) * (states.ndim - 2))
+        # Not a product with the mask: padding may hold NaN.
+        clean = torch.where(mask.view(shape), states, torch.zeros_like(states)).float()
+        if segments is None:
+            segments = torch.arange(states.shape[1], device=states.device).expand(mask.shape)
+        return self.pool(clean, mask, queries if queries is None else queries.float(), segments)
+
+    def pool(
+        self, states: Tensor, mask: Tensor, queries: Tensor | None, segments: Tensor
+    ) -> Tensor:
+        """What an operator does: ``states`` are float32 and 0 beyond ``mask``."""
+        raise NotImplementedError
+
+    def weight(self, name: str) -> Tensor:
+        """A weight by the reference's name."""
+        value: Tensor = getattr(self, name)
+        return value
+
+    def reference(self) -> Pool:
+        """The NumPy pooling with the weights as they are now."""
+        weights = {name: value.detach().cpu().numpy() for name, value in self.state_dict().items()}
+        settings = self.settings
+        return Pool(self.operator, settings, weights if self.operator.trains else None)
+
+
+def padded(texts: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
+    """Texts ``(tokens, …)`` of different lengths as one tensor and their lengths."""
+    lengths = torch.tensor([len(text) for text in texts])
+    return nn.utils.rnn.pad_sequence(list(texts), batch_first=True), lengths
+
+
+def masked_mean(states: Tensor, mask: Tensor) -> Tensor:
+    """Mean of ``(texts, n, …)`` where ``mask`` ``(texts, n)`` holds; states are 0 elsewhere."""
+    shape = (-1,) + (1,) * (states.ndim - 2)
+    return states.sum(1) / mask.sum(1).clamp(min=1).view(shape)
+
+
+def masked_max(states: Tensor, mask: Tensor) -> Tensor:
+    """Greatest of ``(texts, n, d)`` where ``mask`` holds."""
+    return states.masked_fill(~mask[..., None], -torch.inf).amax(1)
+
+
+def masked_softmax(scores: Tensor, mask: Tensor, dim: int = 1) -> Tensor:
+    """Softmax that gives what lies beyond ``mask`` nothing; ``mask`` has the scores' shape."""
+    return torch.softmax(scores.masked_fill(~mask, -torch.inf), dim)
+
+
+def closes(mask: Tensor, segments: Tensor) -> Tensor:
+    """Which positions are the last of their segment, ``(texts, n)`` bool."""
+    beyond = torch.full_like(segments[:, :1], -1)
+    inside = torch.where(mask, segments, -torch.ones_like(segments))
+    following = torch.cat([inside[:, 1:], beyond], 1)
+    return mask & (following != inside)

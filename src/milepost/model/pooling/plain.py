@@ -1,0 +1,75 @@
+"""Mean, max, first, last, landmarks and attention; the reference is ``milepost.pooling.plain``."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from milepost.model.pooling.module import (
+    PoolModule,
+    closes,
+    masked_max,
+    masked_mean,
+    masked_softmax,
+)
+
+
+class Mean(PoolModule):
+    """``mean``."""
+
+    def pool(self, states: Tensor, mask: Tensor, _: Tensor | None, __: Tensor) -> Tensor:
+        """See ``milepost.pooling.plain.mean``."""
+        return masked_mean(states, mask)
+
+
+class Max(PoolModule):
+    """``max``."""
+
+    def pool(self, states: Tensor, mask: Tensor, _: Tensor | None, __: Tensor) -> Tensor:
+        """See ``milepost.pooling.plain.greatest``."""
+        return masked_max(states, mask)
+
+
+class First(PoolModule):
+    """``cls``."""
+
+    def pool(self, states: Tensor, mask: Tensor, _: Tensor | None, __: Tensor) -> Tensor:
+        """See ``milepost.pooling.plain.first``."""
+        return states[:, 0]
+
+
+class Last(PoolModule):
+    """``last``."""
+
+    def pool(self, states: Tensor, mask: Tensor, _: Tensor | None, __: Tensor) -> Tensor:
+        """See ``milepost.pooling.plain.last``."""
+        place = (mask.sum(1) - 1)[:, None, None].expand(-1, 1, states.shape[-1])
+        return torch.gather(states, 1, place)[:, 0]
+
+
+class Landmarks(PoolModule):
+    """``lmk``."""
+
+    def pool(self, states: Tensor, mask: Tensor, _: Tensor | None, segments: Tensor) -> Tensor:
+        """See ``milepost.pooling.plain.landmarks``."""
+        closing = closes(mask, segments)
+        return masked_mean(states * closing[..., None], closing)
+
+
+class Attention(PoolModule):
+    """``attention``."""
+
+    def pool(self, states: Tensor, mask: Tensor, _: Tensor | None, __: Tensor) -> Tensor:
+        """See ``milepost.pooling.plain.attention``."""
+        scores = states @ self.weight("query") / float(self.settings["temperature"])
+        return (masked_softmax(scores, mask)[..., None] * states).sum(1)
+
+
+MODULES: dict[str, type[PoolModule]] = {
+    "mean": Mean,
+    "max": Max,
+    "cls": First,
+    "last": Last,
+    "lmk": Landmarks,
+    "attention": Attention,
+}

@@ -1,0 +1,317 @@
+"""What an operator of the lab is: a row of the table, and a pooling that has been set up.
+
+    Operator    name, paper, parameters, what it needs, how it is computed
+    Pool        an operator with its settings and, where it trains, its weights: call it
+    Batch       what it is called with, checked
+
+An operator is a function ``Batch, settings, weights → (texts, d_out)``. Weights are arrays by name,
+those of the torch module of the same operator (``milepost.model.pooling``), whose ``state_dict``
+they are: what is trained there runs here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from milepost.errors import InputError, ModelError, nearest
+from milepost.pooling.ragged import checked_lengths, checked_states
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    Weights = Mapping[str, NDArray[np.float32]]
+
+Value = int | float | bool | str | tuple[int, ...]
+"""A setting of an operator."""
+Need = Literal["queries", "segments", "layers"]
+"""What an operator reads beside states and lengths, see ``Batch``."""
+Order = Literal["free", "kept"]
+"""``free``: the order of a text's tokens does not matter. ``kept``: it does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A setting that an operator takes.
+
+    Attributes:
+        default: its value where none is given; its type is the setting's.
+        help: what it does, one sentence.
+        least, most: bounds of a number, inclusive; None for none.
+        choices: what a string may be.
+    """
+
+    default: Value
+    help: str
+    least: float | None = None
+    most: float | None = None
+    choices: tuple[str, ...] = ()
+
+    def checked(self, operator: str, name: str, value: Any) -> Value:
+        """The value, or an error that says what may stand there."""
+        wanted: Any = type(self.default)
+        if wanted is float and isinstance(value, int) and not isinstance(value, bool):
+            value = float(value)
+        if wanted is tuple and isinstance(value, list):
+            value = tuple(value)
+        if type(value) is not wanted:
+            raise InputError(
+                f"{operator}: {name} is {value!r}, not {wanted.__name__}",
+                f"its default is {self.default!r}",
+            )
+        if self.choices and value not in self.choices:
+            raise InputError(
+                f"{operator}: {name} is {value!r}",
+                f"{nearest(str(value), self.choices)}known: {', '.join(self.choices)}",
+            )
+        low = self.least is not None and not value >= self.least
+        high = self.most is not None and not value <= self.most
+        if low or high:
+            ends = [f"at least {self.least}"] * (self.least is not None)
+            ends += [f"at most {self.most}"] * (self.most is not None)
+            raise InputError(f"{operator}: {name} is {value}", f"give {' and '.join(ends)}")
+        checked: Value = value
+        return checked
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Texts one behind the other, checked.
+
+    Attributes:
+        states: ``(tokens, d)`` float32; ``(tokens, layers, d)`` for operators that need layers.
+        lengths: ``(texts,)`` int64, each at least 1, of sum ``tokens``.
+        queries: ``(texts, d_q)`` float32, one a text, or None.
+        segments: ``(segments,)`` int64: the tokens of each segment; segments tile each text. Where
+            none were given each token is a segment of its own: states of landmarks.
+        per_text: ``(texts,)`` int64: segments of each text.
+    """
+
+    states: NDArray[np.float32]
+    lengths: NDArray[np.int64]
+    queries: NDArray[np.float32] | None
+    segments: NDArray[np.int64]
+    per_text: NDArray[np.int64]
+
+    @property
+    def width(self) -> int:
+        """The last axis of the states."""
+        return int(self.states.shape[-1])
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """A row of the table.
+
+    Attributes:
+        name: what it is called.
+        title: what it does, a few words.
+        paper: where it comes from: an arXiv number, or "" for what everybody knows.
+        family: the file of its docs, ``docs/pooling/FAMILY.md``.
+        equation: one line.
+        order: whether the order of tokens counts.
+        compute: the pooling itself.
+        start: settings, width of states, width of queries and a generator → weights that
+            training begins with; None where nothing is trained.
+        parameters: settings by name.
+        needs: what it reads beside states and lengths.
+        fixed: weights that are drawn once and never trained (hashes, signs).
+        single: ``"same"`` where one token's text has that token's state for its vector.
+    """
+
+    name: str
+    title: str
+    paper: str
+    family: str
+    equation: str
+    order: Order
+    compute: Callable[[Batch, Mapping[str, Any], Weights], NDArray[np.floating]]
+    start: Callable[[Mapping[str, Any], int, int, np.random.Generator], Weights] | None = None
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    needs: frozenset[Need] = frozenset()
+    fixed: frozenset[str] = frozenset()
+    single: Literal["same", "other"] = "other"
+
+    @property
+    def trains(self) -> bool:
+        """Whether it has weights."""
+        return self.start is not None
+
+    def settings(self, given: Mapping[str, Any]) -> dict[str, Value]:
+        """All settings, checked, defaults filled in.
+
+        Raises:
+            InputError: an unknown setting, or a value out of its bounds.
+        """
+        for name in given:
+            if name not in self.parameters:
+                known = ", ".join(self.parameters) or "none"
+                raise InputError(
+                    f"{self.name} has no parameter {name!r}",
+                    f"{nearest(name, tuple(self.parameters))}known: {known}",
+                )
+        return {
+            name: parameter.checked(self.name, name, given.get(name, parameter.default))
+            for name, parameter in self.parameters.items()
+        }
+
+
+class Pool:
+    """An operator ready to be called.
+
+    Args:
+        operator: which.
+        settings: all of them, see ``Operator.settings``.
+        weights: trained ones; where None, an operator that trains begins as training would
+            (from ``seed``) at its first call, when widths are known.
+        seed: of weights that are begun with.
+    """
+
+    def __init__(
+        self,
+        operator: Operator,
+        settings: Mapping[str, Value],
+        weights: Weights | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.operator = operator
+        self.settings = dict(settings)
+        self.seed = seed
+        self.weights: dict[str, NDArray[np.float32]] | None = (
+            None if weights is None else {**weights}
+        )
+        self._widths: tuple[int, int] | None = None
+
+    def __call__(
+        self,
+        states: ArrayLike,
+        lengths: ArrayLike,
+        *,
+        queries: ArrayLike | None = None,
+        segments: ArrayLike | None = None,
+    ) -> NDArray[np.float32]:
+        """Pool.
+
+        Args:
+            states: ``(tokens, d)``, texts one behind the other; ``(tokens, layers, d)`` for
+                operators that need layers (``(tokens, d)`` is one layer).
+            lengths: ``(texts,)``: the tokens of each text, at least 1.
+            queries: ``(texts, d_q)``, for operators that need them.
+            segments: tokens of each segment; a segment never crosses a text's end.
+
+        Returns:
+            ``(texts, d_out)`` float32, finite. Not brought to unit length.
+
+        Raises:
+            InputError: empty texts, lengths or segments that do not add up, NaN, a wrong type.
+        """
+        import numpy as np
+
+        batch = self._batch(states, lengths, queries, segments)
+        weights = self._weights(batch)
+        with np.errstate(over="ignore", invalid="ignore"):
+            vectors = self.operator.compute(batch, self.settings, weights).astype(np.float32)
+        if not np.isfinite(vectors).all():
+            row = int(np.argwhere(~np.isfinite(vectors))[0][0])
+            raise InputError(
+                f"{self.operator.name} gives no finite vector for text {row}",
+                "its states are too large: scale them",
+            )
+        return vectors
+
+    def save(self, file: Path) -> None:
+        """Write name, settings and weights into one ``.npz`` file."""
+        import json
+
+        import numpy as np
+
+        head = json.dumps({"operator": self.operator.name, "settings": self.settings})
+        arrays: dict[str, Any] = {
+            f"weight:{name}": value for name, value in (self.weights or {}).items()
+        }
+        with file.open("wb") as out:
+            np.savez(out, head=np.array(head), trained=self.weights is not None, **arrays)
+
+    def _batch(
+        self,
+        states: ArrayLike,
+        lengths: ArrayLike,
+        queries: ArrayLike | None,
+        segments: ArrayLike | None,
+    ) -> Batch:
+        import numpy as np
+
+        name, needs = self.operator.name, self.operator.needs
+        if "layers" in needs:
+            given = np.asarray(states)
+            values = checked_states(given[:, None] if given.ndim == 2 else given, 3)
+        else:
+            values = checked_states(states)
+        tokens = checked_lengths(lengths, len(values))
+        asked = None
+        if "queries" in needs:
+            if queries is None:
+                raise InputError(f"{name} needs a query for each text", "give queries=")
+            asked = checked_states(queries)
+            if len(asked) != len(tokens):
+                raise InputError(f"{len(asked)} queries for {len(tokens)} texts: one each")
+        elif queries is not None:
+            raise InputError(f"{name} reads no queries", "leave queries= away")
+        if segments is None:
+            return Batch(values, tokens, asked, np.ones(len(values), np.int64), tokens)
+        cut = checked_lengths(segments, len(values), "segments")
+        ends = np.cumsum(cut)
+        missing = ~np.isin(np.cumsum(tokens), ends)
+        if missing.any():
+            text = int(np.argmax(missing))
+            raise InputError(f"a segment goes on beyond the end of text {text}", "cut it there")
+        per_text = np.diff(np.searchsorted(ends, np.cumsum(tokens)) + 1, prepend=0)
+        return Batch(values, tokens, asked, cut, per_text.astype(np.int64))
+
+    def _weights(self, batch: Batch) -> Weights:
+        import numpy as np
+
+        if self.operator.start is None:
+            return {}
+        widths = batch.width, 0 if batch.queries is None else batch.queries.shape[1]
+        if self._widths != widths:
+            begun = self.operator.start(self.settings, *widths, np.random.default_rng(self.seed))
+            if self.weights is None:
+                self.weights = {n: np.asarray(value, np.float32) for n, value in begun.items()}
+            for name, value in begun.items():
+                has = self.weights[name].shape if name in self.weights else None
+                if has != value.shape:
+                    raise InputError(
+                        f"{self.operator.name}: the weight {name} has the shape {has}, but states "
+                        f"of width {batch.width} need {value.shape}",
+                        "give states as wide as those it was trained on",
+                    )
+            self._widths = widths
+        return self.weights or {}
+
+
+def read_head(file: Path) -> tuple[str, dict[str, Any], dict[str, NDArray[np.float32]] | None]:
+    """Name, settings and weights of a file that ``Pool.save`` wrote.
+
+    Raises:
+        ModelError: the file is damaged or something else.
+    """
+    import json
+    import zipfile
+
+    import numpy as np
+
+    try:
+        with np.load(file, allow_pickle=False) as arrays:
+            head = json.loads(str(arrays["head"]))
+            prefix = "weight:"
+            weights = {n[len(prefix) :]: arrays[n] for n in arrays.files if n.startswith(prefix)}
+            trained = bool(arrays["trained"])
+    except (KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise ModelError(
+            f"{file} holds no pooling ({error})", "write it again with Pool.save"
+        ) from None
+    return head["operator"], head["settings"], weights if trained else None

@@ -1,0 +1,143 @@
+"""Sums, maxima and softmaxes of texts that lie one behind the other.
+
+    states    (tokens, d)     all tokens of all texts, nothing between them
+    lengths   (texts,)        [2, 3]: tokens 0-1 are the first text, 2-4 the second
+
+There is no padding, so none can leak. Sums are float64 inside and float32 outside: 4,096 numbers
+of 16 added in float16 are infinite. Ragged texts of a further cut (segments, landmarks) are the
+same thing with other lengths.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from milepost.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+
+def checked_lengths(lengths: ArrayLike, tokens: int, what: str = "lengths") -> NDArray[np.int64]:
+    """Lengths as ``(texts,)`` int64.
+
+    Raises:
+        InputError: they are no row of whole numbers of at least 1, or do not add up to ``tokens``.
+    """
+    import numpy as np
+
+    given = np.asarray(lengths)
+    if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
+        raise InputError(
+            f"{what} must be one row of whole numbers, not {given.dtype} of shape {given.shape}",
+            "give the number of tokens of each text",
+        )
+    if given.size and int(given.min()) < 1:
+        number = int(np.argmin(given))
+        raise InputError(
+            f"text {number} has {int(given[number])} tokens: an empty text has no vector",
+            "leave it out",
+        )
+    if int(given.sum()) != tokens:
+        raise InputError(
+            f"{what} add up to {int(given.sum())}, but there are {tokens} tokens",
+            "give the number of tokens of each text, without padding",
+        )
+    return given.astype(np.int64)
+
+
+def checked_states(states: ArrayLike, dimensions: int = 2) -> NDArray[np.float32]:
+    """States as float32 with ``dimensions`` axes, finite.
+
+    Raises:
+        InputError: another type, another shape, or a number that is none.
+    """
+    import numpy as np
+
+    given = np.asarray(states)
+    if given.dtype.kind != "f":
+        raise InputError(
+            f"states are {given.dtype}, not floating-point numbers", "give float32 or float16"
+        )
+    if given.ndim != dimensions or 0 in given.shape[1:]:
+        wanted = "(tokens, d)" if dimensions == 2 else "(tokens, layers, d)"
+        raise InputError(f"states have the shape {given.shape}, not {wanted}")
+    if not np.isfinite(given).all():
+        row = int(np.argwhere(~np.isfinite(given))[0][0])
+        raise InputError(
+            f"the state of token {row} holds NaN or infinity", "find out where it comes from"
+        )
+    return given.astype(np.float32)
+
+
+def starts(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where each text begins, ``(texts,)``."""
+    import numpy as np
+
+    return np.cumsum(lengths) - lengths
+
+
+def owners(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The text of each token, ``(tokens,)``."""
+    import numpy as np
+
+    return np.repeat(np.arange(len(lengths)), lengths)
+
+
+def sums(values: NDArray[np.floating], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Sum over each text, ``(texts, …)`` float64."""
+    import numpy as np
+
+    if not len(lengths):
+        return np.zeros((0, *values.shape[1:]))
+    result: NDArray[np.float64] = np.add.reduceat(
+        values.astype(np.float64), starts(lengths), axis=0
+    )
+    return result
+
+
+def means(values: NDArray[np.floating], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Mean over each text, ``(texts, …)`` float64: states [2, 4 | 9], lengths [2, 1] → [3, 9]."""
+    shape = (-1,) + (1,) * (values.ndim - 1)
+    result: NDArray[np.float64] = sums(values, lengths) / lengths.reshape(shape)
+    return result
+
+
+def maxima(values: NDArray[np.floating], lengths: NDArray[np.int64]) -> NDArray[np.floating]:
+    """Greatest value of each text and channel, ``(texts, …)``."""
+    import numpy as np
+
+    if not len(lengths):
+        return np.zeros((0, *values.shape[1:]), values.dtype)
+    result: NDArray[np.floating] = np.maximum.reduceat(values, starts(lengths), axis=0)
+    return result
+
+
+def log_sums(values: NDArray[np.floating], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
+    """``ln Σ exp`` over each text, ``(texts, …)`` float64, without overflow."""
+    import numpy as np
+
+    top = maxima(values, lengths).astype(np.float64)
+    shifted = np.exp(values - top[owners(lengths)])
+    result: NDArray[np.float64] = np.log(sums(shifted, lengths)) + top
+    return result
+
+
+def softmax(scores: NDArray[np.floating], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Softmax over the tokens of each text, ``(tokens, …)`` float64; each text's sums to 1."""
+    import numpy as np
+
+    result: NDArray[np.float64] = np.exp(scores - log_sums(scores, lengths)[owners(lengths)])
+    return result
+
+
+def unit(vectors: NDArray[np.floating]) -> NDArray[np.float32]:
+    """Rows at unit length, float32; a row of zeros stays one."""
+    import numpy as np
+
+    norm = np.linalg.norm(vectors.astype(np.float64), axis=-1, keepdims=True)
+    result: NDArray[np.float32] = (vectors / np.where(norm > 1e-12, norm, np.inf)).astype(
+        np.float32
+    )
+    return result

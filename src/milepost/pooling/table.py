@@ -1,0 +1,62 @@
+"""One table of all operators: ``names``, ``get``, ``load``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from milepost.errors import InputError, nearest
+from milepost.pooling.operator import Operator, Pool, read_head
+from milepost.pooling.plain import OPERATORS as PLAIN
+
+if TYPE_CHECKING:
+    from milepost.pooling.operator import Weights
+
+TABLE: dict[str, Operator] = {operator.name: operator for operator in (*PLAIN,)}
+"""Every operator by its name."""
+
+
+def names() -> dict[str, Operator]:
+    """Every operator: its paper, parameters, what it needs."""
+    return dict(TABLE)
+
+
+def operator(name: str) -> Operator:
+    """One row of the table.
+
+    Raises:
+        InputError: there is no such operator; the nearest known name is said.
+    """
+    if name not in TABLE:
+        raise InputError(
+            f"there is no pooling {name!r}",
+            f"{nearest(name, tuple(TABLE))}known: {', '.join(TABLE)}",
+        )
+    return TABLE[name]
+
+
+def get(name: str, /, *, weights: Weights | None = None, seed: int = 0, **settings: Any) -> Pool:
+    """An operator set up: ``get("ggem", groups=8)(states, lengths)``.
+
+    Args:
+        name: see ``names``.
+        weights: trained ones by name; None for those that training begins with.
+        seed: of weights that are begun with.
+        settings: see the operator's parameters.
+
+    Raises:
+        InputError: an unknown operator or parameter, or a value out of its bounds.
+    """
+    row = operator(name)
+    return Pool(row, row.settings(settings), weights, seed)
+
+
+def load(file: Path | str) -> Pool:
+    """A pooling that ``Pool.save`` wrote.
+
+    Raises:
+        ModelError: the file is damaged or something else.
+        InputError: it names an operator that this version does not have.
+    """
+    name, settings, weights = read_head(Path(file))
+    return get(name, weights=weights, **settings)

@@ -1,0 +1,158 @@
+"""What holds for every operator of the table."""
+
+import numpy as np
+import pytest
+from every_operator import NAMES, WIDTH, cut, inputs, one, warm
+from hypothesis import given as draw
+from hypothesis import strategies as st
+
+from milepost import pooling
+from milepost.errors import InputError, ModelError
+
+LENGTHS = [4, 1, 7, 2]
+
+
+@pytest.fixture(params=NAMES)
+def name(request):
+    return request.param
+
+
+def test_a_text_has_the_same_vector_alone_and_beside_others(name):
+    pool = warm(name)
+    states, given = inputs(name, np.random.default_rng(1), LENGTHS)
+    together = pool(states, LENGTHS, **given)
+    for number, length in enumerate(LENGTHS):
+        part, alone = one(name, states, given, LENGTHS, number)
+        np.testing.assert_allclose(
+            pool(part, [length], **alone)[0], together[number], rtol=2e-5, atol=2e-6
+        )
+
+
+def test_the_order_of_texts_changes_nothing_but_the_order(name):
+    pool = warm(name)
+    states, given = inputs(name, np.random.default_rng(2), LENGTHS)
+    parts = [one(name, states, given, LENGTHS, n) for n in range(len(LENGTHS))]
+    turned = {key: np.concatenate([alone[key] for _, alone in parts[::-1]]) for key in given}
+    back = pool(np.concatenate([part for part, _ in parts[::-1]]), LENGTHS[::-1], **turned)
+    np.testing.assert_allclose(back[::-1], pool(states, LENGTHS, **given), rtol=2e-5, atol=2e-6)
+
+
+def test_the_order_of_tokens_counts_as_the_table_says(name):
+    pool = warm(name)
+    row = pooling.names()[name]
+    states, given = inputs(name, np.random.default_rng(3), [6])
+    alike = np.allclose(
+        pool(states, [6], **given), pool(states[[3, 0, 5, 1, 4, 2]], [6], **given), atol=1e-5
+    )
+    assert alike == (row.order == "free")
+
+
+def test_one_token_is_its_own_vector_where_the_table_says_so(name):
+    row = pooling.names()[name]
+    if row.single != "same":
+        pytest.skip("this operator changes single tokens")
+    states, given = inputs(name, np.random.default_rng(4), [1])
+    vector = warm(name)(states, [1], **given)
+    np.testing.assert_allclose(vector, states.reshape(1, -1)[:, -WIDTH:], rtol=1e-5, atol=1e-6)
+
+
+def test_states_in_half_precision_give_nearly_the_same(name):
+    pool = warm(name)
+    states, given = inputs(name, np.random.default_rng(6), LENGTHS)
+    full, half = (pool(states.astype(kind), LENGTHS, **given) for kind in ("f4", "f2"))
+    scale = np.abs(full).max() + 1e-3
+    assert np.abs(full - half).max() / scale < 0.02
+
+
+def test_many_large_halves_do_not_overflow(name):
+    states, given = inputs(name, np.random.default_rng(6), [4096])
+    vector = pooling.get(name)(np.full(states.shape, 16, np.float16), [4096], **given)
+    assert np.isfinite(vector).all()
+
+
+def test_saved_and_loaded_it_computes_the_same(name, tmp_path):
+    pool = warm(name)
+    states, given = inputs(name, np.random.default_rng(7), LENGTHS)
+    pool.save(tmp_path / "pooling.npz")
+    again = pooling.load(tmp_path / "pooling.npz")
+    assert again.settings == pool.settings
+    np.testing.assert_array_equal(pool(states, LENGTHS, **given), again(states, LENGTHS, **given))
+
+
+def test_the_caller_s_arrays_are_left_alone(name):
+    states, given = inputs(name, np.random.default_rng(8), LENGTHS)
+    before = states.copy()
+    warm(name)(states, LENGTHS, **given)
+    np.testing.assert_array_equal(states, before)
+
+
+@draw(lengths=st.lists(st.integers(1, 9), min_size=1, max_size=5), seed=st.integers(0, 99))
+def test_any_lengths_give_one_finite_vector_a_text(lengths, seed):
+    for name in NAMES:
+        states, given = inputs(name, np.random.default_rng(seed), lengths)
+        vectors = pooling.get(name)(states, lengths, **given)
+        assert vectors.shape[0] == len(lengths)
+        assert vectors.dtype == np.float32
+
+
+def refused(name, match, states, lengths, **given):
+    with pytest.raises(InputError, match=match):
+        pooling.get(name)(states, lengths, **given)
+
+
+def test_what_cannot_be_pooled_is_named(name):
+    states, given = inputs(name, np.random.default_rng(9), LENGTHS)
+    without = {key: value for key, value in given.items() if key != "segments"}
+    refused(name, "add up to 15, but there are 14", states, [4, 1, 7, 3], **without)
+    refused(name, "text 1 has 0 tokens", states, [4, 0, 10], **without)
+    refused(name, "one row of whole numbers", states, [4.0, 10.0], **without)
+    refused(name, "not floating-point", states.astype(int), LENGTHS, **given)
+    hurt = states.copy()
+    hurt[5] = np.nan
+    refused(name, "token 5 holds NaN", hurt, LENGTHS, **given)
+    with pytest.raises(InputError, match=f"{name} has no parameter 'gruops'"):
+        pooling.get(name, gruops=3)
+
+
+def test_a_segment_must_end_with_its_text():
+    refused("lmk", "beyond the end of text 0", np.ones((5, 2), "f4"), [2, 3], segments=[3, 2])
+
+
+def test_queries_are_asked_for_and_counted():
+    refused("mean", "reads no queries", np.ones((5, 2), "f4"), [2, 3], queries=np.ones((2, 2)))
+
+
+def test_an_unknown_operator_is_answered_with_the_nearest():
+    with pytest.raises(InputError, match="did you mean 'mean'"):
+        pooling.get("maen")
+
+
+def test_a_setting_out_of_bounds_says_its_bounds():
+    with pytest.raises(InputError, match=r"temperature is 0\.0; give at least 0\.001"):
+        pooling.get("attention", temperature=0)
+    with pytest.raises(InputError, match=r"not float; its default is 1\.0"):
+        pooling.get("attention", temperature="hot")
+
+
+def test_weights_of_another_width_are_refused():
+    pool = warm("attention")
+    with pytest.raises(InputError, match="states of width 3 need"):
+        pooling.get("attention", weights=pool.weights)(np.ones((2, 3), "f4"), [2])
+
+
+def test_a_file_that_holds_no_pooling_is_named(tmp_path):
+    (tmp_path / "x.npz").write_bytes(b"PK not really")
+    with pytest.raises(ModelError, match="holds no pooling"):
+        pooling.load(tmp_path / "x.npz")
+
+
+def test_a_poolings_row_tells_paper_and_equation(name):
+    row = pooling.names()[name]
+    assert row.name == name
+    assert row.title
+    assert "=" in row.equation
+    assert all(parameter.help.endswith(".") for parameter in row.parameters.values())
+
+
+def test_segments_are_cut_as_the_helper_says():
+    assert cut(7) == [1, 2, 3, 1]
