@@ -39,9 +39,7 @@ Examples:
 @json_option
 @common
 @click.pass_obj
-def shapes(
-    settings: Settings, arms: tuple[str, ...], seeds: int, steps: int, as_json: bool
-) -> int:
+def shapes(settings: Settings, arms: tuple[str, ...], seeds: int, steps: int, as_json: bool) -> int:
     """Segment discs, squares and bars whose class is decided at one end, far from the other."""
     from milepost._optional import require
 

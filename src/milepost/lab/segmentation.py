@@ -163,8 +163,6 @@ def study(
             net = trained(name, seed, steps, budget=budget)
             seconds = time.perf_counter() - begun
             outcomes.append(
-                Outcome(
-                    name, seed, weights(net.block), seconds, milliseconds(net), tested(net)
-                )
+                Outcome(name, seed, weights(net.block), seconds, milliseconds(net), tested(net))
             )
     return outcomes

@@ -19,9 +19,7 @@ SIZE = 32
 NOISE = 0.25
 
 
-def draw(
-    count: int, seed: int, size: int = SIZE
-) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+def draw(count: int, seed: int, size: int = SIZE) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     """Draw images.
 
     Args:
@@ -61,9 +59,7 @@ def _round_and_square(
         image[inside], labels[inside] = rng.uniform(0.7, 1.3), kind
 
 
-def _bar(
-    image: NDArray[np.float64], labels: NDArray[np.int64], rng: np.random.Generator
-) -> None:
+def _bar(image: NDArray[np.float64], labels: NDArray[np.int64], rng: np.random.Generator) -> None:
     """Lie a bar over the rest, along rows or columns, its telling end on either side."""
     size = len(image)
     kind = int(rng.integers(3, 5))

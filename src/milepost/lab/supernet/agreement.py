@@ -59,9 +59,7 @@ def interval(
         # A placement drawn twice is the same thing twice: it ties with itself on both sides.
         some = rng.integers(0, rankings.shape[1], rankings.shape[1])
         runs = rng.integers(0, len(rankings), len(rankings))
-        drawn.append(
-            float(np.mean([tau(truths[run][some], rankings[run][some]) for run in runs]))
-        )
+        drawn.append(float(np.mean([tau(truths[run][some], rankings[run][some]) for run in runs])))
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
     mean = float(np.mean([tau(*both) for both in zip(truths, rankings, strict=True)]))
     return mean, float(low), float(high)

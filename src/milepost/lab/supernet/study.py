@@ -226,9 +226,7 @@ class _Judge:
         ]
         return proxies + ways
 
-    def _chance(
-        self, name: str, steps: int, draws: int, validated: NDArray[np.float64]
-    ) -> Method:
+    def _chance(self, name: str, steps: int, draws: int, validated: NDArray[np.float64]) -> Method:
         """The best on validation of some drawn placements, each trained alone: its mean regret."""
         import numpy as np
 

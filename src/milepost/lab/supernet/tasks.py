@@ -80,9 +80,7 @@ SIDE = 16
 IMAGE_CHANNELS = 8
 
 
-def motifs(
-    count: int, rng: np.random.Generator
-) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+def motifs(count: int, rng: np.random.Generator) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     """Rows of symbols that hold both motifs: class 1 where the second comes first.
 
     Returns:
@@ -109,9 +107,7 @@ def motifs(
     return states.astype(np.float32), classes
 
 
-def textures(
-    count: int, rng: np.random.Generator
-) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+def textures(count: int, rng: np.random.Generator) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     """Images of two discs, side by side or one above the other, filled with checks or stripes.
 
     Returns:
