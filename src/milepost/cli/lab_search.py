@@ -66,7 +66,7 @@ Examples:
 @click.option(
     "--budget",
     type=click.IntRange(1),
-    default=4,
+    default=3,
     show_default=True,
     metavar="N",
     help="A search takes N times those steps.",

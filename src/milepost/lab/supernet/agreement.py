@@ -22,7 +22,8 @@ def tau(first: NDArray[np.floating], second: NDArray[np.floating]) -> float:
     import numpy as np
 
     above = np.triu_indices(len(first), 1)
-    a, b = (np.sign(x[:, None] - x[None])[above] for x in (first, second))
+    # Compared and not subtracted: what nobody knows is -inf, and less itself it is no number.
+    a, b = (((x[:, None] > x).astype(np.int64) - (x[:, None] < x))[above] for x in (first, second))
     both = float(np.abs(a).sum() * np.abs(b).sum()) ** 0.5
     return float((a * b).sum()) / both if both else 0.0
 

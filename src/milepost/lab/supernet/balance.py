@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 UNEVEN = 1e-4
 """Divergence of the nets' loads from even ones that is let pass."""
-ROUNDS = 1000
+ROUNDS = 100
 
 
 def shares(scores: NDArray[np.floating], temperature: float) -> NDArray[np.float64]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch.nn import functional as F
 
@@ -17,29 +19,31 @@ class Learner:
     Args:
         task: what it learns.
         seed: of its weights and of its batches.
-        steps: it will take at most; its rate falls along half a cosine over them.
     """
 
-    def __init__(self, task: Task, seed: int, steps: int) -> None:
+    def __init__(self, task: Task, seed: int) -> None:
         self.task = task
         self._draws = torch.Generator().manual_seed(seed)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             self.net = task.net()
         self._optimizer = torch.optim.Adam(self.net.parameters(), lr=RATE)
-        self._rates = torch.optim.lr_scheduler.CosineAnnealingLR(self._optimizer, steps)
 
-    def step(self, placement: Placement) -> None:
-        """Learn from one batch."""
+    def step(self, placement: Placement, done: float) -> None:
+        """Learn from one batch.
+
+        Args:
+            placement: of the halvings in this step.
+            done: share of all steps that are taken, of all nets together: the rate falls along
+                half a cosine over them.
+        """
+        for group in self._optimizer.param_groups:
+            group["lr"] = RATE * (1 + math.cos(math.pi * done)) / 2
         inputs, classes = self._rows(self.task.train, BATCH)
         loss = F.cross_entropy(self.net(inputs, placement), classes)
         self._optimizer.zero_grad()
         loss.backward()
         self._optimizer.step()
-
-    def cool(self) -> None:
-        """Lower the rate by a step of the plan, whoever takes that step."""
-        self._rates.step()
 
     @torch.no_grad()
     def accuracy(self, placement: Placement, part: Part, rows: int | None = None) -> float:
@@ -55,8 +59,7 @@ class Learner:
 
 def alone(task: Task, placement: Placement, seed: int, steps: int) -> Learner:
     """A net trained with one placement only."""
-    learner = Learner(task, seed, steps)
-    for _ in range(steps):
-        learner.step(placement)
-        learner.cool()
+    learner = Learner(task, seed)
+    for step in range(steps):
+        learner.step(placement, step / steps)
     return learner

@@ -68,7 +68,7 @@ def search(
     import numpy as np
 
     rng = np.random.default_rng(seed)
-    learners = [Learner(task, 1000 * seed + number, steps) for number in range(nets)]
+    learners = [Learner(task, 1000 * seed + number) for number in range(nets)]
     scores = Scores(len(task.placements), nets)
     usual = Scores(1, 1, DRIFT)
     given = _given(task, nets, assignment, rng)
@@ -79,9 +79,7 @@ def search(
         else:
             logs = _followed(scores, usual, step / steps, even=assignment == "learnt")
             net = int(rng.choice(nets, p=np.exp(logs[placement])))
-        learners[net].step(task.placements[placement])
-        for learner in learners:
-            learner.cool()
+        learners[net].step(task.placements[placement], step / steps)
         accuracy = learners[net].accuracy(task.placements[placement], task.search, SLICE)
         usual.add(0, 0, accuracy)
         scores.add(placement, net, accuracy - float(usual.values[0, 0]))

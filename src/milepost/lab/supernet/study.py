@@ -84,7 +84,7 @@ def study(
     assignments: Sequence[Assignment] = ("learnt", "fixed"),
     seeds: int = 3,
     steps: int = 200,
-    budget: int = 4,
+    budget: int = 3,
     progress: Progress = lambda _, __, ___: None,
 ) -> Study:
     """Search with every method, and judge each by training every placement alone.
