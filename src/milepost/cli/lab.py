@@ -8,7 +8,10 @@ import click
 
 from milepost.errors import MilepostError, nearest
 
-EXPERIMENTS: dict[str, tuple[str, str]] = {}
+EXPERIMENTS: dict[str, tuple[str, str]] = {
+    "search": ("milepost.cli.lab_search", "Where to halve: supernets against brute force."),
+    "shapes": ("milepost.cli.lab_shapes", "P2AT on images: published, mended, rivals."),
+}
 """A command's name → the module where it has that name, and a line of help.
 
 Modules are imported when their command is asked for: most need the train extra."""
