@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milepost.errors import InputError, nearest
+from milepost.pooling.ggem import OPERATORS as GGEM
 from milepost.pooling.operator import Operator, Pool, read_head
 from milepost.pooling.plain import OPERATORS as PLAIN
 
 if TYPE_CHECKING:
     from milepost.pooling.operator import Weights
 
-TABLE: dict[str, Operator] = {operator.name: operator for operator in (*PLAIN,)}
+TABLE: dict[str, Operator] = {operator.name: operator for operator in (*PLAIN, *GGEM)}
 """Every operator by its name."""
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from milepost.model.pooling.ggem import MODULES as GGEM
 from milepost.model.pooling.module import PoolModule
 from milepost.model.pooling.plain import MODULES as PLAIN
 from milepost.pooling.table import operator
 
 MODULES: dict[str, type[PoolModule]] = {
     **PLAIN,
+    **GGEM,
 }
 
 
