@@ -6,14 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milepost.errors import InputError, nearest
+from milepost.pooling.bilinear import OPERATORS as BILINEAR
 from milepost.pooling.ggem import OPERATORS as GGEM
 from milepost.pooling.operator import Operator, Pool, read_head
 from milepost.pooling.plain import OPERATORS as PLAIN
+from milepost.pooling.sketch import OPERATORS as SKETCH
 
 if TYPE_CHECKING:
     from milepost.pooling.operator import Weights
 
-TABLE: dict[str, Operator] = {operator.name: operator for operator in (*PLAIN, *GGEM)}
+TABLE: dict[str, Operator] = {operator.name: operator for operator in (*PLAIN, *GGEM, *BILINEAR, *SKETCH)}
 """Every operator by its name."""
 
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from milepost.model.pooling.bilinear import MODULES as BILINEAR
 from milepost.model.pooling.ggem import MODULES as GGEM
 from milepost.model.pooling.module import PoolModule
 from milepost.model.pooling.plain import MODULES as PLAIN
+from milepost.model.pooling.sketch import MODULES as SKETCH
 from milepost.pooling.table import operator
 
 MODULES: dict[str, type[PoolModule]] = {
     **PLAIN,
     **GGEM,
+    **BILINEAR,
+    **SKETCH,
 }
 
 
