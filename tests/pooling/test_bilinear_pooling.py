@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from milepost import pooling
+from milepost.errors import InputError
 from milepost.pooling.bilinear import METHODS
 from milepost.pooling.fusions import fusion
 
@@ -80,3 +81,8 @@ def test_the_second_moment_is_not_the_square_of_the_first():
     one = pooling.get("sketch-moment")
     both, alone = one(np.concatenate([TOKENS, mean[None]]), [2, 1])
     assert np.abs(both - alone).max() > 0.5
+
+
+def test_a_module_must_know_how_wide_queries_are():
+    with pytest.raises(InputError, match="give query_width="):
+        pooling.names()["mlb"].start({}, 8, 0, np.random.default_rng(0))

@@ -165,7 +165,9 @@ def test_shuffled_channels_make_groups_of_one_size_and_are_kept_with_the_weights
 
 
 def test_groups_that_do_not_divide_the_channels_are_refused():
-    with pytest.raises(InputError, match=r"12 channels cannot be cut into 8 groups.*give groups=4 or 6"):
+    with pytest.raises(
+        InputError, match=r"12 channels cannot be cut into 8 groups.*give groups=4 or 6"
+    ):
         pooling.get("ggem", groups=8)(np.ones((2, 12), "f4"), [2])
 
 

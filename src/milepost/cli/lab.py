@@ -8,7 +8,9 @@ import click
 
 from milepost.errors import MilepostError, nearest
 
-EXPERIMENTS: dict[str, tuple[str, str]] = {}
+EXPERIMENTS: dict[str, tuple[str, str]] = {
+    "fusion": ("milepost.cli.lab_fusion", "What bilinear fusions are worth beside plain ones."),
+}
 """A command's name → the module where it has that name, and a line of help.
 
 Modules are imported when their command is asked for: most need the train extra."""

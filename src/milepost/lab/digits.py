@@ -1,9 +1,9 @@
 """Any pooling at the end of a small patch transformer that reads digits.
 
 The 1,797 digits of 8 × 8 that come with scikit-learn, cut into 16 patches of 2 × 2; two layers of
-width 32 with four heads; the pooling reads the states behind the last LayerNorm. Everything but the
-pooling is the same for all: images, their order, steps, rates, and where the network begins.
-Effects that need a million images cannot be seen here: 597 images are tested, so one is 0.17 points.
+width 32 with four heads; the pooling reads the states behind the last LayerNorm. Everything but
+the pooling is the same for all: images, their order, steps, rates, and where the network begins.
+What needs a million images cannot be seen here: 597 images are tested, so one is 0.17 points.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from milepost._optional import require
 from milepost.errors import InputError
 from milepost.evaluate.statistics import Difference, difference
 from milepost.model.pooling import PoolModule, module
+from milepost.pooling.table import operator
 
 TRAINED = 1200
 """Images that are trained on; the other 597 are tested."""
@@ -154,7 +155,7 @@ def train_digits(
     name: str,
     settings: Mapping[str, Any] | None = None,
     seed: int = 0,
-    recipe: Recipe = Recipe(),  # noqa: B008 # frozen
+    recipe: Recipe = Recipe(),
     *,
     guess: bool = False,
 ) -> Outcome:
@@ -175,9 +176,9 @@ def train_digits(
     # The pooling draws from a generator of its own: the network begins alike whatever it draws.
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        pooling = module(name, recipe.width, seed=seed, **(settings or {}))
-        if "queries" in pooling.operator.needs:
+        if "queries" in operator(name).needs:
             raise InputError(f"{name} reads queries, and digits have none", "choose another")
+        pooling = module(name, recipe.width, seed=seed, **(settings or {}))
         reader = DigitReader(recipe, pooling)
         images, kinds = digits()
         images = patched(images)
@@ -195,7 +196,7 @@ def train_digits(
 def compare(
     arms: Mapping[str, tuple[str, Mapping[str, Any]]],
     seeds: Sequence[int],
-    recipe: Recipe = Recipe(),  # noqa: B008 # frozen
+    recipe: Recipe = Recipe(),
 ) -> dict[str, Row]:
     """Several operators beside the first, by the same seeds and images.
 
@@ -223,9 +224,7 @@ def compare(
     }
 
 
-def _train(
-    reader: DigitReader, images: Tensor, kinds: Tensor, recipe: Recipe, seed: int
-) -> None:
+def _train(reader: DigitReader, images: Tensor, kinds: Tensor, recipe: Recipe, seed: int) -> None:
     pool = list(reader.pooling.parameters())
     mine = {id(weight) for weight in pool}
     rest = [weight for weight in reader.parameters() if id(weight) not in mine]

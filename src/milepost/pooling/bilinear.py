@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from milepost.errors import InputError
 from milepost.pooling.fusion_cores import FUSIONS
 from milepost.pooling.operator import Batch, Operator, Parameter
 from milepost.pooling.ragged import maxima, means, owners
@@ -40,6 +41,8 @@ def _pooled(
 def _start(
     row: Fusion, settings: Mapping[str, Any], width: int, asked: int, random: np.random.Generator
 ) -> Weights:
+    if not asked:
+        raise InputError(f"{row.name} reads queries of a width not known", "give query_width=")
     return row.start(settings, asked, width, random)
 
 

@@ -82,9 +82,7 @@ class Fusion:
             made[name] = random.uniform(-bound, bound, shape).astype(np.float32)
         return made
 
-    def fuse(
-        self, x: Array, y: Array, settings: Mapping[str, Any], weights: Weights
-    ) -> Array:
+    def fuse(self, x: Array, y: Array, settings: Mapping[str, Any], weights: Weights) -> Array:
         """``out(core(x, y))``, ``(…, out)``."""
         return linear(self.core(x, y, settings, weights), "out", weights)
 

@@ -52,7 +52,7 @@ def _active(v: Array, name: str) -> Array:
 
 
 def _beside(x: Array, y: Array) -> Array:
-    """x beside y, after broadcasting."""
+    """Both beside each other, after broadcasting."""
     import numpy as np
 
     ahead = np.broadcast_shapes(x.shape[:-1], y.shape[:-1])
@@ -220,7 +220,7 @@ _NORM = Parameter(
     choices=("none", "chunk", "whole"),
 )
 _ACTIVE = Parameter("tanh", "What both sides go through.", choices=("none", "relu", "tanh"))
-_BINS = Parameter(512, "Bins of the sketch, at least as many as either vector has numbers.", 1, MOST)
+_BINS = Parameter(512, "Bins, at least as many as either vector has numbers.", 1, MOST)
 
 _ROWS = (
     Fusion(

@@ -135,9 +135,7 @@ def _magnitudes(
     return 1.0, values if form == "clamp" else np.logaddexp(0.0, values)
 
 
-def _start(
-    settings: Mapping[str, Any], width: int, _: int, random: np.random.Generator
-) -> Weights:
+def _start(settings: Mapping[str, Any], width: int, _: int, random: np.random.Generator) -> Weights:
     import numpy as np
 
     groups = int(settings.get("groups", 1))

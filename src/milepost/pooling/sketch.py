@@ -40,7 +40,8 @@ def drawn(
 
     Args:
         what: the operator, for messages.
-        x_width, y_width: numbers of the two vectors.
+        x_width: numbers of x.
+        y_width: numbers of y.
         size: bins.
         random: draws them.
 
@@ -126,9 +127,7 @@ OPERATORS = (
         compute=moment,
         start=_moment_start,
         parameters={
-            "size": Parameter(
-                512, "Bins, at least as many as channels.", least=1, most=MOST
-            )
+            "size": Parameter(512, "Bins, at least as many as channels.", least=1, most=MOST)
         },
         fixed=DRAWN,
     ),

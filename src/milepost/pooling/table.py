@@ -15,7 +15,9 @@ from milepost.pooling.sketch import OPERATORS as SKETCH
 if TYPE_CHECKING:
     from milepost.pooling.operator import Weights
 
-TABLE: dict[str, Operator] = {operator.name: operator for operator in (*PLAIN, *GGEM, *BILINEAR, *SKETCH)}
+TABLE: dict[str, Operator] = {
+    operator.name: operator for operator in (*PLAIN, *GGEM, *BILINEAR, *SKETCH)
+}
 """Every operator by its name."""
 
 

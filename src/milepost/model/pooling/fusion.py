@@ -25,7 +25,8 @@ class FusionModule(nn.Module):
     Args:
         row: of the table.
         settings: all of them, checked.
-        x_width, y_width: numbers of the two vectors.
+        x_width: numbers of x.
+        y_width: numbers of y.
         seed: of the weights begun with, those of the reference.
     """
 
@@ -177,7 +178,8 @@ def fusion_module(
 
     Args:
         name: see ``milepost.pooling.fusion_cores.FUSIONS``.
-        x_width, y_width: numbers of the two vectors.
+        x_width: numbers of x.
+        y_width: numbers of y.
         seed: of the weights begun with.
         settings: see the fusion's parameters.
 
