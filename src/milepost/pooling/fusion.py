@@ -107,7 +107,8 @@ def normal(z: Array) -> Array:
 
 def linear(v: Array, name: str, weights: Weights) -> Array:
     """The map ``name`` of weights, with its bias where it has one."""
-    return v @ weights[f"{name}_map"].T + weights.get(f"{name}_bias", 0.0)
+    result: Array = v @ weights[f"{name}_map"].T + weights.get(f"{name}_bias", 0.0)
+    return result
 
 
 def chunk_sizes(width: int, chunks: int) -> list[int]:
