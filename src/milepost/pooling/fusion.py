@@ -102,13 +102,13 @@ def normal(z: Array) -> Array:
     import numpy as np
 
     rooted = signed_root(z)
-    return rooted / np.sqrt((rooted**2).sum(-1, keepdims=True) + NORM)
+    result: Array = rooted / np.sqrt((rooted**2).sum(-1, keepdims=True) + NORM)
+    return result
 
 
 def linear(v: Array, name: str, weights: Weights) -> Array:
     """The map ``name`` of weights, with its bias where it has one."""
-    result: Array = v @ weights[f"{name}_map"].T + weights.get(f"{name}_bias", 0.0)
-    return result
+    return v @ weights[f"{name}_map"].T + weights.get(f"{name}_bias", 0.0)
 
 
 def chunk_sizes(width: int, chunks: int) -> list[int]:
