@@ -11,6 +11,7 @@ from milepost.errors import MilepostError, nearest
 EXPERIMENTS: dict[str, tuple[str, str]] = {
     "search": ("milepost.cli.lab_search", "Where to halve: supernets against brute force."),
     "shapes": ("milepost.cli.lab_shapes", "P2AT on images: published, mended, rivals."),
+    "fusion": ("milepost.cli.lab_fusion", "What bilinear fusions are worth beside plain ones."),
 }
 """A command's name → the module where it has that name, and a line of help.
 

@@ -77,6 +77,27 @@ class Parameter:
         return checked
 
 
+def checked_settings(
+    operator: str, parameters: Mapping[str, Parameter], given: Mapping[str, Any]
+) -> dict[str, Value]:
+    """All settings, checked, defaults filled in.
+
+    Raises:
+        InputError: an unknown setting, or a value out of its bounds.
+    """
+    for name in given:
+        if name not in parameters:
+            known = ", ".join(parameters) or "none"
+            raise InputError(
+                f"{operator} has no parameter {name!r}",
+                f"{nearest(name, tuple(parameters))}known: {known}",
+            )
+    return {
+        name: parameter.checked(operator, name, given.get(name, parameter.default))
+        for name, parameter in parameters.items()
+    }
+
+
 @dataclass(frozen=True, slots=True)
 class Batch:
     """Texts one behind the other, checked.
@@ -146,17 +167,7 @@ class Operator:
         Raises:
             InputError: an unknown setting, or a value out of its bounds.
         """
-        for name in given:
-            if name not in self.parameters:
-                known = ", ".join(self.parameters) or "none"
-                raise InputError(
-                    f"{self.name} has no parameter {name!r}",
-                    f"{nearest(name, tuple(self.parameters))}known: {known}",
-                )
-        return {
-            name: parameter.checked(self.name, name, given.get(name, parameter.default))
-            for name, parameter in self.parameters.items()
-        }
+        return checked_settings(self.name, self.parameters, given)
 
 
 class Pool:

@@ -6,15 +6,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milepost.errors import InputError, nearest
+from milepost.pooling.bilinear import OPERATORS as BILINEAR
+from milepost.pooling.ggem import OPERATORS as GGEM
 from milepost.pooling.hierarchy import OPERATORS as HIERARCHY
 from milepost.pooling.operator import Operator, Pool, read_head
 from milepost.pooling.p2at import OPERATORS as P2AT
 from milepost.pooling.plain import OPERATORS as PLAIN
+from milepost.pooling.sketch import OPERATORS as SKETCH
 
 if TYPE_CHECKING:
     from milepost.pooling.operator import Weights
 
-TABLE: dict[str, Operator] = {operator.name: operator for operator in (*PLAIN, *P2AT, *HIERARCHY)}
+TABLE: dict[str, Operator] = {
+    operator.name: operator
+    for operator in (
+        *PLAIN,
+        *GGEM,
+        *P2AT,
+        *HIERARCHY,
+        *BILINEAR,
+        *SKETCH,
+    )
+}
 """Every operator by its name."""
 
 

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+from milepost.model.pooling.bilinear import MODULES as BILINEAR
+from milepost.model.pooling.ggem import MODULES as GGEM
 from milepost.model.pooling.hierarchy import MODULES as HIERARCHY
 from milepost.model.pooling.module import PoolModule
 from milepost.model.pooling.p2at import MODULES as P2AT
 from milepost.model.pooling.plain import MODULES as PLAIN
+from milepost.model.pooling.sketch import MODULES as SKETCH
 from milepost.pooling.table import operator
 
 MODULES: dict[str, type[PoolModule]] = {
     **PLAIN,
     **P2AT,
     **HIERARCHY,
+    **GGEM,
+    **BILINEAR,
+    **SKETCH,
 }
 
 
