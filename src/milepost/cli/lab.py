@@ -8,7 +8,9 @@ import click
 
 from milepost.errors import MilepostError, nearest
 
-EXPERIMENTS: dict[str, tuple[str, str]] = {}
+EXPERIMENTS: dict[str, tuple[str, str]] = {
+    "tokens": ("milepost.cli.lab_tokens", "Words from spelling, bytes, and byte encoders."),
+}
 """A command's name → the module where it has that name, and a line of help.
 
 Modules are imported when their command is asked for: most need the train extra."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,8 +53,16 @@ class Recipe:
         return self.rate * (0.1 + 0.45 * (1 + math.cos(math.pi * done)))
 
 
-def pretrain(data: bytes, recipe: Recipe, seed: int = 0) -> ByteModel:
+def pretrain(
+    data: bytes, recipe: Recipe, seed: int = 0, *, begun: ByteModel | None = None
+) -> ByteModel:
     """A model trained on a text; weights, windows and gaps depend on the seed alone.
+
+    Args:
+        data: the text.
+        recipe: how.
+        seed: see above.
+        begun: a model to go on from, which is left as it is; None for random weights.
 
     Raises:
         InputError: the text is shorter than a window.
@@ -62,7 +71,7 @@ def pretrain(data: bytes, recipe: Recipe, seed: int = 0) -> ByteModel:
         raise InputError(
             f"{len(data)} bytes are too few for windows of {recipe.window}", "give more text"
         )
-    model = made(recipe.shape, seed)
+    model = made(recipe.shape, seed) if begun is None else deepcopy(begun).train()
     rng = np.random.default_rng(seed)
     adam = torch.optim.AdamW(model.parameters(), lr=recipe.rate, weight_decay=0.0)
     for step in range(recipe.steps):
@@ -75,7 +84,8 @@ def pretrain(data: bytes, recipe: Recipe, seed: int = 0) -> ByteModel:
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         adam.step()
-    return model.eval()
+    model.eval()
+    return model
 
 
 def gapped(

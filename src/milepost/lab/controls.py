@@ -53,8 +53,9 @@ class ControlEncoder:
 
     @property
     def width(self) -> int:
-        """d of the states."""
-        return self.model.width
+        """Width of the states."""
+        width: int = self.model.width
+        return width
 
     def states(
         self, texts: Sequence[str]

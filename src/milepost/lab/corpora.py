@@ -203,14 +203,15 @@ def morphology(
     Args:
         size: bytes of training text, about; the test has a fifth of it.
         seed: of everything.
-        stems: how many, at most 1,000.
-        suffixes: how many, at most 21.
+        stems: how many, of 2 to 5 letters, at most 1,000.
+        suffixes: how many, of 1 to 3 letters, at most 100.
         sure: see above.
     """
     rng = _generator(seed)
-    roots = [nonsense_word(int(n)) for n in rng.choice(5000, stems, replace=False)]
-    tails = [c + v for c in string.ascii_lowercase for v in "aeiou"]
-    ends = [tails[int(n)] for n in rng.choice(len(tails), suffixes, replace=False)]
+    # Two alphabets, so that no word can be read in two ways; lengths differ, so that no fixed
+    # stride falls on the borders.
+    roots = _drawn(rng, stems, string.ascii_lowercase[:16], (2, 5))
+    ends = _drawn(rng, suffixes, string.ascii_lowercase[16:], (1, 3))
     following = rng.permutation(stems)
     pairs = rng.permutation(stems * suffixes)[: stems * suffixes // 5]
     hidden = {(int(pair) // suffixes, int(pair) % suffixes) for pair in pairs}
@@ -238,6 +239,17 @@ def morphology(
     test = tuple(document(share, held_out=True) for _ in range(max(1, size // share // 5)))
     words = frozenset(roots[root] + ends[end] for root, end in hidden)
     return Morphology(train, test, words, sure)
+
+
+def _drawn(
+    rng: np.random.Generator, count: int, letters: str, lengths: tuple[int, int]
+) -> list[str]:
+    """So many different strings of these letters, of lengths from the first to the second."""
+    found: dict[str, None] = {}
+    while len(found) < count:
+        length = int(rng.integers(lengths[0], lengths[1] + 1))
+        found["".join(letters[int(n)] for n in rng.integers(0, len(letters), length))] = None
+    return list(found)
 
 
 def _zipf(rng: np.random.Generator, count: int) -> int:

@@ -2,18 +2,24 @@
 
     row      an encoder pre-trained on one text by one recipe: a language, or a control
     column   a task in one language, learned from few examples by one recipe
-    cell     accuracy on new examples; mean of the seeds
+    cell     the score on new examples; mean of the seeds
 
 The controls are standing rows: no pre-training at all (``random``), text without meaning
 (``nonsense``), text of nothing but nesting (``hierarchical``), and the column's own language with
-its bytes renamed (``permuted``). The task is agreement: does the verb have its subject's number,
-with a noun of the other number in between half the time? Chance is one half.
+its bytes renamed (``permuted``). Two tasks:
+
+    agreement    does the verb have its subject's number? The score is accuracy; chance is 0.5
+    rebuild      fill gaps in the language, after little text of it; the score is minus bits a
+                 target
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import numpy as np
 import torch
@@ -22,7 +28,7 @@ from torch import nn
 
 from milepost.errors import InputError, nearest
 from milepost.evaluate.statistics import interval
-from milepost.lab.byte_training import Recipe, pretrain
+from milepost.lab.byte_training import Recipe, gapped, pretrain
 from milepost.lab.corpora import LANGUAGES, Sentence, ToyLanguage, brackets, nonsense, permuted
 from milepost.model.bytes.encoder import ByteModel, made, padded_ids
 from milepost.model.bytes.tokenizer import PAD, encode
@@ -30,6 +36,8 @@ from milepost.model.pooling.module import masked_mean
 
 CONTROLS = ("random", "nonsense", "hierarchical", "permuted")
 """Rows that are no language."""
+
+Kind = Literal["agreement", "rebuild"]
 
 Progress = Callable[[str, int, int], None]
 """Called with what is done next, how many cells are done, and how many there are."""
@@ -42,18 +50,22 @@ class Protocol:
     Attributes:
         recipe: of pre-training.
         size: bytes of text a row is pre-trained on.
+        task: what is learned from the examples.
         languages: toy languages that are rows and columns.
-        seeds: of pre-training, of the examples and of tuning, together.
-        examples: of the task, for tuning.
+        seeds: how many; one is of pre-training, of the examples and of tuning together.
+        seed: the first.
+        examples: of the task, for tuning: sentences.
         questions: of the task, for measuring; none is among the examples.
         steps: of tuning, batches of 32.
         rate: of tuning.
     """
 
-    recipe: Recipe = Recipe()
+    recipe: Recipe = field(default_factory=lambda: Recipe(steps=100))
     size: int = 60_000
+    task: Kind = "agreement"
     languages: int = 2
     seeds: int = 1
+    seed: int = 0
     examples: int = 200
     questions: int = 200
     steps: int = 60
@@ -73,7 +85,7 @@ class Cell:
     Attributes:
         source: the row's text.
         target: the column's language.
-        accuracy: mean over questions and seeds.
+        score: mean over questions and seeds.
         low, high: 95 % interval; questions are resampled, seeds are not.
         transfer: the share of the way from random weights to the target's own encoder, see
             ``normalised``; None where there is no such way.
@@ -81,7 +93,7 @@ class Cell:
 
     source: str
     target: str
-    accuracy: float
+    score: float
     low: float
     high: float
     transfer: float | None
@@ -138,7 +150,7 @@ def tuned_accuracy(
     """1 or 0 a question, after tuning the whole encoder and a linear head on the examples.
 
     Args:
-        model: it is changed: give a copy.
+        model: where tuning begins; it is left as it is.
         examples: for tuning.
         questions: for measuring.
         steps: batches of 32.
@@ -146,6 +158,7 @@ def tuned_accuracy(
         seed: of the head and of the batches.
     """
     rng = np.random.default_rng(seed)
+    model = deepcopy(model)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         head = nn.Linear(model.width, 2)
@@ -173,13 +186,42 @@ def tuned_accuracy(
     ]
 
 
-def normalised(accuracy: float, own: float, random: float) -> float | None:
+def rebuilt(
+    model: ByteModel,
+    examples: Sequence[Sentence],
+    questions: Sequence[Sentence],
+    *,
+    recipe: Recipe,
+    steps: int,
+    seed: int,
+) -> list[float]:
+    """Minus bits a target of every window of the questions' text, after training on the examples'.
+
+    Args:
+        model: where training goes on from; it is left as it is.
+        examples: their text is what is trained on.
+        questions: their text is what is measured on.
+        recipe: of pre-training, which goes on with half its rate.
+        steps: as many.
+        seed: of windows and gaps.
+    """
+    learned, asked = ("".join(one.text for one in rows).encode() for rows in (examples, questions))
+    more = replace(recipe, steps=steps, rate=recipe.rate / 2)
+    after = pretrain(learned, more, seed, begun=model)
+    rows = [asked[at : at + recipe.window] for at in range(0, len(asked), recipe.window)]
+    rng = np.random.default_rng(seed)
+    with torch.no_grad():
+        costs = [float(after.loss(*gapped([row], recipe.gap, rng))) for row in rows if len(row) > 1]
+    return [-cost / math.log(2) for cost in costs]
+
+
+def normalised(score: float, own: float, random: float) -> float | None:
     """``(A[s,t] − R[t]) / (A[t,t] − R[t])``: 0 as random weights, 1 as the target's own encoder.
 
     Absolute scores mix how easy a task is with what was carried over.
 
     Args:
-        accuracy: of the source on the target.
+        score: of the source on the target.
         own: of the target's own encoder on it.
         random: of random weights on it.
 
@@ -190,7 +232,7 @@ def normalised(accuracy: float, own: float, random: float) -> float | None:
     0.82143
     """
     way = own - random
-    return (accuracy - random) / way if way > 0 else None
+    return (score - random) / way if way > 0 else None
 
 
 def matrix(protocol: Protocol, progress: Progress = lambda _, __, ___: None) -> list[Cell]:
@@ -203,26 +245,30 @@ def matrix(protocol: Protocol, progress: Progress = lambda _, __, ___: None) -> 
     rows = [*(f"language {n}" for n in languages), *CONTROLS]
     right: dict[tuple[str, int], list[list[float]]] = {}
     whole = len(rows) * protocol.languages * protocol.seeds
-    for seed in range(protocol.seeds):
+    for seed in range(protocol.seed, protocol.seed + protocol.seeds):
         for source in rows:
             begun: ByteModel | None = None
             for target in languages:
                 progress(f"{source} on language {target}, seed {seed}", _count(right), whole)
                 if begun is None or source == "permuted":
                     begun = _begun(source, target, protocol, seed)
-                sentences = agreement(target, protocol.examples + protocol.questions, 1000 + seed)
-                model = made(protocol.recipe.shape, seed)
-                model.load_state_dict(begun.state_dict())
-                found = tuned_accuracy(
-                    model,
-                    sentences[: protocol.examples],
-                    sentences[protocol.examples :],
-                    steps=protocol.steps,
-                    rate=protocol.rate,
-                    seed=seed,
-                )
+                count = protocol.examples + protocol.questions
+                sentences = agreement(target, count, 1000 + seed)
+                found = _scored(begun, sentences, protocol, seed)
                 right.setdefault((source, target), []).append(found)
     return _cells(right)
+
+
+def _scored(
+    begun: ByteModel, sentences: Sequence[Sentence], protocol: Protocol, seed: int
+) -> list[float]:
+    """The score of every question of one cell."""
+    few, new = sentences[: protocol.examples], sentences[protocol.examples :]
+    steps = protocol.steps
+    if protocol.task == "rebuild":
+        few, new = ([one for one in rows if one.agrees] for rows in (few, new))
+        return rebuilt(begun, few, new, recipe=protocol.recipe, steps=steps, seed=seed)
+    return tuned_accuracy(begun, few, new, steps=steps, rate=protocol.rate, seed=seed)
 
 
 def _begun(source: str, target: int, protocol: Protocol, seed: int) -> ByteModel:
@@ -245,7 +291,5 @@ def _cells(right: dict[tuple[str, int], list[list[float]]]) -> list[Cell]:
         low, high = interval(each, [str(number) for number in range(len(each))])
         own, random = means[f"language {target}", target], means["random", target]
         share = normalised(means[source, target], own, random)
-        cells.append(
-            Cell(source, f"language {target}", means[source, target], low, high, share)
-        )
+        cells.append(Cell(source, f"language {target}", means[source, target], low, high, share))
     return cells

@@ -162,10 +162,11 @@ class Bytes:
 
     def questions(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """See ``Finder``."""
-        rows = [np.zeros((0, self.model.width), np.float32)]
         with torch.no_grad():
-            for place in range(0, len(texts), 32):
-                rows.append(self._vectors(texts[place : place + 32]).numpy())
+            rows = [
+                self._vectors(texts[place : place + 32]).numpy()
+                for place in range(0, len(texts), 32)
+            ]
         return np.concatenate(rows)
 
     def loss(self, asked: Sequence[Asked]) -> Tensor:

@@ -8,7 +8,7 @@ rebuild, not to compare, so the raw mean is no result but what a tuned one is co
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from milepost.errors import InputError, nearest
 from milepost.evaluate.types import Task
@@ -66,7 +66,7 @@ class Budget:
         seed: of everything.
     """
 
-    recipe: Recipe = Recipe()
+    recipe: Recipe = field(default_factory=Recipe)
     size: int = 60_000
     steps: int = 100
     questions: int = 500

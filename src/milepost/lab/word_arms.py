@@ -96,7 +96,8 @@ class Setup:
         batch: windows a step.
         steps: of AdamW at ``rate``, no decay.
         rate: learning rate.
-        seeds: of weights and batches.
+        seeds: how many, of weights and batches.
+        seed: the first.
     """
 
     width: int = 48
@@ -105,6 +106,7 @@ class Setup:
     steps: int = 150
     rate: float = 3e-3
     seeds: int = 1
+    seed: int = 0
 
     def __post_init__(self) -> None:
         if self.width % 4:
@@ -171,15 +173,13 @@ def compare(
     train, test = (windows_of(texts, setup.window) for texts in (corpus.train, corpus.test))
     stride, seen = mean_length(train), corpus.counts()
     scored = [
-        (number, seen[word.text])
-        for number, window in enumerate(test)
-        for word in _asked(window)
+        (number, seen[word.text]) for number, window in enumerate(test) for word in _asked(window)
     ]
     sizes = [len(window.data) for window in test]
     scores: list[Score] = []
     for name in arms:
         arm, found, seconds = ARMS[name], [], 0.0
-        for seed in range(setup.seeds):
+        for seed in range(setup.seed, setup.seed + setup.seeds):
             model = build(arm, setup, seed)
 
             def doing(done: int, name: str = name, seed: int = seed) -> None:
@@ -283,9 +283,7 @@ def _train(
     return time.perf_counter() - begun
 
 
-def _measure(
-    model: Model, arm: Arm, windows: Sequence[Window], stride: int, seed: int
-) -> _Found:
+def _measure(model: Model, arm: Arm, windows: Sequence[Window], stride: int, seed: int) -> _Found:
     found, rng = _Found(), np.random.default_rng(seed)
     model.eval()
     for window in windows:

@@ -131,8 +131,7 @@ def _window(words: Sequence[Word], document: int) -> Window:
     data = b"".join(as_bytes(word.text) for word in words)
     start, first = words[0].start, words[0].first
     moved = tuple(
-        Word(w.text, w.start - start, w.end - start, w.first - first, w.last - first)
-        for w in words
+        Word(w.text, w.start - start, w.end - start, w.first - first, w.last - first) for w in words
     )
     return Window(data, moved, document)
 

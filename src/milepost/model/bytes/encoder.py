@@ -60,7 +60,7 @@ class ByteModel(nn.Module):
 
     @property
     def width(self) -> int:
-        """d of the states."""
+        """Width of the states."""
         return self.shape.stack.width
 
     def states(self, ids: Tensor) -> Tensor:

@@ -63,7 +63,7 @@ def as_bytes(text: str | bytes) -> bytes:
 
 
 def sentinel(number: int) -> int:
-    """The mark of gap ``number``, counted from 0: 258, 257, …
+    """The mark of gap ``number``, counted from 0: 258, then 257 and so on.
 
     Raises:
         InputError: more gaps than bytes that never occur.
