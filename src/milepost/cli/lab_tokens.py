@@ -98,7 +98,7 @@ See docs/pooling/words.md and docs/pooling/bytes.md.""",
     "--steps",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Training steps.  [default: 60 to 400, by experiment]",
+    help="Training steps.  [default: 100 to 400, by experiment]",
 )
 @click.option(
     "--seeds",
@@ -148,7 +148,7 @@ def tokens(
         elif what == "noise":
             rows = _noise(counter, task, steps or 150, seed, model)
         elif what == "pool":
-            rows = _pool(counter, size, on, languages, steps or 60, seeds, seed)
+            rows = _pool(counter, size, on, languages, steps or 100, seeds, seed)
         else:
             rows = _transfer(counter, task, sources, targets, size, steps or 100, seed)
     if as_json:
@@ -208,10 +208,17 @@ def _pool(
     seeds: int,
     seed: int,
 ) -> list[dict[str, Any]]:
+    from milepost.lab.byte_training import Recipe
     from milepost.lab.pool_protocol import Protocol, matrix
 
     protocol = Protocol(
-        size=size, task=on, languages=languages, steps=steps, seeds=seeds, seed=seed
+        Recipe(steps=steps),
+        size=size,
+        task=on,
+        languages=languages,
+        steps=max(1, steps * 3 // 5),
+        seeds=seeds,
+        seed=seed,
     )
     cells = matrix(protocol, lambda doing, done, of: counter(doing, "", done, of))
     return [asdict(cell) for cell in cells]
