@@ -12,6 +12,7 @@ EXPERIMENTS: dict[str, tuple[str, str]] = {
     "search": ("milepost.cli.lab_search", "Where to halve: supernets against brute force."),
     "shapes": ("milepost.cli.lab_shapes", "P2AT on images: published, mended, rivals."),
     "fusion": ("milepost.cli.lab_fusion", "What bilinear fusions are worth beside plain ones."),
+    "tokens": ("milepost.cli.lab_tokens", "Words from spelling, bytes, and byte encoders."),
 }
 """A command's name → the module where it has that name, and a line of help.
 

@@ -13,6 +13,7 @@ from milepost.pooling.operator import Operator, Pool, read_head
 from milepost.pooling.p2at import OPERATORS as P2AT
 from milepost.pooling.plain import OPERATORS as PLAIN
 from milepost.pooling.sketch import OPERATORS as SKETCH
+from milepost.pooling.wordpool import OPERATORS as WORDPOOL
 
 if TYPE_CHECKING:
     from milepost.pooling.operator import Weights
@@ -21,11 +22,12 @@ TABLE: dict[str, Operator] = {
     operator.name: operator
     for operator in (
         *PLAIN,
-        *GGEM,
-        *P2AT,
-        *HIERARCHY,
         *BILINEAR,
+        *GGEM,
+        *HIERARCHY,
+        *P2AT,
         *SKETCH,
+        *WORDPOOL,
     )
 }
 """Every operator by its name."""

@@ -11,6 +11,7 @@ from milepost.model.pooling.module import PoolModule
 from milepost.model.pooling.p2at import MODULES as P2AT
 from milepost.model.pooling.plain import MODULES as PLAIN
 from milepost.model.pooling.sketch import MODULES as SKETCH
+from milepost.model.pooling.wordpool import MODULES as WORDPOOL
 from milepost.pooling.table import operator
 
 MODULES: dict[str, type[PoolModule]] = {
@@ -20,6 +21,7 @@ MODULES: dict[str, type[PoolModule]] = {
     **GGEM,
     **BILINEAR,
     **SKETCH,
+    **WORDPOOL,
 }
 
 
