@@ -1,0 +1,15 @@
+"""`milepost lab compare`: every operator on the same frozen states, trained by the same recipe.
+
+    reading.py    texts → token states of a frozen network, kept on disk
+    states.py     what is kept, and the parts of it that an operator reads
+    material.py   tasks: training pairs, queries, texts, which text is right
+    rows.py       what is compared: an operator, its settings, the network under it
+    recipe.py     pooling and head trained by InfoNCE
+    scores.py     queries × texts, and nDCG@10 of each query
+    book.py       runs that are done, a JSON line each
+    session.py    runs what is not done yet
+    tables.py     tables with intervals and corrected tests
+    pictures.py   plots
+"""
+
+from __future__ import annotations

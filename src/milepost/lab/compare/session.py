@@ -1,0 +1,177 @@
+"""What is not done yet, done: tasks × rows × seeds, each written down when it is there.
+
+Seeds are the outer loop: a comparison that is stopped has all rows with fewer seeds. Tasks that
+train on the same pairs (documents at three lengths) share a training.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+import torch
+
+from milepost.errors import InputError
+from milepost.evaluate.where import commit, machine, today
+from milepost.lab.compare.book import Asked, Book, Run
+from milepost.lab.compare.material import Material
+from milepost.lab.compare.reading import Text, TokenReader
+from milepost.lab.compare.recipe import Pooled, Recipe, train
+from milepost.lab.compare.rows import TRAINED, Row
+from milepost.lab.compare.scores import figures, scores
+from milepost.lab.compare.states import States
+
+Progress = Callable[[str, str, int, int], None]
+"""Told what is done (a row), to what (a task), how far, of how much."""
+
+_LAST = 5  # steps whose mean is the loss in the end
+_VERSION = "1"
+"""Of the code that the figures hang on; another one makes all runs again."""
+
+
+@dataclass
+class Session:
+    """A comparison.
+
+    Args:
+        reader: of the network asked for.
+        materials: the tasks.
+        recipe: the same for all rows.
+        book: where runs are.
+        trained: whether to train.
+        progress: told what is going on.
+        note: told in a line what cannot be compared.
+    """
+
+    reader: TokenReader
+    materials: Sequence[Material]
+    recipe: Recipe
+    book: Book
+    trained: bool = True
+    progress: Progress = lambda doing, task, done, of: None
+    note: Callable[[str], None] = lambda line: None
+    _readers: dict[str, TokenReader] = field(default_factory=dict)
+    _states: dict[tuple[str, str], tuple[States, ...]] = field(default_factory=dict)
+
+    def run(self, rows: Sequence[Row], seeds: Sequence[int]) -> None:
+        """Make every run that the book does not hold."""
+        for material in self.materials:
+            self.book.ask(self._asked(material))
+        for seed in seeds:
+            for row in rows:
+                # Without training and without weights of its own a row knows no seed.
+                if seed == seeds[0] or self.trained or row.known.trains:
+                    self._row(row, seed)
+
+    def _row(self, row: Row, seed: int) -> None:
+        for training in dict.fromkeys(material.training for material in self.materials):
+            left = [
+                material
+                for material in self.materials
+                if material.training == training and not self.book.has(self._key(row, material, seed))
+            ]
+            if left:
+                self._measure(row, seed, left)
+
+    def _measure(self, row: Row, seed: int, tasks: Sequence[Material]) -> None:
+        """Train once, and measure the tasks that train alike."""
+        sides = self._read(row, tasks[0].training, *zip(*tasks[0].pairs, strict=True))
+        pooled = Pooled(row, sides[0], seed, self.recipe.width if self.trained else None)
+        if not self.trained and not pooled.comparable:
+            self.note(f"{row.name} gives vectors that compare with a query after training alone")
+            return
+        begun = time.perf_counter()
+        losses: list[float] = []
+        if self.trained:
+            steps = self.recipe.steps
+            losses = train(
+                pooled,
+                *sides,
+                self.recipe,
+                seed,
+                lambda step: self.progress(row.name, f"training {seed}", step + 1, steps),
+            )
+        trained_in = time.perf_counter() - begun
+        for task in tasks:
+            queries, texts = self._read(row, task.name, task.queries, task.texts)
+            begun = time.perf_counter()
+            found = scores(
+                pooled,
+                queries,
+                texts,
+                partial(self._scored, row, task),
+            )
+            if not np.isfinite(found).all():
+                raise InputError(
+                    f"{row.name} gives scores that are no numbers on {task.name}", "leave it out"
+                )
+            self.book.add(
+                Run(
+                    row=row.name,
+                    task=task.name,
+                    seed=seed,
+                    trained=self.trained,
+                    key=self._key(row, task, seed),
+                    reads=pooled.reads,
+                    asks=pooled.asks,
+                    width=pooled.out,
+                    parameters=pooled.parameters_of_pooling,
+                    losses=(losses[0], sum(losses[-_LAST:]) / len(losses[-_LAST:]))
+                    if losses
+                    else (),
+                    figures=figures(found, task.right),
+                    seconds=(trained_in, time.perf_counter() - begun),
+                    made=f"{today()}, commit `{commit()}`, {machine()}, "
+                    f"{torch.get_num_threads()} threads",
+                )
+            )
+
+    def _scored(self, row: Row, task: Material, done: int) -> None:
+        self.progress(row.name, task.name, done, len(task.texts))
+
+    def _read(
+        self, row: Row, name: str, queries: Sequence[Text], texts: Sequence[Text]
+    ) -> tuple[States, ...]:
+        """States of queries and of texts under the row's network."""
+        if (row.network, name) not in self._states:
+            reader = self._reader(row.network)
+            doing = f"reading {row.network}".rstrip()
+            self._states[row.network, name] = tuple(
+                reader.states(some, lambda done, of: self.progress(doing, name, done, of))
+                for some in (queries, texts)
+            )
+        return self._states[row.network, name]
+
+    def _reader(self, network: str) -> TokenReader:
+        if network == TRAINED:
+            return self.reader
+        if network not in self._readers:
+            self._readers[network] = self.reader.random()
+        return self._readers[network]
+
+    def _asked(self, material: Material) -> Asked:
+        sizes = [sum(map(len, text)) for text in material.texts]
+        return Asked(
+            material.name,
+            self._digest(material),
+            material.training,
+            tuple(material.names),
+            tuple(material.clusters),
+            len(material.texts),
+            int(np.median(sizes)),
+        )
+
+    def _digest(self, material: Material) -> str:
+        told = (self.reader.identity, material, _VERSION)
+        return hashlib.sha256(repr(told).encode()).hexdigest()[:16]
+
+    def _key(self, row: Row, material: Material, seed: int) -> str:
+        known = self.book.asked[material.name].key
+        recipe = self.recipe if self.trained else None
+        settings = row.known.settings(dict(row.settings))
+        told = (known, row.name, sorted(settings.items()), recipe, seed)
+        return hashlib.sha256(repr(told).encode()).hexdigest()[:16]
