@@ -8,7 +8,10 @@ import click
 
 from milepost.errors import MilepostError, nearest
 
-EXPERIMENTS: dict[str, tuple[str, str]] = {}
+EXPERIMENTS: dict[str, tuple[str, str]] = {
+    "compare": ("milepost.cli.lab_compare", "Compare poolings on the same states."),
+    "show": ("milepost.cli.lab_show", "Explain a pooling, with a picture of its weights."),
+}
 """A command's name → the module where it has that name, and a line of help.
 
 Modules are imported when their command is asked for: most need the train extra."""

@@ -120,6 +120,10 @@ class Words:
         """Token ids as words again, as far as the tokenizer keeps them."""
         return str(self._tokenizer.decode(list(chain.from_iterable(sentences))))
 
+    def tokens(self, ids: Sequence[int]) -> list[str]:
+        """What the vocabulary calls each token."""
+        return [self._tokenizer.id_to_token(number) for number in ids]
+
     def sentences(self, text: str) -> tuple[Sentences, list[tuple[int, int, int]]]:
         """Token ids in pieces, and of each sentence start and end in the text, and its tokens.
 
@@ -188,9 +192,7 @@ def gather(
             ]
             kept.sort(key=lambda question: (question.kind != "title", stable(question.name)))
             if kept:
-                found.append(
-                    LongDocument(document.name, task.name, text, tokens, first, shortest)
-                )
+                found.append(LongDocument(document.name, task.name, text, tokens, first, shortest))
             for question in kept[:questions]:
                 kind = "title" if question.kind == "title" else question.name.partition("/")[0]
                 asked.append(Asked(question.name, kind, document.name, words.ids([question.text])))

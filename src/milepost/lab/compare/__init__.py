@@ -1,4 +1,6 @@
-"""`milepost lab compare`: every operator on the same frozen states, trained by the same recipe.
+"""``milepost lab compare``: every operator on the same frozen states, trained by one recipe.
+
+Comes in: a checkpoint, pairs and documents. Goes out: a book of runs, tables, plots.
 
     reading.py    texts → token states of a frozen network, kept on disk
     states.py     what is kept, and the parts of it that an operator reads
@@ -10,6 +12,8 @@
     session.py    runs what is not done yet
     tables.py     tables with intervals and corrected tests
     pictures.py   plots
+
+Read in this order.
 """
 
 from __future__ import annotations

@@ -157,11 +157,8 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         data = path.read_bytes()
         text = (lzma.decompress(data) if data.startswith(b"\xfd7zXZ") else data).decode()
         for number, line in enumerate(text.splitlines(), 1):
-            fields = json.loads(line)
-            if not isinstance(fields, dict):
-                raise ValueError(f"line {number} is no object")
-            yield number, fields
-    except (OSError, ValueError, lzma.LZMAError) as error:
+            yield number, dict(json.loads(line))
+    except (OSError, TypeError, ValueError, lzma.LZMAError) as error:
         raise InputError(
             f"{path} holds no comparison ({error})", "name another file, or remove it"
         ) from error

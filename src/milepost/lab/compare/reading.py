@@ -208,7 +208,9 @@ class TokenReader:
             raise InputError("there are no texts to read")
         return States(tokens, layers, lengths, flat, per_text)
 
-    def _windows(self, texts: Sequence[list[list[int]]]) -> Iterator[tuple[int, tuple[int, Window]]]:
+    def _windows(
+        self, texts: Sequence[list[list[int]]]
+    ) -> Iterator[tuple[int, tuple[int, Window]]]:
         for number, text in enumerate(texts):
             costs = [len(sentence) + 1 for sentence in text]
             for window in plan(costs, self._shape):

@@ -38,9 +38,9 @@ class Recipe:
 
     steps: int = 60
     batch: int = 24
-    rate: float = 2e-3
-    temperature: float = 0.05
-    width: int = 128
+    rate: float = 5e-4
+    temperature: float = 0.1
+    width: int = 384
 
 
 class Pooled(nn.Module):

@@ -1,8 +1,10 @@
 """What is compared: an operator with its settings, and the network whose states it pools.
 
-    mean                     the operator as it is
-    ggem:groups=8:mode=signed    with settings
-    mean@random              over a network with random weights: a control
+    mean                        the operator as it is
+    attention:temperature=0.2   with settings
+    mean@random                 over a network with random weights: a control
+
+So a row is named on the command line, in records and in tables.
 """
 
 from __future__ import annotations

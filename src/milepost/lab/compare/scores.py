@@ -78,9 +78,7 @@ def _vectors(pooled: Pooled, states: States) -> NDArray[np.float32]:
     parts = []
     for numbers in _groups(states.sizes(pooled.reads)):
         some = states.some(numbers, pooled.reads)
-        parts.append(
-            pool(some.states, some.lengths, segments=some.segments if segmented else None)
-        )
+        parts.append(pool(some.states, some.lengths, segments=some.segments if segmented else None))
     return np.concatenate(parts)
 
 
@@ -101,9 +99,7 @@ def _groups(sizes: Sequence[int] | NDArray[np.int64]) -> Iterator[list[int]]:
     yield some
 
 
-def figures(
-    found: NDArray[np.float32], right: Sequence[int]
-) -> dict[str, tuple[float, ...]]:
+def figures(found: NDArray[np.float32], right: Sequence[int]) -> dict[str, tuple[float, ...]]:
     """The metrics of each query.
 
     Args:

@@ -69,11 +69,8 @@ class Session:
 
     def _row(self, row: Row, seed: int) -> None:
         for training in dict.fromkeys(material.training for material in self.materials):
-            left = [
-                material
-                for material in self.materials
-                if material.training == training and not self.book.has(self._key(row, material, seed))
-            ]
+            tasks = [task for task in self.materials if task.training == training]
+            left = [task for task in tasks if not self.book.has(self._key(row, task, seed))]
             if left:
                 self._measure(row, seed, left)
 
