@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from small_models import write_checkpoint
 
 pytestmark = pytest.mark.torch

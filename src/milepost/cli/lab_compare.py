@@ -27,7 +27,8 @@ Examples:
 
 \b
 A POOLING is NAME, NAME:setting=value:setting=value, or NAME@random over a network with random
-weights. What stands in the file of --json is not made again. See docs/pooling.md.""",
+weights (or another control). What stands in the file of --json is not made again. See
+docs/pooling.md.""",
 )
 @click.option("--pool", metavar="POOLING,…", help="Poolings. [default: all]")
 @click.option("--tasks", metavar="TASK,…", help="Tasks. [default: all]")
@@ -66,7 +67,7 @@ weights. What stands in the file of --json is not made again. See docs/pooling.m
     "--controls/--no-controls",
     default=True,
     show_default=True,
-    help="Add the mean over a network with random weights.",
+    help="Add the mean over networks that learnt nothing.",
 )
 @click.option(
     "--data",
@@ -114,7 +115,9 @@ def compare(
     if report is not None:
         require("matplotlib", extra="eval")  # not after an hour
     from milepost.lab.compare.book import Book
-    from milepost.lab.compare.material import Sizes, checked_tasks, materials
+    from milepost.lab.compare.images import TASK as IMAGES
+    from milepost.lab.compare.images import images
+    from milepost.lab.compare.material import Sizes, checked_tasks
     from milepost.lab.compare.reading import TokenReader, default_cache
     from milepost.lab.compare.recipe import Recipe
     from milepost.lab.compare.rows import rows_of
@@ -135,15 +138,8 @@ def compare(
                 say(line)
 
         counter("", "finding documents and questions", 0, 1)
-        session = Session(
-            reader,
-            materials(data, reader.words, names, sizes),
-            recipe,
-            runs,
-            trained,
-            counter,
-            note,
-        )
+        others = [images()] if IMAGES in names and trained else []
+        session = Session(reader, found, others, recipe, runs, trained, counter, note)
         try:
             session.run(rows, range(seed, seed + seeds))
         except KeyboardInterrupt:
@@ -155,8 +151,9 @@ def compare(
 
 def _show(runs: Book, trained: bool, report: Path | None) -> None:
     from milepost.evaluate.experiments import as_markdown
+    from milepost.lab.compare.found import Found
     from milepost.lab.compare.pictures import write
-    from milepost.lab.compare.tables import Found, tables
+    from milepost.lab.compare.tables import tables
 
     found = Found(runs, trained=trained)
     for outcome in tables(found):

@@ -13,6 +13,9 @@ from milepost.errors import InputError
 
 SCHEMA = "milepost-pooling/1"
 
+RANKED, ACCURACY = "ndcg@10", "accuracy"
+"""What is measured of tasks that rank texts, and of those that tell kinds apart."""
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -26,6 +29,7 @@ class Asked:
         clusters: the document each is about.
         texts: how many are ranked.
         tokens: median of the tokens of a text.
+        metric: by which rows are compared.
     """
 
     task: str
@@ -35,6 +39,7 @@ class Asked:
     clusters: tuple[str, ...]
     texts: int
     tokens: int
+    metric: str = RANKED
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,9 @@
     documents-512    a question or title → its document cut to 512 tokens, among all documents
     documents-2k     the same questions and documents, cut to 2,048
     documents-8k     and to 8,192
+    images           digits, see ``images.py``
 
-The last three are trained on the same passages of 256 tokens, once: as LMK's authors do
+Documents at three lengths are trained on the same passages of 256 tokens, once: as LMK's authors do
 (arXiv 2601.21525), who train on short texts and read long ones. Each cut holds the shorter ones
 (``train/long_documents.py``). Pairs are told apart by a hash of the passage: eight in ten train,
 one is for development and is what is measured here, one is left for tests.
@@ -18,6 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from milepost.errors import InputError, nearest
+from milepost.lab.compare.images import TASK as IMAGES
+from milepost.lab.compare.images import there
 from milepost.lab.compare.reading import Text
 from milepost.train.long_documents import (
     Words,
@@ -31,7 +34,8 @@ from milepost.train.long_documents import (
 LENGTHS = {"documents-512": 512, "documents-2k": 2048, "documents-8k": 8192}
 """Tasks of documents → tokens of a document."""
 
-TASKS = ("sentences", *LENGTHS)
+TASKS = ("sentences", *LENGTHS, *((IMAGES,) if there() else ()))
+"""Every task; ``images`` where its digits can be read."""
 
 SHORT, PASSAGE = 64, 256
 """Most tokens of the passages of ``sentences``; tokens of those that ``documents`` train on."""
@@ -116,12 +120,14 @@ def materials(data: Path, words: Words, tasks: Sequence[str], sizes: Sizes) -> l
     Args:
         data: folder with ``pairs``, ``corpus`` and ``tasks``.
         words: of the model that reads.
-        tasks: names.
+        tasks: names; those that are no texts are passed over.
         sizes: how much.
 
     Raises:
         InputError: the folder lacks one of them, or has too little for what is wanted.
     """
+    if not {"sentences", *LENGTHS}.intersection(tasks):
+        return []
     if not (data / "pairs").is_dir():
         raise InputError(
             f"{data} holds no training text", "--data FOLDER with pairs/, corpus/ and tasks/"

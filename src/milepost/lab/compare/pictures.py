@@ -19,8 +19,8 @@ from milepost.evaluate.report.drawing import (
     settings,
     svg,
 )
+from milepost.lab.compare.found import ALL, Found
 from milepost.lab.compare.material import LENGTHS
-from milepost.lab.compare.tables import ALL, Found
 from milepost.lab.compare.tables import OURS as LANDMARKS
 
 

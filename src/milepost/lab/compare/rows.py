@@ -14,13 +14,11 @@ from typing import Any
 
 from milepost import pooling
 from milepost.errors import InputError, nearest
+from milepost.lab.compare.controls import CONTROLS
 from milepost.pooling import Operator
 
 TRAINED = ""
 """The network of a row where none is named: the model that was asked for."""
-
-CONTROLS = ("random",)
-"""Networks that learnt nothing of what is asked; every table has a row under each."""
 
 
 @dataclass(frozen=True, slots=True)

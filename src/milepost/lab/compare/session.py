@@ -18,6 +18,8 @@ import torch
 from milepost.errors import InputError
 from milepost.evaluate.where import commit, machine, today
 from milepost.lab.compare.book import Asked, Book, Run
+from milepost.lab.compare.controls import Reader, control
+from milepost.lab.compare.images import Measure
 from milepost.lab.compare.material import Material
 from milepost.lab.compare.reading import Text, TokenReader
 from milepost.lab.compare.recipe import Pooled, Recipe, train
@@ -39,7 +41,8 @@ class Session:
 
     Args:
         reader: of the network asked for.
-        materials: the tasks.
+        materials: the tasks of texts.
+        measures: other tasks; without training they are passed over.
         recipe: the same for all rows.
         book: where runs are.
         trained: whether to train.
@@ -49,18 +52,21 @@ class Session:
 
     reader: TokenReader
     materials: Sequence[Material]
+    measures: Sequence[Measure]
     recipe: Recipe
     book: Book
     trained: bool = True
     progress: Progress = lambda doing, task, done, of: None
     note: Callable[[str], None] = lambda line: None
-    _readers: dict[str, TokenReader] = field(default_factory=dict)
+    _readers: dict[str, Reader] = field(default_factory=dict)
     _states: dict[tuple[str, str], tuple[States, ...]] = field(default_factory=dict)
 
     def run(self, rows: Sequence[Row], seeds: Sequence[int]) -> None:
         """Make every run that the book does not hold."""
         for material in self.materials:
             self.book.ask(self._asked(material))
+        for other in self.measures:
+            self.book.ask(other.asked)
         for seed in seeds:
             for row in rows:
                 # Without training and without weights of its own a row knows no seed.
@@ -70,11 +76,38 @@ class Session:
     def _row(self, row: Row, seed: int) -> None:
         for training in dict.fromkeys(material.training for material in self.materials):
             tasks = [task for task in self.materials if task.training == training]
-            left = [task for task in tasks if not self.book.has(self._key(row, task, seed))]
+            left = [task for task in tasks if not self.book.has(self._key(row, task.name, seed))]
             if left:
-                self._measure(row, seed, left)
+                self._texts(row, seed, left)
+        for other in self.measures if self.trained else ():
+            key = self._key(row, other.asked.task, seed)
+            if other.fits(row) and not self.book.has(key):
+                self._other(row, seed, other, key)
 
-    def _measure(self, row: Row, seed: int, tasks: Sequence[Material]) -> None:
+    def _other(self, row: Row, seed: int, task: Measure, key: str) -> None:
+        """Train and measure what is no text."""
+        self.progress(row.name, f"{task.asked.task} {seed}", 0, 1)
+        begun = time.perf_counter()
+        found = task.measure(row, seed)
+        self.book.add(
+            Run(
+                row=row.name,
+                task=task.asked.task,
+                seed=seed,
+                trained=True,
+                key=key,
+                reads="",
+                asks=False,
+                width=0,
+                parameters=0,
+                losses=(),
+                figures={task.asked.metric: found},
+                seconds=(time.perf_counter() - begun, 0.0),
+                made=_made(),
+            )
+        )
+
+    def _texts(self, row: Row, seed: int, tasks: Sequence[Material]) -> None:
         """Train once, and measure the tasks that train alike."""
         sides = self._read(row, tasks[0].training, *zip(*tasks[0].pairs, strict=True))
         pooled = Pooled(row, sides[0], seed, self.recipe.width if self.trained else None)
@@ -112,7 +145,7 @@ class Session:
                     task=task.name,
                     seed=seed,
                     trained=self.trained,
-                    key=self._key(row, task, seed),
+                    key=self._key(row, task.name, seed),
                     reads=pooled.reads,
                     asks=pooled.asks,
                     width=pooled.out,
@@ -122,8 +155,7 @@ class Session:
                     else (),
                     figures=figures(found, task.right),
                     seconds=(trained_in, time.perf_counter() - begun),
-                    made=f"{today()}, commit `{commit()}`, {machine()}, "
-                    f"{torch.get_num_threads()} threads",
+                    made=_made(),
                 )
             )
 
@@ -143,11 +175,12 @@ class Session:
             )
         return self._states[row.network, name]
 
-    def _reader(self, network: str) -> TokenReader:
+    def _reader(self, network: str) -> Reader:
         if network == TRAINED:
             return self.reader
         if network not in self._readers:
-            self._readers[network] = self.reader.random()
+            self.progress(f"making {network}", "", 0, 1)
+            self._readers[network] = control(network, self.reader)
         return self._readers[network]
 
     def _asked(self, material: Material) -> Asked:
@@ -166,9 +199,13 @@ class Session:
         told = (self.reader.identity, material, _VERSION)
         return hashlib.sha256(repr(told).encode()).hexdigest()[:16]
 
-    def _key(self, row: Row, material: Material, seed: int) -> str:
-        known = self.book.asked[material.name].key
+    def _key(self, row: Row, task: str, seed: int) -> str:
+        known = self.book.asked[task].key
         recipe = self.recipe if self.trained else None
         settings = row.known.settings(dict(row.settings))
         told = (known, row.name, sorted(settings.items()), recipe, seed)
         return hashlib.sha256(repr(told).encode()).hexdigest()[:16]
+
+
+def _made() -> str:
+    return f"{today()}, commit `{commit()}`, {machine()}, {torch.get_num_threads()} threads"
