@@ -117,7 +117,7 @@ def compare(
     from milepost.lab.compare.book import Book
     from milepost.lab.compare.images import TASK as IMAGES
     from milepost.lab.compare.images import images
-    from milepost.lab.compare.material import Sizes, checked_tasks
+    from milepost.lab.compare.material import Sizes, checked_tasks, materials
     from milepost.lab.compare.reading import TokenReader, default_cache
     from milepost.lab.compare.recipe import Recipe
     from milepost.lab.compare.rows import rows_of
@@ -138,6 +138,7 @@ def compare(
                 say(line)
 
         counter("", "finding documents and questions", 0, 1)
+        found = materials(data, reader.words, names, sizes)
         others = [images()] if IMAGES in names and trained else []
         session = Session(reader, found, others, recipe, runs, trained, counter, note)
         try:

@@ -40,7 +40,7 @@ TASKS = ("sentences", *LENGTHS, *((IMAGES,) if there() else ()))
 SHORT, PASSAGE = 64, 256
 """Most tokens of the passages of ``sentences``; tokens of those that ``documents`` train on."""
 
-_SETS = (
+SETS = (
     "corpus-headings",
     "docs-headings",
     "law-headings",
@@ -49,6 +49,8 @@ _SETS = (
     "pubmedqa",
     "textbook-terms",
 )
+"""Sets of pairs: queries and the passages that answer them."""
+
 _QUERY = 64  # tokens of a query that are read
 _PER_DOCUMENT = 10  # questions of one document, at most: others have one
 
@@ -138,7 +140,7 @@ def materials(data: Path, words: Words, tasks: Sequence[str], sizes: Sizes) -> l
 
 def sentences(data: Path, words: Words, sizes: Sizes) -> Material:
     """Short passages; of queries that several passages answer the first is kept."""
-    queries = queries_by_passage(data / "pairs", _SETS)
+    queries = queries_by_passage(data / "pairs", SETS)
     training: list[Pair] = []
     held: list[tuple[str, Pair]] = []
     asked: set[str] = set()
@@ -192,7 +194,7 @@ def documents(data: Path, words: Words, tasks: Sequence[str], sizes: Sizes) -> l
             f"{data} has {len(found)} documents of {longest:,} tokens with a question",
             "--data FOLDER with corpus/ and tasks/",
         )
-    pairs = short_pairs(data / "pairs", _SETS, words, sizes.pairs, PASSAGE)
+    pairs = short_pairs(data / "pairs", SETS, words, sizes.pairs, PASSAGE)
     numbers = {document.name: number for number, document in enumerate(found)}
     return [
         Material(
