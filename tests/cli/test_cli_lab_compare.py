@@ -9,9 +9,6 @@ from click.testing import CliRunner
 from small_comparison import write_pairs
 from small_models import write_checkpoint
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lab"))
-
-
 pytestmark = pytest.mark.torch
 pytest.importorskip("torch", reason="needs the train extra")
 
