@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from small_comparison import made_run, small_task
 
+from small_comparison import made_run, small_task
 from small_models import write_checkpoint
 
 pytestmark = pytest.mark.torch
@@ -95,6 +95,19 @@ def test_without_training_seeds_are_for_what_has_weights(reader):
     # Attention begins as the mean.
     assert book.runs[1].figures == book.runs[0].figures
     assert book.runs[1].parameters == 32
+
+
+def test_a_row_that_cannot_be_is_left_out_and_the_others_are_made(reader):
+    """Too few pairs for a batch on one task; a wrong width for one operator would be the same."""
+    said, book = [], Book()
+    tasks = [small_task(pairs=5), small_task("documents-512", training="more pairs")]
+    made = session(reader, book, tasks[:1], note=said.append)
+    made.run(ROWS, [0])
+    assert made.left_out == ["mean", "attention"]
+    assert "5 pairs to train on, fewer than a batch of 12" in said[0]
+    assert not book.runs
+    session(reader, book, tasks[1:]).run(ROWS, [0])
+    assert [run.row for run in book.runs] == ["mean", "attention"]
 
 
 def test_a_control_reads_by_a_network_that_knows_nothing(reader):

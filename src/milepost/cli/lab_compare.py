@@ -147,7 +147,7 @@ def compare(
             kept = "what is done stays: the same command goes on from here"
             raise Interrupted(kept if book else "give --json FILE to go on another time") from None
     _show(runs, trained, report)
-    return 0
+    return 1 if session.left_out else 0
 
 
 def _show(runs: Book, trained: bool, report: Path | None) -> None:

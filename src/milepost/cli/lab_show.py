@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -123,8 +123,8 @@ def _print(
     print_line(screen, "Example: two texts of 3 and 2 tokens, each state a row of 8")
     for heading, array in (("states", numbers.states), *numbers.given.items()):
         print_line(screen, f"  {heading}")
-        for line in str(array).splitlines():
-            print_line(screen, f"    {line}")
+        for row in str(array).splitlines():
+            print_line(screen, f"    {row}")
     print_line(screen, "  vectors")
     for vector in numbers.vectors:
         shown = " ".join(f"{value:.2f}" for value in vector[:_SHOWN])
@@ -153,7 +153,7 @@ def _style(strength: float) -> str:
 
 def _as_json(pool: Pool, numbers: Example, found: Picture | None) -> str:
     operator = pool.operator
-    told = {
+    told: dict[str, Any] = {
         "operator": operator.name,
         "title": operator.title,
         "equation": operator.equation,

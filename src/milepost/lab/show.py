@@ -168,8 +168,10 @@ def picture(pool: Pool, reader: TokenReader, text: str, query: str) -> Picture:
         if not ids[0]:
             raise InputError("the query has no words", "--query TEXT")
         asked = reader.states([ids]).means()[0]
-    segmented = some.segments is not None and "segments" in pool.operator.needs
-    shares = moves(pool, some.states, list(some.segments) if segmented else None, asked)
+    segments = None
+    if some.segments is not None and "segments" in pool.operator.needs:
+        segments = some.segments.tolist()
+    shares = moves(pool, some.states, segments, asked)
     closing = reader.words.closing
     if reads == "tokens":
         opening = [] if reader.words.opening is None else [reader.words.opening]

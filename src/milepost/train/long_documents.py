@@ -122,7 +122,7 @@ class Words:
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
         """What the vocabulary calls each token."""
-        return [self._tokenizer.id_to_token(number) for number in ids]
+        return [self._tokenizer.id_to_token(number) or "" for number in ids]
 
     def sentences(self, text: str) -> tuple[Sentences, list[tuple[int, int, int]]]:
         """Token ids in pieces, and of each sentence start and end in the text, and its tokens.

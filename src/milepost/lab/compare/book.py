@@ -84,6 +84,7 @@ class Book:
         path: JSON lines, plain or packed by xz; None keeps them in memory alone.
 
     Attributes:
+        path: the file.
         asked: what was asked, by task.
         runs: in the order in which they were made.
 
@@ -92,7 +93,7 @@ class Book:
     """
 
     def __init__(self, path: Path | None = None) -> None:
-        self._path = path
+        self.path = path
         self.asked: dict[str, Asked] = {}
         self.runs: list[Run] = []
         if path is not None and path.exists():
@@ -136,7 +137,7 @@ class Book:
         self._write()
 
     def _write(self) -> None:
-        if self._path is None:
+        if self.path is None:
             return
         told: list[tuple[str, Asked | Run]] = [("task", task) for task in self.asked.values()]
         told += [("run", run) for run in self.runs]
@@ -145,14 +146,14 @@ class Book:
             for kind, one in told
         ]
         data = ("\n".join(lines) + "\n").encode()
-        draft = self._path.with_name(f".{self._path.name}.part")
+        draft = self.path.with_name(f".{self.path.name}.part")
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            draft.write_bytes(lzma.compress(data) if self._path.suffix == ".xz" else data)
-            draft.replace(self._path)
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            draft.write_bytes(lzma.compress(data) if self.path.suffix == ".xz" else data)
+            draft.replace(self.path)
         except OSError as error:
             raise InputError(
-                f"{self._path} cannot be written: {error.strerror or error}",
+                f"{self.path} cannot be written: {error.strerror or error}",
                 "check the path and the disk",
             ) from error
 

@@ -159,7 +159,7 @@ class TokenReader:
             if folder.is_dir():
                 self.kept += 1
                 return States.read(folder)
-        made = self._read(cut, progress)
+        made: States = self._read(cut, progress)
         if folder is None:
             return made
         made.write(folder)
@@ -193,13 +193,13 @@ class TokenReader:
             if layers is None:
                 layers = np.zeros((len(flat), every.shape[2], self.width), np.float16)
             for row, (number, window) in enumerate(batch):
-                costs = np.cumsum([begin, *(len(s) + 1 for s in rows[row])])
+                ends = np.cumsum([begin, *(len(s) + 1 for s in rows[row])])
                 low, high = window.own_first - window.first, window.own_last - window.first
                 opens = begin and window.own_first == 0
-                own = states[row, 0 if opens else costs[low] : costs[high]]
+                own = states[row, 0 if opens else ends[low] : ends[high]]
                 segment = at[number] + window.own_first
                 tokens[first[segment] : first[segment] + len(own)] = own
-                marks = costs[low + 1 : high + 1] - 1
+                marks = ends[low + 1 : high + 1] - 1
                 layers[segment : segment + high - low] = every[row, marks]
                 done += window.own_last == len(texts[number])
             if progress is not None:

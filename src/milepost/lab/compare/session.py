@@ -48,6 +48,9 @@ class Session:
         trained: whether to train.
         progress: told what is going on.
         note: told in a line what cannot be compared.
+
+    Attributes:
+        left_out: rows that could not be made, once a seed.
     """
 
     reader: TokenReader
@@ -58,8 +61,9 @@ class Session:
     trained: bool = True
     progress: Progress = lambda doing, task, done, of: None
     note: Callable[[str], None] = lambda line: None
+    left_out: list[str] = field(default_factory=list)
     _readers: dict[str, Reader] = field(default_factory=dict)
-    _states: dict[tuple[str, str], tuple[States, ...]] = field(default_factory=dict)
+    _states: dict[tuple[str, str], tuple[States, States]] = field(default_factory=dict)
 
     def run(self, rows: Sequence[Row], seeds: Sequence[int]) -> None:
         """Make every run that the book does not hold."""
@@ -71,7 +75,12 @@ class Session:
             for row in rows:
                 # Without training and without weights of its own a row knows no seed.
                 if seed == seeds[0] or self.trained or row.known.trains:
-                    self._row(row, seed)
+                    try:
+                        self._row(row, seed)
+                    except InputError as error:
+                        # One row that cannot be must not cost the hour of all others.
+                        self.left_out.append(row.name)
+                        self.note(f"{row.name} is left out: {error}")
 
     def _row(self, row: Row, seed: int) -> None:
         for training in dict.fromkeys(material.training for material in self.materials):
@@ -109,6 +118,12 @@ class Session:
 
     def _texts(self, row: Row, seed: int, tasks: Sequence[Material]) -> None:
         """Train once, and measure the tasks that train alike."""
+        if self.trained and len(tasks[0].pairs) < self.recipe.batch:
+            raise InputError(
+                f"{tasks[0].name} has {len(tasks[0].pairs)} pairs to train on, fewer than a batch "
+                f"of {self.recipe.batch}",
+                "ask for more pairs, or give more data",
+            )
         sides = self._read(row, tasks[0].training, *zip(*tasks[0].pairs, strict=True))
         pooled = Pooled(row, sides[0], seed, self.recipe.width if self.trained else None)
         if not self.trained and not pooled.comparable:
@@ -164,14 +179,14 @@ class Session:
 
     def _read(
         self, row: Row, name: str, queries: Sequence[Text], texts: Sequence[Text]
-    ) -> tuple[States, ...]:
+    ) -> tuple[States, States]:
         """States of queries and of texts under the row's network."""
         if (row.network, name) not in self._states:
             reader = self._reader(row.network)
-            doing = f"reading {row.network}".rstrip()
-            self._states[row.network, name] = tuple(
-                reader.states(some, lambda done, of: self.progress(doing, name, done, of))
-                for some in (queries, texts)
+            told = partial(self.progress, f"reading {row.network}".rstrip(), name)
+            self._states[row.network, name] = (
+                reader.states(queries, told),
+                reader.states(texts, told),
             )
         return self._states[row.network, name]
 
