@@ -21,7 +21,7 @@ from milepost.lab.compare.rows import Row
 from milepost.lab.compare.states import Ragged, Reads, States, reads_of
 from milepost.model.pooling import PoolModule, module
 from milepost.train.losses import info_nce
-from milepost.train.poolings import order_of, share_of_rate
+from milepost.train.poolings import order_of, rate_share
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ def train(
     losses: list[float] = []
     for step, numbers in enumerate(order_of(len(texts), recipe.batch, recipe.steps, seed)):
         for group in optimizer.param_groups:
-            group["lr"] = recipe.rate * share_of_rate(step, recipe.steps)
+            group["lr"] = recipe.rate * rate_share(step, recipe.steps)
         asked = nn.functional.normalize(pooled.questions(queries, means, numbers), dim=-1)
         if pooled.asks:
             loss = _of_pairs(pooled, texts, numbers, means, asked, recipe.temperature)
