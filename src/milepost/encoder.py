@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING
 
-from milepost.engine.folder import ModelFolder, Precision, find_model
+from milepost.engine.folder import POOLING_GRAPH, ModelFolder, Precision, find_model
+from milepost.engine.pooling import PoolingGraph
 from milepost.engine.tokenizer import Tokenizer
 from milepost.errors import BadQuestion
 from milepost.pooling import document_vector
+from milepost.pooling.ragged import unit
 from milepost.text import split
 from milepost.types import Document, Landmarks, Span
 from milepost.windows import Window, WindowSize, batches, cut, plan
@@ -73,6 +75,7 @@ class Encoder:
         self._tokenizer = tokenizer or Tokenizer(
             folder.tokenizer, self.manifest.opening, self.manifest.landmark
         )
+        self._pool = _pooling(folder)
         self._shape = WindowSize(
             size=self.manifest.window,
             left=self.manifest.left,
@@ -117,7 +120,7 @@ class Encoder:
 
         read = self._read(text, spans)
         vectors = np.zeros((len(read.ids), self.dimensions), np.float32)
-        return _landmarks(read, vectors, self._run(read.ids, vectors, progress))
+        return self._landmarks(read, vectors, self._run(read.ids, vectors, progress))
 
     def encode_documents(self, texts: Iterable[str | Document]) -> Iterator[Landmarks]:
         """``encode`` over many texts, one at a time, so that memory stays flat."""
@@ -144,7 +147,7 @@ class Encoder:
         last = 0
         for read in reads:
             first, last = last, last + len(read.ids)
-            found.append(_landmarks(read, vectors[first:last], int(tokens[first:last].sum())))
+            found.append(self._landmarks(read, vectors[first:last], int(tokens[first:last].sum())))
         return found
 
     def token_states(self, text: str) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
@@ -205,6 +208,18 @@ class Encoder:
     def count_tokens(self, text: str) -> int:
         """Tokens of a text as this model reads it, special tokens not counted."""
         return len(self._tokenizer.count([text])[0][0])
+
+    def _landmarks(self, read: _Read, vectors: NDArray[np.float32], tokens_read: int) -> Landmarks:
+        import numpy as np
+
+        return Landmarks(
+            vectors=vectors,
+            spans=np.array(read.spans, np.int64).reshape(-1, 2),
+            document=self._pool(vectors),
+            tokens_given=sum(map(len, read.ids)),
+            tokens_read=tokens_read,
+            familiar=np.array(read.familiar, np.float32),
+        )
 
     def _read(
         self,
@@ -323,17 +338,20 @@ class Encoder:
         ]
 
 
-def _landmarks(read: _Read, vectors: NDArray[np.float32], tokens_read: int) -> Landmarks:
-    import numpy as np
+def _pooling(folder: ModelFolder) -> Callable[[NDArray[np.float32]], NDArray[np.float32]]:
+    """How the model's landmarks become a document's vector."""
+    if folder.manifest.pooling == "lmk":
+        return document_vector
+    graph = PoolingGraph(folder.pooling(POOLING_GRAPH))
 
-    return Landmarks(
-        vectors=vectors,
-        spans=np.array(read.spans, np.int64).reshape(-1, 2),
-        document=document_vector(vectors),
-        tokens_given=sum(map(len, read.ids)),
-        tokens_read=tokens_read,
-        familiar=np.array(read.familiar, np.float32),
-    )
+    def pool(landmarks: NDArray[np.float32]) -> NDArray[np.float32]:
+        import numpy as np
+
+        if not len(landmarks):
+            return np.zeros(graph.dimensions, np.float32)
+        return unit(graph(landmarks))
+
+    return pool
 
 
 def _familiar(tokens: int, letters: int) -> float:

@@ -49,6 +49,12 @@ Examples:
     "--left", type=click.IntRange(min=0), help="Tokens of context before a window's own sentences."
 )
 @click.option("--right", type=click.IntRange(min=0), help="Tokens of context behind them.")
+@click.option(
+    "--pooling",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="Pool documents by this trained pooling (.npz), not by the mean of landmarks.",
+)
 @json_option
 @common
 @click.pass_obj
@@ -62,6 +68,7 @@ def export(
     window: int | None,
     left: int | None,
     right: int | None,
+    pooling: Path | None,
     as_json: bool,
 ) -> int:
     """Write the checkpoint in FOLDER (landmark training's or Hugging Face's) as a model folder.
@@ -86,6 +93,7 @@ def export(
         window=window,
         left=left,
         right=right,
+        pooling=pooling,
     )
     if as_json:
         _print_json(released)
@@ -108,6 +116,7 @@ def _print_json(released: Released) -> None:
             "dimensions": manifest.dimensions,
             "opening": manifest.opening,
             "landmark": manifest.landmark,
+            "pooling": manifest.pooling,
             "causal": manifest.causal,
             "window": manifest.window,
             "left": manifest.left,

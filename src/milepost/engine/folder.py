@@ -24,6 +24,9 @@ GRAPHS: dict[Precision, str] = {
     "f32": "openvino_f32.xml",
     "bf16": "openvino_bf16.xml",
 }
+POOLING_GRAPH, POOLING = "pooling.xml", "pooling.npz"
+"""Of a model whose documents are pooled in another way than by the mean of landmarks: the OpenVINO
+graph, and what ``milepost.pooling.load`` reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,14 @@ class ModelFolder:
     def precisions(self) -> tuple[Precision, ...]:
         """Graphs that are there, the fastest first."""
         return tuple(name for name, file in GRAPHS.items() if (self.path / file).is_file())
+
+    def pooling(self, file: str) -> Path:
+        """``POOLING_GRAPH`` or ``POOLING`` of a model whose document pooling is its own.
+
+        Raises:
+            ModelError: it is missing.
+        """
+        return self._existing(self.path / file)
 
     def graph(self, precision: Precision | None = None) -> Path:
         """The OpenVINO graph of a precision, or the fastest there is.
@@ -93,7 +104,7 @@ def find_model(name: str | os.PathLike[str] | None = None) -> ModelFolder:
     folder = local(
         shipped if (shipped / MANIFEST).is_file() else name,
         "give a folder or a shipped name; see: milepost models",
-        only=[MANIFEST, TOKENIZER, "openvino_*"],
+        only=[MANIFEST, TOKENIZER, "openvino_*", "pooling.*"],
     )
     if folder is None:
         known = ", ".join(model.manifest.name for model in shipped_models())

@@ -31,7 +31,8 @@ class Manifest:
         longest: most tokens of one sentence; longer ones are cut at clauses.
         own_sentence: in the last layer a landmark attends to its own sentence only.
         causal: a landmark sees only what stands before it, so that no halo follows.
-        pooling: how landmarks become the document vector (``lmk``: their mean).
+        pooling: how landmarks become the document vector: ``lmk`` is their mean, another operator
+            of ``milepost.pooling`` lies beside the graph (``pooling.xml``, ``pooling.npz``).
         fusion: the learned numbers of the search, see ``search/fusion.py``; empty for its defaults.
         trained: a summary of the training, for people.
     """

@@ -7,6 +7,7 @@ to five once weights and activations are int8; see ``docs/dependencies.md`` and 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -49,19 +50,12 @@ class OpenVinoEngine:
         self._threads = threads or usable_cpus()
         self._graph = graph
         settings: dict[str, Any] = {
-            "INFERENCE_PRECISION_HINT": "f32",
             "PERFORMANCE_HINT": "LATENCY",
             "INFERENCE_NUM_THREADS": self._threads,
         }
         if cache is not None and _writable(cache):
             settings["CACHE_DIR"] = str(cache)
-        try:
-            self._compiled = _core().compile_model(str(graph), "CPU", settings)
-        except RuntimeError as error:
-            first = str(error).strip().splitlines()[-1]
-            raise ModelError(
-                f"{graph} cannot be compiled: {first}", "reinstall the model"
-            ) from error
+        self._compiled = compiled(graph, settings)
         self._request = self._compiled.create_infer_request()
 
     @property
@@ -108,6 +102,24 @@ def open_engine(
     """
     kept = cache_folder() / "graphs" if cache else None
     return OpenVinoEngine(folder.graph(precision), cache=kept, threads=threads)
+
+
+def compiled(graph: Path, settings: Mapping[str, Any] | None = None) -> Any:
+    """A graph compiled for this CPU, counting in float32.
+
+    Args:
+        graph: the ``.xml`` file.
+        settings: of OpenVINO, beside the precision.
+
+    Raises:
+        ModelError: the graph cannot be read or compiled.
+    """
+    exact = {"INFERENCE_PRECISION_HINT": "f32", **(settings or {})}
+    try:
+        return _core().compile_model(str(graph), "CPU", exact)
+    except RuntimeError as error:
+        first = str(error).strip().splitlines()[-1]
+        raise ModelError(f"{graph} cannot be compiled: {first}", "reinstall the model") from error
 
 
 @lru_cache(maxsize=1)

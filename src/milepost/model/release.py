@@ -22,6 +22,7 @@ from milepost.model.checkpoint import Checkpoint, open_checkpoint
 from milepost.model.export import Feed, export
 from milepost.model.lora import merge_lora
 from milepost.model.parity import SAMPLE, Parity, compare
+from milepost.model.pooling.export import install
 from milepost.model.torch_engine import TorchEngine
 
 _USUAL = 512  # tokens of a window where nothing is said and the network has room for more
@@ -49,6 +50,7 @@ def release(
     window: int | None = None,
     left: int | None = None,
     right: int | None = None,
+    pooling: Path | None = None,
 ) -> Released:
     """Export a checkpoint and compare every graph with torch.
 
@@ -63,6 +65,7 @@ def release(
         window: most tokens of a window; None for what the checkpoint says or the network allows.
         left: tokens of halo before the owned sentences.
         right: tokens of halo after them, 0 for a causal network.
+        pooling: a saved pooling (``milepost.pooling``) of documents; None for the landmarks' mean.
 
     Raises:
         InputError: ``out`` exists, a precision is not known, sizes do not fit the network, or
@@ -111,6 +114,8 @@ def release(
                     "leave this precision out"
                     + ("; or calibrate on more text" if found.precision == "int8" else ""),
                 )
+        if pooling is not None:
+            manifest = install(pooling, draft)
         shutil.move(draft, out)
     return Released(out, manifest, parity)
 

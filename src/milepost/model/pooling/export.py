@@ -8,16 +8,24 @@ nothing is padded.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import io
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
+from milepost.engine.folder import POOLING, POOLING_GRAPH
+from milepost.engine.manifest import Manifest, read_manifest
 from milepost.engine.silence import no_telemetry
+from milepost.errors import InputError
 from milepost.model.pooling.module import PoolModule
+from milepost.model.pooling.table import module as make
+from milepost.pooling import load
 
 
 class _OneText(nn.Module):
@@ -74,9 +82,49 @@ def graph(module: PoolModule, *, layers: int = 2, query_width: int = 0) -> Any:
 
 
 def write(module: PoolModule, folder: Path, **widths: int) -> None:
-    """Write ``pooling.npz`` (the reference's) and ``pooling.xml`` with ``.bin`` into a folder."""
+    """Write the graph and the reference into a folder.
+
+    Args:
+        module: the pooling.
+        folder: made where it does not exist.
+        widths: see ``graph``.
+    """
     with no_telemetry():
         import openvino
     folder.mkdir(parents=True, exist_ok=True)
-    module.reference().save(folder / "pooling.npz")
-    openvino.save_model(graph(module, **widths), folder / "pooling.xml", compress_to_fp16=False)
+    module.reference().save(folder / POOLING)
+    openvino.save_model(graph(module, **widths), folder / POOLING_GRAPH, compress_to_fp16=False)
+
+
+def install(file: Path, folder: Path) -> Manifest:
+    """Make a saved pooling that of a model folder: its documents are pooled so from now on.
+
+    The model's fingerprint changes with it, as documents' vectors do.
+
+    Args:
+        file: what ``Pool.save`` wrote, trained on landmarks of this width.
+        folder: the model.
+
+    Raises:
+        ModelError: file or folder cannot be read.
+        InputError: the pooling needs a query or layers, or was trained on another width.
+    """
+    manifest = read_manifest(folder)
+    pool = load(file)
+    beyond = pool.operator.needs - {"segments"}
+    if beyond:
+        raise InputError(
+            f"{file} holds {pool.operator.name}, which needs {', '.join(sorted(beyond))}: a "
+            "document has one vector, whatever is asked",
+            "choose a pooling that reads states alone; see: milepost lab show",
+        )
+    landmarks = np.eye(1, manifest.dimensions, dtype=np.float32)
+    pool(landmarks, [1])  # weights of another width are an error here
+    settings: dict[str, Any] = pool.settings
+    module = make(pool.operator.name, manifest.dimensions, **settings)
+    module.load_state_dict({n: torch.from_numpy(w) for n, w in (pool.weights or {}).items()})
+    write(module, folder)
+    digest = hashlib.sha256(manifest.fingerprint.encode() + (folder / POOLING).read_bytes())
+    made = replace(manifest, pooling=pool.operator.name, fingerprint=digest.hexdigest()[:16])
+    made.write(folder)
+    return made

@@ -61,7 +61,8 @@ class Attention(PoolModule):
 
     def pool(self, states: Tensor, mask: Tensor, _: Tensor | None, __: Tensor) -> Tensor:
         """See ``milepost.pooling.plain.attention``."""
-        scores = states @ self.weight("query") / float(self.settings["temperature"])
+        # Not a product with a row of numbers, which OpenVINO takes for a matrix at some widths.
+        scores = (states * self.weight("query")).sum(-1) / float(self.settings["temperature"])
         return (masked_softmax(scores, mask)[..., None] * states).sum(1)
 
 

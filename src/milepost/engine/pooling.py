@@ -1,0 +1,52 @@
+"""A model's own document pooling as an OpenVINO graph, where it is not the mean of landmarks."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from milepost.engine.openvino import compiled
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class PoolingGraph:
+    """One text's landmarks in, its vector out.
+
+    Args:
+        graph: ``pooling.xml`` of a model folder; compiled when first asked.
+    """
+
+    def __init__(self, graph: Path) -> None:
+        self._graph = graph
+
+    @cached_property
+    def _request(self) -> Any:
+        return compiled(self._graph).create_infer_request()
+
+    @property
+    def dimensions(self) -> int:
+        """Width of the vector."""
+        model = self._request.get_compiled_model()
+        return int(model.output(0).partial_shape[0].get_length())
+
+    def __call__(self, landmarks: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Pool.
+
+        Args:
+            landmarks: ``(n, d)`` float32, n at least 1; each is a segment of its own.
+
+        Returns:
+            ``(d_out,)`` float32, as the graph gives it.
+        """
+        import numpy as np
+
+        feed: dict[str, Any] = {"states": landmarks}
+        if any("segments" in port.get_names() for port in self._request.model_inputs):
+            feed["segments"] = np.arange(len(landmarks), dtype=np.int64)
+        self._request.infer(feed)
+        result: NDArray[np.float32] = self._request.get_output_tensor(0).data.copy()
+        return result

@@ -1,0 +1,75 @@
+"""A model folder whose documents are pooled by another operator than the mean of landmarks."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs the train extra")
+
+import milepost  # noqa: E402
+from milepost import pooling  # noqa: E402
+from milepost.engine.folder import SHIPPED  # noqa: E402
+from milepost.errors import InputError, ModelError  # noqa: E402
+from milepost.model.pooling.export import install  # noqa: E402
+
+pytestmark = pytest.mark.torch
+TEXT = "Bees build cells of wax. A cell has six walls. The wax is costly to make. Who pays?"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return shutil.copytree(SHIPPED / "landmark-light", tmp_path / "model")
+
+
+def trained(folder, name="attention", **settings):
+    """A pooling with weights of the model's width, saved."""
+    width = json.loads((folder / "milepost.json").read_text())["dimensions"]
+    weights = {"query": np.random.default_rng(0).standard_normal(width).astype(np.float32)}
+    pool = pooling.get(name, weights=weights if name == "attention" else None, **settings)
+    file = folder.parent / "trained.npz"
+    pool.save(file)
+    return pool, file
+
+
+def test_documents_are_pooled_by_it_and_landmarks_stay(folder):
+    before = milepost.load(folder, cache=False).encode(TEXT)
+    pool, file = trained(folder, temperature=0.1)
+    made = install(file, folder)
+    model = milepost.load(folder, cache=False)
+    after = model.encode(TEXT)
+    np.testing.assert_array_equal(after.vectors, before.vectors)
+    wanted = pool(after.vectors, [len(after.vectors)])[0]
+    np.testing.assert_allclose(after.document, wanted / np.linalg.norm(wanted), atol=1e-5)
+    assert not np.allclose(after.document, before.document, atol=1e-2)
+    assert model.manifest == made
+    assert model.manifest.pooling == "attention"
+
+
+def test_the_mean_as_a_graph_is_the_mean(folder):
+    before = milepost.load(folder, cache=False).encode(TEXT)
+    install(trained(folder, "mean")[1], folder)
+    model = milepost.load(folder, cache=False)
+    np.testing.assert_allclose(model.encode(TEXT).document, before.document, atol=1e-5)
+    assert not model.encode("").document.any()
+
+
+def test_an_index_of_the_model_before_is_not_mixed_with_it(folder):
+    before = milepost.load(folder, cache=False).fingerprint
+    install(trained(folder, "max")[1], folder)
+    assert milepost.load(folder, cache=False).fingerprint != before
+
+
+def test_a_pooling_of_another_width_is_refused(folder):
+    file = folder.parent / "narrow.npz"
+    pooling.get("attention", weights={"query": np.ones(3, np.float32)}).save(file)
+    with pytest.raises(InputError, match="need"):
+        install(file, folder)
+
+
+def test_a_folder_that_lost_its_pooling_says_so(folder):
+    install(trained(folder, "max")[1], folder)
+    (folder / "pooling.xml").unlink()
+    with pytest.raises(ModelError, match=r"pooling\.xml is missing"):
+        milepost.load(folder, cache=False)
