@@ -11,15 +11,15 @@ the tokenizer makes of token ids again, so a text without capitals where the tok
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from importlib.util import find_spec
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from milepost._optional import require
 from milepost.lab.compare.reading import Progress, Text, TokenReader
-from milepost.lab.compare.states import States
-from milepost.train.long_documents import Words
+from milepost.lab.compare.states import States, kept
 
 BYTES = "milepost.lab.controls"
 """The module of the byte encoders."""
@@ -42,13 +42,17 @@ class ByteReader:
 
     Args:
         kind: of ``lab.controls.control_encoder``.
-        words: of the tokenizer that made the ids.
-        seed: of the encoder.
+        beside: the reader whose tokenizer made the ids, and whose folder keeps states.
     """
 
-    def __init__(self, kind: str, words: Words, seed: int = 0) -> None:
-        self._encoder = require(BYTES, extra="train").control_encoder(kind, seed=seed)
-        self._words = words
+    def __init__(self, kind: str, beside: TokenReader) -> None:
+        self._kind, self._words, self._cache = kind, beside.words, beside.cache
+        self._identity = f"bytes {kind} {beside.identity} 1"
+
+    @cached_property
+    def _encoder(self) -> Any:
+        """Made when there is something to read: pre-training takes a minute."""
+        return require(BYTES, extra="train").control_encoder(self._kind)
 
     def states(self, texts: Sequence[Text], progress: Progress | None = None) -> States:
         """A state a byte; the last of a sentence stands for its landmark, of one layer.
@@ -57,6 +61,9 @@ class ByteReader:
             texts: token ids of each sentence.
             progress: told how far it is.
         """
+        return kept(self._cache, self._identity, texts, lambda: self._read(texts, progress))
+
+    def _read(self, texts: Sequence[Text], progress: Progress | None) -> States:
         parts: list[tuple[np.ndarray, ...]] = []
         for at in range(0, len(texts), _TOGETHER):
             some = [self._words.text(text) or " " for text in texts[at : at + _TOGETHER]]
@@ -72,4 +79,4 @@ class ByteReader:
 
 def control(name: str, reader: TokenReader) -> Reader:
     """One of ``CONTROLS`` beside a reader."""
-    return reader.random() if name == "random" else ByteReader(name, reader.words)
+    return reader.random() if name == "random" else ByteReader(name, reader)

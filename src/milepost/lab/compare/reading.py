@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +17,7 @@ from milepost.engine.folder import cache_folder
 from milepost.errors import InputError, MissingExtra, ModelError
 from milepost.evaluate.embedders.choose import minilm_folder
 from milepost.evaluate.embedders.fingerprints import fingerprint
-from milepost.lab.compare.states import States
+from milepost.lab.compare.states import States, kept
 from milepost.model.checkpoint import Checkpoint, open_checkpoint
 from milepost.model.light import Light
 from milepost.model.release import window_sizes
@@ -83,7 +82,7 @@ class TokenReader:
     Attributes:
         words: texts to token ids.
         identity: with the sizes of windows.
-        kept: how often states were there already.
+        cache: the folder.
 
     Raises:
         ModelError: the network has no token states (``milepost_light``).
@@ -106,7 +105,7 @@ class TokenReader:
         self._model = checkpoint.model.eval().requires_grad_(False)
         self.words = Words(checkpoint.tokenizer, reading.opening, reading.landmark)
         self.identity = f"{identity} {self._shape} 1"  # the last: of the code of this file
-        self._cache, self.kept = cache, 0
+        self.cache = cache
 
     @classmethod
     def open(cls, source: str | None, cache: Path | None = None) -> TokenReader:
@@ -128,7 +127,6 @@ class TokenReader:
             else:
                 weight.fill_(0.0 if name.endswith("bias") else 1.0)
         twin.identity = f"random {seed} {self.identity}"
-        twin.kept = 0
         return twin
 
     @property
@@ -151,19 +149,7 @@ class TokenReader:
         empty = next((number for number, text in enumerate(cut) if not text), None)
         if empty is not None:
             raise InputError(f"text {empty} has no tokens", "leave it out")
-        folder = None
-        if self._cache is not None:
-            digest = hashlib.sha256(self.identity.encode())
-            digest.update(repr(cut).encode())
-            folder = self._cache / digest.hexdigest()[:32]
-            if folder.is_dir():
-                self.kept += 1
-                return States.read(folder)
-        made: States = self._read(cut, progress)
-        if folder is None:
-            return made
-        made.write(folder)
-        return States.read(folder)
+        return kept(self.cache, self.identity, cut, lambda: self._read(cut, progress))
 
     def _pieces(self, text: Text) -> list[list[int]]:
         most = self._shape.longest - 1

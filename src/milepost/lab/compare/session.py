@@ -194,7 +194,6 @@ class Session:
         if network == TRAINED:
             return self.reader
         if network not in self._readers:
-            self.progress(f"making {network}", "", 0, 1)
             self._readers[network] = control(network, self.reader)
         return self._readers[network]
 

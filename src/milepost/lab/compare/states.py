@@ -13,9 +13,10 @@ are computed once a query and text) the landmarks of the last layer, ``tokens`` 
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -146,3 +147,29 @@ class States:
         except (OSError, ValueError, EOFError) as error:
             raise InputError(f"{folder} is damaged: {error}", "remove the folder") from error
         return cls(tokens, layers, lengths, segments, per_text)
+
+
+def kept(
+    cache: Path | None,
+    identity: str,
+    texts: Sequence[Sequence[Sequence[int]]],
+    make: Callable[[], States],
+) -> States:
+    """States from disk where they were made before, else made and kept.
+
+    Args:
+        cache: the folder; None keeps nothing.
+        identity: all that states hang on but for the texts.
+        texts: token ids of each sentence of each.
+        make: gives the states.
+
+    Raises:
+        InputError: the folder cannot be written or is damaged.
+    """
+    if cache is None:
+        return make()
+    digest = hashlib.sha256(f"{identity} {texts!r}".encode()).hexdigest()
+    folder = cache / digest[:32]
+    if not folder.is_dir():
+        make().write(folder)
+    return States.read(folder)
