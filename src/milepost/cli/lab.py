@@ -13,6 +13,8 @@ EXPERIMENTS: dict[str, tuple[str, str]] = {
     "shapes": ("milepost.cli.lab_shapes", "P2AT on images: published, mended, rivals."),
     "fusion": ("milepost.cli.lab_fusion", "What bilinear fusions are worth beside plain ones."),
     "tokens": ("milepost.cli.lab_tokens", "Words from spelling, bytes, and byte encoders."),
+    "compare": ("milepost.cli.lab_compare", "Compare poolings on the same states."),
+    "show": ("milepost.cli.lab_show", "Explain a pooling, with a picture of its weights."),
 }
 """A command's name → the module where it has that name, and a line of help.
 
