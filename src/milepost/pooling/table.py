@@ -6,13 +6,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milepost.errors import InputError, nearest
+from milepost.pooling.layer_weights import OPERATORS as LAYER_WEIGHTS
+from milepost.pooling.multilayer import OPERATORS as MULTILAYER
 from milepost.pooling.operator import Operator, Pool, read_head
 from milepost.pooling.plain import OPERATORS as PLAIN
 
 if TYPE_CHECKING:
     from milepost.pooling.operator import Weights
 
-TABLE: dict[str, Operator] = {operator.name: operator for operator in (*PLAIN,)}
+TABLE: dict[str, Operator] = {
+    operator.name: operator for operator in (*PLAIN, *LAYER_WEIGHTS, *MULTILAYER)
+}
 """Every operator by its name."""
 
 
