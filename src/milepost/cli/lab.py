@@ -8,7 +8,10 @@ import click
 
 from milepost.errors import MilepostError, nearest
 
-EXPERIMENTS: dict[str, tuple[str, str]] = {}
+EXPERIMENTS: dict[str, tuple[str, str]] = {
+    "layers": ("milepost.cli.lab_layers", "Train poolings over layers on planted topics."),
+    "quality": ("milepost.cli.lab_quality", "Measure how well vectors separate labels, or drifted."),
+}
 """A command's name → the module where it has that name, and a line of help.
 
 Modules are imported when their command is asked for: most need the train extra."""
