@@ -124,7 +124,7 @@ class Trial:
         score: mean reciprocal rank of a topic's second text among 64.
         cosine: mean of two texts of different topics: how narrow the cone of all vectors is.
         parameters: that were trained, those of LoRA included.
-        milliseconds: to encode a text, network and pooling.
+        milliseconds: of processor time to encode a text, network and pooling.
     """
 
     design: str
@@ -202,9 +202,9 @@ def trial(design: Design, place: Place, training: Training, *, seed: int) -> Tri
     # Seeded apart: a change of the training asks for the same texts.
     texts = Texts.joined(*planted.pairs(ASKED, torch.Generator().manual_seed(seed + 2)))
     with torch.no_grad():
-        begun = time.perf_counter()
+        begun = time.process_time()
         vectors, answers = _encode(planted, pooling, design, texts).chunk(2)
-        passed = time.perf_counter() - begun
+        passed = time.process_time() - begun
     return Trial(
         design.name,
         place,
