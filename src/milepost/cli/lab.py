@@ -12,7 +12,7 @@ EXPERIMENTS: dict[str, tuple[str, str]] = {
     "layers": ("milepost.cli.lab_layers", "Train poolings over layers on planted topics."),
     "quality": (
         "milepost.cli.lab_quality",
-        "Measure how well vectors separate labels, or drifted.",
+        "Measure how vectors separate labels, or drifted.",
     ),
 }
 """A command's name → the module where it has that name, and a line of help.

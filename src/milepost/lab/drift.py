@@ -1,10 +1,10 @@
-"""Another model for an index: do the same texts keep their neighbours, and their labels?
+"""Another model for an index: whether texts keep their neighbours, and their labels apart.
 
 Two models' vectors share no axes, so what is compared is who lies near whom.
 
-    kept        share of a text's nearest neighbours that are its nearest with the other model, too
-    cka         centred kernel alignment of all similarities, unbiased (Song et al. 2012; Kornblith
-                et al. 2019, arXiv 1905.00414): 1 for the same up to rotation and scale, 0 for chance
+    kept        share of a text's nearest neighbours that are so with the other model, too
+    cka         centred kernel alignment of all similarities (arXiv 1905.00414), unbiased: 1 for
+                the same up to rotation and scale, 0 for chance
     separation  and what a probe and neighbours guess right, where the texts have labels
 """
 

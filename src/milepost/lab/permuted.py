@@ -66,7 +66,7 @@ def _ways(counts: NDArray[np.int64], length: int) -> Iterator[NDArray[np.int64]]
 
 
 def share_as_good(values: NDArray[np.float64], *, least_is_best: bool = False) -> float:
-    """p of the first value among all: the share, its own included, that are as good; NaN for NaN.
+    """Share of all values that are as good as the first, its own included: its p; NaN for NaN.
 
     Args:
         values: ``(ways,)``, the observed one first.

@@ -106,7 +106,7 @@ class Planted:
         return self._texts(topics, random), self._texts(topics, random)
 
     def states(self, texts: Texts) -> Tensor:
-        """States behind every layer, ``(b, t, layers, d)``; what stands in padding means nothing."""
+        """States behind every layer, ``(b, t, layers, d)``; those of padding mean nothing."""
         self._written = _LOUD * (texts.topics @ self._directions)[:, None]
         return self._backbone.layers(texts.ids, texts.valid)
 

@@ -1,11 +1,13 @@
 """Trained latents that attend over the layers of a network (Tang and Yang, arXiv 2409.02727).
 
-u_l = mean, or last state, of layer l          one key a layer; or every state of every layer
-U'  = normalised(U) + E                        E: a vector a layer, so that layers have names
-q   = LN(Q) W_q,  [k|v] = LN(U') W_kv          Q: the latents
-X   = softmax(q kᵀ / √c) v W_o + Q             per head, over the keys of one text
-X   = X + FF(LN(X))                            FF: two halves, value · gelu(gate)
-z   = mean over the latents of X
+    u_l = mean, or last state, of layer l          one key a layer; or every state of every layer
+    U'  = normalised(U) + E                        E: a vector a layer, so that layers have names
+    q   = LN(Q) W_q,  [k|v] = LN(U') W_kv          Q: the latents
+    X   = softmax(q kᵀ / √c) v W_o + Q             per head, over the keys of one text
+    X   = X + FF(LN(X))                            FF: two halves, value · gelu(gate)
+    z   = mean over the latents of X
+
+Where the published code differs, and why, is said in ``docs/pooling/multilayer.md``.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from milepost.model.pooling.module import PoolModule
 from milepost.model.pooling.layer_weights import MODULES as LAYER_WEIGHTS
+from milepost.model.pooling.module import PoolModule
 from milepost.model.pooling.multilayer import MODULES as MULTILAYER
 from milepost.model.pooling.plain import MODULES as PLAIN
 from milepost.pooling.table import operator
