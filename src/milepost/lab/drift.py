@@ -96,7 +96,7 @@ def drift(
     labels = None if labels is None else labels[some]
     number = len(some)
     names = [str(row) for row in range(number)]
-    shares = agreement(*both, neighbours)
+    shares = agreement(both[0], both[1], neighbours)
     low, high = interval(shares.tolist(), names, draws=draws, seed=seed)
     kept = Kept(float(shares.mean()), low, high, neighbours / (number - 1))
     alarms = [f"texts keep {kept.mean:.0%} of their neighbours"] * (high < least)

@@ -159,7 +159,8 @@ def evened(states: NDArray[np.floating], train: NDArray[np.bool_]) -> NDArray[np
     exact = states.astype(np.float64)
     exact = exact - exact[train].mean(axis=0)
     scale = np.sqrt((exact[train] ** 2).sum(axis=2).mean(axis=0))
-    return exact / np.where(scale > 0, scale, 1.0)[:, None]
+    found: NDArray[np.float64] = exact / np.where(scale > 0, scale, 1.0)[:, None]
+    return found
 
 
 def fit(states: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -73,8 +73,7 @@ def centres(
         weights: ``(n,)``: how often each point counts, as a bootstrap draws them.
     """
     weight = np.ones(len(labels)) if weights is None else weights.astype(np.float64)
-    counts = np.bincount(labels, weight)
-    labels, counts = _present(labels, counts, weight)
+    labels, counts = _present(labels, weight)
     total, classes = float(weight.sum()), len(counts)
     if classes < 2:
         return Centres(math.nan, math.nan, math.nan, (ONE_CLASS,))
@@ -173,12 +172,13 @@ def views(vectors: NDArray[np.floating]) -> dict[str, NDArray[np.float64]]:
 
 
 def _present(
-    labels: NDArray[np.int64], counts: NDArray[np.float64], weight: NDArray[np.float64]
+    labels: NDArray[np.int64], weight: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Labels counted again without classes that no point stands for.
+    """Labels counted anew without classes that no point stands for, and the weight of each.
 
     Points without weight keep a label of those that are left: they add nothing anywhere.
     """
+    counts = np.bincount(labels, weight).astype(np.float64)
     left = np.flatnonzero(counts > 0)
     places = np.zeros(len(counts), np.int64)
     places[left] = np.arange(len(left))

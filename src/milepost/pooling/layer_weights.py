@@ -36,8 +36,9 @@ def summaries(batch: Batch, summary: str) -> NDArray[np.float64]:
     """
     if summary == "mean":
         return means(batch.states, batch.lengths)
-    last = batch.states[starts(batch.lengths) + batch.lengths - 1]
-    return last.astype("float64")
+    ends = starts(batch.lengths) + batch.lengths - 1
+    last: NDArray[np.float64] = batch.states[ends].astype("float64")
+    return last
 
 
 def normalised(values: NDArray[np.float64]) -> NDArray[np.float64]:
