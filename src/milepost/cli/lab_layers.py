@@ -87,7 +87,12 @@ def layers(
     as_json: bool,
 ) -> int:
     """Train five designs of pooling and attention on a small causal model, and compare them."""
+    from milepost._optional import require
     from milepost.cli.records import print_json
+
+    # Before anything is trained: SciPy is asked for when all is done.
+    require("torch", extra="train")
+    require("scipy.stats", extra="eval")
     from milepost.lab.multilayer import CHANCE, Training, compare, pairs_of, run
     from milepost.lab.planted_layers import PLACES
 

@@ -164,6 +164,9 @@ def _by_layer(
 ) -> list[Mixture]:
     import numpy as np
 
+    from milepost._optional import require
+
+    require("torch", extra="train")
     from milepost.lab.layer_quality import layer_means, mixtures
     from milepost.lab.separation import numbered
 
