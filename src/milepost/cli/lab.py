@@ -15,6 +15,11 @@ EXPERIMENTS: dict[str, tuple[str, str]] = {
     "tokens": ("milepost.cli.lab_tokens", "Words from spelling, bytes, and byte encoders."),
     "compare": ("milepost.cli.lab_compare", "Compare poolings on the same states."),
     "show": ("milepost.cli.lab_show", "Explain a pooling, with a picture of its weights."),
+    "layers": ("milepost.cli.lab_layers", "Train poolings over layers on planted topics."),
+    "quality": (
+        "milepost.cli.lab_quality",
+        "Measure how vectors separate labels, or drifted.",
+    ),
 }
 """A command's name → the module where it has that name, and a line of help.
 

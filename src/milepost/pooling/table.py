@@ -9,6 +9,8 @@ from milepost.errors import InputError, nearest
 from milepost.pooling.bilinear import OPERATORS as BILINEAR
 from milepost.pooling.ggem import OPERATORS as GGEM
 from milepost.pooling.hierarchy import OPERATORS as HIERARCHY
+from milepost.pooling.layer_weights import OPERATORS as LAYER_WEIGHTS
+from milepost.pooling.multilayer import OPERATORS as MULTILAYER
 from milepost.pooling.operator import Operator, Pool, read_head
 from milepost.pooling.p2at import OPERATORS as P2AT
 from milepost.pooling.plain import OPERATORS as PLAIN
@@ -25,6 +27,8 @@ TABLE: dict[str, Operator] = {
         *BILINEAR,
         *GGEM,
         *HIERARCHY,
+        *LAYER_WEIGHTS,
+        *MULTILAYER,
         *P2AT,
         *SKETCH,
         *WORDPOOL,
