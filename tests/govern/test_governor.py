@@ -31,7 +31,7 @@ class Scripted:
 
 def governed(share, policy=FAST, **settings):
     meter = Scripted(share)
-    governor = Governor(Sensor([meter], 1.0), policy, **settings)
+    governor = Governor(Sensor([meter], 1.0, window=0.0), policy, **settings)
     governor.status()
     for _ in range(6):  # readings, so that the controller has seen the share
         with governor.search():
@@ -41,7 +41,7 @@ def governed(share, policy=FAST, **settings):
 
 def test_batches_go_at_once_while_there_is_room():
     governor, _ = governed(0.5, linger=0.0)
-    assert governor.batch(10.0) < 0.1
+    assert governor.batch(10.0) < 0.8
     assert governor.status().rate == 1.0
 
 
@@ -49,14 +49,14 @@ def test_over_t2_a_batch_is_followed_by_its_share_of_rest():
     governor, _ = governed(0.92, linger=0.0)
     assert governor.status().rate == pytest.approx(1110 / 1410)
     rest = 0.5 * (1410 / 1110 - 1)
-    assert rest <= governor.batch(0.5) <= rest + 0.2
+    assert rest <= governor.batch(0.5) <= rest + 1.0
     assert governor.status().paused >= rest
 
 
 def test_over_t1_the_rest_is_shorter():
     governor, _ = governed(0.85, linger=0.0)
     rest = 0.5 * (1410 / 1275 - 1)
-    assert rest <= governor.batch(0.5) <= rest + 0.2
+    assert rest <= governor.batch(0.5) <= rest + 1.0
 
 
 def test_the_brake_holds_batches_until_it_is_released():
@@ -94,7 +94,7 @@ def test_a_batch_waits_for_searches_and_no_longer_than_its_patience():
     with governor.search():
         assert 0.4 <= governor.batch(0.0) <= 1.5
     after = governor.batch(0.0)
-    assert 0.05 <= after <= 0.4
+    assert 0.05 <= after < 0.4
 
 
 def test_under_the_brake_searches_begin_one_at_a_time_and_none_is_stopped():
@@ -149,19 +149,18 @@ def test_many_threads_leave_it_whole():
 
 
 def test_a_real_burner_is_slowed_to_its_budget():
-    """A thread that would take a whole processor takes little more than a third of one."""
-    policy = replace(FAST, tick=0.05)
-    governor = Governor(open_sensor(cores=0.25), policy, linger=0.0)
+    """A thread that takes whatever it can get of a processor gets little more than a tenth."""
+    governor = Governor(open_sensor(cores=0.1), replace(FAST, tick=0.05), linger=0.0)
     step = governor.bulk()
     wall, used = time.monotonic(), time.process_time()
-    while time.monotonic() - wall < 2.0:
-        end = time.process_time() + 0.03
+    while time.monotonic() - wall < 3.0:
+        end = time.process_time() + 0.02
         while time.process_time() < end:
             pass
         step()
     share = (time.process_time() - used) / (time.monotonic() - wall)
-    assert share < 0.4
-    assert governor.status().paused > 0.5
+    assert 0.04 < share < 0.17
+    assert governor.status().paused > 1.0
 
 
 def test_times_below_zero_are_refused():

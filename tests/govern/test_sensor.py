@@ -56,9 +56,14 @@ def test_a_share_is_the_difference_over_time_and_budget():
 
 def test_a_reading_that_fails_is_missed_and_the_next_spans_both():
     sensor = Sensor([Counter(0.0, None, 40.0, 30.0, 50.0)], budget=10.0)
-    assert [sensor.share(float(t)) for t in range(3)] == [None, None, 2.0]
+    assert [sensor.share(float(t)) for t in range(3)] == [None, None, 2.0]  # 40 in 2 s
     assert sensor.share(3.0) is None  # a counter that falls was reset
     assert sensor.share(4.0) == 2.0
+
+
+def test_the_mean_is_over_the_window():
+    sensor = Sensor([Counter(0.0, 10.0, 10.0, 10.0, 10.0)], budget=10.0, window=2.0)
+    assert [sensor.share(float(t)) for t in range(5)] == [None, 1.0, 0.5, 0.0, 0.0]
 
 
 def test_packages_are_added_up_and_their_parts_are_not(tmp_path):
@@ -124,6 +129,8 @@ def test_budgets_that_cannot_be():
     for budget in (0.0, -1.0, float("inf"), float("nan")):
         with pytest.raises(InputError, match="budget"):
             Sensor([Counter()], budget)
+    with pytest.raises(InputError, match="window"):
+        Sensor([Counter()], 1.0, window=-1.0)
     with pytest.raises(InputError, match="give one"):
         open_sensor(watts=100.0, cores=1.0)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Sequence
 
 from milepost.errors import InputError
@@ -10,22 +11,28 @@ from milepost.govern.meters import GpuMeter, Meter, PackageMeter, ProcessorMeter
 
 
 class Sensor:
-    """The mean share of the budget since it was last asked.
+    """The mean share of the budget over the last second or so.
 
     Args:
         meters: counters of one unit, added up.
         budget: watts or cores, as the meters have it.
+        window: seconds that the mean is over; 0 for since the last reading. A pause of one tick
+            between two batches is not a calm: without a mean it would lift the brake, and what
+            is drawn in the long run would hang on the length of batches, not on the budget.
 
     Raises:
-        InputError: the budget is not above 0.
+        InputError: the budget is not above 0, or the window below it.
     """
 
-    def __init__(self, meters: Sequence[Meter], budget: float) -> None:
+    def __init__(self, meters: Sequence[Meter], budget: float, window: float = 1.0) -> None:
         if not 0 < budget < float("inf"):
             raise InputError(f"a budget of {budget}", "give watts or cores above 0")
+        if not 0 <= window < float("inf"):
+            raise InputError(f"a window of {window}", "give 0 or more seconds")
         self.meters = tuple(meters)
         self.budget = budget
-        self._last: tuple[float, float] | None = None
+        self._window = window
+        self._past: deque[tuple[float, float]] = deque()
 
     @property
     def unit(self) -> str:
@@ -33,7 +40,7 @@ class Sensor:
         return self.meters[0].unit
 
     def share(self, now: float) -> float | None:
-        """Since the last call.
+        """What is drawn now.
 
         Args:
             now: seconds of a clock that only goes forwards.
@@ -43,12 +50,18 @@ class Sensor:
         """
         states = [meter.read() for meter in self.meters]
         if None in states:
-            return None  # the next reading is the mean of both intervals
-        total = sum(state for state in states if state is not None)
-        before, self._last = self._last, (now, total)
-        if before is None or now <= before[0] or total < before[1]:
             return None
-        return (total - before[1]) / (now - before[0]) / self.budget
+        total = sum(state for state in states if state is not None)
+        if self._past and (now <= self._past[-1][0] or total < self._past[-1][1]):
+            self._past.clear()  # a counter that fell was reset
+        self._past.append((now, total))
+        if len(self._past) == 1:
+            return None
+        # One reading from before the window is kept: the mean spans the window, not less.
+        while len(self._past) > 2 and self._past[1][0] <= now - self._window:
+            self._past.popleft()
+        begun, before = self._past[0]
+        return (total - before) / (now - begun) / self.budget
 
 
 def open_sensor(*, watts: float | None = None, cores: float | None = None) -> Sensor:
