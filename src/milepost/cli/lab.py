@@ -8,7 +8,9 @@ import click
 
 from milepost.errors import MilepostError, nearest
 
-EXPERIMENTS: dict[str, tuple[str, str]] = {}
+EXPERIMENTS: dict[str, tuple[str, str]] = {
+    "power": ("milepost.cli.lab_power", "Servers under one power budget, searches and bulk work."),
+}
 """A command's name → the module where it has that name, and a line of help.
 
 Modules are imported when their command is asked for: most need the train extra."""

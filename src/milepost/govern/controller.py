@@ -98,7 +98,7 @@ class Controller:
         if level is not None:
             sent += self._brake(level)
             sent += self._caps(level)
-            if not (self.policy.keep_caps and self._lines["brake"].wanted):
+            if not (self.policy.keep_caps and self._braking()):
                 sent += self._ends(level)
         sent += self._again()
         self._land()  # what takes no time
@@ -130,6 +130,12 @@ class Controller:
         elif level < self.policy.t2_ends and brake.wanted != 0 and brake.wanted == brake.effective:
             return [self._order("brake", 0)]
         return []
+
+    def _braking(self) -> bool:
+        """Whether readings may still be low because of the brake alone."""
+        brake = self._lines["brake"]
+        seen = brake.landed + round(self.policy.telemetry * SECOND)
+        return bool(brake.wanted or brake.effective or (brake.landed and self._now <= seen))
 
     def _caps(self, level: float) -> list[Command]:
         policy, low, high = self.policy, self._lines["low"], self._lines["high"]

@@ -33,8 +33,8 @@ class Policy:
         missed: so many readings missed in a row count as being over ``t2`` (ours).
         one_step: below ``t2`` low priority goes from ``low`` to ``step``, not to ``top``. The
             paper does not say; ``top`` swings for ever under a constant load.
-        keep_caps: no cap ends while the brake is on (ours). Without it the low reading that the
-            brake itself makes lifts the caps, and full load meets a row without caps.
+        keep_caps: no cap ends while readings may be low because of the brake (ours). Without it
+            the brake itself lifts the caps, and full load meets a row without any.
         refresh: what was ordered is ordered again after so long, since a command may be lost
             without a word (ours); 0 for never, as in the paper.
 
