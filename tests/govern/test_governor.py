@@ -92,9 +92,16 @@ def test_telemetry_that_is_lost_slows_bulk_work_and_brakes_nothing():
 def test_a_batch_waits_for_searches_and_no_longer_than_its_patience():
     governor, _ = governed(0.1, linger=0.1, patience=0.4)
     with governor.search():
-        assert 0.4 <= governor.batch(0.0) <= 1.5
-    after = governor.batch(0.0)
+        assert 0.4 <= governor.batch(10.0) <= 1.5
+    after = governor.batch(10.0)
     assert 0.05 <= after < 0.4
+
+
+def test_bulk_work_keeps_its_least_share_however_many_searches_come():
+    governor, _ = governed(0.1, least=0.2, patience=60.0)
+    with governor.search():
+        assert 0.2 <= governor.batch(0.05) <= 1.2
+        assert governor.batch(0.0) < 0.2
 
 
 def test_under_the_brake_searches_begin_one_at_a_time_and_none_is_stopped():
@@ -166,3 +173,5 @@ def test_a_real_burner_is_slowed_to_its_budget():
 def test_times_below_zero_are_refused():
     with pytest.raises(InputError, match="times"):
         Governor(open_sensor(cores=1), linger=-1.0)
+    with pytest.raises(InputError, match="least share"):
+        Governor(open_sensor(cores=1), least=0.0)

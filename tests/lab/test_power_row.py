@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
+from types import MappingProxyType
 
 import numpy as np
 import pytest
@@ -32,7 +33,7 @@ def jobs(*given):
 class Timetable(Uncapped):
     """Sends given clocks to low priority at given seconds."""
 
-    plan: dict = {}
+    plan = MappingProxyType({})
 
     def _caps(self, level):
         clock = self.plan.get(self._now // SECOND)
@@ -73,7 +74,7 @@ def test_check_3_full_release_swings_for_ever():
 @pytest.mark.parametrize(("start", "end"), [(0, 13), (3, 16)])
 def test_check_8_work_under_a_changing_rate(start, end):
     class Halves(Timetable):
-        plan = {4: 500, 10: 1000}
+        plan = MappingProxyType({4: 500, 10: 1000})
 
     policy = replace(
         PAPER, tick=1.0, telemetry=0.0, cap_delay=0.0, top=1000, low=500, step=1000, high=1000

@@ -151,8 +151,14 @@ def power(
     if report is not None:
         report.write_text(plot(outcome), encoding="utf-8")
     if as_json:
-        given = {"servers": servers, "more": most, "share": share, "watts": watts}
-        given |= {"minutes": minutes, "seeds": list(fleet.seeds)}
+        given = {
+            "servers": servers,
+            "more": most,
+            "share": share,
+            "watts": watts,
+            "minutes": minutes,
+            "seeds": list(fleet.seeds),
+        }
         click.echo(json.dumps(reports.as_json(lines, across, known, given)))
     else:
         click.echo(as_markdown(outcome))

@@ -54,12 +54,14 @@ class Governor:
         policy: constants of the controller.
         linger: seconds after a search in which no batch begins: searches come in rows.
         patience: seconds that a batch waits for searches at most, and a search for another under
-            the brake: bulk work gets on however many searches come.
+            the brake.
+        least: share of its speed that bulk work keeps however many searches come: a batch waits
+            for them ``1/least - 1`` times its own length at most.
         longest: seconds that a pause or the brake holds a batch at most. A process must not hang
             because the budget is too small for what else it does.
 
     Raises:
-        InputError: a time below 0.
+        InputError: a time below 0, or a share out of 0 to 1.
     """
 
     def __init__(
@@ -69,13 +71,17 @@ class Governor:
         *,
         linger: float = 0.25,
         patience: float = 2.0,
+        least: float = 0.1,
         longest: float = 30.0,
     ) -> None:
         if min(linger, patience, longest) < 0:
             raise InputError("linger, patience and longest are times", "give 0 or more seconds")
+        if not 0 < least <= 1:
+            raise InputError(f"a least share of {least}", "give more than 0, at most 1")
         self._sensor = sensor
         self._controller = Controller(policy)
         self._linger, self._patience, self._longest = linger, patience, longest
+        self._yields = 1.0 / least - 1.0
         self._gate = threading.Condition()
         self._begun = time.monotonic()
         self._ticked = self._searched = -float("inf")
@@ -110,8 +116,10 @@ class Governor:
         """
         with self._gate:
             begun = self._tick()
-            due = begun + min(self._longest, max(0.0, seconds) * (1.0 / self._rate - 1.0))
-            while (left := self._left(begun, due)) > 0:
+            took = max(0.0, seconds)
+            due = begun + min(self._longest, took * (1.0 / self._rate - 1.0))
+            yielded = begun + min(self._patience, took * self._yields)
+            while (left := self._left(begun, due, yielded)) > 0:
                 self._gate.wait(left)
             waited = time.monotonic() - begun
             self._paused += waited
@@ -148,18 +156,21 @@ class Governor:
     def _braked(self) -> bool:
         return self._controller.effective("brake") == 1
 
-    def _left(self, begun: float, due: float) -> float:
-        """Seconds to wait before looking again; 0 where a batch may begin."""
+    def _left(self, begun: float, due: float, yielded: float) -> float:
+        """Seconds to wait before looking again; 0 where a batch may begin.
+
+        Args:
+            begun: when the waiting began.
+            due: when the pause of its rate is over.
+            yielded: until when it waits for searches at most.
+        """
         now = self._tick()
         if now < due:
             return due - now
-        tick = self._controller.policy.tick
         if self._braked and now - begun < self._longest:
-            return min(tick, begun + self._longest - now)
-        patience = begun + self._patience - now
-        if self._searches:
-            return max(0.0, patience)
-        return max(0.0, min(patience, self._searched + self._linger - now))
+            return min(self._controller.policy.tick, begun + self._longest - now)
+        until = yielded if self._searches else min(yielded, self._searched + self._linger)
+        return until - now
 
     def _tick(self) -> float:
         """Move the controller on, if it is time; returns the time."""

@@ -136,9 +136,11 @@ class GpuMeter:
         if not self.devices:
             return None
         try:
-            return sum(map(self._nvml.nvmlDeviceGetTotalEnergyConsumption, self.devices)) / 1e3
+            # It counts millijoules.
+            total: int = sum(map(self._nvml.nvmlDeviceGetTotalEnergyConsumption, self.devices))
         except self._nvml.NVMLError:
             return None
+        return total / 1e3
 
 
 def _number(file: Path) -> int | None:

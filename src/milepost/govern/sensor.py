@@ -79,7 +79,9 @@ def open_sensor(*, watts: float | None = None, cores: float | None = None) -> Se
         raise InputError("a budget in watts and one in cores", "give one of them")
     if watts is None:
         usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 0
-        return Sensor([ProcessorMeter()], (usable or os.cpu_count() or 1) if cores is None else cores)
+        return Sensor(
+            [ProcessorMeter()], (usable or os.cpu_count() or 1) if cores is None else cores
+        )
     packages, gpus = PackageMeter(), GpuMeter()
     meters: list[Meter] = [*[packages] * bool(packages.packages), *[gpus] * bool(gpus.devices)]
     if not meters:

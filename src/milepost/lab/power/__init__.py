@@ -6,5 +6,5 @@ brakes and time over budget, as tables with intervals over seeds.
 Read in this order: ``server.py`` (watts and speed at a clock), ``margins.py`` (what can be said
 without simulating), ``traffic.py`` (who asks for what when), ``controllers.py`` (the baselines),
 ``faults.py``, ``row.py`` (the simulator), ``measured.py`` (what one run gives), ``study.py`` (many
-runs, tables), ``sweeps.py``; ``speed.py`` and ``live.py`` measure the real engine.
+runs), ``sweeps.py``, ``report.py``; ``speed.py`` and ``live.py`` measure the real engine.
 """

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import milepost
 from milepost.errors import MilepostError
 from milepost.govern import Governor, Sensor, open_sensor
-from milepost.index import Index
+from milepost.index import Index, Step
 from milepost.lab.power.measured import nearest_rank
 from milepost.lab.power.speed import text
 from milepost.types import Document
@@ -123,8 +123,14 @@ class _Bulk(threading.Thread):
             while not self._ending.is_set():
                 name = f"{self._turn} {number} {self._between is not None}"
                 body = f"{name}. {text(40)}"  # no two alike: what is known is not read again
-                made = self._index.add(Document(name=name, text=body), progress=self._between)
-                self._done += made.sentences
+                before = self._done
+
+                def told(step: Step, before: int = before) -> None:
+                    self._done = before + step.done
+                    if self._between is not None:
+                        self._between()
+
+                self._index.add(Document(name=name, text=body), progress=told)
                 number += 1
         except MilepostError as error:
             self._error = error

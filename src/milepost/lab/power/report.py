@@ -66,14 +66,15 @@ def outcome(lines: Sequence[Line], across: str, speed: Speed, policy: Policy) ->
 
 def _note(lines: Sequence[Line], speed: Speed, policy: Policy) -> str:
     worst = max(max(line.rise) for line in lines)
+    window = policy.telemetry + policy.cap_delay
     return (
         "Slowdowns and work are against the same servers and jobs without a budget. Within the "
-        f"{policy.telemetry + policy.cap_delay:g} s that a reading and a cap take, power rose by up "
-        f"to {100 * worst:.1f} % of the budget: from t2 = {100 * policy.t2:g} % that ends at "
-        f"{100 * (policy.t2 + worst):.1f} %, so the threshold proves nothing and the brake must. "
-        "Arrivals are made from statistics of a public trace; a question takes "
-        f"{1e3 * speed.question:.2f} ms and 1,000 tokens {1e6 * speed.token:.0f} ms ({speed.engine}; "
-        f"{speed.machine}; {speed.date}); watts are a public server's."
+        f"{window:g} s that a reading and a cap take, power rose by up to {100 * worst:.1f} % of "
+        f"the budget: from t2 = {100 * policy.t2:g} % that ends at {100 * (policy.t2 + worst):.1f} "
+        "%, so the threshold alone is no proof, the brake is. Arrivals are made from statistics of "
+        f"a public trace; a question takes {1e3 * speed.question:.2f} ms, 1,000 tokens "
+        f"{1e6 * speed.token:.0f} ms ({speed.engine}; {speed.machine}; {speed.date}); watts are a "
+        "public server's."
     )
 
 

@@ -280,7 +280,10 @@ class Row:
         halt = self._controller.policy.halt
         for pool, clock in enumerate(self._clock):
             shown = halt if self._braked else clock
-            self._rate[pool], self._extra[pool] = self._server.rate(shown), self._server.extra(shown)
+            self._rate[pool], self._extra[pool] = (
+                self._server.rate(shown),
+                self._server.extra(shown),
+            )
         self._draw()
         for server, job in enumerate(self._job):
             if job is not None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
 import json
-import platform
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
@@ -12,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from milepost.errors import InputError, UnreadableFile
+from milepost.evaluate.where import machine, today
 
 if TYPE_CHECKING:
     from milepost.encoder import Encoder
@@ -56,12 +55,13 @@ class Speed:
         try:
             given = json.loads(file.read_text(encoding="utf-8"))
             speed = cls(**{field.name: given[field.name] for field in fields(cls)})
-            if not (speed.question > 0 and speed.token > 0):
-                raise ValueError("times above 0")
+            possible = speed.question > 0 and speed.token > 0
         except OSError as error:
             raise UnreadableFile(f"{file} cannot be read ({error.strerror})", mend) from None
         except (ValueError, KeyError, TypeError) as error:
             raise UnreadableFile(f"{file} is no record of speed ({error})", mend) from None
+        if not possible:
+            raise UnreadableFile(f"{file} is no record of speed (times of 0)", mend)
         return speed
 
 
@@ -113,8 +113,8 @@ def measure(encoder: Encoder) -> Speed:
         token=_least(lambda: encoder.encode(document)) / tokens,
         model=encoder.fingerprint,
         engine=encoder.engine,
-        machine=f"{platform.processor() or platform.machine()}, {platform.system()}",
-        date=datetime.datetime.now(datetime.UTC).date().isoformat(),
+        machine=machine(),
+        date=today(),
     )
 
 

@@ -1,4 +1,4 @@
-"""Many runs: controllers and fleets beside each other on the same jobs, with intervals over seeds."""
+"""Many runs: controllers and fleets beside each other, same jobs, with intervals over seeds."""
 
 from __future__ import annotations
 
@@ -139,9 +139,7 @@ def _made(name: str, policy: Policy) -> Controller:
     if name == FREE:
         return Uncapped(replace(policy, limit=math.inf))
     if name == "in-band":
-        return Controller(
-            replace(LIVE, t1=policy.t1, t2=policy.t2, hysteresis=policy.hysteresis)
-        )
+        return Controller(replace(LIVE, t1=policy.t1, t2=policy.t2, hysteresis=policy.hysteresis))
     if name == "polca-kept":
         return Controller(replace(policy, keep_caps=True))
     kinds: dict[str, type[Controller]] = {
@@ -213,7 +211,9 @@ def study(
     """
     given, lines = list(fleets), []
     wanted = list(dict.fromkeys(controllers))
-    of = sum(len(fleet.seeds) * (1 + len([n for n in wanted if n != FREE])) for _, fleet, _ in given)
+    of = sum(
+        len(fleet.seeds) * (1 + len([n for n in wanted if n != FREE])) for _, fleet, _ in given
+    )
     done = 0
 
     def runs(label: str, fleet: Fleet, more: float, name: str) -> list[Run]:

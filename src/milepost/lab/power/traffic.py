@@ -106,7 +106,9 @@ class Traffic:
         document = speed.token * CODE.mean
         return (
             self._stream(CHAT, self.high_load * high, search, (seed, 0)),
-            self._stream(replace(CODE, spread=self.bursts), self.low_load * low, document, (seed, 1)),
+            self._stream(
+                replace(CODE, spread=self.bursts), self.low_load * low, document, (seed, 1)
+            ),
         )
 
     def _stream(self, kind: Kind, busy: float, seconds: float, seed: tuple[int, int]) -> Jobs:
