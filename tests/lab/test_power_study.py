@@ -130,7 +130,7 @@ def test_a_row_without_searches_has_no_figure_for_them():
 
 @pytest.mark.parametrize("name", SWEEPS)
 def test_every_sweep_runs(name):
-    fleet = replace(FLEET, traffic=Traffic(window=20.0), seeds=(0,))
+    fleet = replace(FLEET, servers=2, traffic=Traffic(window=20.0), seeds=(0,))
     across, fleets = sweep(name, fleet, 0.25)
     lines = study(fleets, ["polca-kept"])
     labels = [line.label for line in lines]

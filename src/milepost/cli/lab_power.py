@@ -11,7 +11,7 @@ from milepost.cli.options import Settings, common, json_option, model_option
 from milepost.cli.progress import Counter
 
 NAMES = ("brake", "one-low", "one-all", "polca", "polca-kept", "in-band", "slow", "limit")
-SWEEPS = ("delay", "hysteresis", "thresholds", "share", "bursts", "faults")
+SWEEPS = ("delay", "hysteresis", "thresholds", "share", "bursts", "day", "faults")
 
 
 @click.command(

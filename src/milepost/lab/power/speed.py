@@ -99,7 +99,7 @@ def measure(encoder: Encoder) -> Speed:
     Args:
         encoder: a real one; its threads are those of a server's.
     """
-    document = text(150)
+    document = text(80)
     questions = [f"why was the {noun} built of stone" for noun in _NOUNS]
     encoder.encode_query(questions[0])  # kernels for new shapes are compiled once
     tokens = encoder.encode(document).tokens_read

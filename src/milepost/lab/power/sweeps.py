@@ -50,6 +50,12 @@ def _bursts(fleet: Fleet, more: float) -> Iterator[Labelled]:
         yield f"{spread:g}", replace(fleet, traffic=replace(fleet.traffic, bursts=spread)), more
 
 
+def _day(fleet: Fleet, more: float) -> Iterator[Labelled]:
+    for minutes in (5, 10, 30, 60):
+        traffic = replace(fleet.traffic, window=60.0 * minutes)
+        yield f"{minutes} minutes", replace(fleet, traffic=traffic), more
+
+
 def _faults(fleet: Fleet, more: float) -> Iterator[Labelled]:
     yield "none", fleet, more
     for label, faults in (
@@ -71,6 +77,7 @@ SWEEPS: dict[str, tuple[str, Callable[[Fleet, float], Iterator[Labelled]]]] = {
     "thresholds": ("t1/t2", _thresholds),
     "share": ("bulk servers", _share),
     "bursts": ("spread of gaps", _bursts),
+    "day": ("a day's length", _day),
     "faults": ("fault", _faults),
 }
 """Name → what is varied, and the fleets."""
