@@ -20,6 +20,7 @@ EXPERIMENTS: dict[str, tuple[str, str]] = {
         "milepost.cli.lab_quality",
         "Measure how vectors separate labels, or drifted.",
     ),
+    "power": ("milepost.cli.lab_power", "Servers under one power budget, searches and bulk work."),
 }
 """A command's name → the module where it has that name, and a line of help.
 
