@@ -102,7 +102,7 @@ def windows(data: bytes, most: int) -> list[bytes]:
 
 
 def _border(data: bytes, place: int) -> int:
-    """The beginning of the character at ``place``; ``place`` itself where the bytes are no UTF-8."""
+    """Where the character at ``place`` begins; ``place`` itself where the bytes are no UTF-8."""
     for start in range(place, max(place - 4, -1), -1):
         if data[start] & 0xC0 != 0x80:
             return start
