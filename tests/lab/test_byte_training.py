@@ -105,7 +105,7 @@ def test_tuning_learns_what_it_was_shown():
 @pytest.mark.parametrize("task", ["agreement", "rebuild"])
 def test_the_matrix_has_every_row_and_column_once(task):
     protocol = Protocol(
-        Recipe(SMALL, steps=40, batch=8, window=64, rate=1e-2),
+        Recipe(SMALL, steps=25, batch=8, window=64, rate=1e-2),
         size=3000,
         task=task,
         languages=2,

@@ -233,6 +233,7 @@ def _transfer(
     steps: int,
     seed: int,
 ) -> list[dict[str, Any]]:
+    from milepost.lab.byte_training import Recipe
     from milepost.lab.transfer import Budget, languages, transfer
 
     train, dev = _task(folder, "train"), _task(folder, "dev")
@@ -242,7 +243,7 @@ def _transfer(
         dev,
         sources.split(","),
         targets.split(","),
-        Budget(size=size, steps=steps, seed=seed),
+        Budget(Recipe(steps=2 * steps), size=size, steps=steps, seed=seed),
         lambda doing: counter(doing, "", 0, 0),
     )
     return [{**asdict(row), "language": asdict(weights[row.target])} for row in found]

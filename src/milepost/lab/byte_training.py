@@ -13,7 +13,7 @@ import torch
 from milepost.errors import InputError
 from milepost.model.bytes.encoder import TINY, ByteModel, ByteShape, made, padded_ids
 from milepost.model.bytes.span import corrupt, gaps_of, random_gaps
-from milepost.model.bytes.tokenizer import SENTINELS, encode
+from milepost.model.bytes.tokenizer import SENTINELS, encode, window_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def pretrain(
         for group in adam.param_groups:
             group["lr"] = recipe.rate_at(step)
         places = rng.integers(0, len(data) - recipe.window, recipe.batch)
-        rows = [data[place : place + recipe.window] for place in places]
+        rows = [window_at(data, int(place), recipe.window) for place in places]
         loss = model.loss(*gapped(rows, recipe.gap, rng))
         adam.zero_grad()
         loss.backward()
@@ -107,6 +107,6 @@ def bits_per_gap_byte(
     """
     rng = np.random.default_rng(seed)
     places = np.linspace(0, len(data) - recipe.window, windows).astype(int)
-    rows = [data[place : place + recipe.window] for place in places]
+    rows = [window_at(data, int(place), recipe.window) for place in places]
     with torch.no_grad():
         return float(model.loss(*gapped(rows, recipe.gap, rng))) / math.log(2)

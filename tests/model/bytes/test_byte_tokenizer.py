@@ -13,6 +13,7 @@ from milepost.model.bytes.tokenizer import (  # noqa: E402
     decode,
     encode,
     sentinel,
+    window_at,
     windows,
 )
 
@@ -31,6 +32,9 @@ def test_a_text_is_cut_at_a_character():
     data = "abc中".encode()
     assert clip(data, 5) == b"abc"
     assert clip(data, 6) == data
+    assert window_at(data, 4, 9) == "中".encode()
+    assert window_at(data, 1, 4) == b"bc"
+    assert window_at(bytes([0x80] * 9), 6, 2) == bytes([0x80] * 2)
 
 
 def test_equal_bytes_are_not_equal_content():

@@ -77,13 +77,14 @@ def sentinel(number: int) -> int:
 
 
 def clip(data: bytes, most: int) -> bytes:
-    """The first ``most`` bytes at most, never cut inside a character."""
-    if len(data) <= most:
-        return data
-    end = most
-    while end > 0 and data[end] & 0xC0 == 0x80:
-        end -= 1
-    return data[:end]
+    """The first ``most`` bytes at most, never cut inside a character of UTF-8."""
+    return data if len(data) <= most else data[: _border(data, most)]
+
+
+def window_at(data: bytes, place: int, most: int) -> bytes:
+    """At most ``most`` bytes from the character on that holds the byte at ``place``."""
+    start = _border(data, place)
+    return clip(data[start : start + most + 1], most)
 
 
 def windows(data: bytes, most: int) -> list[bytes]:
@@ -98,3 +99,11 @@ def windows(data: bytes, most: int) -> list[bytes]:
         pieces.append(piece)
         place += len(piece)
     return pieces
+
+
+def _border(data: bytes, place: int) -> int:
+    """Where the character at ``place`` begins; ``place`` itself where the bytes are no UTF-8."""
+    for start in range(place, max(place - 4, -1), -1):
+        if data[start] & 0xC0 != 0x80:
+            return start
+    return place
