@@ -138,10 +138,10 @@ def landmarks(batch: Batch, settings: Mapping[str, Any], weights: Weights) -> ND
         rows, grid = rows * gate, grid * gate[owners(segments)]
 
     def attention(of: NDArray[np.float64], lengths: NDArray[np.int64], axis: str) -> Any:
-        split = (len(of), heads, -1)
+        split = (len(of), heads, settings["key"])
         q, k, v = ((of @ weights[name]).reshape(split) for name in ("query", "key", "value"))
         found = attended(q, k, v, lengths, weights[f"{axis}_position"])
-        return found.reshape(len(of), -1) @ weights[axis]
+        return found.reshape(len(of), len(weights[axis])) @ weights[axis]
 
     mixed = rows @ weights["value"]
     if settings["rows"]:
