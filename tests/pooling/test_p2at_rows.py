@@ -168,3 +168,11 @@ def test_the_pyramid_takes_the_greatest_average_of_each_width():
 def test_an_even_window_is_refused():
     with pytest.raises(InputError, match=r"widths are \(3, 4\); give odd numbers"):
         pooling.get("pyramid", widths=(3, 4))(np.ones((2, 2), "f4"), [2])
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"), [("p2at", {"columns": True}), ("pyramid", {}), ("hierarchy", {})]
+)
+def test_no_texts_give_no_vectors(name, settings):
+    vectors = pooling.get(name, **settings)(np.zeros((0, 6), "f4"), np.zeros(0, int))
+    assert vectors.shape == (0, 6)

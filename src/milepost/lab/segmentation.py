@@ -111,7 +111,8 @@ def trained(
             torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
             optimizer.step()
             schedule.step()
-    return net.eval()
+    net.eval()
+    return net
 
 
 @torch.no_grad()

@@ -70,7 +70,7 @@ def columns(
     """
     import numpy as np
 
-    wide = maxima(segments, per_text)
+    wide = np.maximum.reduceat(segments, starts(per_text))
     place = np.arange(len(values)) - np.repeat(starts(segments), segments)
     text = owners(per_text)[owners(segments)]
     column = starts(wide)[text] + place
@@ -138,10 +138,10 @@ def landmarks(batch: Batch, settings: Mapping[str, Any], weights: Weights) -> ND
         rows, grid = rows * gate, grid * gate[owners(segments)]
 
     def attention(of: NDArray[np.float64], lengths: NDArray[np.int64], axis: str) -> Any:
-        split = (len(of), heads, -1)
+        split = (len(of), heads, settings["key"])
         q, k, v = ((of @ weights[name]).reshape(split) for name in ("query", "key", "value"))
         found = attended(q, k, v, lengths, weights[f"{axis}_position"])
-        return found.reshape(len(of), -1) @ weights[axis]
+        return found.reshape(len(of), len(weights[axis])) @ weights[axis]
 
     mixed = rows @ weights["value"]
     if settings["rows"]:
@@ -166,7 +166,9 @@ def _start(
     channels, inner = settings["channels"], settings["heads"] * settings["key"]
 
     def drawn(rows: int, across: int) -> NDArray[np.float32]:
-        return (rng.standard_normal((rows, across)) / np.sqrt(rows)).astype(np.float32)
+        values: NDArray[np.float32] = rng.standard_normal((rows, across)).astype(np.float32)
+        values /= np.sqrt(rows)
+        return values
 
     weights = {"inward": drawn(width, channels)}
     if settings["pyramid"] != "none":
@@ -188,7 +190,8 @@ def pyramid(batch: Batch, settings: Mapping[str, Any], _: Weights) -> NDArray[np
     rows = means(batch.states, batch.segments)
     seen = scales(rows, batch.per_text, odd(settings["widths"]), cascade=settings["cascade"])
     read = maxima if settings["read"] == "max" else means
-    return read(seen, batch.per_text).mean(-1)
+    vectors: NDArray[np.floating] = read(seen, batch.per_text).mean(-1)
+    return vectors
 
 
 def odd(widths: tuple[int, ...]) -> tuple[int, ...]:

@@ -3,11 +3,7 @@
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="needs the train extra")
-
-from milepost.lab.supernet.agreement import interval, regret, tau  # noqa: E402
-
-pytestmark = pytest.mark.torch
+from milepost.lab.supernet.agreement import interval, regret, tau
 
 
 def test_tau_is_scipy_s_with_ties_too():

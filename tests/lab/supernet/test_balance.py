@@ -5,9 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-torch = pytest.importorskip("torch", reason="needs the train extra")
-
-from milepost.lab.supernet.balance import (  # noqa: E402
+from milepost.lab.supernet.balance import (
     ROUNDS,
     UNEVEN,
     balanced,
@@ -17,7 +15,6 @@ from milepost.lab.supernet.balance import (  # noqa: E402
     warming,
 )
 
-pytestmark = pytest.mark.torch
 GIVEN = np.log([[0.8, 0.2], [0.6, 0.4]])
 
 

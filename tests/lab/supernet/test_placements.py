@@ -2,17 +2,13 @@
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="needs the train extra")
-
-from milepost.lab.supernet.placements import (  # noqa: E402
+from milepost.lab.supernet.placements import (
     even,
     macs,
     pareto,
     placements,
     resolution,
 )
-
-pytestmark = pytest.mark.torch
 
 
 def test_as_many_as_there_are_ways_in_the_paper_s_order():

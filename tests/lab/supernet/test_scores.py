@@ -3,11 +3,7 @@
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="needs the train extra")
-
-from milepost.lab.supernet.scores import Scores, noise  # noqa: E402
-
-pytestmark = pytest.mark.torch
+from milepost.lab.supernet.scores import Scores, noise
 
 
 def test_a_constant_accuracy_is_found_at_once():

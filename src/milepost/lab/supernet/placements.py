@@ -53,7 +53,7 @@ def resolution(placement: Placement, shrink: int) -> float:
     >>> resolution((4, 3, 3), 4)
     4.9375
     """
-    return sum(layers / shrink**level for level, layers in enumerate(placement))
+    return float(sum(layers / shrink**level for level, layers in enumerate(placement)))
 
 
 def pareto(costs: Sequence[float], values: Sequence[float]) -> list[bool]:

@@ -43,9 +43,10 @@ class Scores:
         import numpy as np
 
         weight = 1 - self.decay**self.counts
-        return np.divide(
+        corrected: NDArray[np.float64] = np.divide(
             self._running, weight, out=np.full(weight.shape, np.nan), where=self.counts > 0
         )
+        return corrected
 
     def best(self, least: int = 1) -> tuple[int, int]:
         """The cell with the greatest score among those measured often enough.

@@ -194,7 +194,8 @@ class _Judge:
             for ranking, truth in zip(known, judges, strict=True):
                 losses.append(regret(truth, among[int(np.argmax(ranking[among]))], among))
         picks = tuple(self.task.placements[int(np.argmax(ranking))] for ranking in known)
-        return Method(name, steps, tau, low, high, *map(self._mean, lost), picks)
+        everywhere, cheap = (self._mean(losses) for losses in lost)
+        return Method(name, steps, tau, low, high, everywhere, cheap, picks)
 
     def free(self, draws: int, steps: int, validated: NDArray[np.float64]) -> list[Method]:
         """What needs no search: proxies, the even placement, chance, the best of some drawn."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
@@ -20,18 +20,6 @@ from milepost.lab.supernet.placements import Placement, macs, placements, resolu
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-
-class PlacedNet(Protocol):
-    """A net whose weights serve every placement."""
-
-    def __call__(self, inputs: Tensor, placement: Placement) -> Tensor:
-        """Inputs to logits ``(b, classes)``."""
-        ...
-
-    def parameters(self) -> object:
-        """What is trained."""
-        ...
 
 
 Part = tuple[Tensor, Tensor]
@@ -51,7 +39,8 @@ class Task:
         search: examples that say which net should train what; no gradient comes from them.
         choice: fresh ones, that placements are chosen on.
         test: fresh ones, that the truth is measured on.
-        net: makes a net, from torch's random numbers.
+        net: makes a net whose weights serve every placement, from torch's random numbers; called
+            with inputs and a placement it gives logits.
     """
 
     name: str
