@@ -10,6 +10,7 @@ import os
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from milepost.engine.folder import ModelFolder, Precision, cache_folder
@@ -57,6 +58,9 @@ class OpenVinoEngine:
             settings["CACHE_DIR"] = str(cache)
         self._compiled = compiled(graph, settings)
         self._request = self._compiled.create_infer_request()
+        # A request serves one caller at a time and refuses others. All threads of the engine work
+        # for whoever is in, so waiting costs no speed.
+        self._one = Lock()
 
     @property
     def dimensions(self) -> int:
@@ -75,9 +79,10 @@ class OpenVinoEngine:
         marks: NDArray[np.int32],
     ) -> NDArray[np.float32]:
         """See ``Engine.run``."""
-        self._request.infer({"ids": ids, "sentences": sentences, "marks": marks})
-        # The tensor's memory is reused by the next call.
-        result: NDArray[np.float32] = self._request.get_output_tensor(0).data.copy()
+        with self._one:
+            self._request.infer({"ids": ids, "sentences": sentences, "marks": marks})
+            # The tensor's memory is reused by the next call.
+            result: NDArray[np.float32] = self._request.get_output_tensor(0).data.copy()
         return result
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from milepost.engine.openvino import compiled
@@ -22,6 +23,7 @@ class PoolingGraph:
 
     def __init__(self, graph: Path) -> None:
         self._graph = graph
+        self._one = Lock()
 
     @cached_property
     def _request(self) -> Any:
@@ -47,6 +49,7 @@ class PoolingGraph:
         feed: dict[str, Any] = {"states": landmarks}
         if any("segments" in port.get_names() for port in self._request.model_inputs):
             feed["segments"] = np.arange(len(landmarks), dtype=np.int64)
-        self._request.infer(feed)
-        result: NDArray[np.float32] = self._request.get_output_tensor(0).data.copy()
+        with self._one:
+            self._request.infer(feed)
+            result: NDArray[np.float32] = self._request.get_output_tensor(0).data.copy()
         return result
