@@ -1,6 +1,7 @@
 """Fusions of as many parameters beside each other, on tasks whose truth is known."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -17,13 +18,12 @@ from milepost.lab.bilinear import (  # noqa: E402
     Scorer,
     compare,
     crossover,
+    parameters_of,
     sized,
 )
 from milepost.lab.fusion_table import record, table, verdicts  # noqa: E402
 from milepost.lab.fusion_tasks import FEATURES, evidence, made, named  # noqa: E402
 from milepost.model.pooling.fusion import fusion_module  # noqa: E402
-from milepost.pooling.fusion_cores import FUSIONS  # noqa: E402
-from milepost.pooling.fusions import fusion  # noqa: E402
 from milepost.testing import fake_encoder  # noqa: E402
 
 pytestmark = pytest.mark.torch
@@ -32,12 +32,15 @@ pytestmark = pytest.mark.torch
 @pytest.mark.parametrize("name", [*CONTROLS, *STUDIED, "tucker"])
 @pytest.mark.parametrize("budget", [5_000, 50_000])
 def test_fusions_have_nearly_the_parameters_of_the_budget(name, budget):
-    settings = fusion(name, **sized(name, 64, 48, budget)).settings
-    count = FUSIONS[name].parameter_count(settings, 64, 48)
+    settings = sized(name, 64, 48, budget)
+    count = parameters_of(name, settings, 64, 48)
+    scorer = Scorer(fusion_module(name, 64, 48, **settings), adds=False)
+    assert count == sum(weight.numel() for weight in scorer.parameters()) - 1  # the scale
     assert count <= budget
     if name not in ("concat", "mcb"):
-        more = FUSIONS[name].parameter_count({**settings, "hidden": settings["hidden"] + 1}, 64, 48)
-        assert more > budget
+        wider = {**settings, "hidden": settings["hidden"] + 1}
+        wider["out"] += settings["out"] > 1
+        assert parameters_of(name, wider, 64, 48) > budget
         assert count > 0.85 * budget
 
 
@@ -82,7 +85,7 @@ def test_digit_pairs_are_balanced_and_no_picture_is_beside_itself():
 
 
 def test_a_product_wins_where_many_products_are_planted_and_not_where_sums_are():
-    protocol = Protocol(steps=250, rates=(1e-2,), seeds=(0,))
+    protocol = Protocol(rates=(1e-2,), seeds=(0,))
     products = compare(made("product", 15), ("concat",), protocol)
     sums = compare(made("sum", 7), ("concat",), protocol)
     told = {row.name: row.figures[0] for row in products.rows}
@@ -171,12 +174,14 @@ def test_evidence_is_ranked_again_and_a_fusion_begins_where_the_cosine_is(folder
     base = task.test.base
     assert (base[:, :-1] >= base[:, 1:]).all()
     torch.testing.assert_close((task.test.x * task.test.y).sum(-1) / 32, base)
-    scorer = Scorer(fusion_module("mlb", 32, 32, out=1), adds=True)
-    torch.testing.assert_close(scorer(task.test), 20 * base)
-    found = compare(task, ("mlb",), Protocol(steps=5, seeds=(0,), parameters=2000))
+    for out in (1, 4):
+        scorer = Scorer(fusion_module("mlb", 32, 32, out=out), adds=True)
+        torch.testing.assert_close(scorer(task.test), 20 * base)
+    task = replace(task, steps=5, parameters=2000)
+    found = compare(task, ("mlb", "relu-sum"), Protocol(seeds=(0,)))
     assert found.without is not None
     assert "none" in table(found)
-    assert [row.name for row in found.rows] == ["concat-mlp", "hadamard", "mlb"]
+    assert [row.name for row in found.rows] == ["concat-mlp", "hadamard", "mlb", "relu-sum"]
 
 
 def test_too_few_questions_are_named(folder):

@@ -187,3 +187,13 @@ def test_what_does_not_fit_is_named():
         warm("mlb")(np.ones((2, 5)), np.ones((2, 5)))
     with pytest.raises(InputError, match=r"mcb: 5 bins.*give at least 6"):
         warm("mcb", hidden=5)
+
+
+def test_a_sum_of_two_sides_says_more_than_each_through_its_last_relu():
+    made = warm("relu-sum")
+    assert (made(np.ones((1, 6)), np.ones((1, 5))) >= 0).all()
+    rng = np.random.default_rng(1)
+    a, b = 3 * rng.standard_normal((2, 9, 6))
+    c, d = 3 * rng.standard_normal((2, 9, 5))
+    both = made(a, c) - made(b, c) - made(a, d) + made(b, d)
+    assert np.abs(both).max() > 0.01  # 0 for every sum of what each says alone

@@ -54,10 +54,8 @@ and sum-K (K planted products or sums). See docs/pooling/bilinear.md.""",
 @click.option(
     "--steps",
     type=click.IntRange(min=1),
-    default=200,
-    show_default=True,
     metavar="N",
-    help="Training steps.",
+    help="Training steps. [default: digits 600, others 200]",
 )
 @click.option(
     "--seeds",
@@ -106,7 +104,7 @@ def fusion(
     tasks: tuple[str, ...],
     names: tuple[str, ...],
     parameters: int | None,
-    steps: int,
+    steps: int | None,
     seeds: int,
     seed: int,
     documents: int,
@@ -120,6 +118,8 @@ def fusion(
     Bilinear ones (mcb, mlb, mfb, mfh, mutan, block) beside a linear map of both, a ReLU layer
     over both, a sum of two ReLU layers and a plain product of two maps.
     """
+    from dataclasses import replace
+
     from milepost.engine.folder import cache_folder
     from milepost.evaluate.names import Workshop
     from milepost.evaluate.vectors import Vectors
@@ -132,10 +132,13 @@ def fusion(
         vectors = Vectors((cache or cache_folder() / "lab") / "vectors.sqlite")
         encoder = Workshop(vectors, model=model).encoder()
         chosen.append(evidence(folder, encoder, documents=documents, candidates=candidates))
-    protocol = Protocol(parameters, steps, seeds=tuple(range(seed, seed + seeds)))
+    protocol = Protocol(seeds=tuple(range(seed, seed + seeds)))
     findings = []
     with Counter(settings) as counter:
         for task in chosen:
+            task = replace(
+                task, parameters=parameters or task.parameters, steps=steps or task.steps
+            )
 
             def say(name: str, done: int, of: int, task: str = task.name) -> None:
                 counter(name, task, done, of)

@@ -2,14 +2,15 @@
 
 The study put six bilinear fusions in the place of concatenation and mostly lost by it, with
 hidden layers of one width for all: from 1 million to 4 billion parameters. Here every fusion has
-the parameters of one budget, its own learning rate, the same rows in the same order, and several
-seeds; differences come with intervals, corrected for having looked at all of them.
+the parameters of one budget (but ``concat`` fewer, and ``mcb`` next to none: its bins are drawn),
+its own learning rate, the same rows in the same order, and several seeds; differences come with
+intervals, corrected for having looked at all of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -42,16 +43,11 @@ class Protocol:
     """How each fusion is trained.
 
     Attributes:
-        parameters: what each may have, None for the task's; ``concat`` has fewer, and ``mcb`` as
-            good as none, since its bins are drawn and not trained.
-        steps: of Adam.
         batch: pairs a step.
         rates: the best of these on the last fifth of the training rows is taken.
         seeds: of weights and order; rates are chosen with the first.
     """
 
-    parameters: int | None = None
-    steps: int = 200
     batch: int = 256
     rates: tuple[float, ...] = (3e-4, 2e-3, 1e-2)
     seeds: tuple[int, ...] = (0, 1, 2)
@@ -105,24 +101,31 @@ class Finding:
 
 
 class Scorer(nn.Module):
-    """A fusion with one number out; where a score is known without it, what it adds begins at 0."""
+    """A fusion and one number out of it; where a score is known, what it adds to it begins at 0."""
 
     def __init__(self, module: FusionModule, *, adds: bool) -> None:
         super().__init__()
         self.module = module
+        wide = module.settings["out"]
+        self.head = nn.Linear(wide, 1) if wide > 1 else None
         if adds:
-            nn.init.zeros_(module.out_map)
-            nn.init.zeros_(module.out_bias)
+            last = self.head
+            for end in (last.weight, last.bias) if last else (module.out_map, module.out_bias):
+                nn.init.zeros_(end)
         self.scale = nn.Parameter(torch.tensor(_COSINE))
 
     def forward(self, rows: Rows) -> Tensor:
         """Scores, ``(rows, candidates)``."""
-        scores: Tensor = self.module(rows.x, rows.y)[..., 0]
+        fused = self.module(rows.x, rows.y)
+        scores: Tensor = (self.head(fused) if self.head else fused)[..., 0]
         return scores if rows.base is None else scores + self.scale * rows.base
 
 
 def sized(name: str, m: int, n: int, parameters: int) -> dict[str, Any]:
-    """Settings of a fusion to one number with at most so many parameters, and nearly as many.
+    """Settings of a scorer with at most so many parameters, and nearly as many.
+
+    What a fusion gives is one number; where it ends in a ReLU it gives as many as it is wide, and
+    the scorer adds them up.
 
     Args:
         name: of the fusion; ``mcb``, whose bins are no parameters, gets two bins for each number.
@@ -131,19 +134,21 @@ def sized(name: str, m: int, n: int, parameters: int) -> dict[str, Any]:
         parameters: the budget.
 
     Raises:
-        InputError: the smallest fusion of this kind has more.
+        InputError: an unknown fusion, or the smallest one of this kind has more.
     """
     row = fusion_row(name)
-    fixed: dict[str, Any] = {"out": 1}
-    if "factor" in row.parameters:
-        fixed["factor"] = 2  # the libraries'; the paper's 5 leaves little width to a small budget
     if "hidden" not in row.parameters:
-        return fixed
+        return {"out": 1}
     if name == "mcb":
-        return {**fixed, "hidden": 2 * max(m, n)}
+        return {"out": 1, "hidden": 2 * max(m, n)}
+
+    def settings(hidden: int) -> dict[str, Any]:
+        # Factor 2 is the libraries'; the paper's 5 leaves little width to a small budget.
+        factor = {"factor": 2} if "factor" in row.parameters else {}
+        return {"hidden": hidden, "out": hidden if row.active else 1, **factor}
 
     def count(hidden: int) -> int:
-        return row.parameter_count(fusion(name, hidden=hidden, **fixed).settings, m, n)
+        return parameters_of(name, settings(hidden), m, n)
 
     least = fusion(name).settings.get("chunks", 1)
     low = int(least) if isinstance(least, int) else 1
@@ -158,7 +163,14 @@ def sized(name: str, m: int, n: int, parameters: int) -> dict[str, Any]:
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if count(middle) <= parameters else (low, middle)
-    return {**fixed, "hidden": low}
+    return settings(low)
+
+
+def parameters_of(name: str, settings: Mapping[str, Any], m: int, n: int) -> int:
+    """Numbers that a scorer trains, without the scale of a known score."""
+    made = fusion(name, **settings)
+    out = int(settings["out"])
+    return made.row.parameter_count(made.settings, m, n) + (out + 1 if out > 1 else 0)
 
 
 def compare(
@@ -184,23 +196,22 @@ def compare(
         )
     names = list(dict.fromkeys([*BESIDE, *names]))
     m, n = task.train.x.shape[-1], task.train.y.shape[-1]
-    parameters = protocol.parameters or task.parameters
     told: dict[str, list[list[float]]] = {}
     chosen: dict[str, tuple[dict[str, Any], float]] = {}
     for number, name in enumerate(names):
         say(name, number, len(names))
-        settings = dict(fusion(name, **sized(name, m, n, parameters)).settings)
-        rate = _best_rate(name, settings, task.train, protocol)
+        settings = dict(fusion(name, **sized(name, m, n, task.parameters)).settings)
+        rate = _best_rate(name, settings, task, protocol)
         chosen[name] = settings, rate
         told[name] = [
-            _tested(_trained(name, settings, task.train, protocol, rate, seed), task.test)
+            _tested(_trained(name, settings, task, protocol, rate, seed), task.test)
             for seed in protocol.seeds
         ]
     gains = {beside: _gains(told, beside, task.test.clusters) for beside in BESIDE}
     rows = (
         Row(
             name,
-            FUSIONS[name].parameter_count(settings, m, n),
+            parameters_of(name, settings, m, n),
             rate,
             tuple(_mean(values) for values in told[name]),
             {beside: found[name] for beside, found in gains.items() if name in found},
@@ -244,12 +255,14 @@ def _gains(
     )
 
 
-def _best_rate(name: str, settings: Mapping[str, Any], train: Rows, protocol: Protocol) -> float:
-    order = torch.randperm(len(train), generator=torch.Generator().manual_seed(0))
-    cut = len(train) * 4 // 5
-    kept, held = train[order[:cut]], train[order[cut:]]
+def _best_rate(name: str, settings: Mapping[str, Any], task: PairTask, protocol: Protocol) -> float:
+    order = torch.randperm(len(task.train), generator=torch.Generator().manual_seed(0))
+    cut = len(task.train) * 4 // 5
+    inner = replace(task, train=task.train[order[:cut]], test=task.train[order[cut:]])
     found = {
-        rate: sum(_tested(_trained(name, settings, kept, protocol, rate, protocol.seeds[0]), held))
+        rate: sum(
+            _tested(_trained(name, settings, inner, protocol, rate, protocol.seeds[0]), inner.test)
+        )
         for rate in protocol.rates
     }
     return max(found, key=found.__getitem__)
@@ -258,20 +271,22 @@ def _best_rate(name: str, settings: Mapping[str, Any], train: Rows, protocol: Pr
 def _trained(
     name: str,
     settings: Mapping[str, Any],
-    rows: Rows,
+    task: PairTask,
     protocol: Protocol,
     rate: float,
     seed: int,
 ) -> Scorer:
+    rows = task.train
     widths = rows.x.shape[-1], rows.y.shape[-1]
-    scorer = Scorer(
-        FusionModule(FUSIONS[name], settings, *widths, seed), adds=rows.base is not None
-    )
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        fused = FusionModule(FUSIONS[name], settings, *widths, seed)
+        scorer = Scorer(fused, adds=rows.base is not None)
     optimizer = torch.optim.Adam(scorer.parameters(), lr=rate)
-    falling = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / protocol.steps)
+    falling = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / task.steps)
     generator = torch.Generator().manual_seed(seed)
     some = max(1, protocol.batch // rows.y.shape[1])
-    for _ in range(protocol.steps):
+    for _ in range(task.steps):
         batch = rows[torch.randint(len(rows), (some,), generator=generator)]
         optimizer.zero_grad()
         _loss(scorer(batch), batch.true).backward()

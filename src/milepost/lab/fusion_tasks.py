@@ -63,7 +63,8 @@ class PairTask:
         train: learned from; rates are chosen on the last fifth.
         test: nothing is chosen on them.
         tells: what the figure is, a few words.
-        parameters: a fusion has, where nobody says another number.
+        parameters: a fusion may have.
+        steps: it is trained for.
     """
 
     name: str
@@ -71,6 +72,7 @@ class PairTask:
     test: Rows
     tells: str
     parameters: int
+    steps: int = 200
 
 
 def named(name: str) -> PairTask:
@@ -117,6 +119,7 @@ def digit_pairs(train: int = 6000, test: int = 2000) -> PairTask:
         drawn(TRAINED, len(flat), test),
         tells="pairs told right",
         parameters=16_000,
+        steps=600,
     )
 
 

@@ -41,6 +41,8 @@ class Fusion:
             width of what comes out of it. A bias stands behind its map.
         core: brings x ``(…, m)`` and y ``(…, n)`` together, ``(…, k)``; they broadcast.
         parameters: settings by name.
+        active: whether what comes out goes through a ReLU: without it a sum of two sides is a sum
+            of what each says alone.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Fusion:
     shapes: Callable[[Mapping[str, Any], int, int], tuple[Shapes, int]]
     core: Callable[[Array, Array, Mapping[str, Any], Weights], Array]
     parameters: Mapping[str, Parameter]
+    active: bool = False
 
     def weights(self, settings: Mapping[str, Any], m: int, n: int) -> Shapes:
         """The shape of each weight, those drawn once with them.
@@ -83,8 +86,9 @@ class Fusion:
         return made
 
     def fuse(self, x: Array, y: Array, settings: Mapping[str, Any], weights: Weights) -> Array:
-        """``out(core(x, y))``, ``(…, out)``."""
-        return linear(self.core(x, y, settings, weights), "out", weights)
+        """``out(core(x, y))``, ``(…, out)``; see ``active``."""
+        fused = linear(self.core(x, y, settings, weights), "out", weights)
+        return fused.clip(min=0) if self.active else fused
 
 
 def signed_root(z: Array, eps: float = ROOT) -> Array:

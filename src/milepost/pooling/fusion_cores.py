@@ -1,6 +1,7 @@
 """Bilinear fusions, and what they must be better than (the study is arXiv 2012.10285).
 
-Every fusion is ``out(core(x, y))``: a core that brings two vectors together, then a linear map.
+Every fusion is ``out(core(x, y))``: a core that brings two vectors together, then a linear map;
+``relu-sum`` has a ReLU behind the map.
 
     concat       x beside y, no core at all       mcb      sketch of all products
     concat-mlp   ReLU layers over x beside y      mlb      tanh(Ux) · tanh(Vy)
@@ -243,12 +244,13 @@ _ROWS = (
     ),
     Fusion(
         "relu-sum",
-        "sum of two ReLU layers",
+        "sum of two ReLU layers, and a third",
         "",
         "relu(Ux) + relu(Vy)",
         _pair_shapes,
         _sum,
         _settings(hidden=64),
+        active=True,
     ),
     Fusion(
         "hadamard",

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from milepost.model.pooling.sketch import product_sketch
 from milepost.pooling.fusion import NORM, ROOT, Fusion, chunk_sizes
+from milepost.pooling.fusion_cores import FUSIONS
 from milepost.pooling.fusions import Fuse, fusion
 from milepost.pooling.sketch import DRAWN
 
@@ -56,7 +57,8 @@ class FusionModule(nn.Module):
 
 def fuse(name: str, x: Tensor, y: Tensor, settings: Settings, weights: Weights) -> Tensor:
     """``out(core(x, y))``, see ``milepost.pooling.fusion.Fusion.fuse``."""
-    return _linear(_CORES[name](x, y, settings, weights), "out", weights)
+    fused = _linear(_CORES[name](x, y, settings, weights), "out", weights)
+    return torch.relu(fused) if FUSIONS[name].active else fused
 
 
 def signed_root(z: Tensor) -> Tensor:
