@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 from milepost.errors import InputError, nearest
 from milepost.pooling.operator import Operator, Pool, read_head
 from milepost.pooling.plain import OPERATORS as PLAIN
+from milepost.pooling.ponet import OPERATORS as PONET
 from milepost.pooling.xpool import OPERATORS as XPOOL
 
 if TYPE_CHECKING:
     from milepost.pooling.operator import Weights
 
-TABLE: dict[str, Operator] = {operator.name: operator for operator in (*PLAIN, *XPOOL)}
+TABLE: dict[str, Operator] = {operator.name: operator for operator in (*PLAIN, *XPOOL, *PONET)}
 """Every operator by its name."""
 
 

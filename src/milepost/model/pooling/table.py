@@ -6,12 +6,14 @@ from typing import Any
 
 from milepost.model.pooling.module import PoolModule
 from milepost.model.pooling.plain import MODULES as PLAIN
+from milepost.model.pooling.ponet import MODULES as PONET
 from milepost.model.pooling.xpool import MODULES as XPOOL
 from milepost.pooling.table import operator
 
 MODULES: dict[str, type[PoolModule]] = {
     **PLAIN,
     **XPOOL,
+    **PONET,
 }
 
 
