@@ -8,6 +8,7 @@ What comes out are states, one a token: which of them make the text's vector is 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from milepost.errors import InputError
@@ -47,7 +48,7 @@ def balanced(length: int, count: int) -> list[int]:
         raise InputError(f"{count} segments of {length} tokens cannot be", "give 1 or more of each")
     count = min(count, length)
     edges = [-(-number * length // count) for number in range(count + 1)]
-    return [end - start for start, end in zip(edges, edges[1:], strict=False)]
+    return [end - start for start, end in pairwise(edges)]
 
 
 def by_specials(special: Sequence[bool]) -> list[int]:

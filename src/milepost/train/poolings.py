@@ -201,7 +201,7 @@ def train(
     losses: list[float] = []
     for step, numbers in enumerate(_order(len(pairs), recipe.batch, recipe.steps, seed)):
         for group in optimizer.param_groups:
-            group["lr"] = recipe.rate * _share(step, recipe.steps)
+            group["lr"] = recipe.rate * rate_share(step, recipe.steps)
         sides = []
         for side in (0, 1):
             texts = [pairs[n][side] for n in numbers]
@@ -231,7 +231,7 @@ def _order(count: int, batch: int, steps: int, seed: int) -> Iterator[list[int]]
         left = left[batch:]
 
 
-def _share(step: int, steps: int) -> float:
+def rate_share(step: int, steps: int) -> float:
     """The share of the highest rate: a linear warm-up, then a cosine."""
     warm_up = max(1, steps // 10)
     if step < warm_up:
