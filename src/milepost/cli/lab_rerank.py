@@ -221,7 +221,7 @@ def rerank(
     if not settings.quiet:
         click.echo(
             f"\n{found['questions']:,} {split} questions over {found['documents']:,} documents of "
-            f"{len(found['tasks'])} tasks; the first stage keeps {keep}, which hold the document "
+            f"{', '.join(found['tasks'])}; the first stage keeps {keep}, which hold the document "
             f"of {100 * found['ceiling']:.1f} % of the questions."
         )
         if out is not None:
