@@ -8,12 +8,11 @@ from click.testing import CliRunner
 
 pytest.importorskip("torch", reason="needs the train extra")
 
-from landmark_collections import write_task  # noqa: E402
-
-from milepost import pooling  # noqa: E402
-from milepost.cli.lab_rerank import rerank  # noqa: E402
-from milepost.cli.options import Settings  # noqa: E402
-from milepost.errors import InputError  # noqa: E402
+from landmark_collections import write_task
+from milepost import pooling
+from milepost.cli.lab_rerank import rerank
+from milepost.cli.options import Settings
+from milepost.errors import InputError
 
 pytestmark = pytest.mark.torch
 

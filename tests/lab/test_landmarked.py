@@ -5,11 +5,10 @@ import pytest
 
 pytest.importorskip("torch", reason="needs the train extra")
 
-from landmark_collections import turned, write_task  # noqa: E402
-
-from milepost.errors import InputError  # noqa: E402
-from milepost.lab.landmarked import read, spliced  # noqa: E402
-from milepost.testing import fake_encoder  # noqa: E402
+from landmark_collections import turned, write_task
+from milepost.errors import InputError
+from milepost.lab.landmarked import read, spliced
+from milepost.testing import fake_encoder
 
 pytestmark = pytest.mark.torch
 

@@ -7,11 +7,10 @@ import pytest
 
 pytest.importorskip("torch", reason="needs the train extra")
 
-from landmark_collections import turned  # noqa: E402
-
-from milepost import pooling  # noqa: E402
-from milepost.errors import InputError  # noqa: E402
-from milepost.lab.rerank import (  # noqa: E402
+from landmark_collections import turned
+from milepost import pooling
+from milepost.errors import InputError
+from milepost.lab.rerank import (
     Second,
     candidates,
     ceiling,

@@ -8,7 +8,6 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the train extra")
 
 from landmark_collections import turned  # noqa: E402
-
 from milepost import pooling  # noqa: E402
 from milepost.errors import InputError  # noqa: E402
 from milepost.lab.rerank import Second, ranked  # noqa: E402
