@@ -8,7 +8,13 @@ import click
 
 from milepost.errors import MilepostError, nearest
 
-EXPERIMENTS: dict[str, tuple[str, str]] = {}
+EXPERIMENTS: dict[str, tuple[str, str]] = {
+    "rerank": (
+        "milepost.cli.lab_rerank",
+        "Re-rank documents by a pooling that reads the question.",
+    ),
+    "mixers": ("milepost.cli.lab_mixers", "Compare ways in which tokens learn of each other."),
+}
 """A command's name → the module where it has that name, and a line of help.
 
 Modules are imported when their command is asked for: most need the train extra."""

@@ -228,10 +228,10 @@ def cost_table(costs: Sequence[Cost]) -> str:
     lengths = sorted({each.tokens for each in costs})
     known = {(each.mixer, each.tokens): each for each in costs}
     powers = growth(costs)
-    lines = [f"{'':14}" + "".join(f"{f'{n:,}':>16}" for n in lengths) + "   grows as"]
+    lines = [f"{'':14}" + "".join(f"{f'{n:,}':>20}" for n in lengths) + "   grows as"]
     for name in dict.fromkeys(each.mixer for each in costs):
         cells = (known[name, n] for n in lengths)
-        shown = "".join(f"{f'{c.milliseconds:.1f} ms {c.megabytes:.1f} MB':>16}" for c in cells)
+        shown = "".join(f"{f'{c.milliseconds:.1f} ms {c.megabytes:.1f} MB':>20}" for c in cells)
         time_power, memory_power = powers.get(name, (float("nan"), float("nan")))
         tail = f"   n^{time_power:.1f}, n^{memory_power:.1f}" if name in powers else ""
         lines.append(f"{name:14}{shown}{tail}")
