@@ -143,13 +143,11 @@ def study(
     )
     pools, losses = [], []
     for seed in asking.seeds:
-        made, some = train(
-            taught,
-            recipe,
-            seed,
-            settings=settings,
-            say=lambda step, _, seed=seed: say(f"training, seed {seed}", step, recipe.steps),
-        )
+
+        def told(step: int, _: float, seed: int = seed) -> None:
+            say(f"training, seed {seed}", step, recipe.steps)
+
+        made, some = train(taught, recipe, seed, settings=settings, say=told)
         pools.append(made.reference())
         losses.append(float(np.mean(some[-10:])))
     if out is not None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from milepost.errors import InputError
 from milepost.pooling.layer_norm import layer_norm
-from milepost.pooling.operator import Batch, Operator, Parameter
+from milepost.pooling.operator import Batch, Need, Operator, Parameter
 from milepost.pooling.ragged import maxima, means, owners, softmax, sums
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ def _start(settings: Mapping[str, Any], width: int, _: int, __: np.random.Genera
     return weights
 
 
-_SEGMENTS = frozenset({"segments"})
+_SEGMENTS: frozenset[Need] = frozenset({"segments"})
 _READING = {
     "window": Parameter(3, "Tokens of the local maximum, an odd number.", least=1),
     "readout": Parameter(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from milepost.errors import InputError
 from milepost.pooling.layer_norm import layer_norm
-from milepost.pooling.operator import Batch, Operator, Parameter, Pool
+from milepost.pooling.operator import Batch, Need, Operator, Parameter, Pool
 from milepost.pooling.ragged import checked_lengths, checked_states, softmax, starts, unit
 
 if TYPE_CHECKING:
@@ -41,12 +41,16 @@ class XPool:
     Args:
         settings: of the operator.
         weights: of the operator.
+
+    Attributes:
+        heads: of the attention.
     """
 
     def __init__(self, settings: Mapping[str, Any], weights: Weights) -> None:
         import numpy as np
 
         self._settings = settings
+        self.heads = int(settings["heads"])
         self._weights = {name: value.astype(np.float64) for name, value in weights.items()}
 
     def normed(self, queries: NDArray[np.floating]) -> NDArray[np.float64]:
@@ -84,7 +88,7 @@ class XPool:
         return layer_norm(values, self._weights[f"{name}_scale"], self._weights[f"{name}_shift"])
 
     def _heads(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        return values.reshape(len(values), self._settings["heads"], -1)
+        return values.reshape(len(values), self.heads, -1)
 
 
 class Similar:
@@ -94,6 +98,8 @@ class Similar:
         settings: of the operator.
         weights: none.
     """
+
+    heads = 1
 
     def __init__(self, settings: Mapping[str, Any], weights: Weights) -> None:
         self._settings = settings
@@ -189,19 +195,21 @@ def pair_scores(
     block = block_of(pool, queries, states, lengths)
     queries, states = checked_states(queries), checked_states(states)
     tokens = checked_lengths(lengths, len(states))
-    if against == "normed" and not isinstance(block, XPool):
-        raise InputError(f"{pool.operator.name} has no LN1", "compare with 'query' or 'centred'")
+    told = unit(queries)
     if against == "normed":
+        if not isinstance(block, XPool):
+            raise InputError(
+                f"{pool.operator.name} has no LN1", "compare with 'query' or 'centred'"
+            )
         told = unit(block.normed(queries))
-    else:
-        told = unit(queries - queries.mean(1, keepdims=True) if against == "centred" else queries)
+    elif against == "centred":
+        told = unit(queries - queries.mean(1, keepdims=True))
     given = queries if asked is None else checked_states(asked)
     scores = np.full((len(queries), len(tokens)), -np.inf, np.float32)
-    heads = int(pool.settings.get("heads", 1))
     for text, (start, length) in enumerate(zip(starts(tokens), tokens, strict=True)):
         part = states[start : start + length]
         rows = np.arange(len(queries)) if only is None else np.flatnonzero(only[:, text])
-        step = max(1, tile // max(int(length) * heads, states.shape[1]))
+        step = max(1, tile // max(int(length) * block.heads, states.shape[1]))
         for at in range(0, len(rows), step):
             some = rows[at : at + step]
             scores[some, text] = (told[some] * unit(block(given[some], part))).sum(1)
@@ -291,7 +299,7 @@ def _widths(width: int, query_width: int) -> InputError:
     )
 
 
-_QUERIES = frozenset({"queries"})
+_QUERIES: frozenset[Need] = frozenset({"queries"})
 
 OPERATORS = (
     Operator(
