@@ -31,6 +31,13 @@ def reference() -> str:
     for name, command in program.commands.items():
         blocks.append(f"## milepost {name}\n")
         blocks.extend(_command(command, f"milepost {name}"))
+        if isinstance(command, click.Group):
+            context = click.Context(command)
+            for below in command.list_commands(context):
+                blocks.append(f"### milepost {name} {below}\n")
+                inner = command.get_command(context, below)
+                assert inner is not None
+                blocks.extend(_command(inner, f"milepost {name} {below}"))
     return "\n".join(blocks)
 
 

@@ -64,7 +64,7 @@ def show_comparison(comparison: Comparison, a: str, b: str) -> None:
         )
         for each in comparison.overall
     ]
-    _columns(lines)
+    columns(lines)
     click.echo("\nIn brackets: 95 % interval, documents resampled. p of tasks: Holm's correction.")
     alone = {(row.task, row.only_a, row.only_b): None for row in comparison.rows}
     for task, only_a, only_b in alone:
@@ -122,15 +122,15 @@ def _difference(difference: Difference) -> str:
     return f"{100 * difference.mean:+.1f} [{low:+.1f}, {high:+.1f}]"
 
 
-def _columns(lines: Sequence[tuple[str, ...]]) -> None:
+def columns(lines: Sequence[tuple[str, ...]]) -> None:
     """Print rows under each other, columns as wide as they must be.
 
     On a terminal that is too narrow, the first column has a line of its own above the others.
     """
     shown = [tuple(map(visible, line)) for line in lines]
     widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
-    columns = width(sys.stdout)
-    if columns is not None and sum(widths) + 2 * len(widths) > columns:
+    room = width(sys.stdout)
+    if room is not None and sum(widths) + 2 * len(widths) > room:
         for first, *rest in shown:
             click.echo(first)
             click.echo("  " + _padded(rest, widths[1:]))

@@ -9,6 +9,17 @@ import click
 from milepost.errors import MilepostError, nearest
 
 EXPERIMENTS: dict[str, tuple[str, str]] = {
+    "search": ("milepost.cli.lab_search", "Where to halve: supernets against brute force."),
+    "shapes": ("milepost.cli.lab_shapes", "P2AT on images: published, mended, rivals."),
+    "fusion": ("milepost.cli.lab_fusion", "What bilinear fusions are worth beside plain ones."),
+    "tokens": ("milepost.cli.lab_tokens", "Words from spelling, bytes, and byte encoders."),
+    "compare": ("milepost.cli.lab_compare", "Compare poolings on the same states."),
+    "show": ("milepost.cli.lab_show", "Explain a pooling, with a picture of its weights."),
+    "layers": ("milepost.cli.lab_layers", "Train poolings over layers on planted topics."),
+    "quality": (
+        "milepost.cli.lab_quality",
+        "Measure how vectors separate labels, or drifted.",
+    ),
     "rerank": (
         "milepost.cli.lab_rerank",
         "Re-rank documents by a pooling that reads the question.",

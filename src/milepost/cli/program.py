@@ -16,6 +16,7 @@ from milepost.cli.eval import evaluate
 from milepost.cli.export import export
 from milepost.cli.index import index
 from milepost.cli.info import info
+from milepost.cli.lab import lab
 from milepost.cli.mine import mine
 from milepost.cli.models import models
 from milepost.cli.options import Interrupted, Settings, say
@@ -152,7 +153,7 @@ def program(context: click.Context) -> None:
 
 
 USING = (search, index, encode, models, info, doctor, completion)
-STUDYING = (evaluate, synthesize, mine, train, export)
+STUDYING = (evaluate, synthesize, mine, train, export, lab)
 for command in (*USING, *STUDYING):
     program.add_command(command)
 

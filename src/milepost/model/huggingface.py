@@ -105,8 +105,25 @@ class HuggingFace(nn.Module):
             raise ValueError("a network of transformers attends to the whole window everywhere")
         return gather_rows(self._states({"input_ids": ids}, valid), marks)
 
+    def layers(self, ids: Tensor, valid: Tensor) -> Tensor:
+        """States behind every layer, ``(b, t, layers, d)``; the embeddings are left out.
+
+        As ``transformers`` has it, the last are behind the final norm and the others before theirs.
+
+        Args:
+            ids: ``(b, t)`` int64, padded with any id.
+            valid: ``(b, t)`` bool: which places hold a token.
+        """
+        found = self._run({"input_ids": ids}, valid, output_hidden_states=True)
+        return torch.stack(found.hidden_states[1:], 2)
+
     def _states(self, content: dict[str, Tensor], valid: Tensor) -> Tensor:
-        """``(b, t, d)``. Masks come from ``valid`` and positions from places, never from ids."""
+        """``(b, t, d)`` of the last layer."""
+        states: Tensor = self._run(content, valid).last_hidden_state
+        return states
+
+    def _run(self, content: dict[str, Tensor], valid: Tensor, **wanted: bool) -> Any:
+        """What the network gives. Masks come from ``valid``, positions from places, never ids."""
         batch, length = valid.shape
         settings: dict[str, Tensor] = {"attention_mask": valid.long()}
         if self.bidirectional:
@@ -117,8 +134,7 @@ class HuggingFace(nn.Module):
             # Left to itself, RoBERTa's family counts the ids that are not the pad token.
             places = torch.arange(length, device=valid.device) + self.first
             settings["position_ids"] = places[None].expand(batch, length)
-        states: Tensor = self.network(**content, **settings).last_hidden_state
-        return states
+        return self.network(**content, **settings, **wanted)
 
     def for_export(self) -> None:
         """Choose the attention that converts well; states change by rounding alone."""

@@ -77,6 +77,27 @@ class Parameter:
         return checked
 
 
+def checked_settings(
+    operator: str, parameters: Mapping[str, Parameter], given: Mapping[str, Any]
+) -> dict[str, Value]:
+    """All settings, checked, defaults filled in.
+
+    Raises:
+        InputError: an unknown setting, or a value out of its bounds.
+    """
+    for name in given:
+        if name not in parameters:
+            known = ", ".join(parameters) or "none"
+            raise InputError(
+                f"{operator} has no parameter {name!r}",
+                f"{nearest(name, tuple(parameters))}known: {known}",
+            )
+    return {
+        name: parameter.checked(operator, name, given.get(name, parameter.default))
+        for name, parameter in parameters.items()
+    }
+
+
 @dataclass(frozen=True, slots=True)
 class Batch:
     """Texts one behind the other, checked.
@@ -101,6 +122,11 @@ class Batch:
         """The last axis of the states."""
         return int(self.states.shape[-1])
 
+    @property
+    def layers(self) -> int:
+        """How many layers the states are of: 1 where they have no such axis."""
+        return int(self.states.shape[1]) if self.states.ndim == 3 else 1
+
 
 @dataclass(frozen=True, slots=True)
 class Operator:
@@ -115,7 +141,8 @@ class Operator:
         order: whether the order of tokens counts.
         compute: the pooling itself.
         start: settings, width of states, width of queries and a generator → weights that
-            training begins with; None where nothing is trained.
+            training begins with; None where nothing is trained. One that needs layers is given
+            their number as ``layers=``. Called through ``begun``.
         parameters: settings by name.
         needs: what it reads beside states and lengths.
         fixed: weights that are drawn once and never trained (hashes, signs).
@@ -129,7 +156,7 @@ class Operator:
     equation: str
     order: Order
     compute: Callable[[Batch, Mapping[str, Any], Weights], NDArray[np.floating]]
-    start: Callable[[Mapping[str, Any], int, int, np.random.Generator], Weights] | None = None
+    start: Callable[..., Weights] | None = None
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     needs: frozenset[Need] = frozenset()
     fixed: frozenset[str] = frozenset()
@@ -140,23 +167,27 @@ class Operator:
         """Whether it has weights."""
         return self.start is not None
 
+    def begun(
+        self,
+        settings: Mapping[str, Any],
+        width: int,
+        query_width: int,
+        layers: int,
+        rng: np.random.Generator,
+    ) -> Weights:
+        """Weights that training begins with, by name; none where nothing is trained."""
+        if self.start is None:
+            return {}
+        more = {"layers": layers} if "layers" in self.needs else {}
+        return self.start(settings, width, query_width, rng, **more)
+
     def settings(self, given: Mapping[str, Any]) -> dict[str, Value]:
         """All settings, checked, defaults filled in.
 
         Raises:
             InputError: an unknown setting, or a value out of its bounds.
         """
-        for name in given:
-            if name not in self.parameters:
-                known = ", ".join(self.parameters) or "none"
-                raise InputError(
-                    f"{self.name} has no parameter {name!r}",
-                    f"{nearest(name, tuple(self.parameters))}known: {known}",
-                )
-        return {
-            name: parameter.checked(self.name, name, given.get(name, parameter.default))
-            for name, parameter in self.parameters.items()
-        }
+        return checked_settings(self.name, self.parameters, given)
 
 
 class Pool:
@@ -183,7 +214,7 @@ class Pool:
         self.weights: dict[str, NDArray[np.float32]] | None = (
             None if weights is None else {**weights}
         )
-        self._widths: tuple[int, int] | None = None
+        self._widths: tuple[int, int, int] | None = None
 
     def __call__(
         self,
@@ -274,11 +305,13 @@ class Pool:
     def _weights(self, batch: Batch) -> Weights:
         import numpy as np
 
-        if self.operator.start is None:
+        if not self.operator.trains:
             return {}
-        widths = batch.width, 0 if batch.queries is None else batch.queries.shape[1]
+        asked = 0 if batch.queries is None else batch.queries.shape[1]
+        widths = batch.width, asked, batch.layers
+        of = f" and {batch.layers} layers" if "layers" in self.operator.needs else ""
         if self._widths != widths:
-            begun = self.operator.start(self.settings, *widths, np.random.default_rng(self.seed))
+            begun = self.operator.begun(self.settings, *widths, np.random.default_rng(self.seed))
             if self.weights is None:
                 self.weights = {n: np.asarray(value, np.float32) for n, value in begun.items()}
             for name, value in begun.items():
@@ -286,8 +319,8 @@ class Pool:
                 if has != value.shape:
                     raise InputError(
                         f"{self.operator.name}: the weight {name} has the shape {has}, but states "
-                        f"of width {batch.width} need {value.shape}",
-                        "give states as wide as those it was trained on",
+                        f"of width {batch.width}{of} need {value.shape}",
+                        "give states as wide as those it was trained on, of as many layers",
                     )
             self._widths = widths
         return self.weights or {}

@@ -6,15 +6,38 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milepost.errors import InputError, nearest
+from milepost.pooling.bilinear import OPERATORS as BILINEAR
+from milepost.pooling.ggem import OPERATORS as GGEM
+from milepost.pooling.hierarchy import OPERATORS as HIERARCHY
+from milepost.pooling.layer_weights import OPERATORS as LAYER_WEIGHTS
+from milepost.pooling.multilayer import OPERATORS as MULTILAYER
 from milepost.pooling.operator import Operator, Pool, read_head
+from milepost.pooling.p2at import OPERATORS as P2AT
 from milepost.pooling.plain import OPERATORS as PLAIN
 from milepost.pooling.ponet import OPERATORS as PONET
+from milepost.pooling.sketch import OPERATORS as SKETCH
+from milepost.pooling.wordpool import OPERATORS as WORDPOOL
 from milepost.pooling.xpool import OPERATORS as XPOOL
 
 if TYPE_CHECKING:
     from milepost.pooling.operator import Weights
 
-TABLE: dict[str, Operator] = {operator.name: operator for operator in (*PLAIN, *XPOOL, *PONET)}
+TABLE: dict[str, Operator] = {
+    operator.name: operator
+    for operator in (
+        *PLAIN,
+        *BILINEAR,
+        *GGEM,
+        *HIERARCHY,
+        *LAYER_WEIGHTS,
+        *MULTILAYER,
+        *P2AT,
+        *PONET,
+        *SKETCH,
+        *WORDPOOL,
+        *XPOOL,
+    )
+}
 """Every operator by its name."""
 
 

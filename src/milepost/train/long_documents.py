@@ -1,10 +1,10 @@
 """Long documents cut to several lengths, and questions that each cut can answer.
 
-Of each document the stretch of ``FIRST`` tokens is chosen that holds the evidence of most
-questions, and only questions about it are kept (and titles). A longer cut adds text on both sides,
-in the proportion in which the document has it:
+Of each document the stretch of ``FIRST`` tokens (or another ``shortest``) is chosen that holds the
+evidence of most questions, and only questions about it are kept (and titles). A longer cut adds
+text on both sides, in the proportion in which the document has it:
 
-    cut of L tokens of a document of N begins at   first * (N - L) / (N - FIRST)
+    cut of L tokens of a document of N begins at   first * (N - L) / (N - shortest)
 
 So every cut holds the shorter ones, the same questions are asked at all lengths, and the evidence
 lies anywhere, not in front. What differs between lengths is how much else a document says.
@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import accumulate, chain
 from pathlib import Path
 
 from tokenizers import Tokenizer
@@ -30,7 +30,7 @@ from milepost.types import Span
 
 TASKS = ("written", "meetings", "trials", "covid_papers")
 FIRST = 1024
-"""Tokens of the shortest cut."""
+"""Tokens of the shortest cut, where nobody says."""
 STEP = 256
 """Cuts begin at multiples of it."""
 _LONGEST = 128  # tokens of one sentence
@@ -48,6 +48,7 @@ class LongDocument:
         text: token ids of each sentence.
         tokens: of all sentences.
         first: where the shortest cut begins.
+        shortest: tokens of the shortest cut.
     """
 
     name: str
@@ -55,12 +56,13 @@ class LongDocument:
     text: Sentences
     tokens: int
     first: int
+    shortest: int = FIRST
 
     def start(self, length: int) -> int:
         """The token with which the cut of ``length`` tokens begins."""
         if length >= self.tokens:
             return 0
-        exact = self.first * (self.tokens - length) / (self.tokens - FIRST)
+        exact = self.first * (self.tokens - length) / (self.tokens - self.shortest)
         return int(exact) // STEP * STEP
 
     def cut(self, length: int) -> Sentences:
@@ -89,22 +91,38 @@ class Words:
     """Texts to token ids.
 
     Args:
-        path: the ``tokenizer.json`` of a BERT.
+        source: a ``tokenizer.json``, or what was read of one (which is changed).
+        opening: the token in front of a text; empty for none.
+        closing: the token behind a sentence.
+
+    Attributes:
+        opening: its id; None for none.
+        closing: its id.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._tokenizer = Tokenizer.from_file(str(path))
+    def __init__(
+        self, source: Path | Tokenizer, opening: str = "[CLS]", closing: str = "[SEP]"
+    ) -> None:
+        self._tokenizer = Tokenizer.from_file(str(source)) if isinstance(source, Path) else source
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         self._tokenizer.encode_special_tokens = True
         known = self._tokenizer.get_vocab()
-        self.opening: int = known["[CLS]"]
-        self.closing: int = known["[SEP]"]
+        self.opening: int | None = known[opening] if opening else None
+        self.closing: int = known[closing]
 
     def ids(self, texts: Sequence[str]) -> Sentences:
         """Token ids of each text, without special tokens."""
         found = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
         return [encoding.ids for encoding in found]
+
+    def text(self, sentences: Sequence[Sequence[int]]) -> str:
+        """Token ids as words again, as far as the tokenizer keeps them."""
+        return str(self._tokenizer.decode(list(chain.from_iterable(sentences))))
+
+    def tokens(self, ids: Sequence[int]) -> list[str]:
+        """What the vocabulary calls each token."""
+        return [self._tokenizer.id_to_token(number) or "" for number in ids]
 
     def sentences(self, text: str) -> tuple[Sentences, list[tuple[int, int, int]]]:
         """Token ids in pieces, and of each sentence start and end in the text, and its tokens.
@@ -134,7 +152,13 @@ def stretch(text: Sequence[Sequence[int]], start: int, length: int) -> Sentences
 
 
 def gather(
-    shared: Path, words: Words, *, least: int, documents: int, questions: int
+    shared: Path,
+    words: Words,
+    *,
+    least: int,
+    documents: int,
+    questions: int,
+    shortest: int = FIRST,
 ) -> tuple[list[LongDocument], list[Asked]]:
     """The longest development documents about which something is asked.
 
@@ -144,6 +168,7 @@ def gather(
         least: tokens a document has.
         documents: at most so many, longest first.
         questions: most questions about one of them: written ones have 25 each, others one.
+        shortest: tokens of the shortest cut, which holds the evidence.
     """
     found: list[LongDocument] = []
     asked: list[Asked] = []
@@ -159,15 +184,15 @@ def gather(
             if tokens < least:
                 continue
             places = {q.name: in_tokens(q.spans, sentences) for q in about[document.name]}
-            first = first_of(document.name, tokens, list(places.values()))
+            first = first_of(document.name, tokens, list(places.values()), shortest)
             kept = [
                 question
                 for question in about[document.name]
-                if question.kind == "title" or inside(places[question.name], first)
+                if question.kind == "title" or inside(places[question.name], first, shortest)
             ]
-            kept.sort(key=lambda question: (question.kind != "title", _stable(question.name)))
+            kept.sort(key=lambda question: (question.kind != "title", stable(question.name)))
             if kept:
-                found.append(LongDocument(document.name, task.name, text, tokens, first))
+                found.append(LongDocument(document.name, task.name, text, tokens, first, shortest))
             for question in kept[:questions]:
                 kind = "title" if question.kind == "title" else question.name.partition("/")[0]
                 asked.append(Asked(question.name, kind, document.name, words.ids([question.text])))
@@ -220,16 +245,21 @@ def in_tokens(
     return places
 
 
-def inside(places: Sequence[tuple[int, int]], first: int) -> bool:
+def inside(places: Sequence[tuple[int, int]], first: int, shortest: int = FIRST) -> bool:
     """Whether one of the places lies within the shortest cut."""
-    return any(first <= start and end <= first + FIRST for start, end in places)
+    return any(first <= start and end <= first + shortest for start, end in places)
 
 
-def first_of(name: str, tokens: int, places: Sequence[Sequence[tuple[int, int]]]) -> int:
+def first_of(
+    name: str, tokens: int, places: Sequence[Sequence[tuple[int, int]]], shortest: int = FIRST
+) -> int:
     """Where the shortest cut begins: with the evidence of most questions, else by the name."""
     return max(
-        range(0, tokens - FIRST + 1, STEP),
-        key=lambda at: (sum(inside(each, at) for each in places), _stable(f"{name} {at}")),
+        range(0, tokens - shortest + 1, STEP),
+        key=lambda at: (
+            sum(inside(each, at, shortest) for each in places),
+            stable(f"{name} {at}"),
+        ),
     )
 
 
@@ -245,12 +275,9 @@ def short_pairs(
         count: most pairs, in an order that depends on the passages alone.
         size: tokens.
     """
-    queries: dict[str, str] = {}
-    for name in names:
-        for line in lines(folder / f"{name}.jsonl.gz"):
-            queries.setdefault(line.text("passage"), line.text("query"))
+    queries = queries_by_passage(folder, names)
     pairs: list[tuple[Sentences, Sentences]] = []
-    for passage in sorted(queries, key=_stable):
+    for passage in sorted(queries, key=stable):
         if len(pairs) == count:
             break
         if len(passage) < 2 * size:  # too short, and splitting takes time
@@ -262,5 +289,15 @@ def short_pairs(
     return pairs
 
 
-def _stable(name: str) -> str:
+def queries_by_passage(folder: Path, names: Sequence[str]) -> dict[str, str]:
+    """Every passage of the sets once, with the first query that it answers."""
+    queries: dict[str, str] = {}
+    for name in names:
+        for line in lines(folder / f"{name}.jsonl.gz"):
+            queries.setdefault(line.text("passage"), line.text("query"))
+    return queries
+
+
+def stable(name: str) -> str:
+    """A number that hangs on the name alone, to draw or order by; hexadecimal."""
     return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()

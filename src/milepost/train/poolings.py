@@ -199,7 +199,7 @@ def train(
     places, drawn = Random(f"{seed}/positions"), Random(f"{seed}/granularities")
     round_trip = model.bert.max_tokens - 1
     losses: list[float] = []
-    for step, numbers in enumerate(_order(len(pairs), recipe.batch, recipe.steps, seed)):
+    for step, numbers in enumerate(order_of(len(pairs), recipe.batch, recipe.steps, seed)):
         for group in optimizer.param_groups:
             group["lr"] = recipe.rate * rate_share(step, recipe.steps)
         sides = []
@@ -218,7 +218,7 @@ def train(
     return losses
 
 
-def _order(count: int, batch: int, steps: int, seed: int) -> Iterator[list[int]]:
+def order_of(count: int, batch: int, steps: int, seed: int) -> Iterator[list[int]]:
     """Numbers of each step's pairs: whole rounds, each in an order of its own."""
     if count < batch:
         raise ValueError(f"{count} pairs are fewer than a batch of {batch}")

@@ -24,7 +24,7 @@ def made(name):
     """A module with the weights of ``warm``."""
     pool = warm(name)
     asked = ASKED if "queries" in pool.operator.needs else 0
-    built = module(name, WIDTH, query_width=asked)
+    built = module(name, WIDTH, query_width=asked, layers=LAYERS)
     if pool.weights:
         built.load_state_dict({n: torch.from_numpy(v) for n, v in pool.weights.items()})
     return pool, built
@@ -99,8 +99,7 @@ def test_it_runs_in_openvino_with_texts_of_any_length(name, tmp_path):
 
     pool, built = made(name)
     needs = pool.operator.needs
-    widths = {"layers": LAYERS} if "layers" in needs else {}
-    widths |= {"query_width": ASKED} if "queries" in needs else {}
+    widths = {"query_width": ASKED} if "queries" in needs else {}
     write(built, tmp_path, **widths)
     compiled = openvino.Core().compile_model(
         tmp_path / "pooling.xml", "CPU", {"INFERENCE_PRECISION_HINT": "f32"}

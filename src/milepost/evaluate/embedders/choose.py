@@ -50,7 +50,7 @@ def embedder(spec: str, dtype: str = "float32", window: int | None = None) -> Em
 
 def _found(spec: str, dtype: str, window: int | None) -> Embedder:
     if spec == "minilm":
-        return SentenceTransformerEmbedder(spec, _minilm(), dtype=dtype, window=window)
+        return SentenceTransformerEmbedder(spec, minilm_folder(), dtype=dtype, window=window)
     if spec == "landmark":
         return _landmark(spec, None)
     if spec == "wordllama":
@@ -74,7 +74,12 @@ def _found(spec: str, dtype: str, window: int | None) -> Embedder:
     )
 
 
-def _minilm() -> Path:
+def minilm_folder() -> Path:
+    """The folder of all-MiniLM-L6-v2 in its package.
+
+    Raises:
+        MissingExtra: the package is not installed.
+    """
     found = find_spec(_MINILM)
     if found is None or found.origin is None:
         raise MissingExtra(

@@ -46,18 +46,17 @@ class _OneText(nn.Module):
         return vector
 
 
-def graph(module: PoolModule, *, layers: int = 2, query_width: int = 0) -> Any:
+def graph(module: PoolModule, *, query_width: int = 0) -> Any:
     """The ``openvino.Model`` of a pooling.
 
     Args:
         module: in whatever state of training; it is read, not changed.
-        layers: of operators that read layers.
         query_width: of operators that read queries.
     """
     with no_telemetry():
         import openvino
     needs = module.operator.needs
-    shape = (5, layers, module.width) if "layers" in needs else (5, module.width)
+    shape = (5, module.layers, module.width) if "layers" in needs else (5, module.width)
     given: list[tuple[str, Tensor, list[int]]] = [("states", torch.randn(shape), [-1, *shape[1:]])]
     if "queries" in needs:
         given.append(("query", torch.randn(query_width), [query_width]))

@@ -22,6 +22,7 @@ class PoolModule(nn.Module):
         settings: all settings, checked.
         width: d of the states.
         query_width: d of the queries; 0 where there are none.
+        layers: of the states, for operators that need layers.
         seed: of the weights begun with, those of the reference.
     """
 
@@ -31,20 +32,21 @@ class PoolModule(nn.Module):
         settings: Mapping[str, Any],
         width: int,
         query_width: int = 0,
+        layers: int = 1,
         seed: int = 0,
     ) -> None:
         import numpy as np
 
         super().__init__()
         self.operator, self.settings, self.width = operator, dict(settings), width
-        if operator.start is not None:
-            rng = np.random.default_rng(seed)
-            for name, value in operator.start(settings, width, query_width, rng).items():
-                tensor = torch.from_numpy(np.array(value, np.float32))
-                if name in operator.fixed:
-                    self.register_buffer(name, tensor)
-                else:
-                    self.register_parameter(name, nn.Parameter(tensor))
+        self.layers = layers
+        rng = np.random.default_rng(seed)
+        for name, value in operator.begun(settings, width, query_width, layers, rng).items():
+            tensor = torch.from_numpy(np.array(value, np.float32))
+            if name in operator.fixed:
+                self.register_buffer(name, tensor)
+            else:
+                self.register_parameter(name, nn.Parameter(tensor))
 
     def forward(
         self,

@@ -4,21 +4,44 @@ from __future__ import annotations
 
 from typing import Any
 
+from milepost.model.pooling.bilinear import MODULES as BILINEAR
+from milepost.model.pooling.ggem import MODULES as GGEM
+from milepost.model.pooling.hierarchy import MODULES as HIERARCHY
+from milepost.model.pooling.layer_weights import MODULES as LAYER_WEIGHTS
 from milepost.model.pooling.module import PoolModule
+from milepost.model.pooling.multilayer import MODULES as MULTILAYER
+from milepost.model.pooling.p2at import MODULES as P2AT
 from milepost.model.pooling.plain import MODULES as PLAIN
 from milepost.model.pooling.ponet import MODULES as PONET
+from milepost.model.pooling.sketch import MODULES as SKETCH
+from milepost.model.pooling.wordpool import MODULES as WORDPOOL
 from milepost.model.pooling.xpool import MODULES as XPOOL
 from milepost.pooling.table import operator
 
 MODULES: dict[str, type[PoolModule]] = {
     **PLAIN,
+    **P2AT,
+    **HIERARCHY,
+    **GGEM,
+    **BILINEAR,
+    **SKETCH,
+    **WORDPOOL,
+    **LAYER_WEIGHTS,
+    **MULTILAYER,
     **XPOOL,
     **PONET,
 }
 
 
 def module(
-    name: str, /, width: int, *, query_width: int = 0, seed: int = 0, **settings: Any
+    name: str,
+    /,
+    width: int,
+    *,
+    query_width: int = 0,
+    layers: int = 1,
+    seed: int = 0,
+    **settings: Any,
 ) -> PoolModule:
     """A torch pooling.
 
@@ -26,6 +49,7 @@ def module(
         name: see ``milepost.pooling.names``.
         width: d of the states.
         query_width: d of the queries, for operators that read them.
+        layers: of the states, for operators that need layers.
         seed: of the weights begun with.
         settings: see the operator's parameters.
 
@@ -33,4 +57,4 @@ def module(
         InputError: an unknown operator or parameter, or a value out of its bounds.
     """
     row = operator(name)
-    return MODULES[name](row, row.settings(settings), width, query_width, seed)
+    return MODULES[name](row, row.settings(settings), width, query_width, layers, seed)

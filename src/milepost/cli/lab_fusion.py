@@ -1,0 +1,152 @@
+"""``milepost lab fusion``: what bilinear fusions are worth beside plain ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from milepost.cli.options import Settings, common, json_option
+from milepost.cli.progress import Counter
+from milepost.cli.records import print_json
+
+
+@click.command(
+    short_help="What bilinear fusions are worth beside plain ones.",
+    epilog="""\b
+Examples:
+  milepost lab fusion
+  milepost lab fusion tasks/written --documents 40 --task digits
+  milepost lab fusion --task product-3 --task product-15 --fusion mlb --seeds 5 --json
+
+\b
+FOLDER holds documents.jsonl.gz and questions.jsonl.gz: with it, fusions of question and sentence
+re-rank the sentences of a document. Tasks are digits (two pictures: the same digit?), product-K
+and sum-K (K planted products or sums). See docs/pooling/bilinear.md.""",
+)
+@click.argument(
+    "folder",
+    required=False,
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+)
+@click.option(
+    "--task",
+    "tasks",
+    multiple=True,
+    default=("digits", "product-3", "product-7", "product-15"),
+    show_default=True,
+    metavar="NAME",
+    help="A task that needs no data; may be given several times.",
+)
+@click.option(
+    "--fusion",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="A fusion; may be given several times. [default: those of the study and controls]",
+)
+@click.option(
+    "--parameters",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="What each fusion may have. [default: digits 16,000, planted 1,000, FOLDER 50,000]",
+)
+@click.option(
+    "--steps",
+    type=click.IntRange(min=1),
+    default=200,
+    show_default=True,
+    metavar="N",
+    help="Training steps.",
+)
+@click.option(
+    "--seeds",
+    type=click.IntRange(min=1),
+    default=3,
+    show_default=True,
+    metavar="N",
+    help="Trainings of each fusion.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="The first seed.")
+@click.option(
+    "--documents",
+    type=click.IntRange(min=1),
+    default=12,
+    show_default=True,
+    metavar="N",
+    help="Documents of FOLDER to learn from, at most; half as many are tested.",
+)
+@click.option(
+    "--candidates",
+    type=click.IntRange(min=2),
+    default=16,
+    show_default=True,
+    metavar="N",
+    help="Sentences of each question that are ranked again.",
+)
+@click.option(
+    "--model",
+    metavar="NAME|FOLDER",
+    default="landmark-light",
+    show_default=True,
+    help="A shipped model or a model folder; it reads FOLDER.",
+)
+@click.option(
+    "--cache",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path),
+    help="Keep vectors here. [default: lab in Milepost's cache]",
+)
+@json_option
+@common
+@click.pass_obj
+def fusion(
+    settings: Settings,
+    folder: Path | None,
+    tasks: tuple[str, ...],
+    names: tuple[str, ...],
+    parameters: int | None,
+    steps: int,
+    seeds: int,
+    seed: int,
+    documents: int,
+    candidates: int,
+    model: str,
+    cache: Path | None,
+    as_json: bool,
+) -> int:
+    """Train fusions of two vectors with as many parameters each, and say which are better.
+
+    Bilinear ones (mcb, mlb, mfb, mfh, mutan, block) beside a linear map of both, a ReLU layer
+    over both, a sum of two ReLU layers and a plain product of two maps.
+    """
+    from milepost.engine.folder import cache_folder
+    from milepost.evaluate.names import Workshop
+    from milepost.evaluate.vectors import Vectors
+    from milepost.lab.bilinear import CONTROLS, STUDIED, Protocol, compare
+    from milepost.lab.fusion_table import record, table, verdicts
+    from milepost.lab.fusion_tasks import evidence, named
+
+    chosen = [named(name) for name in tasks]
+    if folder is not None:
+        vectors = Vectors((cache or cache_folder() / "lab") / "vectors.sqlite")
+        encoder = Workshop(vectors, model=model).encoder()
+        chosen.append(evidence(folder, encoder, documents=documents, candidates=candidates))
+    protocol = Protocol(parameters, steps, seeds=tuple(range(seed, seed + seeds)))
+    findings = []
+    with Counter(settings) as counter:
+        for task in chosen:
+
+            def say(name: str, done: int, of: int, task: str = task.name) -> None:
+                counter(name, task, done, of)
+
+            findings.append(compare(task, names or (*CONTROLS, *STUDIED), protocol, say))
+            counter.clear()
+            if not as_json:
+                click.echo(table(findings[-1]) + "\n")
+    if as_json:
+        print_json(record(findings))
+    else:
+        for line in verdicts(findings):
+            click.echo(line)
+    return 0

@@ -1,0 +1,156 @@
+"""``milepost lab layers``: pooling over layers × attention, on planted topics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+import click
+
+from milepost.cli.columns import columns
+from milepost.cli.options import Settings, common, json_option
+from milepost.cli.progress import Counter
+
+if TYPE_CHECKING:
+    from milepost.lab.multilayer import Comparison, Trial
+
+_STUDIES = ("paper", "crossed", "parts")
+_PLACES = ("early", "last", "spread", "nowhere")
+
+
+@click.command(
+    short_help="Train poolings over layers on planted topics.",
+    epilog="""\b
+Examples:
+  milepost lab layers
+  milepost lab layers --study parts --place early --place spread
+  milepost lab layers --datasets 10 --json
+
+\b
+Few datasets decide nothing: of n datasets no p is under 2/2^n before it is corrected for the
+number of comparisons. See docs/pooling/multilayer.md.""",
+)
+@click.option(
+    "--study",
+    type=click.Choice(_STUDIES),
+    default="paper",
+    show_default=True,
+    help="The paper's five designs; what is read × what is seen; or M5 without each of its parts.",
+)
+@click.option(
+    "--place",
+    "places",
+    type=click.Choice(_PLACES),
+    multiple=True,
+    help="Where the topic can be read; several times for several. [default: all]",
+)
+@click.option(
+    "--datasets",
+    type=click.IntRange(min=1),
+    default=2,
+    show_default=True,
+    metavar="N",
+    help="Networks with topics and texts, at each place.",
+)
+@click.option(
+    "--steps",
+    type=click.IntRange(min=1),
+    default=60,
+    show_default=True,
+    metavar="N",
+    help="Of training.",
+)
+@click.option(
+    "--rank",
+    type=click.IntRange(min=0),
+    default=4,
+    show_default=True,
+    metavar="N",
+    help="Rank of LoRA; 0 leaves the network as it is.",
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the first dataset."
+)
+@json_option
+@common
+@click.pass_obj
+def layers(
+    settings: Settings,
+    study: str,
+    places: tuple[str, ...],
+    datasets: int,
+    steps: int,
+    rank: int,
+    seed: int,
+    as_json: bool,
+) -> int:
+    """Train five designs of pooling and attention on a small causal model, and compare them."""
+    from milepost._optional import require
+    from milepost.cli.records import print_json
+
+    # Before anything is trained: SciPy is asked for when all is done.
+    require("torch", extra="train")
+    require("scipy.stats", extra="eval")
+    from milepost.lab.multilayer import CHANCE, Training, compare, pairs_of, run
+    from milepost.lab.planted_layers import PLACES
+
+    with Counter(settings) as counter:
+        trials = run(
+            study,
+            places=[place for place in PLACES if not places or place in places],
+            datasets=datasets,
+            training=Training(steps=steps, rank=rank),
+            seed=seed,
+            progress=lambda doing, done, of: counter(doing, study, done, of),
+        )
+    found = compare(trials, pairs_of(study))
+    if as_json:
+        print_json(
+            {
+                "chance": CHANCE,
+                "trials": [asdict(one) for one in trials],
+                "comparisons": [asdict(one) for one in found],
+            }
+        )
+    else:
+        for line in (*_scores(trials), "", *_comparisons(found)):
+            click.echo(line)
+        if not settings.quiet:
+            click.echo(f"\nMean reciprocal rank of 64; chance is {CHANCE:.3f}.")
+    return 0
+
+
+def _scores(trials: list[Trial]) -> Iterator[str]:
+    """A row a design, a column a place; then what it costs."""
+    places = list(dict.fromkeys(one.place for one in trials))
+    designs = list(dict.fromkeys(one.design for one in trials))
+    rows = []
+    for design in designs:
+        own = [one for one in trials if one.design == design]
+        means = [fmean(one.score for one in own if one.place == place) for place in places]
+        rows.append(
+            (
+                design,
+                *(f"{mean:.3f}" for mean in means),
+                f"{fmean(one.cosine for one in own):.2f}",
+                f"{own[0].parameters:,}",
+                f"{fmean(one.milliseconds for one in own):.2f}",
+            )
+        )
+    yield from columns(("design", *places, "cosine", "trained", "ms/text"), rows)
+
+
+def _comparisons(found: list[Comparison]) -> Iterator[str]:
+    rows = [
+        (
+            f"{one.place}: {one.design} - {one.against}",
+            f"{one.mean:+.3f}",
+            f"({one.low:+.3f} to {one.high:+.3f})",
+            f"{one.p:.4f}",
+            f"{one.adjusted:.4f}",
+        )
+        for one in found
+    ]
+    yield from columns(("difference", "mean", "95 %", "p", "p, Holm"), rows)

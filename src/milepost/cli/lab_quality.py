@@ -1,0 +1,271 @@
+"""``milepost lab quality``: do vectors tell labels apart, and what another model would change."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from milepost.cli.columns import columns
+from milepost.cli.options import Settings, common, json_option, model_option
+from milepost.cli.progress import Counter
+from milepost.errors import InputError
+
+if TYPE_CHECKING:
+    from milepost.lab.drift import Drift
+    from milepost.lab.labelled_texts import Progress, Texts
+    from milepost.lab.layer_quality import Mixture
+    from milepost.lab.quality import View
+
+
+@click.command(
+    short_help="Measure how well vectors separate labels, or drifted.",
+    epilog="""\b
+Examples:
+  milepost lab quality texts.jsonl
+  milepost lab quality texts.jsonl --landmarks --model my-model/
+  milepost lab quality texts.jsonl --model old/ --against new/
+  milepost lab quality texts.jsonl --layers my-checkpoint/
+
+\b
+TEXTS are JSON lines with "text", "label" and, if you like, "source". --against needs no labels; it
+exits with 1 where the alarm rings. See docs/pooling/quality.md.""",
+)
+@click.argument("texts", type=click.Path(path_type=Path, dir_okay=False))
+@model_option
+@click.option(
+    "--against", metavar="NAME|FOLDER", help="Compare with this model, which is to follow."
+)
+@click.option(
+    "--layers",
+    "checkpoint",
+    metavar="FOLDER",
+    help="Measure the layers of a network of transformers in the model's place.",
+)
+@click.option(
+    "--landmarks", is_flag=True, help="Measure every sentence's vector, not every text's."
+)
+@click.option(
+    "--neighbours",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="Of each text that are compared by --against.",
+)
+@click.option(
+    "--least",
+    type=click.FloatRange(0, 1),
+    default=0.5,
+    show_default=True,
+    metavar="X",
+    help="Share of kept neighbours below which --against rings the alarm.",
+)
+@click.option(
+    "--permutations",
+    type=click.IntRange(min=1),
+    default=99,
+    show_default=True,
+    metavar="N",
+    help="Of the labels: no p is under 1/(N+1).",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Of permutations, draws and folds.",
+)
+@json_option
+@common
+@click.pass_obj
+def quality(
+    settings: Settings,
+    texts: Path,
+    model: str | None,
+    against: str | None,
+    checkpoint: str | None,
+    landmarks: bool,
+    neighbours: int,
+    least: float,
+    permutations: int,
+    seed: int,
+    as_json: bool,
+) -> int:
+    """Measure how well a model's vectors of TEXTS separate their labels, each beside chance."""
+    from milepost.lab.labelled_texts import read_texts
+
+    if checkpoint and (model or against or landmarks):
+        raise InputError(
+            "--layers reads a network, without --model, --against and --landmarks",
+            "ask one at a time",
+        )
+    if against and landmarks:
+        raise InputError("--against compares whole texts", "leave --landmarks out")
+    given = read_texts(texts)
+    if not given.labels and not against:
+        raise InputError(f"the lines of {texts} have no label", "add one to each, or --against")
+    code = 0
+    with Counter(settings) as counter:
+
+        def progress(doing: str, done: int, of: int) -> None:
+            counter(doing, "", done, of)
+
+        if checkpoint:
+            found: Any = _by_layer(given, checkpoint, permutations, seed, progress)
+            shown = _mixtures(found)
+        elif against:
+            found = _drift(given, model, against, neighbours, least, seed, progress)
+            shown = _changes(found)
+            code = 1 if found.alarms else 0
+        else:
+            found = _report(given, model, landmarks, permutations, seed, progress)
+            shown = _views(found)
+    if as_json:
+        from milepost.cli.records import print_json
+
+        made = [asdict(one) for one in found] if isinstance(found, list) else asdict(found)
+        print_json({"quality": _plain(made)})
+    else:
+        for line in shown:
+            click.echo(line)
+    return code
+
+
+def _report(
+    given: Texts,
+    model: str | None,
+    landmarks: bool,
+    permutations: int,
+    seed: int,
+    progress: Progress,
+) -> list[View]:
+    import numpy as np
+
+    from milepost import load
+    from milepost.lab.labelled_texts import encode
+    from milepost.lab.quality import Points, report
+    from milepost.lab.separation import numbered
+
+    made = encode(load(model), given.texts, landmarks=landmarks, progress=progress)
+    labels = numbered(given.labels)[made.texts]
+    sources = numbered(given.sources)[made.texts] if len(set(given.sources)) > 1 else None
+    lengths = np.maximum(made.lengths, 1)
+    points = Points(made.vectors, labels, made.texts, lengths, sources)
+    return report(points, permutations=permutations, seed=seed, progress=progress)
+
+
+def _by_layer(
+    given: Texts, checkpoint: str, permutations: int, seed: int, progress: Progress
+) -> list[Mixture]:
+    import numpy as np
+
+    from milepost._optional import require
+
+    require("torch", extra="train")
+    from milepost.lab.layer_quality import layer_means, mixtures
+    from milepost.lab.separation import numbered
+
+    states = layer_means(checkpoint, given.texts, progress)
+    labels, groups = numbered(given.labels), np.arange(len(given.texts))
+    return mixtures(states, labels, groups, permutations=permutations, seed=seed)
+
+
+def _drift(
+    given: Texts,
+    model: str | None,
+    against: str,
+    neighbours: int,
+    least: float,
+    seed: int,
+    progress: Progress,
+) -> Drift:
+    from milepost import load
+    from milepost.lab.drift import drift
+    from milepost.lab.labelled_texts import encode
+    from milepost.lab.separation import numbered
+
+    before, after = (
+        encode(load(name), given.texts, progress=progress).vectors for name in (model, against)
+    )
+    labels = numbered(given.labels) if len(set(given.labels)) > 1 else None
+    return drift(before, after, labels, neighbours=neighbours, least=least, seed=seed)
+
+
+def _views(found: list[View]) -> Iterator[str]:
+    for view in found:
+        rows = [
+            (
+                name,
+                _number(one.value),
+                "" if math.isnan(one.low) else f"{_number(one.low)} to {_number(one.high)}",
+                _number(one.chance),
+                _number(one.p),
+            )
+            for name, one in view.measures.items()
+        ]
+        yield from columns((view.name, "", "95 %", "permuted", "p"), rows)
+        yield from (f"({flag})" for flag in view.flags)
+        yield ""
+    yield "separation: n D2 / W, the inverse of Xie and Beni's index; dbs: less is better;"
+    yield "probe and below: balanced accuracy out of fold. It says separable, not good or safe."
+
+
+def _mixtures(found: list[Mixture]) -> Iterator[str]:
+    rows = [
+        (
+            one.name,
+            _number(one.separation),
+            _number(one.chance),
+            _number(one.p),
+            _number(one.probe),
+            " ".join(f"{weight:.2f}" for weight in one.weights),
+        )
+        for one in found
+    ]
+    yield from columns(("layers", "separation", "permuted", "p", "probe", "weights"), rows)
+    yield ""
+    yield "Measured on the half of the texts on which no weights were trained."
+
+
+def _changes(found: Drift) -> Iterator[str]:
+    kept = found.kept
+    yield (
+        f"neighbours kept  {kept.mean:.3f} ({kept.low:.3f} to {kept.high:.3f}); "
+        f"by chance {kept.chance:.3f}"
+    )
+    yield f"CKA              {_number(found.cka)}"
+    if found.separation is not None and found.ratio is not None:
+        before, after = found.separation
+        yield f"separation       {_number(before)}, then {_number(after)}"
+        ratio, low, high = map(_number, found.ratio)
+        yield f"                 {ratio} times ({low} to {high})"
+    for name, one in found.told.items():
+        yield (
+            f"{name:<16} {one.mean:+.3f} ({one.low:+.3f} to {one.high:+.3f}) of labels guessed "
+            f"right, p {one.adjusted:.4f}: {one.verdict}"
+        )
+    for alarm in found.alarms:
+        yield f"ALARM: {alarm}"
+    if not found.alarms:
+        yield "no alarm"
+
+
+def _number(value: float) -> str:
+    """Three digits; a dash where there is no number."""
+    return "-" if math.isnan(value) else f"{value:.3g}"
+
+
+def _plain(value: Any) -> Any:
+    """What JSON can hold: no number is null, an infinite one is a word."""
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else ("inf" if value > 0 else "-inf")
+    return value

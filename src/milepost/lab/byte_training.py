@@ -1,0 +1,112 @@
+"""Pre-training of byte encoders on a text by span corruption: one recipe for all of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from milepost.errors import InputError
+from milepost.model.bytes.encoder import TINY, ByteModel, ByteShape, made, padded_ids
+from milepost.model.bytes.span import corrupt, gaps_of, random_gaps
+from milepost.model.bytes.tokenizer import SENTINELS, encode
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How a byte encoder is pre-trained; the whole pool shares one.
+
+    Attributes:
+        shape: sizes.
+        steps: of AdamW, no decay, rate falling to a tenth along a cosine after 10 % warm-up.
+        batch: windows a step.
+        window: bytes of a window.
+        gap: mean bytes of a gap.
+        rate: highest learning rate.
+    """
+
+    shape: ByteShape = TINY
+    steps: int = 200
+    batch: int = 16
+    window: int = 128
+    gap: float = 8.0
+    rate: float = 3e-3
+
+    def __post_init__(self) -> None:
+        if gaps_of(self.window, self.gap)[1] > SENTINELS:
+            raise InputError(
+                f"windows of {self.window} bytes with gaps of {self.gap:g} have more gaps than "
+                f"there are marks ({SENTINELS})",
+                "read shorter windows or make longer gaps",
+            )
+
+    def rate_at(self, step: int) -> float:
+        """The learning rate of a step."""
+        warm = max(1, self.steps // 10)
+        if step < warm:
+            return self.rate * (step + 1) / warm
+        done = (step - warm) / max(1, self.steps - warm)
+        return self.rate * (0.1 + 0.45 * (1 + math.cos(math.pi * done)))
+
+
+def pretrain(
+    data: bytes, recipe: Recipe, seed: int = 0, *, begun: ByteModel | None = None
+) -> ByteModel:
+    """A model trained on a text; weights, windows and gaps depend on the seed alone.
+
+    Args:
+        data: the text.
+        recipe: how.
+        seed: see above.
+        begun: a model to go on from, which is left as it is; None for random weights.
+
+    Raises:
+        InputError: the text is shorter than a window.
+    """
+    if len(data) <= recipe.window:
+        raise InputError(
+            f"{len(data)} bytes are too few for windows of {recipe.window}", "give more text"
+        )
+    model = made(recipe.shape, seed) if begun is None else deepcopy(begun).train()
+    rng = np.random.default_rng(seed)
+    adam = torch.optim.AdamW(model.parameters(), lr=recipe.rate, weight_decay=0.0)
+    for step in range(recipe.steps):
+        for group in adam.param_groups:
+            group["lr"] = recipe.rate_at(step)
+        places = rng.integers(0, len(data) - recipe.window, recipe.batch)
+        rows = [data[place : place + recipe.window] for place in places]
+        loss = model.loss(*gapped(rows, recipe.gap, rng))
+        adam.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        adam.step()
+    model.eval()
+    return model
+
+
+def gapped(
+    rows: Sequence[bytes], gap: float, rng: np.random.Generator
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Inputs and targets of windows, ``(b, n)`` and ``(b, m)``, gaps drawn."""
+    both = [
+        corrupt(encode(row, end=False), random_gaps(len(row), gap, rng).tolist()) for row in rows
+    ]
+    return padded_ids([inputs for inputs, _ in both]), padded_ids([gaps for _, gaps in both])
+
+
+def bits_per_gap_byte(
+    model: ByteModel, data: bytes, recipe: Recipe, *, windows: int = 32, seed: int = 0
+) -> float:
+    """Bits that a target costs on a text: bytes of gaps with marks and end, at fixed places.
+
+    Not bits per byte of the text: the encoder sees what stands behind a gap as well.
+    """
+    rng = np.random.default_rng(seed)
+    places = np.linspace(0, len(data) - recipe.window, windows).astype(int)
+    rows = [data[place : place + recipe.window] for place in places]
+    with torch.no_grad():
+        return float(model.loss(*gapped(rows, recipe.gap, rng))) / math.log(2)

@@ -1,0 +1,180 @@
+"""Runs that are done: JSON lines, each whole or not there, so that a stopped comparison goes on."""
+
+from __future__ import annotations
+
+import json
+import lzma
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from milepost.errors import InputError
+
+SCHEMA = "milepost-pooling/1"
+
+RANKED, ACCURACY = "ndcg@10", "accuracy"
+"""What is measured of tasks that rank texts, and of those that tell kinds apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a task asked; its queries are those of every run's figures, in this order.
+
+    Attributes:
+        task: its name.
+        key: of its material, and of what read it.
+        training: what it is trained on.
+        names: of the queries.
+        clusters: the document each is about.
+        texts: how many are ranked.
+        tokens: median of the tokens of a text.
+        metric: by which rows are compared.
+    """
+
+    task: str
+    key: str
+    training: str
+    names: tuple[str, ...]
+    clusters: tuple[str, ...]
+    texts: int
+    tokens: int
+    metric: str = RANKED
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One row on one task with one seed.
+
+    Attributes:
+        row: its name, see ``rows``.
+        task: the task's.
+        seed: of weights and batches.
+        trained: by the recipe, or the pooling as it begins, without heads.
+        key: hash of all that the figures hang on: material, reader, recipe, settings.
+        reads: ``tokens``, ``landmarks`` or ``layers``.
+        asks: whether it reads the query.
+        width: of its vectors before the head.
+        parameters: numbers that are trained, the heads' left out.
+        losses: the first step's and the mean of the last five; none where nothing was trained.
+        figures: metric → one figure a query.
+        seconds: of training, and of pooling and scoring.
+        made: date, commit and machine.
+    """
+
+    row: str
+    task: str
+    seed: int
+    trained: bool
+    key: str
+    reads: str
+    asks: bool
+    width: int
+    parameters: int
+    losses: tuple[float, ...]
+    figures: Mapping[str, tuple[float, ...]]
+    seconds: tuple[float, float]
+    made: str
+
+
+class Book:
+    """Tasks and runs, kept in a file after each.
+
+    Args:
+        path: JSON lines, plain or packed by xz; None keeps them in memory alone.
+
+    Attributes:
+        path: the file.
+        asked: what was asked, by task.
+        runs: in the order in which they were made.
+
+    Raises:
+        InputError: the file holds something else.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.path = path
+        self.asked: dict[str, Asked] = {}
+        self.runs: list[Run] = []
+        if path is not None and path.exists():
+            for number, fields in _lines(path):
+                try:
+                    self._take(fields)
+                except (TypeError, KeyError, ValueError, AttributeError) as error:
+                    raise InputError(
+                        f"{path}, line {number} is no run of this version ({error})",
+                        "name another file, or remove it",
+                    ) from error
+
+    def _take(self, fields: dict[str, Any]) -> None:
+        if fields.pop("schema") != SCHEMA:
+            raise ValueError(f"not {SCHEMA}")
+        if fields.pop("kind") == "task":
+            names = {name: tuple(fields[name]) for name in ("names", "clusters")}
+            self.asked[fields["task"]] = Asked(**{**fields, **names})
+            return
+        figures = {name: tuple(values) for name, values in fields["figures"].items()}
+        first, second = fields["seconds"]
+        tuples = {"losses": tuple(fields["losses"]), "seconds": (first, second)}
+        self.runs.append(Run(**{**fields, "figures": figures, **tuples}))
+
+    def has(self, key: str) -> bool:
+        """Whether a run is done."""
+        return any(run.key == key for run in self.runs)
+
+    def ask(self, asked: Asked) -> None:
+        """Note a task; runs of the same task on other material are dropped."""
+        known = self.asked.get(asked.task)
+        if known is not None and known.key != asked.key:
+            self.runs = [run for run in self.runs if run.task != asked.task]
+        self.asked[asked.task] = asked
+
+    def add(self, run: Run) -> None:
+        """Note a run and write the file; one of the same row, task and seed gives way."""
+        place = (run.row, run.task, run.seed, run.trained)
+        self.runs = [r for r in self.runs if (r.row, r.task, r.seed, r.trained) != place]
+        self.runs.append(run)
+        self._write()
+
+    def _write(self) -> None:
+        if self.path is None:
+            return
+        told: list[tuple[str, Asked | Run]] = [("task", task) for task in self.asked.values()]
+        told += [("run", run) for run in self.runs]
+        lines = [
+            json.dumps(_rounded({"schema": SCHEMA, "kind": kind, **asdict(one)}))
+            for kind, one in told
+        ]
+        data = ("\n".join(lines) + "\n").encode()
+        draft = self.path.with_name(f".{self.path.name}.part")
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            draft.write_bytes(lzma.compress(data) if self.path.suffix == ".xz" else data)
+            draft.replace(self.path)
+        except OSError as error:
+            raise InputError(
+                f"{self.path} cannot be written: {error.strerror or error}",
+                "check the path and the disk",
+            ) from error
+
+
+def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    try:
+        data = path.read_bytes()
+        text = (lzma.decompress(data) if data.startswith(b"\xfd7zXZ") else data).decode()
+        for number, line in enumerate(text.splitlines(), 1):
+            yield number, dict(json.loads(line))
+    except (OSError, TypeError, ValueError, lzma.LZMAError) as error:
+        raise InputError(
+            f"{path} holds no comparison ({error})", "name another file, or remove it"
+        ) from error
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return round(value, 6)
+    if isinstance(value, Mapping):
+        return {key: _rounded(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rounded(inner) for inner in value]
+    return value

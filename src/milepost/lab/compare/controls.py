@@ -1,0 +1,82 @@
+"""Networks that learnt nothing of what is asked: what a pooling reaches on these is no meaning.
+
+    random         the network asked for, with random weights
+    nonsense       a small byte encoder pre-trained on words without meaning
+    hierarchical   the same, pre-trained on nested brackets
+
+The last two are those of MonoByte (arXiv 2209.11035, ``lab/controls.py``). They read the words that
+the tokenizer makes of token ids again, so a text without capitals where the tokenizer knows none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from importlib.util import find_spec
+from typing import Any, Protocol
+
+import numpy as np
+
+from milepost._optional import require
+from milepost.lab.compare.reading import Progress, Text, TokenReader
+from milepost.lab.compare.states import States, kept
+
+BYTES = "milepost.lab.controls"
+"""The module of the byte encoders."""
+
+CONTROLS: tuple[str, ...] = ("random", *(("nonsense", "hierarchical") if find_spec(BYTES) else ()))
+"""Every table has a row of the mean over each."""
+
+_TOGETHER = 16  # texts read between two reports of progress
+
+
+class Reader(Protocol):
+    """Texts to states, as ``TokenReader`` gives them."""
+
+    def states(self, texts: Sequence[Text], progress: Progress | None = None) -> States:
+        """States of texts."""
+
+
+class ByteReader:
+    """A byte encoder that reads token ids as the words they stand for.
+
+    Args:
+        kind: of ``lab.controls.control_encoder``.
+        beside: the reader whose tokenizer made the ids, and whose folder keeps states.
+    """
+
+    def __init__(self, kind: str, beside: TokenReader) -> None:
+        self._kind, self._words, self._cache = kind, beside.words, beside.cache
+        self._identity = f"bytes {kind} {beside.identity} 1"
+
+    @cached_property
+    def _encoder(self) -> Any:
+        """Made when there is something to read: pre-training takes a minute."""
+        return require(BYTES, extra="train").control_encoder(self._kind)
+
+    def states(self, texts: Sequence[Text], progress: Progress | None = None) -> States:
+        """A state a byte; the last of a sentence stands for its landmark, of one layer.
+
+        Args:
+            texts: token ids of each sentence.
+            progress: told how far it is.
+        """
+        return kept(self._cache, self._identity, texts, lambda: self._read(texts, progress))
+
+    def _read(self, texts: Sequence[Text], progress: Progress | None) -> States:
+        parts: list[tuple[np.ndarray, ...]] = []
+        for at in range(0, len(texts), _TOGETHER):
+            some = [self._words.text(text) or " " for text in texts[at : at + _TOGETHER]]
+            parts.append(self._encoder.states(some))
+            if progress is not None:
+                progress(at + len(some), len(texts))
+        states, lengths, segments = (np.concatenate(each) for each in zip(*parts, strict=True))
+        tokens = states.astype(np.float16)
+        ends = np.cumsum(segments)
+        per_text = np.diff(np.searchsorted(ends, np.cumsum(lengths)) + 1, prepend=0)
+        return States(tokens, tokens[ends - 1][:, None], lengths, segments, per_text)
+
+
+def control(name: str, reader: TokenReader) -> Reader:
+    """One of ``CONTROLS`` beside a reader."""
+    return reader.random() if name == "random" else ByteReader(name, reader)

@@ -1,0 +1,65 @@
+"""The task of images: digits told by a small patch transformer that ends in the pooling.
+
+Nothing is frozen here: network and pooling are trained together (``lab/digits.py``), as in the
+papers that pool patches. Operators that read a query have none to read and are left out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+from milepost._optional import require
+from milepost.lab.compare.book import ACCURACY, Asked
+from milepost.lab.compare.rows import TRAINED, Row
+
+TASK = "images"
+
+DIGITS = "milepost.lab.digits"
+"""The module that trains."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A task that is no text: a row and a seed in, a figure of each query out.
+
+    Attributes:
+        asked: what it asks.
+        measure: one figure a query, in the order of ``asked.names``.
+        fits: whether a row can be measured.
+    """
+
+    asked: Asked
+    measure: Callable[[Row, int], tuple[float, ...]]
+    fits: Callable[[Row], bool]
+
+
+def there() -> bool:
+    """Whether digits can be read: they come with scikit-learn."""
+    return find_spec(DIGITS) is not None and find_spec("sklearn") is not None
+
+
+def images() -> Measure:
+    """The digits that are tested, one cluster each.
+
+    Raises:
+        MissingExtra: scikit-learn is not installed.
+    """
+    digits = require(DIGITS, extra="rivals")
+    count = len(digits.digits()[1]) - digits.TRAINED
+    names = tuple(f"digit {number}" for number in range(count))
+    key = hashlib.sha256(repr((digits.Recipe(), digits.TRAINED)).encode()).hexdigest()[:16]
+    asked = Asked(TASK, key, "digits", names, names, count, 16, ACCURACY)
+
+    def measure(row: Row, seed: int) -> tuple[float, ...]:
+        outcome = digits.train_digits(row.operator, dict(row.settings), seed)
+        return tuple(map(float, outcome.right))
+
+    return Measure(asked, measure, fits)
+
+
+def fits(row: Row) -> bool:
+    """Images have neither queries nor another network to read them by."""
+    return row.network == TRAINED and "queries" not in row.known.needs

@@ -1,0 +1,112 @@
+"""Two plots of a comparison as SVG: figures against length, and each row against landmarks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from milepost.errors import InputError
+from milepost.evaluate.report.drawing import (
+    OTHERS,
+    OURS,
+    REST,
+    Axis,
+    Line,
+    Span,
+    draw_lines,
+    draw_spans,
+    figure,
+    legend_handle,
+    settings,
+    svg,
+)
+from milepost.lab.compare.found import ALL, Found
+from milepost.lab.compare.material import LENGTHS
+from milepost.lab.compare.tables import OURS as LANDMARKS
+
+
+def lengths(found: Found) -> str | None:
+    """nDCG@10 against tokens: landmarks and the five best at the greatest length, others pale.
+
+    Returns:
+        SVG, or None where there are no two lengths.
+    """
+    tasks = [task for task in found.tasks if task in LENGTHS]
+    rows = [row for row in found.rows if all(found.of(row, task) for task in tasks)]
+    if len(tasks) < 2 or not rows:
+        return None
+    best = sorted(rows, key=lambda row: -found.score(row, tasks[-1]))
+    named = [row for row in best if row == LANDMARKS]
+    named += [row for row in best if row != LANDMARKS][: len(OTHERS)]
+    styles = dict(zip(named, (OURS, *OTHERS) if LANDMARKS in named else OTHERS, strict=False))
+    xs = [LENGTHS[task] for task in tasks]
+    lines = [
+        Line(
+            styles.get(row, REST),
+            xs,
+            [100 * found.score(row, task) for task in tasks],
+        )
+        for row in [*named, *(row for row in rows if row not in named)]
+    ]
+    with settings():
+        made = figure(7.2, 4.4)
+        axes = made.subplots()
+        x = Axis("tokens of a document", xs, [f"{n:,}" for n in xs], log=True)
+        draw_lines(axes, lines, x, "nDCG@10, %")
+        handles = {row: legend_handle(style) for row, style in styles.items()}
+        if len(rows) > len(named):
+            handles["others"] = legend_handle(REST)
+        made.legend(list(handles.values()), list(handles), loc="outside right upper", frameon=False)
+        return svg(made, "lengths-", alt="nDCG@10 of poolings at each length", page=False)
+
+
+def differences(found: Found) -> str | None:
+    """Each row less landmarks, mean over tasks, with its interval.
+
+    Returns:
+        SVG, or None where there is nothing to compare.
+    """
+    apart = found.apart([(row, ALL) for row in found.rows], LANDMARKS)
+    if not apart:
+        return None
+    spans = [
+        Span(
+            row,
+            100 * one.difference.mean,
+            100 * one.difference.low,
+            100 * one.difference.high,
+            one.difference.verdict if one.sure else "unknown",
+        )
+        for (row, _), one in apart.items()
+    ]
+    low, high = min(span.low for span in spans), max(span.high for span in spans)
+    room = 0.05 * (high - low or 1.0)
+    with settings():
+        made = figure(7.2, 1.0 + 0.3 * len(spans))
+        axes = made.subplots()
+        title = f"nDCG@10 less that of {LANDMARKS}, points, mean over tasks"
+        draw_spans(axes, spans, (min(low, 0) - room, max(high, 0) + room), title)
+        return svg(made, "differences-", alt=title, page=False)
+
+
+def write(found: Found, folder: Path) -> list[Path]:
+    """Write ``lengths.svg`` and ``differences.svg`` as far as there are figures.
+
+    Raises:
+        InputError: the folder cannot be written.
+        MissingExtra: matplotlib is not installed.
+    """
+    written = []
+    for name, drawn in (("lengths", lengths(found)), ("differences", differences(found))):
+        if drawn is None:
+            continue
+        path = folder / f"{name}.svg"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            path.write_text(drawn, encoding="utf-8")
+        except OSError as error:
+            raise InputError(
+                f"{path} cannot be written: {error.strerror or error}",
+                "check the path and the disk",
+            ) from error
+        written.append(path)
+    return written

@@ -1,0 +1,189 @@
+"""One recipe for every operator: frozen states, the pooling, a linear head, InfoNCE in the batch.
+
+    text    z = head(pool(states))                 query   the same pooling and head
+    text    z = head(pool(states | query))         query   mean of its states, a head of its own
+
+The second form is that of operators which read a query: they score a pair, and have no vector of a
+text alone. Heads begin alike for all (of one seed and width the same numbers), batches are the same
+for all, nothing decays: a power of generalised means would drift with weight decay (``ggem``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from milepost.lab.compare.rows import Row
+from milepost.lab.compare.states import Ragged, Reads, States, reads_of
+from milepost.model.pooling import PoolModule, module
+from milepost.train.losses import info_nce
+from milepost.train.poolings import order_of, rate_share
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How each row is trained.
+
+    Attributes:
+        steps: of the optimiser.
+        batch: pairs a step; all other texts of it are a query's negatives.
+        rate: highest learning rate, after a warm-up over a tenth of the steps; then a cosine to 0.
+        temperature: of InfoNCE.
+        width: of the vectors that the head gives.
+    """
+
+    steps: int = 60
+    batch: int = 24
+    rate: float = 5e-4
+    temperature: float = 0.1
+    width: int = 384
+
+
+class Pooled(nn.Module):
+    """A pooling and its heads.
+
+    Args:
+        row: what is compared.
+        states: any of the states it will pool, which say how wide they are.
+        seed: of its weights.
+        width: of the heads' vectors; None for no heads: what is pooled is compared as it is.
+
+    Attributes:
+        pool: the pooling.
+        asks: whether it reads a query.
+        comparable: whether query and text are equally wide: without heads nothing else compares.
+    """
+
+    def __init__(self, row: Row, states: States, seed: int, width: int | None) -> None:
+        super().__init__()
+        operator = row.known
+        self.reads: Reads = reads_of(operator)
+        self.asks = "queries" in operator.needs
+        d = int(states.tokens.shape[1])
+        more: dict[str, Any] = dict(row.settings)
+        if "layers" in operator.needs:
+            more["layers"] = int(states.layers.shape[1])
+        self.pool: PoolModule = module(
+            row.operator, d, query_width=d if self.asks else 0, seed=seed, **more
+        )
+        with torch.no_grad():
+            self.out = int(self.pooled(states.some([0], self.reads), torch.zeros(1, d)).shape[1])
+        self.comparable = not self.asks or self.out == d
+        self.text: nn.Module = nn.Identity() if width is None else _head(self.out, width, seed)
+        self.query: nn.Module = self.text
+        if self.asks and width is not None:
+            self.query = _head(d, width, seed)
+
+    @property
+    def parameters_of_pooling(self) -> int:
+        """Numbers that are trained, the heads' left out."""
+        return sum(weight.numel() for weight in self.pool.parameters())
+
+    def pooled(self, some: Ragged, asked: Tensor | None = None) -> Tensor:
+        """``(texts, d_out)``; ``asked`` ``(texts, d)``, read where the operator reads queries."""
+        states, lengths, segments = some.padded()
+        needs = self.pool.operator.needs
+        vectors: Tensor = self.pool(
+            states,
+            lengths,
+            asked if self.asks else None,
+            segments if "segments" in needs else None,
+        )
+        return vectors
+
+    def questions(self, states: States, means: Tensor, numbers: Sequence[int]) -> Tensor:
+        """Vectors of queries, ``(queries, width)``; ``means`` are those of all queries' states."""
+        if self.asks:
+            vectors: Tensor = self.query(means[list(numbers)])
+            return vectors
+        return self.texts(states, numbers)
+
+    def texts(self, states: States, numbers: Sequence[int]) -> Tensor:
+        """Vectors of texts that know no query, ``(texts, width)``."""
+        vectors: Tensor = self.text(self.pooled(states.some(numbers, self.reads)))
+        return vectors
+
+    def pairs(self, states: States, numbers: Sequence[int], asked: Tensor) -> Tensor:
+        """Vectors of every text under every query, ``(queries, texts, width)``.
+
+        Args:
+            states: the texts'.
+            numbers: which texts.
+            asked: ``(queries, d)`` means of the queries' states.
+        """
+        queries, texts = len(asked), len(numbers)
+        repeated = states.some([n for n in numbers for _ in range(queries)], self.reads)
+        pooled = self.pooled(repeated, asked.repeat(texts, 1))
+        vectors: Tensor = self.text(pooled).view(texts, queries, -1).transpose(0, 1)
+        return vectors
+
+
+def _head(enters: int, leaves: int, seed: int) -> nn.Linear:
+    """A linear map whose first numbers hang on its sizes and the seed alone."""
+    head = nn.Linear(enters, leaves, bias=False)
+    spread = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        head.weight.copy_(torch.randn(leaves, enters, generator=spread) / enters**0.5)
+    return head
+
+
+def train(
+    pooled: Pooled,
+    queries: States,
+    texts: States,
+    recipe: Recipe,
+    seed: int,
+    say: Callable[[int], None] = lambda step: None,
+) -> list[float]:
+    """Train pooling and heads in place.
+
+    Args:
+        pooled: with heads.
+        queries: their states.
+        texts: of the same number: text i answers query i.
+        recipe: the same for all rows.
+        seed: of the order of pairs.
+        say: told each step that is done.
+
+    Returns:
+        The loss of each step, nats.
+    """
+    weights = [weight for weight in pooled.parameters() if weight.requires_grad]
+    optimizer = torch.optim.AdamW(weights, lr=recipe.rate, weight_decay=0.0)
+    means = torch.from_numpy(queries.means())
+    losses: list[float] = []
+    for step, numbers in enumerate(order_of(len(texts), recipe.batch, recipe.steps, seed)):
+        for group in optimizer.param_groups:
+            group["lr"] = recipe.rate * rate_share(step, recipe.steps)
+        asked = nn.functional.normalize(pooled.questions(queries, means, numbers), dim=-1)
+        if pooled.asks:
+            loss = _of_pairs(pooled, texts, numbers, means, asked, recipe.temperature)
+        else:
+            found = nn.functional.normalize(pooled.texts(texts, numbers), dim=-1)
+            loss = info_nce(asked, found, recipe.temperature)
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        nn.utils.clip_grad_norm_(weights, 1.0)
+        optimizer.step()
+        losses.append(loss.item())
+        say(step)
+    return losses
+
+
+def _of_pairs(
+    pooled: Pooled,
+    texts: States,
+    numbers: Sequence[int],
+    means: Tensor,
+    asked: Tensor,
+    temperature: float,
+) -> Tensor:
+    """InfoNCE where a text has another vector under every query."""
+    pairs = pooled.pairs(texts, numbers, means[list(numbers)])
+    scores = (asked[:, None] * nn.functional.normalize(pairs, dim=-1)).sum(-1)
+    # The same loss: a score is the product of the query's row of scores and the text's unit row.
+    return info_nce(scores, torch.eye(len(numbers)), temperature)

@@ -1,0 +1,109 @@
+"""What is compared: an operator with its settings, and the network whose states it pools.
+
+    mean                        the operator as it is
+    attention:temperature=0.2   with settings
+    mean@random                 over a network with random weights: a control
+
+So a row is named on the command line, in records and in tables.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from milepost import pooling
+from milepost.errors import InputError, nearest
+from milepost.lab.compare.controls import CONTROLS
+from milepost.pooling import Operator
+
+TRAINED = ""
+"""The network of a row where none is named: the model that was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table.
+
+    Attributes:
+        operator: its name.
+        settings: those that were given, by name, in the order of their names.
+        network: ``TRAINED`` or one of ``CONTROLS``.
+    """
+
+    operator: str
+    settings: tuple[tuple[str, Any], ...] = ()
+    network: str = TRAINED
+
+    @property
+    def name(self) -> str:
+        """As ``read_row`` reads it."""
+        given = "".join(f":{key}={_written(value)}" for key, value in self.settings)
+        return f"{self.operator}{given}" + (f"@{self.network}" if self.network else "")
+
+    @property
+    def known(self) -> Operator:
+        """The operator's row of the table."""
+        return pooling.names()[self.operator]
+
+
+def _written(value: Any) -> str:
+    return "+".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def read_row(text: str) -> Row:
+    """A row by its name, see above; numbers of a tuple are joined by ``+``.
+
+    Raises:
+        InputError: an unknown operator, setting or network, or a value out of its bounds.
+    """
+    rest, _, network = text.strip().partition("@")
+    name, *given = rest.split(":")
+    row = pooling.get(name).operator
+    if network and network not in CONTROLS:
+        raise InputError(
+            f"{text}: there is no network {network!r}",
+            f"{nearest(network, CONTROLS)}known: {', '.join(CONTROLS)}",
+        )
+    settings: dict[str, Any] = {}
+    for part in given:
+        key, sign, value = part.partition("=")
+        if not sign:
+            raise InputError(f"{text}: {part!r} is no setting", "write NAME:setting=value")
+        default = row.parameters[key].default if key in row.parameters else value
+        settings[key] = _value(text, key, value, default)
+    row.settings(settings)
+    return Row(name, tuple(sorted(settings.items())), network)
+
+
+def _value(text: str, key: str, value: str, default: Any) -> Any:
+    """The value as a setting of the default's type."""
+    try:
+        if isinstance(default, bool):
+            return {"true": True, "false": False}[value.lower()]
+        if isinstance(default, tuple):
+            return tuple(int(number) for number in value.split("+"))
+        return type(default)(value)
+    except (KeyError, ValueError):
+        raise InputError(
+            f"{text}: {key} is {value!r}", f"its default is {_written(default)}"
+        ) from None
+
+
+def rows_of(text: str | None, *, controls: bool = True) -> list[Row]:
+    """The rows of a comma-separated list, each once; all operators where None.
+
+    Args:
+        text: names.
+        controls: add the mean over each control.
+
+    Raises:
+        InputError: see ``read_row``; or the list is empty.
+    """
+    named = list(pooling.names()) if text is None else [n for n in text.split(",") if n.strip()]
+    if not named:
+        raise InputError("no pooling is named", f"known: {', '.join(pooling.names())}")
+    rows = [read_row(name) for name in named]
+    if controls:
+        rows += [Row("mean", (), network) for network in CONTROLS]
+    return list(dict.fromkeys(rows))

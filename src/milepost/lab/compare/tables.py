@@ -1,0 +1,152 @@
+"""A book of runs as tables: the ranking, each row against landmarks, lengths, seeds, cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from statistics import fmean
+
+from milepost.evaluate.experiments.outcome import Cell, Outcome
+from milepost.lab.compare.found import ALL, Found
+from milepost.lab.compare.material import LENGTHS
+
+OURS = "lmk"
+"""What everything is compared with: landmark pooling, as the product does it."""
+
+
+def tables(found: Found) -> list[Outcome]:
+    """All tables for which there are figures."""
+    made = [ranking(found)]
+    if OURS in found.rows and len(found.rows) > 1:
+        made.append(against(found))
+    if len(_lengths(found)) > 1:
+        made.append(by_length(found))
+    return [*made, by_seed(found), cost(found)]
+
+
+def ranking(found: Found) -> Outcome:
+    """Every row, the best first."""
+    apart = found.apart([(row, ALL) for row in found.rows], OURS)
+    rows: list[tuple[Cell, ...]] = []
+    for place, row in enumerate(found.rows, 1):
+        run = found.any(row)
+        one = apart.get((row, ALL))
+        rows.append(
+            (
+                place,
+                row,
+                run.reads + (", query" if run.asks else ""),
+                *(found.mean(row, task) for task in found.tasks),
+                found.mean(row),
+                str(one) if one else None,
+            )
+        )
+    sure = [row for (row, _), one in apart.items() if one.sure and one.difference.mean > 0]
+    note = (
+        "nDCG@10 (images: accuracy) in per cent, 95 % intervals over documents. *Mean*: of "
+        "sentences and of documents, these at all lengths together; images are not in it. *Less "
+        f"{OURS}*: of the mean, in bold where it is sure: by interval and corrected p, and no seed "
+        f"says the opposite. Surely ahead of {OURS}: {', '.join(sure) or 'none'}."
+    )
+    columns = ("place", "pooling", "reads", *found.tasks, "mean", f"less {OURS}")
+    return Outcome(columns, tuple(rows), note, (), "Ranking", "Which pooling finds most?")
+
+
+def against(found: Found) -> Outcome:
+    """Each row less landmarks, task by task."""
+    pairs = [(row, task) for row in found.rows for task in found.tasks]
+    apart = found.apart(pairs, OURS)
+    rows = tuple(
+        (row, *(str(apart[row, task]) if (row, task) in apart else None for task in found.tasks))
+        for row in found.rows
+        if row != OURS
+    )
+    told: dict[str, list[str]] = {"Surely better": [], "Surely worse": []}
+    for (row, task), one in apart.items():
+        if one.sure:
+            told["Surely better" if one.difference.mean > 0 else "Surely worse"].append(
+                f"- {row}, {task}: {one.figure} points"
+            )
+    lists = [
+        f"{how} than {OURS}:\n\n" + "\n".join(some or ["- none"]) for how, some in told.items()
+    ]
+    note = (
+        f"{len(apart)} differences, p corrected for all of them; "
+        f"{len(apart) - sum(map(len, told.values()))} cannot be told from chance.\n\n"
+        + "\n\n".join(lists)
+    )
+    question = f"By how many points does a row lead {OURS} on a task?"
+    return Outcome(("pooling", *found.tasks), rows, note, (), f"Against {OURS}", question)
+
+
+def _lengths(found: Found) -> list[str]:
+    return [task for task in found.tasks if task in LENGTHS]
+
+
+def by_length(found: Found) -> Outcome:
+    """The same documents and questions at each length, and what the longest costs."""
+    tasks = _lengths(found)
+    whole = [row for row in found.rows if all(found.of(row, task) for task in tasks)]
+    places: dict[str, list[str]] = {
+        task: [row for _, row in sorted((-found.score(row, task), row) for row in whole)]
+        for task in tasks
+    }
+
+    def cells(row: str) -> Iterator[str]:
+        yield row
+        for task in tasks:
+            yield f"{places[task].index(row) + 1}: {100 * found.score(row, task):.1f}"
+        yield f"{100 * (found.score(row, tasks[-1]) - found.score(row, tasks[0])):+.1f}"
+
+    rows = tuple(tuple(cells(row)) for row in places[tasks[-1]])
+    said = [
+        f"{task}: {places[task].index(OURS) + 1} of {len(whole)}" for task in tasks if OURS in whole
+    ]
+    note = "Place and nDCG@10." + (f" {OURS}'s place: {'; '.join(said)}." if said else "")
+    columns = ("pooling", *tasks, f"{tasks[-1]} less {tasks[0]}")
+    question = "What does the length of a document cost?"
+    return Outcome(columns, rows, note, (), "By length", question)
+
+
+def by_seed(found: Found) -> Outcome:
+    """Each seed alone: how much of a difference may be chance of training."""
+    rows = tuple(
+        (
+            row,
+            *(
+                " / ".join(f"{100 * seed:.1f}" for seed in found.seeds(row, task)) or None
+                for task in found.tasks
+            ),
+        )
+        for row in found.rows
+    )
+    numbers = sorted({run.seed for run in found.runs})
+    note = f"Seeds {', '.join(map(str, numbers))}."
+    question = "How far are the seeds apart?"
+    return Outcome(("pooling", *found.tasks), rows, note, (), "Each seed alone", question)
+
+
+def cost(found: Found) -> Outcome:
+    """Parameters, widths and seconds."""
+    rows: list[tuple[Cell, ...]] = []
+    for row in found.rows:
+        run = found.any(row)
+        runs = [one for one in found.runs if one.row == row]
+        trained = dict.fromkeys((one.seed, one.seconds[0]) for one in runs)
+        scored = [[one.seconds[1] for one in found.of(row, task).values()] for task in found.tasks]
+        rows.append(
+            (
+                row,
+                run.parameters,
+                run.width,
+                f"{fmean(seconds for _, seconds in trained):.1f}",
+                *(f"{fmean(seconds):.1f}" if seconds else None for seconds in scored),
+            )
+        )
+    seconds = sum({(r.row, r.seed, r.seconds[0]): r.seconds[0] for r in found.runs}.values())
+    seconds += sum(run.seconds[1] for run in found.runs)
+    note = (
+        "Parameters of the pooling, without the head. Seconds of one training, and of pooling and "
+        f"scoring a task; reading is not counted. All runs together: {seconds / 60:.0f} minutes."
+    )
+    columns = ("pooling", "parameters", "width", "training, s", *(f"{t}, s" for t in found.tasks))
+    return Outcome(columns, tuple(rows), note, (), "Cost", "What does a pooling cost?")

@@ -1,0 +1,101 @@
+"""Texts with labels, as JSON lines, and their vectors.
+
+    {"text": "…", "label": "physics", "source": "textbook"}
+
+``label`` stands on every line or on none, and so does ``source``; both are words or whole numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from milepost.errors import InputError
+from milepost.evaluate.tasks.reading import Line, lines
+
+if TYPE_CHECKING:
+    from milepost.encoder import Encoder
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Texts in their file's order; labels and sources are empty where no line has one."""
+
+    texts: tuple[str, ...]
+    labels: tuple[str, ...]
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """What a model made of texts.
+
+    Attributes:
+        vectors: ``(n, d)`` float32, of texts or of their landmarks.
+        texts: ``(n,)`` int64: the text of each.
+        lengths: ``(n,)`` int64: tokens of each vector's text.
+        spans: ``(n, 2)`` int64: what each stands for, code points of its text.
+    """
+
+    vectors: NDArray[np.float32]
+    texts: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    spans: NDArray[np.int64]
+
+
+def read_texts(path: Path) -> Texts:
+    """Read a file of JSON lines, gzipped or not.
+
+    Raises:
+        UnreadableFile: no such file, or damaged.
+        InputError: a line that cannot be used, or no line.
+    """
+    found = list(lines(path))
+    if not found:
+        raise InputError(f"{path} holds no texts", 'write lines like {"text": "…", "label": "…"}')
+    for line in found:
+        if not line.text("text").strip():
+            raise line.wrong("the text is empty", "leave it out")
+    return Texts(
+        tuple(line.text("text") for line in found),
+        _all_or_none(found, "label"),
+        _all_or_none(found, "source"),
+    )
+
+
+def _all_or_none(found: Sequence[Line], key: str) -> tuple[str, ...]:
+    if not any(key in line.fields for line in found):
+        return ()
+    return tuple(line.name(key) for line in found)
+
+
+def encode(
+    encoder: Encoder,
+    texts: Sequence[str],
+    *,
+    landmarks: bool = False,
+    progress: Progress = lambda *_: None,
+) -> Vectors:
+    """Vectors of texts, or of every landmark of each."""
+    rows, owners, lengths, spans = [], [], [], []
+    for number, text in enumerate(texts):
+        progress("reading", number, len(texts))
+        read = encoder.encode(text)
+        own = read.vectors if landmarks else read.document[None]
+        rows.append(own)
+        owners += [number] * len(own)
+        lengths += [read.tokens_given] * len(own)
+        spans.append(read.spans if landmarks else np.array([[0, len(text)]], np.int64))
+    return Vectors(
+        np.concatenate(rows),
+        np.array(owners, np.int64),
+        np.array(lengths, np.int64),
+        np.concatenate(spans),
+    )

@@ -1,0 +1,80 @@
+"""Labels dealt out anew to whole groups: what an index gives where labels mean nothing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from milepost.errors import InputError
+
+
+def label_of_groups(labels: NDArray[np.int64], groups: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The label of each group, ``(groups,)``.
+
+    Raises:
+        InputError: points of one group have different labels.
+    """
+    found = np.zeros(int(groups.max()) + 1, np.int64)
+    found[groups] = labels
+    if (found[groups] != labels).any():
+        raise InputError("a group holds two labels", "give each document one label")
+    return found
+
+
+def permuted(
+    labels: NDArray[np.int64], groups: NDArray[np.int64], most: int, seed: int
+) -> Iterator[NDArray[np.int64]]:
+    """Labels of points after those of groups were permuted, the observed ones first.
+
+    Where groups can be labelled in at most ``most + 1`` ways, all of them once: no p-value can then
+    be smaller than the share of ways that are as good as the observed one. With two groups in each
+    of two classes that is 1/3, as naming the classes the other way round changes nothing.
+
+    Args:
+        labels: ``(n,)`` from 0 on.
+        groups: ``(n,)`` from 0 on: what is labelled together.
+        most: permutations beside the observed one.
+        seed: of the random ones.
+    """
+    own = label_of_groups(labels, groups)
+    counts = np.bincount(own)
+    ways = math.factorial(len(own)) // math.prod(math.factorial(int(count)) for count in counts)
+    yield labels
+    if ways <= most + 1:
+        for way in _ways(counts, len(own)):
+            if (way != own).any():
+                yield way[groups]
+        return
+    random = np.random.default_rng(seed)
+    for _ in range(most):
+        yield random.permutation(own)[groups]
+
+
+def _ways(counts: NDArray[np.int64], length: int) -> Iterator[NDArray[np.int64]]:
+    """Every row of labels with so many of each."""
+    if length == 0:
+        yield np.zeros(0, np.int64)
+        return
+    for label in np.flatnonzero(counts):
+        left = counts.copy()
+        left[label] -= 1
+        for rest in _ways(left, length - 1):
+            yield np.concatenate([[label], rest])
+
+
+def share_as_good(values: NDArray[np.float64], *, least_is_best: bool = False) -> float:
+    """Share of all values that are as good as the first, its own included: its p; NaN for NaN.
+
+    Args:
+        values: ``(ways,)``, the observed one first.
+        least_is_best: of the index.
+    """
+    turned = -values if least_is_best else values
+    if math.isnan(turned[0]):
+        return math.nan
+    # Ways that are the same must count as such, whatever order their sums were made in.
+    slack = 1e-9 * abs(turned[0]) if math.isfinite(turned[0]) else 0.0
+    return float((turned >= turned[0] - slack).mean())

@@ -1,0 +1,153 @@
+"""A small causal model, and texts whose topic can be read at one place of it alone.
+
+A topic is a point on a sphere. Two texts of one topic share nothing else. Where it can be read:
+
+    early     the second layer writes the topic's direction into the states of all tokens, and it
+              is taken away before the third begins: the layers above know nothing of it
+    last      the last layer writes it
+    spread    the words tell it, and so every layer has a part of it
+    nowhere   nothing tells it: whoever is better than chance here has a leak
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import torch
+from torch import Tensor
+
+from milepost._optional import require
+from milepost.model.huggingface import HuggingFace
+from milepost.model.landmark_encoder import LandmarkEncoder
+
+Place = Literal["early", "last", "spread", "nowhere"]
+PLACES: tuple[Place, ...] = get_args(Place)
+
+TOPIC = 8  # numbers that make a topic
+WORDS = 200
+SHORTEST, LONGEST = 6, 14  # tokens of a text
+_LOUD = 6.0  # length of a written topic; a token's own state has about the root of the width
+_TILT = 6.0  # how much likelier words of the topic are, in nats
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Texts of random words.
+
+    Attributes:
+        ids: ``(b, t)`` int64, padded on the right with random words.
+        lengths: ``(b,)`` int64.
+        topics: ``(b, TOPIC)``, unit length; what the network writes, where it does.
+    """
+
+    ids: Tensor
+    lengths: Tensor
+    topics: Tensor
+
+    @property
+    def valid(self) -> Tensor:
+        """``(b, t)`` bool: no padding."""
+        return torch.arange(self.ids.shape[1])[None] < self.lengths[:, None]
+
+    @classmethod
+    def joined(cls, *parts: Texts) -> Texts:
+        """Texts one batch behind the other, to be read in one pass."""
+        return cls(
+            torch.cat([part.ids for part in parts]),
+            torch.cat([part.lengths for part in parts]),
+            torch.cat([part.topics for part in parts]),
+        )
+
+
+class Planted:
+    """A random Llama and the topics hidden in it.
+
+    Args:
+        place: where a topic can be read.
+        layers: of the network, at least 3.
+        width: of its states.
+        bidirectional: let every token see both sides.
+        seed: of the weights, the directions of topics and what words mean: the same in both masks.
+
+    Attributes:
+        encoder: the network as a landmark encoder, which LoRA can be put on.
+    """
+
+    def __init__(
+        self,
+        place: Place,
+        layers: int = 4,
+        width: int = 32,
+        *,
+        bidirectional: bool = False,
+        seed: int = 0,
+    ) -> None:
+        self.place = place
+        spread = torch.Generator().manual_seed(seed)
+        self._meanings = torch.randn(WORDS, TOPIC, generator=spread) / math.sqrt(TOPIC)
+        self._directions = torch.linalg.qr(torch.randn(width, TOPIC, generator=spread))[0].T
+        network = _network(layers, width, seed)
+        backbone = HuggingFace(network, bidirectional=bidirectional)
+        self.encoder = LandmarkEncoder(backbone.config, own_sentence=False, backbone=backbone)
+        self._backbone = backbone
+        self._written: Tensor | None = None
+        writer = {"early": 1, "last": layers - 1}.get(place)
+        if writer is not None:
+            # What a feed-forward part gives is added to the stream, so that is where one writes.
+            network.layers[writer].mlp.register_forward_hook(self._write)
+            if writer + 1 < layers:
+                network.layers[writer + 1].register_forward_pre_hook(self._erase)
+
+    def pairs(self, count: int, random: torch.Generator) -> tuple[Texts, Texts]:
+        """Fresh topics, two texts of each: texts i of both sides share topic i."""
+        topics = torch.nn.functional.normalize(torch.randn(count, TOPIC, generator=random), dim=1)
+        return self._texts(topics, random), self._texts(topics, random)
+
+    def states(self, texts: Texts) -> Tensor:
+        """States behind every layer, ``(b, t, layers, d)``; those of padding mean nothing."""
+        self._written = _LOUD * (texts.topics @ self._directions)[:, None]
+        return self._backbone.layers(texts.ids, texts.valid)
+
+    def _texts(self, topics: Tensor, random: torch.Generator) -> Texts:
+        count = len(topics)
+        lengths = torch.randint(SHORTEST, LONGEST + 1, (count,), generator=random)
+        likely = torch.zeros(count, WORDS)
+        if self.place == "spread":
+            likely = _TILT * topics @ self._meanings.T
+        ids = torch.multinomial(likely.softmax(1), LONGEST, replacement=True, generator=random)
+        return Texts(ids, lengths, topics)
+
+    def _write(self, _: Any, __: Any, given: Tensor) -> Tensor:
+        return given if self._written is None else given + self._written
+
+    def _erase(self, _: Any, given: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        """Before the next layer begins: no attention can carry the topic on."""
+        states, *others = given
+        return (states if self._written is None else states - self._written, *others)
+
+
+def _network(layers: int, width: int, seed: int) -> Any:
+    """A Llama with random weights that keep the scale of what goes through them."""
+    transformers = require("transformers", extra="train")
+    heads = 4
+    config = transformers.LlamaConfig(
+        vocab_size=WORDS,
+        hidden_size=width,
+        num_hidden_layers=layers,
+        num_attention_heads=heads,
+        num_key_value_heads=heads,
+        intermediate_size=2 * width,
+        max_position_embeddings=64,
+        initializer_range=0.5 / math.sqrt(width),
+        pad_token_id=None,
+        bos_token_id=None,
+        eos_token_id=None,
+        attn_implementation="eager",
+    )
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        network = transformers.AutoModel.from_config(config)
+        torch.nn.init.normal_(network.get_input_embeddings().weight)
+    return network

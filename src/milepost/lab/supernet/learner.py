@@ -1,0 +1,65 @@
+"""A net in training: one step with a placement, and its accuracy."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch.nn import functional as F
+
+from milepost.lab.supernet.placements import Placement
+from milepost.lab.supernet.tasks import Part, Task
+
+BATCH, RATE = 64, 4e-3
+
+
+class Learner:
+    """A net of a task with its optimizer and its own random numbers.
+
+    Args:
+        task: what it learns.
+        seed: of its weights and of its batches.
+    """
+
+    def __init__(self, task: Task, seed: int) -> None:
+        self.task = task
+        self._draws = torch.Generator().manual_seed(seed)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            self.net = task.net()
+        self._optimizer = torch.optim.Adam(self.net.parameters(), lr=RATE)
+
+    def step(self, placement: Placement, done: float) -> None:
+        """Learn from one batch.
+
+        Args:
+            placement: of the halvings in this step.
+            done: share of all steps that are taken, of all nets together: the rate falls along
+                half a cosine over them.
+        """
+        for group in self._optimizer.param_groups:
+            group["lr"] = RATE * (1 + math.cos(math.pi * done)) / 2
+        inputs, classes = self._rows(self.task.train, BATCH)
+        loss = F.cross_entropy(self.net(inputs, placement), classes)
+        self._optimizer.zero_grad()
+        loss.backward()
+        self._optimizer.step()
+
+    @torch.no_grad()
+    def accuracy(self, placement: Placement, part: Part, rows: int | None = None) -> float:
+        """Share of right answers on a part, or on so many of its rows, drawn anew each time."""
+        inputs, classes = part if rows is None else self._rows(part, rows)
+        right = self.net(inputs, placement).argmax(1) == classes
+        return float(right.float().mean())
+
+    def _rows(self, part: Part, rows: int) -> Part:
+        chosen = torch.randint(len(part[1]), (rows,), generator=self._draws)
+        return part[0][chosen], part[1][chosen]
+
+
+def alone(task: Task, placement: Placement, seed: int, steps: int) -> Learner:
+    """A net trained with one placement only."""
+    learner = Learner(task, seed)
+    for step in range(steps):
+        learner.step(placement, step / steps)
+    return learner

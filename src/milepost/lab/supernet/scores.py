@@ -1,0 +1,73 @@
+"""What each net was measured to give with each placement, and how often it was.
+
+As published a table begins at 1 and forgets that slowly: a placement never tried beats all that
+were. Here what was never measured is unknown.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+DECAY = 0.9
+
+
+class Scores:
+    """Running means, each corrected for having begun at 0.
+
+    Args:
+        placements: rows.
+        nets: columns.
+        decay: of a running mean: ``s ← decay · s + (1 - decay) · new``.
+    """
+
+    def __init__(self, placements: int, nets: int, decay: float = DECAY) -> None:
+        import numpy as np
+
+        self.decay = decay
+        self.counts = np.zeros((placements, nets), np.int64)
+        self._running = np.zeros((placements, nets))
+
+    def add(self, placement: int, net: int, score: float) -> None:
+        """Count one measurement in."""
+        self.counts[placement, net] += 1
+        running = self._running[placement, net]
+        self._running[placement, net] = self.decay * running + (1 - self.decay) * score
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """``(placements, nets)``: ``s / (1 - decay^n)``; NaN where nothing was measured."""
+        import numpy as np
+
+        weight = 1 - self.decay**self.counts
+        return np.divide(
+            self._running, weight, out=np.full(weight.shape, np.nan), where=self.counts > 0
+        )
+
+    def best(self, least: int = 1) -> tuple[int, int]:
+        """The cell with the greatest score among those measured often enough.
+
+        Args:
+            least: measurements that a cell needs.
+
+        Returns:
+            Placement and net: of one cell, not the best of each apart.
+        """
+        import numpy as np
+
+        known = np.where(self.counts >= least, self.values, -np.inf)
+        placement, net = np.unravel_index(int(np.argmax(known)), known.shape)
+        return int(placement), int(net)
+
+
+def noise(accuracy: float, rows: int, decay: float = DECAY) -> float:
+    """Standard deviation of a running mean of accuracies, each over ``rows`` answers.
+
+    >>> round(noise(0.8, 128), 4)
+    0.0081
+    """
+    single = (accuracy * (1 - accuracy) / rows) ** 0.5
+    return float(single * ((1 - decay) / (1 + decay)) ** 0.5)

@@ -1,0 +1,189 @@
+"""Tasks whose best placement is worth finding: motifs in order, textures in arranged discs.
+
+Both ask for two things at once, one that is gone after the first halving and one that only few
+layers at full length cannot see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import torch
+from torch import Tensor, nn
+
+from milepost.errors import InputError, nearest
+from milepost.lab.supernet.nets import ImageNet, TextNet
+from milepost.lab.supernet.placements import Placement, macs, placements, resolution
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class PlacedNet(Protocol):
+    """A net whose weights serve every placement."""
+
+    def __call__(self, inputs: Tensor, placement: Placement) -> Tensor:
+        """Inputs to logits ``(b, classes)``."""
+        ...
+
+    def parameters(self) -> object:
+        """What is trained."""
+        ...
+
+
+Part = tuple[Tensor, Tensor]
+"""Inputs and classes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What placements are searched for.
+
+    Attributes:
+        name: see ``TASKS``.
+        placements: all there are.
+        macs: of each, for one example.
+        resolution: of each, see ``placements.resolution``.
+        train: examples that nets learn from.
+        search: examples that say which net should train what; no gradient comes from them.
+        choice: fresh ones, that placements are chosen on.
+        test: fresh ones, that the truth is measured on.
+        net: makes a net, from torch's random numbers.
+    """
+
+    name: str
+    placements: list[Placement]
+    macs: list[int]
+    resolution: list[float]
+    train: Part
+    search: Part
+    choice: Part
+    test: Part
+    net: Callable[[], nn.Module]
+
+
+LAYERS, POOLINGS = 6, 2
+SIZES = {"train": 8192, "search": 1024, "choice": 1024, "test": 1024}
+"""Examples of each part."""
+
+LENGTH, WIDTH, CHANNELS = 32, 4, 16
+SYMBOLS = 4
+MOTIFS = ((0, 2, 2, 2, 1), (1, 2, 2, 2, 0))
+"""Alike but for their order; averages of pairs hold what is in them and not in which order."""
+DECOYS = ((0, 2, 1), (1, 2, 0))
+"""Stand among the motifs in any order, so that the first and last symbols tell nothing."""
+
+SIDE = 16
+IMAGE_CHANNELS = 8
+
+
+def motifs(count: int, rng: np.random.Generator) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """Rows of symbols that hold both motifs: class 1 where the second comes first.
+
+    Returns:
+        ``(count, LENGTH, WIDTH)`` float32, the symbols' channels and room beside them, with noise;
+        and ``(count,)`` classes.
+    """
+    import numpy as np
+
+    symbols = rng.choice([2, 3], (count, LENGTH))
+    classes = np.empty(count, np.int64)
+    items = [*MOTIFS, *DECOYS]
+    free = LENGTH - sum(map(len, items))
+    for number, row in enumerate(symbols):
+        order = rng.permutation(len(items))
+        gaps = np.diff(np.sort(rng.integers(0, free + 1, len(items))), prepend=0)
+        place = 0
+        for item, gap in zip(order, gaps, strict=True):
+            place += int(gap)
+            row[place : place + len(items[item])] = items[item]
+            place += len(items[item])
+        classes[number] = list(order).index(1) < list(order).index(0)
+    states = 0.2 * rng.standard_normal((count, LENGTH, WIDTH))
+    states[..., :SYMBOLS] += np.eye(SYMBOLS)[symbols]
+    return states.astype(np.float32), classes
+
+
+def textures(count: int, rng: np.random.Generator) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """Images of two discs, side by side or one above the other, filled with checks or stripes.
+
+    Returns:
+        ``(count, 1, SIDE, SIDE)`` float32 and ``(count,)`` classes, ``2 · above + stripes``.
+    """
+    import numpy as np
+
+    row, column = np.indices((SIDE, SIDE))
+    classes = rng.integers(0, 4, count)
+    images = 0.3 * rng.standard_normal((count, SIDE, SIDE))
+    for image, kind in zip(images, classes, strict=True):
+        radius, apart = rng.uniform(2.2, 3.2), rng.uniform(5.5, 8)
+        along = rng.uniform(radius, SIDE - 1 - radius - apart)
+        across = rng.uniform(radius, SIDE - 1 - radius)
+        lines = row if rng.random() < 0.5 else column
+        fill = 1 - 2 * (((lines if kind % 2 else row + column) + rng.integers(0, 2)) % 2)
+        for start in (along, along + apart):
+            y, x = (start, across) if kind >= 2 else (across, start)
+            image += ((row - y) ** 2 + (column - x) ** 2 <= radius**2) * fill
+    return images[:, None].astype(np.float32), classes
+
+
+def planted(seed: int = 0) -> Task:
+    """Motifs in order, for the text hierarchy.
+
+    To tell the motifs apart a few blocks must stand before the first halving, and to compare their
+    places a few must stand after the last.
+    """
+    layer = [LENGTH * WIDTH * (3 + 2 * CHANNELS)] * LAYERS
+    return _task("planted", motifs, seed, layer, 2, lambda: TextNet(WIDTH, CHANNELS, LAYERS, 2))
+
+
+def shapes(seed: int = 0) -> Task:
+    """Textured discs, for the published form: convolutions and 2x2 max pools."""
+    layer = [SIDE**2 * 9 * IMAGE_CHANNELS] + [SIDE**2 * 9 * IMAGE_CHANNELS**2] * (LAYERS - 1)
+    return _task("shapes", textures, seed, layer, 4, lambda: ImageNet(IMAGE_CHANNELS, LAYERS, 4))
+
+
+TASKS: dict[str, Callable[[int], Task]] = {"planted": planted, "shapes": shapes}
+"""Every task by its name."""
+
+
+def task(name: str, seed: int = 0) -> Task:
+    """A task by its name.
+
+    Raises:
+        InputError: there is no such task.
+    """
+    if name not in TASKS:
+        raise InputError(
+            f"there is no task {name!r}", f"{nearest(name, TASKS)}known: {', '.join(TASKS)}"
+        )
+    return TASKS[name](seed)
+
+
+def _task(
+    name: str,
+    make: Callable[[int, np.random.Generator], tuple[NDArray[np.float32], NDArray[np.int64]]],
+    seed: int,
+    layer: list[int],
+    shrink: int,
+    net: Callable[[], nn.Module],
+) -> Task:
+    import numpy as np
+
+    rng = np.random.default_rng(seed)
+    parts: dict[str, Part] = {}
+    for part, size in SIZES.items():
+        inputs, classes = make(size, rng)
+        parts[part] = torch.from_numpy(inputs), torch.from_numpy(classes)
+    all_ = placements(LAYERS, POOLINGS)
+    return Task(
+        name,
+        all_,
+        [macs(each, layer, shrink) for each in all_],
+        [resolution(each, shrink) for each in all_],
+        **parts,
+        net=net,
+    )

@@ -1,0 +1,125 @@
+"""Span corruption: gaps in a row of ids, and what stood in them (T5, arXiv 1910.10683).
+
+    text     a b c d e f g h i j        gaps at d e f and i j
+    input    a b c <0> g h <1> end
+    target   <0> d e f <1> i j end
+
+``noise = round(share · N)`` ids fall into ``round(noise / mean)`` gaps. The lengths that models
+are trained with follow from that (``raw_length``); 229 targets for 1,024 inputs, as in the
+published configuration of gaps of 20, belong to gaps of 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from milepost.errors import InputError
+from milepost.model.bytes.tokenizer import END, SENTINEL, SENTINELS, sentinel
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+SHARE = 0.15
+"""Share of ids in gaps."""
+
+
+def gaps_of(length: int, mean: float, share: float = SHARE) -> tuple[int, int]:
+    """How many of ``length`` ids fall into gaps, and into how many: at least one of each.
+
+    Args:
+        length: ids, at least 2.
+        mean: mean length of a gap.
+        share: share of ids in gaps.
+    """
+    noise = min(max(round(share * length), 1), length - 1)
+    spans = max(round(noise / mean), 1)
+    return noise, min(spans, noise, length - noise)
+
+
+def corrupted_lengths(length: int, mean: float, share: float = SHARE) -> tuple[int, int]:
+    """Ids of input and target of ``length`` ids, both with their marks and their end."""
+    noise, spans = gaps_of(length, mean, share)
+    return length - noise + spans + 1, noise + spans + 1
+
+
+def raw_length(inputs: int, mean: float, share: float = SHARE) -> tuple[int, int]:
+    """The longest text whose input has at most ``inputs`` ids, and its target's length.
+
+    1,024 inputs: gaps of 3 → (1137, 229), gaps of 20 → (1193, 189).
+    """
+    if inputs < 4:
+        raise InputError(f"{inputs} ids are too few for a gap, its mark and an end", "give 4")
+    length = 2
+    while corrupted_lengths(length + 1, mean, share)[0] <= inputs:
+        length += 1
+    return length, corrupted_lengths(length, mean, share)[1]
+
+
+def random_gaps(
+    length: int, mean: float, rng: np.random.Generator, share: float = SHARE
+) -> NDArray[np.bool_]:
+    """Which ids fall into gaps, ``(length,)`` bool; the first id never does.
+
+    Noise and the rest are each cut at random into as many parts as there are gaps, and alternate.
+    """
+    import numpy as np
+
+    noise, spans = gaps_of(length, mean, share)
+    kept, lost = (_cut(total, spans, rng) for total in (length - noise, noise))
+    parts = np.stack([kept, lost], 1).reshape(-1)
+    return np.repeat(np.arange(2 * spans) % 2 == 1, parts)
+
+
+def corrupt(ids: Sequence[int], gaps: Sequence[bool]) -> tuple[list[int], list[int]]:
+    """Input and target of a row of ids.
+
+    Args:
+        ids: without end.
+        gaps: as many: true where an id is taken away.
+
+    Raises:
+        InputError: more gaps than there are marks, or not one flag an id.
+    """
+    if len(ids) != len(gaps):
+        raise InputError(f"{len(gaps)} flags for {len(ids)} ids: one each")
+    inputs: list[int] = []
+    targets: list[int] = []
+    number, before = -1, False
+    for one, lost in zip(ids, gaps, strict=True):
+        if lost and not before:
+            number += 1
+            inputs.append(sentinel(number))
+            targets.append(sentinel(number))
+        (targets if lost else inputs).append(one)
+        before = lost
+    return [*inputs, END], [*targets, END]
+
+
+def restore(inputs: Sequence[int], targets: Sequence[int]) -> list[int]:
+    """What ``corrupt`` took apart, without end; gaps whose content is missing stay empty."""
+    marks = range(SENTINEL - SENTINELS + 1, SENTINEL + 1)
+    content: dict[int, list[int]] = {}
+    here: list[int] = []
+    for one in targets:
+        if one == END:
+            break
+        if one in marks:
+            here = content.setdefault(one, [])
+        else:
+            here.append(one)
+    whole: list[int] = []
+    for one in inputs:
+        if one == END:
+            break
+        whole.extend(content.get(one, []) if one in marks else [one])
+    return whole
+
+
+def _cut(total: int, parts: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """``total`` as a sum of ``parts`` whole numbers of at least 1, every sum as likely."""
+    import numpy as np
+
+    ends = np.sort(rng.choice(np.arange(1, total), parts - 1, replace=False))
+    return np.diff(np.concatenate([[0], ends, [total]])).astype(np.int64)

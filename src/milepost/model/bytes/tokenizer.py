@@ -1,0 +1,100 @@
+"""Bytes as ids and back, the ids of ByT5: pad 0, end 1, unknown 2, byte ``b`` is ``b + 3``.
+
+The marks of gaps (sentinels) go from 258 downwards, as in ByT5: ids of bytes that UTF-8 never has.
+There are eleven of those (0xFF to 0xF5); a twelfth mark would be a byte that occurs, so there is
+none. Others count down from 383 or up from 259: same data, other ids, so models do not mix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from milepost.errors import InputError
+
+PAD, END, UNKNOWN, OFFSET = 0, 1, 2, 3
+
+VOCABULARY = 384
+"""Ids of the published models: 259 that are used and 125 that are not."""
+
+SENTINEL = 258
+"""The mark of the first gap; the next is one lower."""
+
+SENTINELS = 11
+"""How many bytes never occur in UTF-8 from 0xFF downwards without a hole."""
+
+
+def encode(text: str | bytes, *, end: bool = True) -> list[int]:
+    """Ids of a text, nothing normalised: ``"olá"`` → [114, 111, 198, 164, 1].
+
+    Args:
+        text: a string, read as UTF-8, or bytes as they are.
+        end: close with ``END``.
+
+    Raises:
+        InputError: the string holds half a surrogate pair, which has no bytes.
+    """
+    ids = [byte + OFFSET for byte in as_bytes(text)]
+    return [*ids, END] if end else ids
+
+
+def decode(ids: Iterable[int]) -> bytes:
+    """The bytes of ids; what is no byte (pad, end, unknown, unused ids) is left out.
+
+    A mark of a gap looks like the byte it borrows: take gaps out first (``span.restore``).
+    """
+    return bytes(i - OFFSET for i in ids if OFFSET <= i < OFFSET + 256)
+
+
+def as_bytes(text: str | bytes) -> bytes:
+    """UTF-8.
+
+    Raises:
+        InputError: half a surrogate pair.
+    """
+    if isinstance(text, bytes):
+        return text
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"the text holds half a character at offset {error.start}",
+            "read the file as UTF-8 again",
+        ) from None
+
+
+def sentinel(number: int) -> int:
+    """The mark of gap ``number``, counted from 0: 258, then 257 and so on.
+
+    Raises:
+        InputError: more gaps than bytes that never occur.
+    """
+    if not 0 <= number < SENTINELS:
+        raise InputError(
+            f"gap {number + 1} has no mark: only {SENTINELS} bytes never occur in UTF-8",
+            "read shorter windows or make longer gaps",
+        )
+    return SENTINEL - number
+
+
+def clip(data: bytes, most: int) -> bytes:
+    """The first ``most`` bytes at most, never cut inside a character."""
+    if len(data) <= most:
+        return data
+    end = most
+    while end > 0 and data[end] & 0xC0 == 0x80:
+        end -= 1
+    return data[:end]
+
+
+def windows(data: bytes, most: int) -> list[bytes]:
+    """Pieces of at most ``most`` bytes that join to ``data``, each beginning at a character.
+
+    Bytes that are no UTF-8 at all are cut where they must be.
+    """
+    pieces: list[bytes] = []
+    place = 0
+    while place < len(data):
+        piece = clip(data[place : place + most + 1], most) or data[place : place + most]
+        pieces.append(piece)
+        place += len(piece)
+    return pieces

@@ -1,0 +1,194 @@
+"""Bytes → words → landmarks: a front end that needs no vocabulary (arXiv 2310.11628, WordPool).
+
+Each word's bytes are read alone by the operator ``wordpool`` and become one vector; an encoder
+reads the words of a window, with a landmark behind every sentence; the landmarks' states are the
+sentences' vectors. Typing errors and names nobody has seen get a vector from their spelling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor, nn
+
+from milepost.model.bytes.encoder import padded_ids
+from milepost.model.bytes.stack import Stack, StackShape
+from milepost.model.bytes.tokenizer import PAD, VOCABULARY, encode
+from milepost.model.bytes.words import CAP, Word, split_words
+from milepost.model.pooling import PoolModule
+from milepost.model.pooling.table import MODULES
+from milepost.model.pooling.wordpool import WordPool
+from milepost.pooling.table import operator
+from milepost.text import split
+
+
+class PublishedMask(WordPool):
+    """``wordpool`` with the mask of the authors' code, to measure what it costs.
+
+    Only cells from padding to padding are blocked, so real places still look at padding; the first
+    place of padding counts as real; and the lengths grow by p with every call on the same tensor.
+
+    Attributes:
+        calls: how often the lengths have been passed in, this time included.
+    """
+
+    calls = 1
+
+    def allowed(self, mask: Tensor) -> Tensor:
+        """Which place may look at which, ``(texts, p + n, p + n)``."""
+        count = int(self.settings["prefixes"])
+        length = mask.sum(1, keepdim=True) + count * self.calls
+        beyond = torch.arange(count + mask.shape[1], device=mask.device)[None] > length
+        return ~(beyond[:, :, None] & beyond[:, None, :])
+
+
+class WordEncoder(nn.Module):
+    """The vectors of words, each from its own bytes alone.
+
+    Args:
+        width: d.
+        prefixes: vectors a word.
+        heads: of the small encoder; they divide the width.
+        layers: of the small encoder.
+        cap: bytes of the longest word.
+        pooling: ``wordpool``, or another operator without needs that gives d numbers (``mean``);
+            those give one vector a word.
+        published_mask: pad as the authors' code does; for measuring only.
+        seed: of the pooling's first weights.
+    """
+
+    def __init__(
+        self,
+        width: int,
+        *,
+        prefixes: int = 1,
+        heads: int = 1,
+        layers: int = 1,
+        cap: int = CAP,
+        pooling: str = "wordpool",
+        published_mask: bool = False,
+        seed: int = 0,
+    ) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(VOCABULARY, width)
+        self.positions = nn.Parameter(torch.zeros(cap, width))
+        row = operator(pooling)
+        given = {"prefixes": prefixes, "heads": heads, "layers": layers}
+        settings = row.settings(given if pooling == "wordpool" else {})
+        kind = PublishedMask if published_mask else MODULES[pooling]
+        self.pool: PoolModule = kind(row, settings, width, seed=seed)
+
+    def embed(self, words: Tensor) -> Tensor:
+        """Bytes of words with their positions, ``(w, c)`` → ``(w, c, d)``."""
+        embedded: Tensor = self.embedding(words) + self.positions[: words.shape[1]]
+        return embedded
+
+    def forward(self, words: Tensor) -> Tensor:
+        """``(w, c)`` ids, padded with ``PAD`` on the right, → ``(w, p, d)``."""
+        states, mask = self.embed(words), words != PAD
+        if isinstance(self.pool, WordPool):
+            return self.pool.prefixes(states, mask)
+        pooled: Tensor = self.pool(states, mask.sum(1).clamp(min=1))
+        return pooled[:, None]
+
+
+@dataclass(slots=True)
+class Page:
+    """Sentences of one text that are read together.
+
+    Attributes:
+        words: the words of each sentence, without white space.
+        spans: place of each sentence in the text, code points.
+    """
+
+    words: list[list[Word]] = field(default_factory=list)
+    spans: list[tuple[int, int]] = field(default_factory=list)
+
+
+def pages(text: str, most: int, cap: int = CAP) -> list[Page]:
+    """Divide a text into sentences, words, and pages of at most ``most`` words and landmarks.
+
+    A sentence longer than a page is a page of its own.
+
+    Args:
+        text: any string.
+        most: words of a page, a landmark counted as one.
+        cap: bytes of the longest word.
+    """
+    found: list[Page] = []
+    held = most
+    for start, end in split(text):
+        words = [
+            Word(word.text, start + word.start, start + word.end, word.first, word.last)
+            for word in split_words(text[start:end], cap)
+            if word.kind != "space"
+        ]
+        if held + len(words) + 1 > most:
+            found.append(Page())
+            held = 0
+        held += len(words) + 1
+        found[-1].words.append(words)
+        found[-1].spans.append((start, end))
+    return found
+
+
+class WordReader(nn.Module):
+    """Sentences' vectors from bytes: word encoder, landmarks, encoder over words.
+
+    Args:
+        shape: of the encoder over words.
+        layers: of the encoder over words.
+        word_layers: of the word encoder.
+        cap: bytes of the longest word.
+        window: words of a page.
+    """
+
+    def __init__(
+        self,
+        shape: StackShape,
+        *,
+        layers: int = 2,
+        word_layers: int = 1,
+        cap: int = CAP,
+        window: int = 256,
+    ) -> None:
+        super().__init__()
+        self.cap, self.window = cap, window
+        self.words = WordEncoder(shape.width, heads=shape.heads, layers=word_layers, cap=cap)
+        self.landmark = nn.Parameter(torch.randn(1, shape.width))
+        self.stack = Stack(shape, layers)
+
+    def forward(self, reading: Sequence[Page]) -> Tensor:
+        """Vectors of all sentences of all pages, in order, ``(sentences, d)``; not of unit length.
+
+        A word that occurs often is read once: its vector depends on its bytes alone.
+        """
+        numbers: dict[str, int] = {}
+        rows: list[list[int]] = []
+        for page in reading:
+            row: list[int] = []
+            for sentence in page.words:
+                # 0 is the landmark, -1 will be padding.
+                row += [1 + numbers.setdefault(word.text, len(numbers)) for word in sentence]
+                row.append(0)
+            rows.append(row)
+        table = self.landmark
+        if numbers:
+            ids = padded_ids([encode(word, end=False) for word in numbers])
+            table = torch.cat([table, self.words(ids)[:, 0]])
+        layout = nn.utils.rnn.pad_sequence(
+            [torch.tensor(row) for row in rows], batch_first=True, padding_value=-1
+        )
+        states = self.stack(table[layout.clamp(min=0)], layout >= 0)
+        landmarks: Tensor = states[layout == 0]
+        return landmarks
+
+    def read(self, text: str) -> tuple[Tensor, list[tuple[int, int]]]:
+        """A text of any length: vectors ``(sentences, d)`` and the sentences' places."""
+        reading = pages(text, self.window, self.cap)
+        spans = [span for page in reading for span in page.spans]
+        if not reading:
+            return self.landmark.new_zeros(0, self.landmark.shape[1]), spans
+        return torch.cat([self([page]) for page in reading]), spans

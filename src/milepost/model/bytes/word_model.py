@@ -1,0 +1,131 @@
+"""Language models over bytes: word by word (arXiv 2310.11628), and byte by byte to compare with.
+
+    word i-1's vectors → stack over words → h_i → the bytes of word i, one after the other
+
+The bytes of all words are decoded in parallel when training. A word is its bytes and an end mark;
+what pads the canvas is not scored. ``log P(text)`` is the sum of both parts, so that bits per byte
+can be compared with a byte model's.
+"""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from milepost.model.bytes.stack import Stack, StackShape
+from milepost.model.bytes.tokenizer import END, PAD, VOCABULARY
+from milepost.model.bytes.word_encoder import WordEncoder
+from milepost.model.bytes.words import CAP
+
+
+class WordModel(nn.Module):
+    """Predicts the next unit (a word, or any other piece of at most ``cap`` bytes).
+
+    Args:
+        shape: of the stack over units and of the decoder.
+        layers: of the stack over units.
+        word_layers: of the word encoder.
+        decoder_layers: of the word decoder.
+        prefixes: vectors a unit, p.
+        cap: bytes of the longest unit.
+        pooling: see ``WordEncoder``.
+        published_mask: see ``WordEncoder``.
+    """
+
+    def __init__(
+        self,
+        shape: StackShape,
+        *,
+        layers: int = 2,
+        word_layers: int = 1,
+        decoder_layers: int = 1,
+        prefixes: int = 1,
+        cap: int = CAP,
+        pooling: str = "wordpool",
+        published_mask: bool = False,
+    ) -> None:
+        super().__init__()
+        self.prefixes = prefixes
+        self.words = WordEncoder(
+            shape.width,
+            prefixes=prefixes,
+            heads=shape.heads,
+            layers=word_layers,
+            cap=cap,
+            pooling=pooling,
+            published_mask=published_mask,
+        )
+        self.begin = nn.Parameter(torch.randn(prefixes, shape.width))
+        self.stack = Stack(shape, layers, causal=True)
+        self.decoder = Stack(shape, decoder_layers, causal=True)
+        self.head = nn.Linear(shape.width, VOCABULARY, bias=False)
+        nn.init.normal_(self.head.weight, 0.0, shape.width**-0.5)
+
+    def forward(self, units: Tensor) -> Tensor:
+        """Logits ``(b, t, c + 1, vocabulary)``: of each byte of each unit and of its end.
+
+        Args:
+            units: ``(b, t, c)`` ids, padded with ``PAD`` in both directions.
+        """
+        batch, count, canvas = units.shape
+        flat = units.flatten(0, 1)
+        # A word's vector depends on its bytes alone, so each is read once.
+        different, place = torch.unique(flat, dim=0, return_inverse=True)
+        vectors = self.words(different)[place].reshape(batch, count * self.prefixes, -1)
+        present = (units[:, :, 0] != PAD).repeat_interleave(self.prefixes, 1)
+        # Unit i is decoded from what stands before it: the row begins with a learned unit.
+        begin = self.begin.expand(batch, -1, -1)
+        shifted = torch.cat([begin, vectors[:, : -self.prefixes]], 1)
+        context = self.stack(shifted, present).reshape(batch * count, self.prefixes, -1)
+        whole = torch.cat([context, self.words.embed(flat)], 1)
+        seen = torch.ones(whole.shape[:2], dtype=torch.bool, device=units.device)
+        read = self.decoder(whole, seen)[:, self.prefixes - 1 :]
+        logits: Tensor = self.head(read)
+        return logits.view(batch, count, canvas + 1, -1)
+
+    def targets(self, units: Tensor) -> Tensor:
+        """``(b, t, c)`` → ``(b, t, c + 1)``: bytes, end, ``PAD``."""
+        longer = F.pad(units, (0, 1), value=PAD)
+        length = (units != PAD).sum(-1, keepdim=True)
+        return longer.scatter(-1, length, torch.where(length > 0, END, PAD))
+
+
+class ByteStream(nn.Module):
+    """Predicts the next byte.
+
+    Args:
+        shape: of the stack.
+        layers: of the stack.
+    """
+
+    def __init__(self, shape: StackShape, *, layers: int = 4) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(VOCABULARY, shape.width)
+        self.stack = Stack(shape, layers, causal=True)
+        self.head = nn.Linear(shape.width, VOCABULARY, bias=False)
+        nn.init.normal_(self.head.weight, 0.0, shape.width**-0.5)
+
+    def forward(self, units: Tensor) -> Tensor:
+        """Logits ``(b, n, vocabulary)`` of each of ``(b, n)`` ids, from those before it."""
+        before = torch.cat([torch.full_like(units[:, :1], END), units[:, :-1]], 1)
+        logits: Tensor = self.head(self.stack(self.embedding(before), units != PAD))
+        return logits
+
+    def targets(self, units: Tensor) -> Tensor:
+        """The ids themselves."""
+        return units
+
+
+def nats(logits: Tensor, targets: Tensor) -> Tensor:
+    """``-log P`` of each target, of the targets' shape; 0 where there is none (``PAD``)."""
+    flat = F.cross_entropy(
+        logits.flatten(0, -2), targets.flatten(), ignore_index=PAD, reduction="none"
+    )
+    return flat.view(targets.shape)
+
+
+def loss(model: WordModel | ByteStream, units: Tensor) -> Tensor:
+    """Mean nats of what is scored."""
+    targets = model.targets(units)
+    return nats(model(units), targets).sum() / (targets != PAD).sum().clamp(min=1)

@@ -1,0 +1,190 @@
+"""Fusions of two vectors in torch; the reference is ``milepost.pooling.fusion_cores``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from milepost.model.pooling.sketch import product_sketch
+from milepost.pooling.fusion import NORM, ROOT, Fusion, chunk_sizes
+from milepost.pooling.fusions import Fuse, fusion
+from milepost.pooling.sketch import DRAWN
+
+Weights = Mapping[str, Tensor]
+Settings = Mapping[str, Any]
+
+
+class FusionModule(nn.Module):
+    """A fusion of pairs that trains.
+
+    Args:
+        row: of the table.
+        settings: all of them, checked.
+        x_width: numbers of x.
+        y_width: numbers of y.
+        seed: of the weights begun with, those of the reference.
+    """
+
+    def __init__(
+        self, row: Fusion, settings: Settings, x_width: int, y_width: int, seed: int = 0
+    ) -> None:
+        super().__init__()
+        self.row, self.settings = row, dict(settings)
+        random = np.random.default_rng(seed)
+        for name, value in row.start(settings, x_width, y_width, random).items():
+            tensor = torch.from_numpy(value)
+            if name in DRAWN:
+                self.register_buffer(name, tensor)
+            else:
+                self.register_parameter(name, nn.Parameter(tensor))
+
+    def forward(self, x: Tensor, y: Tensor) -> Tensor:
+        """Fuse ``(…, m)`` and ``(…, n)``, which broadcast, to ``(…, out)``."""
+        weights = dict([*self.named_parameters(), *self.named_buffers()])
+        return fuse(self.row.name, x, y, self.settings, weights)
+
+    def reference(self) -> Fuse:
+        """The NumPy fusion with the weights as they are now."""
+        weights = {name: value.detach().cpu().numpy() for name, value in self.state_dict().items()}
+        return Fuse(self.row, self.settings, weights)
+
+
+def fuse(name: str, x: Tensor, y: Tensor, settings: Settings, weights: Weights) -> Tensor:
+    """``out(core(x, y))``, see ``milepost.pooling.fusion.Fusion.fuse``."""
+    return _linear(_CORES[name](x, y, settings, weights), "out", weights)
+
+
+def signed_root(z: Tensor) -> Tensor:
+    """See ``milepost.pooling.fusion.signed_root``."""
+    return z / (torch.sqrt(z.abs() + ROOT) + math.sqrt(ROOT))
+
+
+def normal(z: Tensor) -> Tensor:
+    """See ``milepost.pooling.fusion.normal``."""
+    rooted = signed_root(z)
+    return rooted / torch.sqrt(rooted.square().sum(-1, keepdim=True) + NORM)
+
+
+def _linear(v: Tensor, name: str, weights: Weights) -> Tensor:
+    return nn.functional.linear(v, weights[f"{name}_map"], weights.get(f"{name}_bias"))
+
+
+def _both(x: Tensor, y: Tensor, weights: Weights, mark: str = "") -> tuple[Tensor, Tensor]:
+    return _linear(x, f"x{mark}", weights), _linear(y, f"y{mark}", weights)
+
+
+def _active(v: Tensor, name: str) -> Tensor:
+    return {"none": lambda v: v, "relu": torch.relu, "tanh": torch.tanh}[name](v)
+
+
+def _concat(x: Tensor, y: Tensor, _: Settings, __: Weights) -> Tensor:
+    # A sum broadcasts in graphs of any length; shapes that are read become constants there.
+    nothing = 0 * (x[..., :1] + y[..., :1])
+    return torch.cat([x + nothing, y + nothing], -1)
+
+
+def _mlp(x: Tensor, y: Tensor, settings: Settings, weights: Weights) -> Tensor:
+    states = _concat(x, y, settings, weights)
+    for number in range(settings["depth"]):
+        states = torch.relu(_linear(states, f"layer_{number}", weights))
+    return states
+
+
+def _sum(x: Tensor, y: Tensor, _: Settings, weights: Weights) -> Tensor:
+    left, right = _both(x, y, weights)
+    return torch.relu(left) + torch.relu(right)
+
+
+def _product(x: Tensor, y: Tensor, settings: Settings, weights: Weights) -> Tensor:
+    left, right = _both(x, y, weights)
+    active = settings.get("activation", "none")
+    return _active(left, active) * _active(right, active)
+
+
+def _mcb(x: Tensor, y: Tensor, settings: Settings, weights: Weights) -> Tensor:
+    sketch = product_sketch(x, y, weights, settings["hidden"])
+    return normal(sketch) if settings["normalise"] else sketch
+
+
+def _pooled(product: Tensor, settings: Settings) -> Tensor:
+    sums = product.unflatten(-1, (settings["hidden"], settings["factor"])).sum(-1)
+    return normal(sums) if settings["normalise"] else sums
+
+
+def _mfb(x: Tensor, y: Tensor, settings: Settings, weights: Weights) -> Tensor:
+    left, right = _both(x, y, weights)
+    return _pooled(left * right, settings)
+
+
+def _mfh(x: Tensor, y: Tensor, settings: Settings, weights: Weights) -> Tensor:
+    (a, b), (c, d) = (_both(x, y, weights, mark) for mark in ("_1", "_2"))
+    first = a * b
+    return torch.cat([_pooled(first, settings), _pooled(c * d * first, settings)], -1)
+
+
+def _chunked(
+    one: Callable[[Tensor, Tensor, int, Settings, Weights], Tensor],
+) -> Callable[[Tensor, Tensor, Settings, Weights], Tensor]:
+    def core(x: Tensor, y: Tensor, settings: Settings, weights: Weights) -> Tensor:
+        left, right = _both(x, y, weights)
+        sizes = chunk_sizes(settings["hidden"], settings.get("chunks", 1))
+        cut = zip(left.split(sizes, -1), right.split(sizes, -1), strict=True)
+        parts = [one(a, b, number, settings, weights) for number, (a, b) in enumerate(cut)]
+        if settings["norm"] == "chunk":
+            parts = [normal(part) for part in parts]
+        whole = torch.cat(parts, -1)
+        return normal(whole) if settings["norm"] == "whole" else whole
+
+    return core
+
+
+def _low_rank(x: Tensor, y: Tensor, number: int, settings: Settings, weights: Weights) -> Tensor:
+    left, right = _both(x, y, weights, f"_core_{number}")
+    return (left * right).unflatten(-1, (settings["rank"], x.shape[-1])).sum(-2)
+
+
+def _full_rank(x: Tensor, y: Tensor, number: int, _: Settings, weights: Weights) -> Tensor:
+    core = weights[f"core_{number}_map"]
+    fused = torch.einsum("...i,kij,...j->...k", x, core, y)
+    bias = weights.get(f"core_{number}_bias")
+    return fused if bias is None else fused + bias
+
+
+_CORES: dict[str, Callable[[Tensor, Tensor, Settings, Weights], Tensor]] = {
+    "concat": _concat,
+    "concat-mlp": _mlp,
+    "relu-sum": _sum,
+    "hadamard": _product,
+    "mcb": _mcb,
+    "mlb": _product,
+    "mfb": _mfb,
+    "mfh": _mfh,
+    "mutan": _chunked(_low_rank),
+    "block": _chunked(_low_rank),
+    "tucker": _chunked(_full_rank),
+    "block-tucker": _chunked(_full_rank),
+}
+
+
+def fusion_module(
+    name: str, /, x_width: int, y_width: int, *, seed: int = 0, **settings: Any
+) -> FusionModule:
+    """A torch fusion.
+
+    Args:
+        name: see ``milepost.pooling.fusion_cores.FUSIONS``.
+        x_width: numbers of x.
+        y_width: numbers of y.
+        seed: of the weights begun with.
+        settings: see the fusion's parameters.
+
+    Raises:
+        InputError: an unknown fusion or parameter, or a value out of its bounds.
+    """
+    made = fusion(name, **settings)
+    return FusionModule(made.row, made.settings, x_width, y_width, seed)

@@ -1,0 +1,47 @@
+"""``hierarchy`` in torch; the reference is ``milepost.pooling.hierarchy``."""
+
+from __future__ import annotations
+
+from torch import Tensor
+from torch.nn import functional as F
+
+from milepost.model.pooling.module import PoolModule, masked_mean
+from milepost.model.pooling.neighbours import paired, rms_scaled
+
+
+class Hierarchy(PoolModule):
+    """``hierarchy``; its weights know no placement, so that one module can run them all."""
+
+    def pool(self, states: Tensor, mask: Tensor, _: Tensor | None, __: Tensor) -> Tensor:
+        """See ``milepost.pooling.hierarchy.hierarchy``."""
+        return self.placed(states, mask, self.settings["placement"])
+
+    def placed(self, states: Tensor, mask: Tensor, placement: tuple[int, ...]) -> Tensor:
+        """Pool with halvings at other places than the settings say.
+
+        Args:
+            states: ``(texts, n, d)``, 0 beyond the mask.
+            mask: ``(texts, n)`` bool.
+            placement: blocks at each level; as many in sum as the module has.
+
+        Returns:
+            ``(texts, d)``.
+        """
+        block = 0
+        for level, blocks in enumerate(placement):
+            if level:
+                states, mask = paired(states, mask, str(self.settings["join"]))
+            for _ in range(blocks):
+                states = self._mixed(states, mask, block)
+                block += 1
+        return masked_mean(states, mask)
+
+    def _mixed(self, states: Tensor, mask: Tensor, block: int) -> Tensor:
+        kernel = self.weight("kernel")[block].t()[:, None]
+        scaled = rms_scaled(states).transpose(1, 2)
+        near = F.conv1d(scaled, kernel, padding=1, groups=self.width).transpose(1, 2)
+        inner = F.silu(near @ self.weight("inward")[block] + self.weight("bias")[block])
+        return states + (inner @ self.weight("outward")[block]) * mask[..., None]
+
+
+MODULES: dict[str, type[PoolModule]] = {"hierarchy": Hierarchy}

@@ -1,0 +1,78 @@
+"""One weight a layer; the reference is ``milepost.pooling.layer_weights``."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from milepost.model.pooling.module import PoolModule, masked_mean
+from milepost.pooling.layer_weights import EPSILON
+
+
+def summaries(states: Tensor, mask: Tensor, summary: str) -> Tensor:
+    """``(texts, layers, d)``; see ``milepost.pooling.layer_weights.summaries``."""
+    if summary == "mean":
+        return masked_mean(states, mask)
+    place = (mask.sum(1) - 1)[:, None, None, None].expand(-1, 1, *states.shape[2:])
+    return torch.gather(states, 1, place)[:, 0]
+
+
+def normalised(values: Tensor) -> Tensor:
+    """See ``milepost.pooling.layer_weights.normalised``."""
+    return values * torch.rsqrt(values.square().mean(-1, keepdim=True) + EPSILON)
+
+
+def sparsemax(scores: Tensor) -> Tensor:
+    """See ``milepost.pooling.layer_weights.sparsemax``; the gradient is that of the projection."""
+    falling = torch.sort(scores, descending=True).values
+    total = torch.cumsum(falling, 0)
+    count = torch.arange(1, len(scores) + 1, device=scores.device)
+    inside = (1 + count * falling > total).sum()
+    threshold = (torch.gather(total, 0, (inside - 1)[None]) - 1) / inside
+    return torch.relu(scores - threshold)
+
+
+class _Weighted(PoolModule):
+    """Reads one vector a layer and adds them up."""
+
+    def pool(self, states: Tensor, mask: Tensor, _: Tensor | None, __: Tensor) -> Tensor:
+        """See ``milepost.pooling.layer_weights``."""
+        found = summaries(states, mask, self.settings["summary"])
+        found = normalised(found) if self.settings["normalised"] else found
+        return self.mixed(found)
+
+    def mixed(self, found: Tensor) -> Tensor:
+        """From ``(texts, layers, d)`` to ``(texts, d)``."""
+        raise NotImplementedError
+
+
+class LayerMean(_Weighted):
+    """``layer-mean``."""
+
+    def mixed(self, found: Tensor) -> Tensor:
+        """See ``milepost.pooling.layer_weights.layer_mean``."""
+        return found.mean(1)
+
+
+class LayerMix(_Weighted):
+    """``layer-mix``."""
+
+    def mixed(self, found: Tensor) -> Tensor:
+        """See ``milepost.pooling.layer_weights.layer_mix``."""
+        share = torch.softmax(self.weight("scores"), 0)
+        return self.weight("scale") * (share[:, None] * found).sum(1)
+
+
+class LayerSparse(_Weighted):
+    """``layer-sparse``."""
+
+    def mixed(self, found: Tensor) -> Tensor:
+        """See ``milepost.pooling.layer_weights.layer_sparse``."""
+        return (sparsemax(self.weight("scores"))[:, None] * found).sum(1)
+
+
+MODULES: dict[str, type[PoolModule]] = {
+    "layer-mean": LayerMean,
+    "layer-mix": LayerMix,
+    "layer-sparse": LayerSparse,
+}

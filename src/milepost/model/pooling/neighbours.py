@@ -1,0 +1,57 @@
+"""Neighbours in padded texts; the reference is ``milepost.pooling.neighbours``."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from milepost.pooling.neighbours import RMS_FLOOR
+
+
+def averages(values: Tensor, mask: Tensor, width: int) -> Tensor:
+    """Mean of the window around each place, of as much of it as the text has.
+
+    Args:
+        values: ``(texts, n, d)``, 0 beyond the mask.
+        mask: ``(texts, n)`` bool.
+        width: of the window, odd.
+
+    Returns:
+        ``(texts, n, d)``, 0 beyond the mask.
+    """
+    there = mask[:, None].to(values.dtype)
+    total, count = (
+        F.avg_pool1d(part, width, stride=1, padding=width // 2)
+        for part in (values.transpose(1, 2), there)
+    )
+    # The empty windows far beyond a text have the count 0; what they hold is cut off anyway.
+    return (total / count.clamp(min=0.5 / width) * there).transpose(1, 2)
+
+
+def paired(values: Tensor, mask: Tensor, join: str) -> tuple[Tensor, Tensor]:
+    """Pairs made one; the last of an odd text stays as it is.
+
+    Args:
+        values: ``(texts, n, d)``, 0 beyond the mask.
+        mask: ``(texts, n)`` bool: each text's tokens come first.
+        join: ``mean`` or ``max``.
+
+    Returns:
+        ``(texts, ceil(n/2), d)``, 0 beyond the new mask, and that mask.
+    """
+    # One more place, so that every even one has a neighbour; no number of n is asked for, which
+    # an exported graph would keep.
+    values = torch.cat([values, torch.zeros_like(values[:, :1])], 1)
+    mask = torch.cat([mask, torch.zeros_like(mask[:, :1])], 1)
+    even, follows = values[:, 0:-1:2], values[:, 1::2]
+    first, second = mask[:, 0:-1:2], mask[:, 1::2]
+    if join == "mean":
+        count = first.to(values.dtype) + second.to(values.dtype)
+        return (even + follows) / count.clamp(min=1)[..., None], first
+    return torch.where(second[..., None], torch.maximum(even, follows), even), first
+
+
+def rms_scaled(values: Tensor) -> Tensor:
+    """Rows over their root mean square; a row of zeros stays one."""
+    return values * torch.rsqrt(values.square().mean(-1, keepdim=True) + RMS_FLOOR)

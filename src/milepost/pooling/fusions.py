@@ -1,0 +1,103 @@
+"""Fusions by name: ``fusion("mlb", hidden=32, out=8)(x, y)``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from milepost.errors import InputError, nearest
+from milepost.pooling.fusion_cores import FUSIONS
+from milepost.pooling.operator import checked_settings
+from milepost.pooling.ragged import checked_states
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    from milepost.pooling.fusion import Fusion
+    from milepost.pooling.operator import Value, Weights
+
+
+class Fuse:
+    """A fusion with its settings and weights: ``fusion("mlb", out=8)(x, y)``.
+
+    Args:
+        row: which.
+        settings: all of them.
+        weights: trained ones; where None, those that training begins with, at the first call.
+        seed: of weights that are begun with.
+    """
+
+    def __init__(
+        self,
+        row: Fusion,
+        settings: Mapping[str, Value],
+        weights: Weights | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.row, self.settings, self.weights, self.seed = row, dict(settings), weights, seed
+
+    def __call__(self, x: ArrayLike, y: ArrayLike) -> NDArray[np.float32]:
+        """Fuse row by row.
+
+        Args:
+            x: ``(pairs, m)``.
+            y: ``(pairs, n)``.
+
+        Returns:
+            ``(pairs, out)`` float32.
+
+        Raises:
+            InputError: numbers of pairs differ, a number is none, or widths do not fit.
+        """
+        import numpy as np
+
+        left, right = checked_states(x), checked_states(y)
+        if len(left) != len(right):
+            raise InputError(f"{len(left)} vectors x and {len(right)} vectors y: one each")
+        m, n = left.shape[1], right.shape[1]
+        if self.weights is None:
+            self.weights = self.row.start(self.settings, m, n, np.random.default_rng(self.seed))
+        for name, shape in self.row.weights(self.settings, m, n).items():
+            has = self.weights[name].shape if name in self.weights else None
+            if has != shape:
+                raise InputError(
+                    f"{self.row.name}: the weight {name} has the shape {has}, but x of width {m} "
+                    f"and y of width {n} need {shape}",
+                    "give vectors as wide as those it was made for",
+                )
+        fused = self.row.fuse(
+            left.astype(np.float64), right.astype(np.float64), self.settings, self.weights
+        )
+        return fused.astype(np.float32)
+
+
+def fusion(name: str, /, *, weights: Weights | None = None, seed: int = 0, **settings: Any) -> Fuse:
+    """A fusion set up.
+
+    Args:
+        name: see ``FUSIONS``.
+        weights: trained ones by name; None for those that training begins with.
+        seed: of weights that are begun with.
+        settings: see the fusion's parameters.
+
+    Raises:
+        InputError: an unknown fusion or parameter, or a value out of its bounds.
+    """
+    row = fusion_row(name)
+    return Fuse(row, checked_settings(name, row.parameters, settings), weights, seed)
+
+
+def fusion_row(name: str) -> Fusion:
+    """One row of the table.
+
+    Raises:
+        InputError: there is no such fusion; the nearest known name is said.
+    """
+    if name not in FUSIONS:
+        raise InputError(
+            f"there is no fusion {name!r}",
+            f"{nearest(name, tuple(FUSIONS))}known: {', '.join(FUSIONS)}",
+        )
+    return FUSIONS[name]

@@ -1,0 +1,123 @@
+"""Blocks that mix neighbours, and halvings between them: where to halve is the question.
+
+The space of *Balanced Mixture of SuperNets for Learning the CNN Pooling Architecture* (arXiv
+2306.11982) for text: ``placement = (a, b, c)`` is a blocks at full length, b at half, c at a
+quarter. ``milepost.lab.supernet`` searches it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from milepost.errors import InputError
+from milepost.pooling.neighbours import pairs, rms_scaled, shifted
+from milepost.pooling.operator import Batch, Operator, Parameter
+from milepost.pooling.ragged import maxima, means
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from milepost.pooling.operator import Weights
+
+
+def checked_placement(placement: tuple[int, ...]) -> tuple[int, ...]:
+    """The placement itself.
+
+    Raises:
+        InputError: it is empty, or a level has no block.
+    """
+    if not placement or any(type(blocks) is not int or blocks < 1 for blocks in placement):
+        raise InputError(
+            f"hierarchy: placement is {placement}",
+            "give the number of blocks at each level, each at least 1, as in (2, 1, 1)",
+        )
+    return placement
+
+
+def mixed(
+    states: NDArray[np.float64], lengths: NDArray[np.int64], weights: Weights, block: int
+) -> NDArray[np.float64]:
+    """``x + silu(h W_in + b) W_out``, ``h`` a kernel of width 3 over the scaled states.
+
+    Beyond a text's ends there are zeros, however long its neighbours in the batch are.
+    """
+    import numpy as np
+
+    scaled = rms_scaled(states)
+    near = sum(
+        shifted(scaled, lengths, place - 1) * weights["kernel"][block, place] for place in range(3)
+    )
+    inner = near @ weights["inward"][block] + weights["bias"][block]
+    inner = inner * (1 + np.tanh(inner / 2)) / 2  # silu, without overflow
+    result: NDArray[np.float64] = states + inner @ weights["outward"][block]
+    return result
+
+
+def halved(
+    states: NDArray[np.float64], lengths: NDArray[np.int64], join: str
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Pairs made one; the last of an odd text stays as it is.
+
+    Args:
+        states: ``(tokens, d)``.
+        lengths: ``(texts,)``.
+        join: ``mean`` or ``max``.
+
+    Returns:
+        States and lengths, ``ceil(n/2)`` each: 7 tokens become 4, 2, 1, 1.
+    """
+    sizes, left = pairs(lengths)
+    joined: Any = (means if join == "mean" else maxima)(states, sizes)
+    return joined, left
+
+
+def hierarchy(batch: Batch, settings: Mapping[str, Any], weights: Weights) -> NDArray[np.floating]:
+    """Mean of the last level; begins as a mean of means, its blocks adding nothing."""
+    states, lengths = batch.states.astype("float64"), batch.lengths
+    block = 0
+    for level, blocks in enumerate(settings["placement"]):
+        if level:
+            states, lengths = halved(states, lengths, settings["join"])
+        for _ in range(blocks):
+            states = mixed(states, lengths, weights, block)
+            block += 1
+    return means(states, lengths)
+
+
+def _start(
+    settings: Mapping[str, Any], width: int, _: int, rng: np.random.Generator
+) -> dict[str, NDArray[np.float32]]:
+    import numpy as np
+
+    blocks, channels = sum(checked_placement(settings["placement"])), settings["channels"]
+    kernel = 0.3 * rng.standard_normal((blocks, 3, width))
+    kernel[:, 1] += 1  # a block begins by looking at the place itself
+    inward = rng.standard_normal((blocks, width, channels)) / np.sqrt(width)
+    return {
+        "kernel": kernel.astype(np.float32),
+        "inward": inward.astype(np.float32),
+        "bias": np.zeros((blocks, channels), np.float32),
+        "outward": np.zeros((blocks, channels, width), np.float32),
+    }
+
+
+OPERATORS = (
+    Operator(
+        "hierarchy",
+        "blocks that mix neighbours, halvings between them",
+        paper="2306.11982",
+        family="supernets",
+        equation="z = mean of x_K, x_k = blocks_k(halve(x_{k-1}))",
+        order="kept",
+        compute=hierarchy,
+        start=_start,
+        parameters={
+            "placement": Parameter((1, 1, 1), "Blocks at each level; a halving between levels."),
+            "channels": Parameter(16, "Inner width of a block.", least=1),
+            "join": Parameter("mean", "What a pair becomes.", choices=("mean", "max")),
+        },
+    ),
+)

@@ -1,0 +1,95 @@
+"""Neighbours in a text: what stands a few places on, averages of windows, pairs.
+
+All of it for texts that lie one behind the other (see ``ragged``); no window crosses a text's end,
+and what is missing beyond it does not count, so a constant text stays constant.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from milepost.pooling.ragged import owners, starts
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+def shifted(
+    values: NDArray[np.floating], lengths: NDArray[np.int64], places: int
+) -> NDArray[np.float64]:
+    """What stands so many places on in the same text, 0 beyond its ends.
+
+    Args:
+        values: ``(tokens, d)``.
+        lengths: ``(texts,)``.
+        places: how far on; below 0 is back.
+
+    Returns:
+        ``(tokens, d)`` float64.
+    """
+    import numpy as np
+
+    tokens, text = np.arange(len(values)), owners(lengths)
+    wanted = tokens + places
+    first = starts(lengths)[text]
+    inside = (wanted >= first) & (wanted < first + lengths[text])
+    found = values[np.where(inside, wanted, tokens)].astype(np.float64)
+    result: NDArray[np.float64] = np.where(inside[:, None], found, 0.0)
+    return result
+
+
+def averages(
+    values: NDArray[np.floating], lengths: NDArray[np.int64], width: int
+) -> NDArray[np.float64]:
+    """Mean of the window around each place, of as much of it as the text has.
+
+    Args:
+        values: ``(tokens, d)``.
+        lengths: ``(texts,)``.
+        width: of the window, odd.
+
+    Returns:
+        ``(tokens, d)`` float64: of [1, 2, 3] with width 3 it is [1.5, 2, 2.5].
+    """
+    import numpy as np
+
+    half = width // 2
+    total = np.zeros(values.shape)
+    count = np.zeros((len(values), 1))
+    ones = np.ones_like(count)
+    for places in range(-half, half + 1):
+        total += shifted(values, lengths, places)
+        count += shifted(ones, lengths, places)
+    return total / count
+
+
+def pairs(lengths: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Texts cut into pairs; the last of an odd text is alone.
+
+    Args:
+        lengths: ``(texts,)``.
+
+    Returns:
+        The size of each pair (2, or 1), and the pairs of each text, ``ceil(n/2)``: lengths
+        [3, 2] give [2, 1, 2] and [2, 1].
+    """
+    import numpy as np
+
+    halved = (lengths + 1) // 2
+    sizes = np.full(int(halved.sum()), 2, np.int64)
+    sizes[np.cumsum(halved)[lengths % 2 == 1] - 1] = 1
+    return sizes, halved
+
+
+def rms_scaled(values: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Rows over their root mean square, float64: no row's scale depends on another row."""
+    import numpy as np
+
+    exact = values.astype(np.float64)
+    result: NDArray[np.float64] = exact / np.sqrt((exact**2).mean(-1, keepdims=True) + RMS_FLOOR)
+    return result
+
+
+RMS_FLOOR = 1e-6
+"""Added to the mean square, so that a row of zeros stays one."""

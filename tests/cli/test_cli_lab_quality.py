@@ -1,0 +1,119 @@
+"""``milepost lab quality`` from the command line."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from milepost.cli.lab_quality import quality
+from milepost.cli.options import Settings
+from milepost.errors import InputError
+
+BEES = (
+    "The queen lays the eggs of the hive.",
+    "Workers feed the young bees with pollen.",
+    "Drones leave the hive in early summer.",
+    "A swarm of bees left the garden with its old queen.",
+    "Honey is kept for the winter in the upper combs.",
+    "Wax cells are built by young bees.",
+)
+SHIPS = (
+    "Tugs pull large ships to the quay. The harbour is deep.",
+    "The mainsail was woven from hemp.",
+    "A ship needs deep water. The pilot knows where it is.",
+    "The captain of the ship ordered the anchor raised.",
+    "The hull of the steamer was painted black.",
+    "Sailors furled the canvas in the storm.",
+)
+
+
+def write(path, *, labels=True, more=()):
+    """Six texts on bees and six on ships."""
+    lines = [
+        {"text": text, **({"label": label} if labels else {})}
+        for label, texts in (("bees", BEES), ("ships", SHIPS))
+        for text in texts
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in [*lines, *more]))
+    return path
+
+
+def run(*args, code=0):
+    result = CliRunner().invoke(
+        quality,
+        [str(arg) for arg in args],
+        obj=Settings(),
+        standalone_mode=False,
+        catch_exceptions=False,
+    )
+    assert result.return_value == code
+    return result.stdout
+
+
+def test_labels_beside_chance(tmp_path, model):
+    texts = write(tmp_path / "texts.jsonl")
+    made = json.loads(run(texts, "--json", *model))["quality"]
+    assert [view["name"] for view in made] == ["raw", "standardised", "unit length", "length alone"]
+    probe = made[0]["measures"]["probe"]
+    assert probe["value"] > probe["chance"]
+    assert probe["p"] <= 0.05
+    assert made[0]["measures"]["dunn"]["low"] is None
+    shown = run(texts, *model)
+    assert "permuted" in shown
+    assert "It says separable, not good or safe." in shown
+
+
+def test_every_sentence_s_vector(tmp_path, model):
+    made = json.loads(run(write(tmp_path / "t.jsonl"), "--landmarks", "--json", *model))["quality"]
+    assert made[0]["measures"]["neighbours"]["value"] > 0.5
+
+
+def test_a_model_beside_itself_rings_no_alarm(tmp_path, model):
+    name = model[1] if model else "landmark-minilm"
+    texts = write(tmp_path / "texts.jsonl")
+    shown = run(texts, "--against", name, "--neighbours", 3, *model)
+    assert "neighbours kept  1.000 (1.000 to 1.000); by chance 0.273" in shown
+    assert shown.endswith("no alarm\n")
+
+
+def test_another_model_rings_the_alarm_and_ends_in_1(tmp_path, model):
+    if model:
+        pytest.skip("needs the shipped models")
+    texts = write(tmp_path / "texts.jsonl", labels=False)
+    args = (texts, "--against", "landmark-light", "--neighbours", 3, "--least", 1)
+    made = json.loads(run(*args, "--json", code=1))["quality"]
+    assert made["kept"]["mean"] < 1
+    assert made["separation"] is None
+    assert made["alarms"] == [f"texts keep {made['kept']['mean']:.0%} of their neighbours"]
+    assert "ALARM: texts keep" in run(*args, code=1)
+
+
+@pytest.mark.torch
+def test_layers_of_a_network(tmp_path):
+    pytest.importorskip("torch", reason="needs the train extra")
+    from tiny_transformers import tiny_folder
+
+    folder = tiny_folder(tmp_path / "net", "llama")
+    shown = run(write(tmp_path / "t.jsonl"), "--layers", folder, "--permutations", 9)
+    rows = [line.split("  ")[0] for line in shown.splitlines()]
+    assert rows[:6] == ["layers", "layer 1", "layer 2", "even", "random", "trained"]
+    assert "the half of the texts on which no weights were trained" in shown
+
+
+def test_what_cannot_be_used_is_named(tmp_path, model):
+    plain = write(tmp_path / "plain.jsonl", labels=False)
+    with pytest.raises(InputError, match="have no label; add one to each, or --against"):
+        run(plain)
+    half = write(tmp_path / "half.jsonl", more=[{"text": "no label here"}])
+    with pytest.raises(InputError, match="line 13: no 'label'"):
+        run(half)
+    blank = write(tmp_path / "blank.jsonl", more=[{"text": " ", "label": "bees"}])
+    with pytest.raises(InputError, match="line 13: the text is empty"):
+        run(blank)
+    with pytest.raises(InputError, match="--layers reads a network"):
+        run(half, "--layers", "x", "--landmarks")
+    with pytest.raises(InputError, match="--against compares whole texts"):
+        run(half, "--against", "x", "--landmarks")
+    (tmp_path / "empty.jsonl").write_text("")
+    with pytest.raises(InputError, match="holds no texts"):
+        run(tmp_path / "empty.jsonl")

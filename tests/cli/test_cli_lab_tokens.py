@@ -1,0 +1,84 @@
+"""``milepost lab tokens`` from the command line."""
+
+import gzip
+import json
+
+import pytest
+from click.testing import CliRunner
+
+torch = pytest.importorskip("torch", reason="needs the train extra")
+
+from milepost.cli.lab import lab  # noqa: E402
+from milepost.cli.lab_tokens import tokens  # noqa: E402
+from milepost.cli.options import Settings  # noqa: E402
+from milepost.errors import InputError  # noqa: E402
+
+pytestmark = pytest.mark.torch
+
+
+def run(*args):
+    done = CliRunner().invoke(
+        tokens, [str(arg) for arg in args], obj=Settings(quiet=True), standalone_mode=False
+    )
+    if done.exception:
+        raise done.exception
+    return done.stdout
+
+
+@pytest.fixture
+def task(tmp_path):
+    """A task in two languages, training and development."""
+    documents, questions = [], []
+    for split in ("train", "dev"):
+        for language in ("de", "en"):
+            name = f"{split}-{language}"
+            text = "Bees build cells of wax. The queen lays the eggs. Ships sail the sea. " * 30
+            documents.append({"id": name, "text": text, "meta": {"language": language}})
+            questions += [
+                {"id": f"{name}-{n}", "document": name, "question": "Who lays eggs?",
+                 "spans": [[25, 48]], "split": split}
+                for n in range(4)
+            ]  # fmt: skip
+    for stem, rows in (("documents", documents), ("questions", questions)):
+        with gzip.open(tmp_path / f"{stem}.jsonl.gz", "wt") as out:
+            out.writelines(json.dumps(row) + "\n" for row in rows)
+    return tmp_path
+
+
+def test_words_and_bytes_are_compared_as_json_and_as_a_table():
+    found = json.loads(run("--steps", 2, "--size", 5000, "--arms", "words,bytes", "--json"))
+    assert found["experiment"] == "words"
+    assert [row["arm"] for row in found["rows"]] == ["words", "bytes"]
+    assert {"machine", "commit", "date"} <= found.keys()
+    table = run("--steps", 1, "--size", 5000, "--arms", "words", "--seed", 3)
+    assert "bits a byte" in table
+    assert "No guess gets more than 80% right" in table
+
+
+def test_the_pool_is_a_matrix():
+    table = run("--pool", "--steps", 1, "--size", 5000, "--languages", 1, "--on", "rebuild")
+    rows = [line.split("  ")[0] for line in table.splitlines()]
+    assert rows[:6] == [
+        "pre-trained on", "language 0", "random", "nonsense", "hierarchical", "permuted",
+    ]  # fmt: skip
+
+
+def test_transfer_prints_what_a_character_weighs(task):
+    table = run(
+        "--transfer", "--task", task, "--steps", 1, "--size", 5000, "--sources", "de",
+        "--targets", "de,en",
+    )  # fmt: skip
+    assert "de, raw" in table
+    assert "bytes a character" in table
+    assert "4 questions" in table
+
+
+def test_a_task_must_be_given():
+    with pytest.raises(InputError, match="give --task FOLDER"):
+        run("--noise")
+
+
+def test_the_group_lists_the_experiment():
+    done = CliRunner().invoke(lab, ["tokens", "--help"])
+    assert done.exit_code == 0
+    assert "--transfer" in done.stdout

@@ -1,0 +1,91 @@
+"""``docs/pooling.md`` lists what there is, and the page of results says what its figures say."""
+
+import re
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+
+from milepost import pooling
+from milepost.cli.lab import EXPERIMENTS
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+if not (DOCS / "make_pooling.py").is_file():
+    pytest.skip("needs the checkout", allow_module_level=True)
+PAGE = (DOCS / "pooling.md").read_text(encoding="utf-8")
+
+
+def test_the_tables_are_up_to_date():
+    """The page equals what docs/make_pooling.py writes."""
+    filled = runpy.run_path(str(DOCS / "make_pooling.py"))["filled"]
+    assert filled(PAGE) == PAGE, "run: python docs/make_pooling.py"
+
+
+def test_everything_is_listed():
+    table = PAGE.split("<!-- operators -->")[1].split("<!-- end of operators -->")[0]
+    for name, row in pooling.names().items():
+        assert re.search(rf"^\| \[?{re.escape(name)}[\] ]", table, re.MULTILINE), name
+        assert row.paper in table
+    for name in EXPERIMENTS:
+        assert f"| `milepost lab {name}` |" in PAGE
+    for page in (DOCS / "pooling").glob("*.md"):
+        assert f"(pooling/{page.name})" in PAGE
+
+
+@pytest.mark.parametrize("name", ["pooling.md", "pooling/plain.md"])
+def test_python_of_the_pages_runs(name, capsys):
+    """Each block runs as it stands, and prints what stands behind its prints."""
+    text = (DOCS / name).read_text(encoding="utf-8")
+    for block in re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        exec(compile(block, name, "exec"), {})
+        printed = capsys.readouterr().out.splitlines()
+        said = re.findall(r"^print\(.*\)\s+# (.*)$", block, re.MULTILINE)
+        assert printed[: len(said)] == said
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    pytest.importorskip("torch", reason="needs the train extra")
+    pytest.importorskip("matplotlib", reason="needs the eval extra")
+    from milepost.lab.compare.book import Book
+    from small_comparison import made_book, made_run
+
+    folder = tmp_path_factory.mktemp("docs")
+    book = Book(folder / "pooling.jsonl.xz")
+    made = made_book()
+    for asked in made.asked.values():
+        book.ask(asked)
+    for run in [*made.runs, made_run("mean", "sentences", 0, [0.25] * 30, trained=False)]:
+        book.add(run)
+    patch = pytest.MonkeyPatch()
+    script = DOCS / "make_results_pooling.py"
+    patch.setattr(sys, "argv", [str(script), str(book.path), "--docs", str(folder)])
+    try:
+        runpy.run_path(str(script), run_name="__main__")
+    finally:
+        patch.undo()
+    return folder
+
+
+@pytest.mark.torch
+def test_the_page_of_results(results):
+    """Head, ranking, plots, lengths, what is lost, and what was not trained."""
+    page = (results / "results-pooling.md").read_text(encoding="utf-8")
+    assert "some day." in page
+    assert "seeds 0, 1" in page
+    assert "- documents-8k: 30 queries about 30 documents, among 30 texts of 50 tokens" in page
+    headings = re.findall(r"^## (.*)$", page, re.MULTILINE)
+    assert headings == [
+        "Ranking",
+        "Against lmk",
+        "By length",
+        "Each seed alone",
+        "Cost",
+        "Without training",
+    ]
+    assert "- mean, documents-512: +10.0" in page
+    assert "| 1 | mean | tokens | 25.0" in page
+    for name in re.findall(r"\]\((results/[\w-]+\.svg)\)", page):
+        assert "<svg" in (results / name).read_text(encoding="utf-8")
+    assert page.count(".svg)") == 2

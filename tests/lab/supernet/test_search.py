@@ -1,0 +1,161 @@
+"""Tasks, nets that share weights, and a study of all of it in small."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs the train extra")
+
+from milepost.errors import InputError  # noqa: E402
+from milepost.lab.supernet import mixture, tasks  # noqa: E402
+from milepost.lab.supernet.learner import Learner, alone  # noqa: E402
+from milepost.lab.supernet.mixture import search  # noqa: E402
+from milepost.lab.supernet.study import study  # noqa: E402
+from milepost.lab.supernet.tasks import DECOYS, MOTIFS, motifs, task, textures  # noqa: E402
+
+pytestmark = pytest.mark.torch
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    monkeypatch.setattr(tasks, "SIZES", dict.fromkeys(tasks.SIZES, 96))
+
+
+def test_motifs_differ_in_nothing_but_their_order():
+    states, classes = motifs(200, np.random.default_rng(0))
+    symbols = states[..., : tasks.SYMBOLS].argmax(-1)
+    # With the noise an argmax is wrong now and then; most rows are read as they were written.
+    right = 0
+    for row, kind in zip(symbols, classes, strict=True):
+        text = "".join(map(str, row))
+        first, second = (text.find("".join(map(str, motif))) for motif in MOTIFS)
+        right += first >= 0 and second >= 0 and (second < first) == bool(kind)
+    assert right > 190
+    assert sorted(MOTIFS[0]) == sorted(MOTIFS[1])
+    assert sorted(DECOYS[0]) == sorted(DECOYS[1])
+    assert 70 < classes.sum() < 130
+
+
+def test_averages_of_pairs_do_not_tell_stripes_of_a_disc_from_ground():
+    images, classes = textures(60, np.random.default_rng(0))
+    assert images.shape == (60, 1, 16, 16)
+    assert set(classes) == {0, 1, 2, 3}
+    pooled = images.reshape(60, 8, 2, 8, 2).mean((2, 4))
+    assert np.abs(images).mean() > 2 * np.abs(pooled).mean()
+
+
+@pytest.mark.parametrize("name", ["planted", "shapes"])
+def test_one_net_serves_every_placement_of_a_task(name):
+    made = task(name)
+    assert len(made.placements) == 10
+    learner = Learner(made, 0)
+    inputs = made.train[0][:5]
+    out = [learner.net(inputs, placement) for placement in made.placements]
+    assert {each.shape for each in out} == {out[0].shape}
+    assert not torch.allclose(out[0], out[-1], atol=1e-4)
+    together = learner.net(made.train[0][:2], made.placements[3])
+    one = learner.net(made.train[0][:1], made.placements[3])
+    torch.testing.assert_close(together[:1], one)
+
+
+def test_cost_and_resolution_go_with_late_halvings():
+    made = task("planted")
+    assert made.placements[int(np.argmax(made.macs))] == (4, 1, 1)
+    assert made.placements[int(np.argmin(made.resolution))] == (1, 1, 4)
+
+
+def test_a_net_alone_learns():
+    made = task("shapes")
+    placement = (2, 1, 3)
+    before = alone(made, placement, 0, 1).accuracy(placement, made.train)
+    after = alone(made, placement, 0, 40).accuracy(placement, made.train)
+    assert after > before + 0.1
+
+
+@pytest.mark.parametrize("assignment", mixture.ASSIGNMENTS)
+def test_every_step_is_counted_and_only_known_cells_are_heard(assignment):
+    made = task("planted")
+    found = search(made, 2, 60, assignment=assignment, seed=1)
+    assert found.steps.sum() == 60
+    known = found.steps.max(1) >= mixture.LEAST
+    np.testing.assert_array_equal(np.isfinite(found.ranking), known)
+    assert (found.steps[np.arange(10), found.nets][known] >= mixture.LEAST).all()
+    if assignment in ("fixed", "cost"):
+        assert ((found.steps > 0).sum(1) <= 1).all()
+        assert ((found.steps > 0).sum(0) <= 5).all()
+    if assignment == "cost":
+        cheap = np.argsort(made.macs, kind="stable")[:5]
+        assert found.steps[cheap, 1].sum() == 0
+
+
+def test_a_search_repeats_with_its_seed():
+    made = task("planted")
+    first, again, other = (search(made, 2, 30, seed=seed) for seed in (0, 0, 1))
+    np.testing.assert_array_equal(first.steps, again.steps)
+    np.testing.assert_array_equal(first.ranking, again.ranking)
+    assert not np.array_equal(first.steps, other.steps)
+
+
+def test_learnt_shares_find_the_net_that_is_better_and_load_both():
+    scores, usual = mixture.Scores(4, 2), mixture.Scores(1, 1)
+    for placement in range(4):
+        for net in range(2):
+            scores.add(placement, net, 0.1 if (placement < 2) == (net == 0) else -0.1)
+    usual.add(0, 0, 0.7)
+    logs = mixture._followed(scores, usual, 1.0, even=True)
+    assert (np.exp(logs[:2, 0]) > 0.9).all()
+    assert (np.exp(logs[2:, 1]) > 0.9).all()
+    np.testing.assert_allclose(np.exp(logs).mean(0), 0.5, atol=0.01)
+    scores.add(3, 0, 5.0)
+    greedy = np.exp(mixture._followed(scores, usual, 1.0, even=False)).mean(0)
+    assert greedy[0] > 0.6
+
+
+def test_a_study_judges_every_method_and_is_plain_json():
+    seen = []
+    made = study(
+        "planted",
+        supernets=(1, 2),
+        assignments=("fixed",),
+        seeds=2,
+        steps=2,
+        budget=15,
+        progress=lambda what, done, of: seen.append((what, done, of)),
+    )
+    assert [row.placement for row in made.rows] == task("planted").placements
+    assert any(row.worth for row in made.rows)
+    names = [method.name for method in made.methods]
+    assert names[:3] == ["brute force", "1 net", "2 nets, fixed"]
+    assert names[-3:] == ["even placement", "one by lot", "best of 15 by lot"]
+    for method in made.methods:
+        assert method.regret >= 0
+        if method.tau is not None:
+            assert -1 <= method.low <= method.high <= 1
+    macs = {method.name: method for method in made.methods}["most MACs"]
+    assert macs.picks == ((4, 1, 1),)
+    assert json.loads(json.dumps(made.as_json()))["rows"][0]["placement"] == [1, 1, 4]
+    assert seen[-1][1] < seen[-1][2] == 2 * (10 * 2 + 2 * 2 * 15)
+
+
+def test_a_drawn_best_of_all_has_no_regret_but_that_of_its_validation():
+    made = study("planted", supernets=(1,), seeds=1, steps=1, budget=10)
+    lot = {method.name: method for method in made.methods}
+    assert lot["best of 10 by lot"].regret <= lot["one by lot"].regret + 0.05
+    assert "brute force" not in lot  # one seed cannot judge itself
+
+
+def test_unknown_tasks_and_too_many_nets_are_named():
+    with pytest.raises(InputError, match="did you mean 'shapes'"):
+        task("shape")
+    with pytest.raises(InputError, match="11 supernets for 10 placements"):
+        study("planted", supernets=(11,))
+
+
+def test_a_task_is_what_it_says(monkeypatch):
+    made = task("planted", seed=1)
+    other = task("planted", seed=2)
+    assert not torch.equal(made.train[0], other.train[0])
+    assert not torch.equal(made.train[0], made.search[0])
+    assert replace(made, name="x").name == "x"

@@ -1,0 +1,46 @@
+"""Rows are named as they are read."""
+
+import pytest
+
+pytestmark = pytest.mark.torch
+pytest.importorskip("torch", reason="needs the train extra")
+
+from milepost import pooling  # noqa: E402
+from milepost.errors import InputError  # noqa: E402
+from milepost.lab.compare.rows import Row, read_row, rows_of  # noqa: E402
+
+
+@pytest.mark.parametrize("name", ["mean", "attention:temperature=0.5", "lmk@random"])
+def test_a_name_is_read_and_written_alike(name):
+    assert read_row(name).name == name
+
+
+def test_settings_have_the_type_of_their_default():
+    row = read_row("attention:temperature=2")
+    assert row == Row("attention", (("temperature", 2.0),))
+    assert isinstance(row.settings[0][1], float)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("men", "did you mean 'mean'"),
+        ("attention:heat=2", "did you mean"),
+        ("attention:temperature=hot", "its default is 1.0"),
+        ("attention:temperature", "NAME:setting=value"),
+        ("attention:temperature=0", "at least 0.001"),
+        ("mean@randm", "did you mean 'random'"),
+    ],
+)
+def test_what_cannot_be_is_named(name, said):
+    with pytest.raises(InputError, match=said):
+        read_row(name)
+
+
+def test_all_operators_and_controls_each_once():
+    names = [row.name for row in rows_of(None)]
+    assert names[: len(pooling.names())] == list(pooling.names())
+    assert names.count("mean@random") == 1
+    assert [row.name for row in rows_of("mean, mean,lmk", controls=False)] == ["mean", "lmk"]
+    with pytest.raises(InputError, match="no pooling is named"):
+        rows_of(",")

@@ -1,0 +1,185 @@
+"""Fusions of as many parameters beside each other, on tasks whose truth is known."""
+
+import json
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs the train extra")
+
+from milepost.errors import InputError  # noqa: E402
+from milepost.evaluate.statistics import Difference  # noqa: E402
+from milepost.lab.bilinear import (  # noqa: E402
+    CONTROLS,
+    STUDIED,
+    Finding,
+    Protocol,
+    Row,
+    Scorer,
+    compare,
+    crossover,
+    sized,
+)
+from milepost.lab.fusion_table import record, table, verdicts  # noqa: E402
+from milepost.lab.fusion_tasks import FEATURES, evidence, made, named  # noqa: E402
+from milepost.model.pooling.fusion import fusion_module  # noqa: E402
+from milepost.pooling.fusion_cores import FUSIONS  # noqa: E402
+from milepost.pooling.fusions import fusion  # noqa: E402
+from milepost.testing import fake_encoder  # noqa: E402
+
+pytestmark = pytest.mark.torch
+
+
+@pytest.mark.parametrize("name", [*CONTROLS, *STUDIED, "tucker"])
+@pytest.mark.parametrize("budget", [5_000, 50_000])
+def test_fusions_have_nearly_the_parameters_of_the_budget(name, budget):
+    settings = fusion(name, **sized(name, 64, 48, budget)).settings
+    count = FUSIONS[name].parameter_count(settings, 64, 48)
+    assert count <= budget
+    if name not in ("concat", "mcb"):
+        more = FUSIONS[name].parameter_count({**settings, "hidden": settings["hidden"] + 1}, 64, 48)
+        assert more > budget
+        assert count > 0.85 * budget
+
+
+def test_a_budget_that_is_too_small_is_named():
+    with pytest.raises(InputError, match=r"block has [\d,]+ parameters at least, not 100"):
+        sized("block", 64, 64, 100)
+
+
+def test_planted_labels_are_what_they_are_said_to_be():
+    for kind in ("product", "sum"):
+        task = made(kind, 3, train=400, test=50)
+        generator = torch.Generator().manual_seed(3)
+        turns = [
+            torch.linalg.qr(torch.randn(FEATURES, FEATURES, generator=generator))[0] for _ in "xy"
+        ]
+        s, t = (
+            (side[:, 0] @ turn.T)[:, :3].round()
+            for side, turn in zip((task.train.x, task.train.y), turns, strict=True)
+        )
+        assert set(s.unique().tolist()) == {-1, 1}
+        label = ((s * t if kind == "product" else s + t).sum(1) > 0)[:, None]
+        assert torch.equal(task.train.true, label)
+        assert 0.3 < label.float().mean() < 0.7
+
+
+def test_tasks_that_do_not_exist_are_named():
+    with pytest.raises(InputError, match="no task 'digit'; did you mean 'digits'"):
+        named("digit")
+    for name in ("product-2", "sum-17", "product-0"):
+        with pytest.raises(InputError, match="cannot be planted"):
+            named(name)
+
+
+def test_digit_pairs_are_balanced_and_no_picture_is_beside_itself():
+    pytest.importorskip("sklearn", reason="needs scikit-learn, which the rivals extra brings")
+    task = named("digits")
+    assert task.train.true.float().mean() == pytest.approx(0.5, abs=0.03)
+    same = (task.test.x == task.test.y).all(-1)[:, 0]
+    assert not same[~task.test.true[:, 0]].any()
+    assert same.float().mean() < 0.01  # two pictures may be equal, but not by drawing one twice
+    assert len(set(task.test.clusters)) == 597
+
+
+def test_a_product_wins_where_many_products_are_planted_and_not_where_sums_are():
+    protocol = Protocol(steps=250, rates=(1e-2,), seeds=(0,))
+    products = compare(made("product", 15), ("concat",), protocol)
+    sums = compare(made("sum", 7), ("concat",), protocol)
+    told = {row.name: row.figures[0] for row in products.rows}
+    assert told["hadamard"] > 0.9
+    assert told["concat-mlp"] < 0.85
+    assert told["concat"] < 0.6
+    assert products.better("concat-mlp") == ["hadamard"]
+    assert sums.better("concat-mlp") == []
+    assert {row.name: row.figures[0] > 0.95 for row in sums.rows} == {
+        "concat-mlp": True,
+        "hadamard": True,
+        "concat": True,
+    }
+    assert crossover([products, sums]) == 15
+    assert verdicts([products, sums]) == [
+        "product-15: no bilinear fusion is surely better than concat-mlp.",
+        "sum-7: no bilinear fusion is surely better than concat-mlp.",
+        "A plain product (hadamard) is surely better than concat-mlp from 15 planted products on.",
+    ]
+    printed = table(products)
+    assert printed.count("\n") == 4
+    assert "+" in next(line for line in printed.splitlines() if line.startswith("hadamard"))
+    again = json.loads(json.dumps(record([products, sums])))
+    assert again["crossover"] == 15
+    assert again["tasks"][0]["rows"][1]["gains"]["concat-mlp"]["verdict"] == "better"
+
+
+def fakes(won):
+    """Findings of which only the sure winners matter."""
+    gains = {"concat-mlp": Difference(0.1, 0.05, 0.15, 0.001, 0.001, 9, 9)}
+    return [
+        Finding(
+            f"product-{k}",
+            "",
+            1,
+            1,
+            None,
+            (Row("hadamard", 1, 0.1, (1.0,), gains if win else {}),),
+        )
+        for k, win in won.items()
+    ]
+
+
+def test_a_crossover_holds_from_there_on():
+    won = {1: True, 3: False, 7: True, 15: True}
+    found = fakes(won)
+    assert crossover(found) == 7
+    assert crossover(found[::-1]) == 7
+    assert crossover(found[:2]) is None
+
+
+FILLER = "The hive stands in the garden. It was made of straw. Children pass it on their way. "
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Two documents to learn from and one to be tested on, of 13 and of 4 sentences."""
+    documents, questions = [], []
+    for number, split in enumerate(("train", "train", "dev", "dev")):
+        fact = f"Queen number {number} lays the eggs. "
+        text = FILLER * (4 if number != 3 else 1) + fact
+        documents.append({"id": f"d{number}", "text": text, "title": "", "meta": {"split": split}})
+        start = text.index(fact)
+        questions += [
+            {
+                "id": f"q{number}{asked}",
+                "document": f"d{number}",
+                "question": f"Who lays the eggs {asked}?",
+                "spans": [[start, start + len(fact) - 1]],
+                "split": split,
+            }
+            for asked in ("here", "there", "now")
+        ]
+    for name, rows in (("documents", documents), ("questions", questions)):
+        lines = "".join(json.dumps(row) + "\n" for row in rows)
+        (tmp_path / f"{name}.jsonl").write_text(lines)
+    return tmp_path
+
+
+def test_evidence_is_ranked_again_and_a_fusion_begins_where_the_cosine_is(folder):
+    task = evidence(folder, fake_encoder(), documents=2, candidates=6)
+    assert task.train.y.shape == (6, 6, 32)
+    assert task.train.true.any(1).all()
+    assert len(task.test) == 3
+    assert len(set(task.test.clusters)) == 1
+    base = task.test.base
+    assert (base[:, :-1] >= base[:, 1:]).all()
+    torch.testing.assert_close((task.test.x * task.test.y).sum(-1) / 32, base)
+    scorer = Scorer(fusion_module("mlb", 32, 32, out=1), adds=True)
+    torch.testing.assert_close(scorer(task.test), 20 * base)
+    found = compare(task, ("mlb",), Protocol(steps=5, seeds=(0,), parameters=2000))
+    assert found.without is not None
+    assert "none" in table(found)
+    assert [row.name for row in found.rows] == ["concat-mlp", "hadamard", "mlb"]
+
+
+def test_too_few_questions_are_named(folder):
+    task = evidence(folder, fake_encoder(), documents=1)
+    with pytest.raises(InputError, match="evidence: 3 rows are too few"):
+        compare(task)

@@ -1,0 +1,158 @@
+"""Typing errors, finders of sentences, and transfer between languages."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+torch = pytest.importorskip("torch", reason="needs the train extra")
+
+from milepost.errors import InputError  # noqa: E402
+from milepost.evaluate.types import Question, Task  # noqa: E402
+from milepost.lab.byte_training import Recipe  # noqa: E402
+from milepost.lab.few_documents import few  # noqa: E402
+from milepost.lab.noise import gram_vector, typos  # noqa: E402
+from milepost.lab.sentence_search import (  # noqa: E402
+    Bytes,
+    Grams,
+    Words,
+    asked_of,
+    recall,
+    right_sentences,
+    tune,
+)
+from milepost.lab.transfer import Budget, languages, transfer  # noqa: E402
+from milepost.lab.word_noise import noise_table, trained_words  # noqa: E402
+from milepost.model.bytes.encoder import ByteShape, made  # noqa: E402
+from milepost.model.bytes.stack import StackShape  # noqa: E402
+from milepost.types import Document  # noqa: E402
+
+pytestmark = pytest.mark.torch
+SMALL = ByteShape(StackShape(32, 64, 2, 16), encoder=1, decoder=1)
+ANIMALS = ("bee", "cow", "dog", "elk", "fox", "gnu", "hen", "owl")
+
+
+def task(split="train", shift=0):
+    """Documents of eight sentences; each question asks for one of them by its rare word."""
+    documents, questions, facts = [], [], {}
+    for number in range(4):
+        name, text, marks = f"{split}{number}", "", []
+        for place, animal in enumerate(ANIMALS):
+            sentence = f"The {animal} lives in house {shift + number * 8 + place}. "
+            marks.append((len(text), len(text) + len(sentence) - 1))
+            text += sentence
+        documents.append(Document(name, text))
+        facts[name] = {"language": "en" if number % 2 else "xx"}
+        questions += [
+            Question(f"{name}-{n}", f"Where is the {ANIMALS[n]}?", name, (marks[n],))
+            for n in range(len(ANIMALS))
+        ]
+    return Task("toy", split, tuple(documents), tuple(questions), facts)
+
+
+def test_errors_hit_letters_only_and_as_many_as_asked():
+    text = "The quick brown fox, 42 times. " * 200
+    assert typos(text, 0, np.random.default_rng(0)) == text
+    hit = typos(text, 0.1, np.random.default_rng(0))
+    letters = sum(c.isalnum() for c in text)
+    assert hit == typos(text, 0.1, np.random.default_rng(0))
+    assert [c for c in hit if not c.isalnum()] == [c for c in text if not c.isalnum()]
+    # Drops and inserts are equally many; swaps keep the length.
+    assert abs(len(hit) - len(text)) < 0.02 * letters
+    wrong = sum(a != b for a, b in zip(text.split(), hit.split(), strict=False))
+    assert 0.2 < wrong / len(text.split()) < 0.6
+    with pytest.raises(InputError, match="no share of letters"):
+        typos(text, 1.5, np.random.default_rng(0))
+
+
+@given(st.text(max_size=40), st.floats(0, 1), st.integers(0, 9))
+def test_any_text_can_be_mistyped(text, rate, seed):
+    hit = typos(text, rate, np.random.default_rng(seed))
+    assert set(hit) <= set(text)
+
+
+def test_grams_of_a_mistyped_word_are_nearer_to_it_than_to_others():
+    right, wrong, other = (gram_vector([word]) for word in ("honeycomb", "honeycmob", "lighthouse"))
+    assert right @ wrong > 0.4 > 0.2 > right @ other
+    assert gram_vector([]).any() == False  # noqa: E712
+    assert np.linalg.norm(right) == pytest.approx(1)
+
+
+def test_the_question_s_sentence_is_the_one_that_overlaps():
+    question = Question("q", "?", "d", ((5, 12), (30, 31)))
+    assert right_sentences(question, [(0, 5), (5, 10), (10, 30), (30, 40)]) == [1, 2, 3]
+
+
+def test_n_grams_find_rare_words_and_lose_them_with_every_letter_gone():
+    found = recall(Grams(), task())
+    assert found.first == 1.0
+    assert found.questions == 32
+    lost = recall(Grams(), task(), lambda question: "?")
+    assert lost.first < 0.3
+
+
+def test_equal_vectors_are_a_loss():
+    class Blind:
+        name = "blind"
+
+        def sentences(self, text):
+            vectors, spans = Grams().sentences(text)
+            return np.ones_like(vectors), spans
+
+        def questions(self, texts):
+            return np.ones((len(texts), 4096), np.float32)
+
+    assert recall(Blind(), task()).five == 0.0
+
+
+def test_a_finder_of_words_learns_and_reads_documents_by_spelling():
+    words = trained_words(task(), steps=80, width=32)
+    seen = recall(words, task())
+    assert seen.first > 0.3  # by chance: an eighth
+    rows = noise_table([words, Grams()], task("dev", 40), rates=(0.0, 0.2))
+    assert [(row.finder, row.rate) for row in rows] == [
+        (name, rate) for name in ("WordPool", "n-grams") for rate in (0.0, 0.2)
+    ]
+    assert rows[0].found.first > 0.2
+    assert all(row.found.questions == 32 for row in rows)
+
+
+def test_a_finder_of_bytes_learns():
+    finder = Bytes(made(SMALL, 0), "bytes")
+    before = recall(finder, task())
+    tune(finder, asked_of(task(), 32), steps=60, rate=1e-2)
+    assert recall(finder, task()).first > before.first + 0.2
+    assert finder.questions(["x" * 5000, "a"]).shape == (2, 32)
+
+
+def test_a_question_of_two_sentences_has_one_vector():
+    words = trained_words(task(), steps=1, width=16)
+    assert isinstance(words, Words)
+    assert words.questions(["Where is it? In a house.", "So?"]).shape == (2, 16)
+
+
+def test_few_documents_with_few_questions():
+    small = few(task(), 1, 3, where=lambda facts: facts["language"] == "en")
+    assert len(small.documents) == 1
+    assert len(small.questions) == 3
+    assert {question.document for question in small.questions} == {small.documents[0].name}
+    with pytest.raises(InputError, match="no such document"):
+        few(task(), 1, 3, where=lambda facts: False)
+
+
+def test_transfer_has_a_row_before_and_after_tuning_and_the_controls():
+    budget = Budget(Recipe(SMALL, steps=2, window=64), size=2000, steps=2, documents=2, each=3)
+    rows = transfer(task(), task("dev", 40), ["en"], ["en", "xx"], budget)
+    names = ["n-grams", "random", "en, raw", "en", "nonsense, then en"]
+    assert [row.source for row in rows[::2]] == names
+    assert [row.target for row in rows[:2]] == ["en", "xx"]
+    assert all(row.found.questions == 6 for row in rows)
+    with pytest.raises(InputError, match="no documents in 'de'"):
+        transfer(task(), task("dev"), ["de"], ["en"], budget)
+
+
+def test_languages_are_weighed_in_characters_and_bytes():
+    found = languages(task())
+    assert [language.name for language in found] == ["en", "xx"]
+    assert found[0].characters == found[0].size
+    assert found[0].documents == 2

@@ -1,0 +1,129 @@
+"""Words against bytes: fairly cut, fairly sized, fairly scored."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs the train extra")
+
+from milepost.errors import InputError  # noqa: E402
+from milepost.lab.word_arms import ARMS, MAIN, Arm, Setup, build, cells, compare  # noqa: E402
+from milepost.lab.word_units import (  # noqa: E402
+    Corpus,
+    bucket,
+    from_file,
+    generated,
+    mean_length,
+    pieces,
+    windows_of,
+)
+from milepost.model.bytes.stack import parameters  # noqa: E402
+
+pytestmark = pytest.mark.torch
+SETUP = Setup(width=16, window=48, batch=4, steps=3)
+TEXT = "Wörter und Zahlen 3.14, dann wieder Wörter. " * 3
+
+
+def rng():
+    return np.random.default_rng(0)
+
+
+def test_windows_tile_a_document_at_borders_of_words():
+    windows = windows_of([TEXT, "another one"], 48)
+    assert b"".join(w.data for w in windows if w.document == 0) == TEXT.encode()
+    for window in windows:
+        assert len(window.data) <= 48
+        assert b"".join(word.text.encode() for word in window.words) == window.data
+        for word in window.words:
+            assert window.data[word.first : word.last] == word.text.encode()
+
+
+@pytest.mark.parametrize("cut", ["words", "bytes", "stride", "random"])
+def test_pieces_tile_a_window_and_random_ones_have_the_words_lengths(cut):
+    window = windows_of([TEXT], 48)[0]
+    lengths = pieces(window, cut, 4, rng())
+    words = [word.last - word.first for word in window.words]
+    assert sum(lengths) == len(window.data)
+    assert (sorted(lengths) == sorted(words)) == (cut in ("words", "random"))
+    assert (lengths == words) == (cut == "words")
+    assert set(lengths[:-1]) == {"bytes": {1}, "stride": {4}}.get(cut, set(lengths[:-1]))
+
+
+def test_attention_has_fewer_cells_between_words():
+    """Check 4: 128 words of 5 letters, each with its space: 768 bytes."""
+    window = windows_of(["abcdef" * 128], 768)[0]
+    assert cells(Arm("bytes", "bytes"), window, 6) == 589_824
+    for prefixes, wanted in ((1, 25_600), (4, 282_880)):
+        found = 2 * 128 * (5 + prefixes) ** 2 + (128 * prefixes) ** 2
+        assert found == wanted
+        # The same sum by the code, for pieces of 6 bytes.
+        inside = 2 * 128 * (6 + prefixes) ** 2 + (128 * prefixes) ** 2
+        assert cells(Arm("stride", "stride", prefixes=prefixes), window, 6) == inside
+
+
+def test_all_arms_have_nearly_the_same_parameters():
+    sizes = {name: parameters(build(ARMS[name], Setup(), 0)) for name in MAIN}
+    assert max(sizes.values()) / min(sizes.values()) < 1.01
+
+
+def test_words_are_sorted_by_how_often_they_were_seen():
+    assert [bucket(n) for n in (0, 1, 5, 6, 50, 51)] == [
+        "unseen", "1-5", "1-5", "6-50", "6-50", "over 50",
+    ]  # fmt: skip
+    corpus = Corpus("x", ("a b a", "a c"), ())
+    assert corpus.counts() == {"a": 3, "b": 1, "c": 1}
+
+
+def test_a_uniform_guess_costs_what_it_must_and_every_arm_is_scored_on_the_same_words():
+    corpus = generated(6000)
+    scores = compare(corpus, SETUP, (*MAIN, "words-2", "words-mean", "words-published"))
+    asked = {name: [s.right[name][3] for s in scores] for name in scores[0].right}
+    for counts in asked.values():
+        assert len(set(counts)) == 1
+    assert set(asked) >= {"unseen", "all"}
+    for score in scores:
+        assert score.low <= score.bits <= score.high
+        assert 0 < score.bits < 24
+        assert 0 <= score.end_bits < score.bits
+    by_name = {score.arm: score for score in scores}
+    assert by_name["random"].end_bits == by_name["bytes"].end_bits == 0
+    assert by_name["words"].end_bits > 0
+    assert by_name["words"].places < by_name["bytes"].places
+
+
+@pytest.mark.parametrize("arm", ["words", "bytes"])
+def test_a_text_without_surprise_is_learned_to_the_end(arm):
+    """Three words in a ring: every one follows from the one before."""
+    ring = "abc de fghi " * 12
+    setup = Setup(width=32, window=48, batch=4, steps=60, rate=1e-2)
+    score = compare(Corpus("ring", (ring,), (ring,)), setup, (arm,))[0]
+    share, _, _, count = score.right["6-50"]
+    assert count > 10
+    assert share > 0.7
+    assert score.bits < 1.5
+
+
+def test_a_file_is_held_out_by_chapters(tmp_path):
+    file = tmp_path / "book.txt"
+    chapters = [f"\n\nCHAPTER {n}. A NAME\n\n" + f"word{n} " * 1200 for n in range(1, 8)]
+    file.write_text("A book.\n" + "".join(chapters))
+    corpus = from_file(file, 10_000)
+    seen = "".join(corpus.train)
+    assert sum(map(len, corpus.train)) <= 10_000
+    for text in corpus.test:
+        names = {word for word in text.split() if word.startswith("word")}
+        assert len(names) == 1
+        assert not any(name in seen for name in names)
+    file.write_text("short " * 900)
+    with pytest.raises(InputError, match="too short to hold a part"):
+        from_file(file, 1000)
+
+
+def test_the_stride_is_the_mean_word():
+    assert mean_length(windows_of(["abcde " * 10], 60)) == 3
+
+
+def test_arms_and_sizes_that_cannot_be_are_named():
+    with pytest.raises(InputError, match="did you mean 'stride'"):
+        compare(Corpus("x", ("a b",), ("a b",)), SETUP, ["strid"])
+    with pytest.raises(InputError, match="no 4 heads"):
+        Setup(width=18)

@@ -1,0 +1,69 @@
+"""Torch twins of the grid and the hierarchy under settings that are not the defaults."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs the train extra")
+
+from every_operator import WIDTH, cut, warm  # noqa: E402
+
+from milepost.model.pooling import module  # noqa: E402
+from milepost.model.pooling.neighbours import paired  # noqa: E402
+
+pytestmark = pytest.mark.torch
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("p2at", {"columns": True}),
+        ("p2at", {"rows": False, "columns": True, "pyramid": "parallel"}),
+        ("p2at", {"rows": False, "pyramid": "none"}),
+        ("p2at", {"heads": 1, "key": 3, "reach": 2}),
+        ("pyramid", {"cascade": True, "read": "mean"}),
+        ("pyramid", {"widths": (5,)}),
+        ("hierarchy", {"placement": (1, 2, 1, 1), "join": "max"}),
+        ("hierarchy", {"placement": (2,)}),
+    ],
+)
+def test_every_ablation_is_the_reference_s(name, settings):
+    pool = warm(name, **settings)
+    built = module(name, WIDTH, **settings)
+    if pool.weights:
+        built.load_state_dict({n: torch.from_numpy(v) for n, v in pool.weights.items()})
+    rng = np.random.default_rng(0)
+    lengths, longest = [11, 1, 6], 13
+    texts = [rng.standard_normal((n, WIDTH)).astype("f4") for n in lengths]
+    states = torch.full((3, longest, WIDTH), torch.nan)
+    segments = torch.full((3, longest), 77)
+    for row, text in enumerate(texts):
+        states[row, : len(text)] = torch.from_numpy(text)
+        parts = torch.tensor(cut(len(text)))
+        segments[row, : len(text)] = torch.repeat_interleave(torch.arange(len(parts)), parts)
+    with torch.no_grad():
+        got = built(states, torch.tensor(lengths), segments=segments).numpy()
+    given = [part for n in lengths for part in cut(n)]
+    wanted = pool(np.concatenate(texts), lengths, segments=given)
+    np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_pairs_of_padded_texts():
+    values = torch.tensor([[[1.0], [3.0], [7.0]], [[10.0], [20.0], [0.0]]])
+    mask = torch.tensor([[True, True, True], [True, True, False]])
+    joined, left = paired(values, mask, "mean")
+    assert joined[..., 0].tolist() == [[2, 7], [15, 0]]
+    assert left.tolist() == [[True, True], [True, False]]
+    assert paired(-values, mask, "max")[0][..., 0].tolist() == [[-1, -7], [-10, 0]]
+
+
+def test_one_module_runs_every_placement_with_the_same_weights():
+    rng = np.random.default_rng(1)
+    built = module("hierarchy", WIDTH, placement=(2, 1))
+    with torch.no_grad():
+        for weight in built.parameters():
+            weight.add_(torch.from_numpy(0.1 * rng.standard_normal(weight.shape)).float())
+    states = torch.from_numpy(rng.standard_normal((1, 7, WIDTH)).astype("f4"))
+    mask = torch.ones(1, 7, dtype=torch.bool)
+    other = module("hierarchy", WIDTH, placement=(1, 2))
+    other.load_state_dict(built.state_dict())
+    torch.testing.assert_close(built.placed(states, mask, (1, 2)), other(states, torch.tensor([7])))

@@ -1,0 +1,77 @@
+"""Halvings and the blocks between them, held to numbers worked out by hand."""
+
+import numpy as np
+import pytest
+
+from milepost import pooling
+from milepost.errors import InputError
+from milepost.pooling.hierarchy import halved, mixed
+from milepost.pooling.neighbours import pairs
+
+
+def lengths_after(length, halvings):
+    seen = []
+    for _ in range(halvings):
+        _, left = pairs(np.array([length]))
+        length = int(left[0])
+        seen.append(length)
+    return seen
+
+
+def test_seven_tokens_halved_three_times_leave_4_2_1_and_never_none():
+    assert lengths_after(7, 4) == [4, 2, 1, 1]
+    assert lengths_after(1000, 2) == [500, 250]
+    assert lengths_after(1, 3) == [1, 1, 1]
+
+
+def test_pairs_of_several_texts():
+    sizes, left = pairs(np.array([3, 2, 1]))
+    assert sizes.tolist() == [2, 1, 2, 1]
+    assert left.tolist() == [2, 1, 1]
+
+
+def test_an_odd_tail_stays_itself():
+    states = np.array([[1.0], [3.0], [7.0], [10.0], [20.0]])
+    joined, left = halved(states, np.array([3, 2]), "mean")
+    assert joined[:, 0].tolist() == [2, 7, 15]
+    assert left.tolist() == [2, 1]
+    assert halved(states, np.array([3, 2]), "max")[0][:, 0].tolist() == [3, 7, 20]
+
+
+def test_it_begins_as_a_mean_of_means():
+    states = np.array([[1.0], [3.0], [7.0]], "f4")
+    assert pooling.get("hierarchy", placement=(1, 1))(states, [3])[0, 0] == pytest.approx(4.5)
+    assert pooling.get("hierarchy", placement=(2,))(states, [3])[0, 0] == pytest.approx(11 / 3)
+    greatest = pooling.get("hierarchy", placement=(1, 1), join="max")
+    assert greatest(states, [3])[0, 0] == pytest.approx(5)
+
+
+def test_a_block_by_hand():
+    # Scaled to 1 and -1; the kernel takes the place before; silu(1) = 0.731059.
+    weights = {
+        "kernel": np.array([[[1.0], [0.0], [0.0]]]),
+        "inward": np.ones((1, 1, 1)),
+        "bias": np.zeros((1, 1)),
+        "outward": np.full((1, 1, 1), 2.0),
+    }
+    got = mixed(np.array([[5.0], [-5.0], [5.0]]), np.array([2, 1]), weights, 0)
+    np.testing.assert_allclose(got[:, 0], [5, -5 + 2 * 0.7310586, 5], atol=1e-5)
+
+
+def test_where_the_halving_stands_changes_the_vector():
+    rng = np.random.default_rng(0)
+    states = rng.standard_normal((9, 4)).astype("f4")
+    pool = pooling.get("hierarchy", placement=(2, 1))
+    pool(states, [9])
+    weights = {n: rng.standard_normal(v.shape).astype("f4") for n, v in pool.weights.items()}
+    first, second = (
+        pooling.get("hierarchy", weights=weights, placement=p)(states, [9])
+        for p in ((2, 1), (1, 2))
+    )
+    assert np.abs(first - second).max() > 0.01
+
+
+@pytest.mark.parametrize("placement", [(), (2, 0), (1, -1)])
+def test_a_level_without_a_block_is_refused(placement):
+    with pytest.raises(InputError, match="number of blocks at each level"):
+        pooling.get("hierarchy", placement=placement)(np.ones((2, 2), "f4"), [2])
