@@ -21,6 +21,11 @@ EXPERIMENTS: dict[str, tuple[str, str]] = {
         "Measure how vectors separate labels, or drifted.",
     ),
     "power": ("milepost.cli.lab_power", "Servers under one power budget, searches and bulk work."),
+    "rerank": (
+        "milepost.cli.lab_rerank",
+        "Re-rank documents by a pooling that reads the question.",
+    ),
+    "mixers": ("milepost.cli.lab_mixers", "Compare ways in which tokens learn of each other."),
 }
 """A command's name → the module where it has that name, and a line of help.
 

@@ -14,8 +14,10 @@ from milepost.pooling.multilayer import OPERATORS as MULTILAYER
 from milepost.pooling.operator import Operator, Pool, read_head
 from milepost.pooling.p2at import OPERATORS as P2AT
 from milepost.pooling.plain import OPERATORS as PLAIN
+from milepost.pooling.ponet import OPERATORS as PONET
 from milepost.pooling.sketch import OPERATORS as SKETCH
 from milepost.pooling.wordpool import OPERATORS as WORDPOOL
+from milepost.pooling.xpool import OPERATORS as XPOOL
 
 if TYPE_CHECKING:
     from milepost.pooling.operator import Weights
@@ -30,8 +32,10 @@ TABLE: dict[str, Operator] = {
         *LAYER_WEIGHTS,
         *MULTILAYER,
         *P2AT,
+        *PONET,
         *SKETCH,
         *WORDPOOL,
+        *XPOOL,
     )
 }
 """Every operator by its name."""

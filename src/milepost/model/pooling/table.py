@@ -12,8 +12,10 @@ from milepost.model.pooling.module import PoolModule
 from milepost.model.pooling.multilayer import MODULES as MULTILAYER
 from milepost.model.pooling.p2at import MODULES as P2AT
 from milepost.model.pooling.plain import MODULES as PLAIN
+from milepost.model.pooling.ponet import MODULES as PONET
 from milepost.model.pooling.sketch import MODULES as SKETCH
 from milepost.model.pooling.wordpool import MODULES as WORDPOOL
+from milepost.model.pooling.xpool import MODULES as XPOOL
 from milepost.pooling.table import operator
 
 MODULES: dict[str, type[PoolModule]] = {
@@ -26,6 +28,8 @@ MODULES: dict[str, type[PoolModule]] = {
     **WORDPOOL,
     **LAYER_WEIGHTS,
     **MULTILAYER,
+    **XPOOL,
+    **PONET,
 }
 
 

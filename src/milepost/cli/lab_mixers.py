@@ -1,0 +1,116 @@
+"""``milepost lab mixers``: PoNet against attention and Fourier transforms as layers."""
+
+from __future__ import annotations
+
+import click
+
+from milepost.cli.options import Settings, common, json_option
+from milepost.cli.progress import Counter
+from milepost.cli.records import print_json
+
+
+@click.command(
+    short_help="Compare ways in which tokens learn of each other.",
+    epilog="""\b
+Examples:
+  milepost lab mixers
+  milepost lab mixers --texts topics --longest 256 --steps 600 --seeds 5
+  milepost lab mixers --texts none --lengths 1024,4096,16384 --json
+
+\b
+Texts are generated. See docs/pooling/ponet.md.""",
+)
+@click.option(
+    "--texts",
+    type=click.Choice(["listops", "topics", "both", "none"]),
+    default="both",
+    show_default=True,
+    help="What is learned: nested lists of operations, topics of byte-level texts.",
+)
+@click.option(
+    "--longest",
+    type=click.IntRange(min=64),
+    default=96,
+    show_default=True,
+    metavar="N",
+    help="Tokens of a text, at most.",
+)
+@click.option(
+    "--steps",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    metavar="N",
+    help="Training steps of 32 texts.",
+)
+@click.option(
+    "--seeds",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Trainings of each row.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="The first seed.")
+@click.option(
+    "--lengths",
+    default="256,1024,4096",
+    show_default=True,
+    metavar="N,N…",
+    help="Lengths of text that time and memory are measured at; empty for none.",
+)
+@json_option
+@common
+@click.pass_obj
+def mixers(
+    settings: Settings,
+    texts: str,
+    longest: int,
+    steps: int,
+    seeds: int,
+    seed: int,
+    lengths: str,
+    as_json: bool,
+) -> int:
+    """Train small encoders that differ in nothing but their mixing, then time one layer of each.
+
+    Rows: softmax attention, a Fourier transform (FNet), PoNet's global aggregation alone, PoNet,
+    and PoNet with as many segments cut at random. All have as many parameters.
+    """
+    from milepost.lab.generated import KINDS
+    from milepost.lab.mixers import MIXERS
+    from milepost.lab.ponet import (
+        LEARNING,
+        Recipe,
+        cost,
+        cost_table,
+        learn,
+        learned_table,
+        lengths_of,
+        record,
+    )
+
+    sizes = lengths_of(lengths)
+    recipe = Recipe(longest=longest, steps=steps)
+    kinds = {"both": list(KINDS), "none": []}.get(texts, [texts])
+    with Counter(settings) as counter:
+        rows = [
+            learn(
+                name,
+                kind,
+                recipe,
+                range(seed, seed + seeds),
+                lambda doing, done, of: counter(doing, "", done, of),
+            )
+            for kind in kinds
+            for name in LEARNING
+        ]
+        costs = [cost(name, tokens) for name in MIXERS for tokens in sizes]
+    if as_json:
+        print_json(record(rows, costs, recipe))
+        return 0
+    if rows:
+        click.echo(learned_table(rows))
+    if costs:
+        click.echo(("\n" if rows else "") + cost_table(costs))
+    return 0

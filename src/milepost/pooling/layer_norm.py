@@ -1,0 +1,31 @@
+"""LayerNorm (arXiv 1607.06450), the reference of ``torch.nn.functional.layer_norm``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+EPS = 1e-5
+"""Added to the variance, as torch does by default."""
+
+
+def layer_norm(
+    values: NDArray[np.floating], scale: NDArray[np.floating], shift: NDArray[np.floating]
+) -> NDArray[np.float64]:
+    """``(x - mean(x)) / sqrt(var(x) + EPS) * scale + shift`` over the last axis, float64.
+
+    Args:
+        values: ``(…, d)``.
+        scale: ``(d,)``.
+        shift: ``(d,)``.
+    """
+    import numpy as np
+
+    wide = values.astype(np.float64)
+    centred = wide - wide.mean(-1, keepdims=True)
+    spread = np.sqrt((centred**2).mean(-1, keepdims=True) + EPS)
+    result: NDArray[np.float64] = centred / spread * scale + shift
+    return result

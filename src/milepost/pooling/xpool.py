@@ -1,0 +1,355 @@
+"""Pooling by what is asked: X-Pool (arXiv 2203.15086), and the plain ways it is held against.
+
+A document has no vector of its own here: it has one for every question. So these operators score
+pairs of question and document (``pair_scores``), which is a second stage: a pooling that knows no
+question finds some documents, these order them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+from milepost.errors import InputError
+from milepost.pooling.layer_norm import layer_norm
+from milepost.pooling.operator import Batch, Need, Operator, Parameter, Pool
+from milepost.pooling.ragged import checked_lengths, checked_states, softmax, starts, unit
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from milepost.pooling.operator import Weights
+
+Against = Literal["query", "centred", "normed"]
+"""What a conditioned vector is compared with, see ``pair_scores``."""
+
+TILE = 1 << 20
+"""Numbers that the largest array of ``pair_scores`` holds: 8 MiB."""
+
+
+class XPool:
+    """X-Pool's block: every query's vector of one text.
+
+    ``z = LN3(r + r W + b)``, ``r = LN2(A v W_o + b_o)``, ``A = softmax over tokens of
+    (k · q) / (sqrt(c) τ)`` in each head of width ``c``; ``q, k, v`` are linear maps of LN1 of query
+    and states. LN1 is the same for both unless ``shared_norm`` is off.
+
+    The paper's fifth bias, that of ``k``, adds the same to all scores of a text and cancels in the
+    softmax: it is left out.
+
+    Args:
+        settings: of the operator.
+        weights: of the operator.
+
+    Attributes:
+        heads: of the attention.
+    """
+
+    def __init__(self, settings: Mapping[str, Any], weights: Weights) -> None:
+        import numpy as np
+
+        self._settings = settings
+        self.heads = int(settings["heads"])
+        self._weights = {name: value.astype(np.float64) for name, value in weights.items()}
+
+    def normed(self, queries: NDArray[np.floating]) -> NDArray[np.float64]:
+        """LN1 of the queries, ``(q, d)``."""
+        return self._norm("input" if self._settings["shared_norm"] else "query", queries)
+
+    def shares(
+        self, queries: NDArray[np.floating], states: NDArray[np.floating]
+    ) -> NDArray[np.float64]:
+        """Of each token its part in each head's mean, ``(n, heads, q)``; sums to 1 over tokens."""
+        asked = self._heads(self._map("query", self.normed(queries)))
+        keys = self._heads(self._norm("input", states) @ self._weights["key_map"])
+        sharp = asked.shape[-1] ** 0.5 * self._settings["temperature"]
+        logits = keys.transpose(1, 0, 2) @ asked.transpose(1, 2, 0) / sharp
+        return _softmax(logits.transpose(1, 0, 2))
+
+    def __call__(
+        self, queries: NDArray[np.floating], states: NDArray[np.floating]
+    ) -> NDArray[np.float64]:
+        """The text's vector for each query: ``(q, d)``, ``(n, d)`` → ``(q, d)``."""
+        values = self._heads(self._map("value", self._norm("input", states)))
+        pooled = self.shares(queries, states).transpose(1, 2, 0) @ values.transpose(1, 0, 2)
+        merged = pooled.transpose(1, 0, 2).reshape(len(queries), -1)
+        vectors = self._norm("pooled", self._map("out", merged))
+        if self._settings["branch"]:
+            vectors = vectors + self._map("branch", vectors)
+        return self._norm("final", vectors) if self._settings["final_norm"] else vectors
+
+    def _map(self, name: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        mapped: NDArray[np.float64] = values @ self._weights[f"{name}_map"]
+        mapped += self._weights[f"{name}_bias"]
+        return mapped
+
+    def _norm(self, name: str, values: NDArray[np.floating]) -> NDArray[np.float64]:
+        return layer_norm(values, self._weights[f"{name}_scale"], self._weights[f"{name}_shift"])
+
+    def _heads(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        return values.reshape(len(values), self.heads, -1)
+
+
+class Similar:
+    """Weights from cosines alone: subclasses say how.
+
+    Args:
+        settings: of the operator.
+        weights: none.
+    """
+
+    heads = 1
+
+    def __init__(self, settings: Mapping[str, Any], weights: Weights) -> None:
+        self._settings = settings
+
+    def shares(
+        self, queries: NDArray[np.floating], states: NDArray[np.floating]
+    ) -> NDArray[np.float64]:
+        """Of each token its part in the mean, ``(n, 1, q)``; sums to 1 over tokens."""
+        import numpy as np
+
+        cosines = unit(states).astype(np.float64) @ unit(queries).astype(np.float64).T
+        return self._shares(cosines[:, None])
+
+    def __call__(
+        self, queries: NDArray[np.floating], states: NDArray[np.floating]
+    ) -> NDArray[np.float64]:
+        """The text's vector for each query: ``(q, d)``, ``(n, d)`` → ``(q, d)``."""
+        pooled: NDArray[np.float64] = self.shares(queries, states)[:, 0].T @ unit(states)
+        return pooled
+
+    def _shares(self, cosines: NDArray[np.float64]) -> NDArray[np.float64]:
+        raise NotImplementedError
+
+
+class QueryTopK(Similar):
+    """The mean of the ``k`` states nearest to the query, of all where there are fewer.
+
+    The paper's code adds them up, which has the same cosine, and fails on texts of fewer than ``k``
+    tokens. Of two states as near as each other the earlier one is taken.
+    """
+
+    def _shares(self, cosines: NDArray[np.float64]) -> NDArray[np.float64]:
+        import numpy as np
+
+        best = np.argsort(-cosines, axis=0, kind="stable")[: self._settings["k"]]
+        shares = np.zeros_like(cosines)
+        np.put_along_axis(shares, best, 1 / len(best), axis=0)
+        return shares
+
+
+class QuerySoftmax(Similar):
+    """The mean of the states, weighted by ``softmax(cos(query, state) / τ)``."""
+
+    def _shares(self, cosines: NDArray[np.float64]) -> NDArray[np.float64]:
+        return _softmax(cosines / self._settings["temperature"])
+
+
+POOLERS: dict[str, type[XPool | Similar]] = {
+    "xpool": XPool,
+    "query-top-k": QueryTopK,
+    "query-softmax": QuerySoftmax,
+}
+"""Operator → what makes every query's vector of one text."""
+
+
+def pair_scores(
+    pool: Pool,
+    queries: NDArray[np.floating],
+    states: NDArray[np.floating],
+    lengths: NDArray[np.integer],
+    *,
+    only: NDArray[np.bool_] | None = None,
+    asked: NDArray[np.floating] | None = None,
+    against: Against = "query",
+    tile: int = TILE,
+) -> NDArray[np.float32]:
+    """Cosine of every query with every text's vector for that query.
+
+    Nothing of the size queries × texts × d is held: texts are taken one by one, and their queries
+    in tiles.
+
+    Args:
+        pool: one of ``POOLERS``, trained or not.
+        queries: ``(queries, d)``.
+        states: ``(tokens, d)``, texts one behind the other.
+        lengths: ``(texts,)``.
+        only: ``(queries, texts)``: which pairs; None for all.
+        asked: ``(queries, d)``: what texts are pooled for, where it is not ``queries``: to see
+            what conditioning does, condition on something else.
+        against: what is compared with a text's vector: the ``query`` as the paper has it; the
+            query less its mean over channels (``centred``), since what a LayerNorm gives has mean
+            0 when training begins; or LN1 of the query (``normed``, ``xpool`` only).
+        tile: numbers that the largest array holds, some six of which live at once.
+
+    Returns:
+        ``(queries, texts)`` float32 in [-1, 1]; minus infinity where ``only`` leaves a pair out.
+
+    Raises:
+        InputError: a pooling that reads no queries, or what ``Pool`` cannot pool.
+    """
+    import numpy as np
+
+    block = block_of(pool, queries, states, lengths)
+    queries, states = checked_states(queries), checked_states(states)
+    tokens = checked_lengths(lengths, len(states))
+    told = unit(queries)
+    if against == "normed":
+        if not isinstance(block, XPool):
+            raise InputError(
+                f"{pool.operator.name} has no LN1", "compare with 'query' or 'centred'"
+            )
+        told = unit(block.normed(queries))
+    elif against == "centred":
+        told = unit(queries - queries.mean(1, keepdims=True))
+    given = queries if asked is None else checked_states(asked)
+    scores = np.full((len(queries), len(tokens)), -np.inf, np.float32)
+    for text, (start, length) in enumerate(zip(starts(tokens), tokens, strict=True)):
+        part = states[start : start + length]
+        rows = np.arange(len(queries)) if only is None else np.flatnonzero(only[:, text])
+        step = max(1, tile // max(int(length) * block.heads, states.shape[1]))
+        for at in range(0, len(rows), step):
+            some = rows[at : at + step]
+            scores[some, text] = (told[some] * unit(block(given[some], part))).sum(1)
+    return scores
+
+
+def block_of(
+    pool: Pool,
+    queries: NDArray[np.floating],
+    states: NDArray[np.floating],
+    lengths: NDArray[np.integer],
+) -> XPool | Similar:
+    """What makes vectors, and says by ``shares`` which states they are made of.
+
+    Raises:
+        InputError: a pooling that reads no queries, or what ``Pool`` cannot pool.
+    """
+    name = pool.operator.name
+    if name not in POOLERS:
+        raise InputError(f"{name} does not score pairs", f"use one of {', '.join(POOLERS)}")
+    if not len(lengths) or not len(queries):
+        raise InputError("there is no pair to score", "give a query and a text")
+    # One pair, pooled: checks widths and types, and begins weights that are not there yet.
+    pool(states[: lengths[0]], lengths[:1], queries=queries[:1])
+    return POOLERS[name](pool.settings, pool.weights or {})
+
+
+def _softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Softmax over the first axis."""
+    import numpy as np
+
+    return softmax(scores, np.array([len(scores)]))
+
+
+def _by(
+    pooler: type[XPool | Similar],
+) -> Callable[[Batch, Mapping[str, Any], Weights], NDArray[np.floating]]:
+    """The operator: each text's vector for its own query."""
+
+    def compute(
+        batch: Batch, settings: Mapping[str, Any], weights: Weights
+    ) -> NDArray[np.floating]:
+        import numpy as np
+
+        assert batch.queries is not None
+        if batch.queries.shape[1] != batch.width:
+            raise _widths(batch.width, batch.queries.shape[1])
+        block = pooler(settings, weights)
+        texts = np.split(batch.states, starts(batch.lengths)[1:])
+        pairs = zip(batch.queries, texts, strict=True)
+        found = [block(query[None], text) for query, text in pairs]
+        return np.concatenate(found) if found else np.zeros((0, batch.width))
+
+    return compute
+
+
+def _start(
+    settings: Mapping[str, Any], width: int, query_width: int, rng: np.random.Generator
+) -> Weights:
+    import numpy as np
+
+    if query_width != width:
+        raise _widths(width, query_width)
+    if width % settings["heads"]:
+        raise InputError(
+            f"{settings['heads']} heads do not divide states of width {width}",
+            "give a number of heads that does",
+        )
+    weights: dict[str, NDArray[np.float32]] = {}
+    norms = ["input", "pooled"] + ["query"] * (not settings["shared_norm"])
+    for name in norms + ["final"] * settings["final_norm"]:
+        weights[f"{name}_scale"] = np.ones(width, np.float32)
+        weights[f"{name}_shift"] = np.zeros(width, np.float32)
+    for name in ["query", "key", "value", "out"] + ["branch"] * settings["branch"]:
+        drawn = rng.standard_normal((width, width)) / width**0.5
+        begun = np.eye(width) if settings["start"] == "identity" else drawn
+        weights[f"{name}_map"] = begun.astype(np.float32)
+        if name != "key":
+            weights[f"{name}_bias"] = np.zeros(width, np.float32)
+    return weights
+
+
+def _widths(width: int, query_width: int) -> InputError:
+    return InputError(
+        f"queries have the width {query_width}, states {width}",
+        "both must be vectors of the same model",
+    )
+
+
+_QUERIES: frozenset[Need] = frozenset({"queries"})
+
+OPERATORS = (
+    Operator(
+        "xpool",
+        "attention of the query over the states (X-Pool)",
+        paper="2203.15086",
+        family="xpool",
+        equation="z = LN(r + rW + b), r = LN(Σ a_i v_i W_o + b_o), a = softmax(k·q/√c)",
+        order="free",
+        compute=_by(XPool),
+        start=_start,
+        parameters={
+            "heads": Parameter(1, "Heads; they must divide the width.", least=1),
+            "temperature": Parameter(
+                1.0,
+                "Divides the scores: with √c alone they are the softer, the narrower the states.",
+                least=1e-3,
+            ),
+            "shared_norm": Parameter(True, "One LayerNorm for queries and states, as published."),
+            "branch": Parameter(True, "The linear branch beside the pooled vector."),
+            "final_norm": Parameter(True, "The LayerNorm at the end."),
+            "start": Parameter(
+                "identity", "What the maps begin as.", choices=("identity", "random")
+            ),
+            "dropout": Parameter(
+                0.0, "Of the branch, in training; the paper has 0.3.", least=0.0, most=0.9
+            ),
+        },
+        needs=_QUERIES,
+    ),
+    Operator(
+        "query-top-k",
+        "mean of the k states nearest to the query",
+        paper="2203.15086",
+        family="xpool",
+        equation="z = (1/k) Σ x_i/|x_i| over the k greatest cos(q, x_i), k = min(k, n)",
+        order="free",
+        compute=_by(QueryTopK),
+        parameters={"k": Parameter(3, "How many states; 1 is the best one alone.", least=1)},
+        needs=_QUERIES,
+    ),
+    Operator(
+        "query-softmax",
+        "mean weighted by the states' nearness to the query",
+        paper="2203.15086",
+        family="xpool",
+        equation="z = Σ a_i x_i/|x_i|, a = softmax(cos(q, x_i)/τ)",
+        order="free",
+        compute=_by(QuerySoftmax),
+        parameters={"temperature": Parameter(0.01, "Divides the cosines.", least=1e-3)},
+        needs=_QUERIES,
+    ),
+)
