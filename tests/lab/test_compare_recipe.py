@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from small_comparison import small_pairs
 
+from small_comparison import small_pairs
 from small_models import write_checkpoint
 
 pytestmark = pytest.mark.torch

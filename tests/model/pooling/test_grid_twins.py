@@ -6,7 +6,6 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the train extra")
 
 from every_operator import WIDTH, cut, warm  # noqa: E402
-
 from milepost.model.pooling import module  # noqa: E402
 from milepost.model.pooling.neighbours import paired  # noqa: E402
 

@@ -6,7 +6,6 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the train extra")
 
 from every_operator import ASKED, LAYERS, NAMES, WIDTH, cut, inputs, one, warm  # noqa: E402
-
 from milepost import pooling  # noqa: E402
 from milepost.model.pooling import module, padded  # noqa: E402
 from milepost.model.pooling.export import graph, write  # noqa: E402
