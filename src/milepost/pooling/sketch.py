@@ -77,9 +77,11 @@ def count_sketch(
     """
     import numpy as np
 
-    sketch = np.zeros((size, *vectors.shape[:-1]))
-    np.add.at(sketch, bins.astype(np.int64), np.moveaxis(vectors * signs, -1, 0))
-    return np.moveaxis(sketch, 0, -1)
+    # A product, not np.add.at: that takes minutes where the tokens are a power of two.
+    spread = np.zeros((len(bins), size))
+    spread[np.arange(len(bins)), bins.astype(np.int64)] = signs
+    result: NDArray[np.float64] = vectors.astype(np.float64) @ spread
+    return result
 
 
 def product_sketch(

@@ -12,19 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from importlib.util import find_spec
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
-from milepost._optional import require
 from milepost.lab.compare.reading import Progress, Text, TokenReader
 from milepost.lab.compare.states import States, kept
+from milepost.lab.controls import KINDS, ControlEncoder, Kind, control_encoder
 
-BYTES = "milepost.lab.controls"
-"""The module of the byte encoders."""
-
-CONTROLS: tuple[str, ...] = ("random", *(("nonsense", "hierarchical") if find_spec(BYTES) else ()))
+CONTROLS: dict[str, Kind] = {kind: kind for kind in KINDS}
 """Every table has a row of the mean over each."""
 
 _TOGETHER = 16  # texts read between two reports of progress
@@ -45,14 +41,14 @@ class ByteReader:
         beside: the reader whose tokenizer made the ids, and whose folder keeps states.
     """
 
-    def __init__(self, kind: str, beside: TokenReader) -> None:
+    def __init__(self, kind: Kind, beside: TokenReader) -> None:
         self._kind, self._words, self._cache = kind, beside.words, beside.cache
         self._identity = f"bytes {kind} {beside.identity} 1"
 
     @cached_property
-    def _encoder(self) -> Any:
+    def _encoder(self) -> ControlEncoder:
         """Made when there is something to read: pre-training takes a minute."""
-        return require(BYTES, extra="train").control_encoder(self._kind)
+        return control_encoder(self._kind)
 
     def states(self, texts: Sequence[Text], progress: Progress | None = None) -> States:
         """A state a byte; the last of a sentence stands for its landmark, of one layer.
@@ -79,4 +75,4 @@ class ByteReader:
 
 def control(name: str, reader: TokenReader) -> Reader:
     """One of ``CONTROLS`` beside a reader."""
-    return reader.random() if name == "random" else ByteReader(name, reader)
+    return reader.random() if name == "random" else ByteReader(CONTROLS[name], reader)

@@ -17,9 +17,6 @@ from milepost.lab.compare.rows import TRAINED, Row
 
 TASK = "images"
 
-DIGITS = "milepost.lab.digits"
-"""The module that trains."""
-
 
 @dataclass(frozen=True, slots=True)
 class Measure:
@@ -38,7 +35,7 @@ class Measure:
 
 def there() -> bool:
     """Whether digits can be read: they come with scikit-learn."""
-    return find_spec(DIGITS) is not None and find_spec("sklearn") is not None
+    return find_spec("sklearn") is not None
 
 
 def images() -> Measure:
@@ -47,7 +44,9 @@ def images() -> Measure:
     Raises:
         MissingExtra: scikit-learn is not installed.
     """
-    digits = require(DIGITS, extra="rivals")
+    require("sklearn", extra="rivals")
+    from milepost.lab import digits
+
     count = len(digits.digits()[1]) - digits.TRAINED
     names = tuple(f"digit {number}" for number in range(count))
     key = hashlib.sha256(repr((digits.Recipe(), digits.TRAINED)).encode()).hexdigest()[:16]
