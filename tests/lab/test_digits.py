@@ -8,6 +8,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the train extra")
 pytest.importorskip("sklearn", reason="needs scikit-learn, which the rivals extra brings")
 
+from milepost import pooling  # noqa: E402
 from milepost.errors import InputError, MissingExtra  # noqa: E402
 from milepost.lab import digits as lab  # noqa: E402
 from milepost.lab.digits import DigitReader, Recipe, compare, digits, patched, train_digits  # noqa: E402
@@ -54,6 +55,14 @@ def test_a_seed_gives_the_same_and_leaves_the_caller_s_numbers_alone():
     assert torch.equal(first.pooling.shift, again.pooling.shift)
     assert not torch.equal(first.pooling.shift, other.pooling.shift)
     assert first.pooling.shift.abs().min() > 0  # the exponents were trained
+
+
+def test_poolings_over_layers_read_them_all():
+    layered = [name for name, row in pooling.names().items() if "layers" in row.needs]
+    assert layered
+    few = replace(SHORT, rounds=1, batch=400)
+    for name in layered:
+        assert len(train_digits(name, recipe=few).right) == 597
 
 
 @pytest.mark.parametrize("name", ["cls", "max", "last", "lmk", "attention", "sketch-moment"])

@@ -178,7 +178,9 @@ def train_digits(
         torch.manual_seed(seed)
         if "queries" in operator(name).needs:
             raise InputError(f"{name} reads queries, and digits have none", "choose another")
-        pooling = module(name, recipe.width, seed=seed, **(settings or {}))
+        # What the patches are mapped to counts as a layer, too.
+        layers = recipe.layers + 1
+        pooling = module(name, recipe.width, layers=layers, seed=seed, **(settings or {}))
         reader = DigitReader(recipe, pooling)
         images, kinds = digits()
         images = patched(images)
