@@ -60,7 +60,9 @@ def test_em_on_the_table_by_hand():
     # The same product at another scale, where a prior puts it.
     high = fit_product(texts, ranks, labels, expected=0.9, strength=50.0, pull=0.0, rounds=3000)
     low = fit_product(texts, ranks, labels, expected=0.3, strength=50.0, pull=0.0, rounds=3000)
-    assert high.selection(ranks).mean() > found.selection(ranks).mean() > low.selection(ranks).mean()
+    assert (
+        high.selection(ranks).mean() > found.selection(ranks).mean() > low.selection(ranks).mean()
+    )
 
 
 @settings(max_examples=25, deadline=None)

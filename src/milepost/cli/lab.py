@@ -8,7 +8,10 @@ import click
 
 from milepost.errors import MilepostError, nearest
 
-EXPERIMENTS: dict[str, tuple[str, str]] = {}
+EXPERIMENTS: dict[str, tuple[str, str]] = {
+    "audit": ("milepost.cli.lab_audit", "How many hard negatives are unmarked answers."),
+    "stitch": ("milepost.cli.lab_stitch", "Encoders of many sizes out of two."),
+}
 """A command's name → the module where it has that name, and a line of help.
 
 Modules are imported when their command is asked for: most need the train extra."""

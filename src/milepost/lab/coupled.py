@@ -94,7 +94,7 @@ def area(scores: Floats, truth: Floats) -> float:
     >>> area(np.array([3.0, 2.0, 2.0, 1.0]), np.array([1.0, 1.0, 0.0, 0.0]))
     0.875
     """
-    values, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    _, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
     below = np.cumsum(counts) - counts
     ranks = (below + (counts + 1) / 2)[place]
     good = truth > 0

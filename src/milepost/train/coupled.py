@@ -219,9 +219,7 @@ def fit_product(
     def height() -> float:
         a, b = relevance.logits(text), selection.logits(shown)
         both = -np.logaddexp(0.0, -a) - np.logaddexp(0.0, -b)
-        either = np.logaddexp(
-            -np.logaddexp(0.0, a), -np.logaddexp(0.0, -a) - np.logaddexp(0.0, b)
-        )
+        either = np.logaddexp(-np.logaddexp(0.0, a), -np.logaddexp(0.0, -a) - np.logaddexp(0.0, b))
         found = labels @ both + (1.0 - labels) @ either
         prior = selection.logits(rows[len(labels) :])
         found += strength * (asked @ prior - np.logaddexp(0.0, prior).sum())

@@ -234,7 +234,9 @@ def load_material(
 def _with_mined(pair: Pair, mined: Weighed, texts: Sequence[Text]) -> Pair:
     """A pair with the sentences that were mined for its query."""
     own = pair.text.ids.tobytes()
-    parts = [(replace(texts[t].part(n, n + 1), name=""), weight) for (t, n), weight in mined.items()]
+    parts = [
+        (replace(texts[t].part(n, n + 1), name=""), weight) for (t, n), weight in mined.items()
+    ]
     found = [(part, weight) for part, weight in parts if part.ids.tobytes() not in own]
     sure = (1.0,) * (len(pair.negatives) - len(pair.weights))
     return replace(

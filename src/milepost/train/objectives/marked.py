@@ -276,7 +276,7 @@ class Marked:
         teacher: _Taught | None,
         positive: NDArray[np.bool_],
     ) -> Tensor:
-        """Weights of the candidates as negatives, ``(q, n)``: mined, else by the teacher, else 1."""
+        """Weights of the candidates as negatives, ``(q, n)``: mined, else the teacher's, else 1."""
         if teacher and self.stage.selected < 1:
             right = marked(positive, teacher.scores)
             best = teacher.scores.masked_fill(~right, -1.0).amax(dim=1, keepdim=True)
