@@ -47,7 +47,7 @@ class Affine:
         return Affine(back, -back @ self.bias)
 
     def then(self, after: Affine) -> Affine:
-        """This map, then another."""
+        """One map after the other, as one."""
         return Affine(after.weight @ self.weight, after.weight @ self.bias + after.bias)
 
     def write(self, layer: nn.Linear) -> None:
@@ -63,7 +63,7 @@ def identity(width: int) -> Affine:
 
 
 def mean(maps: Sequence[Affine]) -> Affine:
-    """The mean of some maps, weights and biases alike. It is no joint fit: see ``least_squares``."""
+    """The mean of some maps, weights and biases alike: no joint fit, see ``least_squares``."""
     return Affine(
         torch.stack([each.weight for each in maps]).mean(0),
         torch.stack([each.bias for each in maps]).mean(0),

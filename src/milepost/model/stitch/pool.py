@@ -30,7 +30,7 @@ class EncoderPool(nn.Module):
 
     Attributes:
         paths: all descendants, see ``paths.paths``.
-        sizes: ``S``, ``M`` and ``L``: the narrow one, the stitched one of middle cost, the wide one.
+        sizes: ``S``, ``M`` and ``L``: the narrow one, a stitched one of middle cost, the wide one.
 
     Raises:
         InputError: the auxiliaries do not fit, or the window is deeper than they are.
