@@ -134,7 +134,7 @@ def audit(
                     limits=Limits(selected=selected),
                     minilm=workshop.embedder("minilm") if "minilm" in names else None,
                     seed=seed,
-                    progress=lambda done, of, name=name: counter("reading", name, done, of),
+                    progress=lambda doing, done, of: counter("", doing, done, of),
                 )
             )
     if as_json:

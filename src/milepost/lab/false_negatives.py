@@ -176,7 +176,7 @@ def audit(
     limits: Limits | None = None,
     minilm: Embedder | None = None,
     seed: int = 0,
-    progress: Callable[[int, int], object] = lambda *_: None,
+    progress: Callable[[str, int, int], object] = lambda *_: None,
 ) -> Audit:
     """Hide evidence of a task and look for it among its would-be negatives.
 
@@ -188,7 +188,7 @@ def audit(
         limits: of mining: its filter and its ``selected``.
         minilm: what the ranker of that name reads with.
         seed: of what is kept.
-        progress: called with documents done and in all.
+        progress: called with the task's name, and how many of its documents are read.
 
     Raises:
         InputError: no such ranker, or no question with several sentences of evidence.
@@ -230,7 +230,7 @@ def _cases(
     hide: Hide,
     minilm: Embedder | None,
     seed: int,
-    progress: Callable[[int, int], object],
+    progress: Callable[[str, int, int], object],
 ) -> Iterable[Case]:
     random = Random(seed)
     by_document: dict[str, list[Question]] = {}
@@ -243,7 +243,7 @@ def _cases(
         if document.name in by_document:
             reads.append(sentences_of(Source(document), encoder))
             statistics.add(reads[-1])
-            progress(len(reads), len(by_document))
+            progress(task.name, len(reads), len(by_document))
     for read in reads:
         asked = by_document[read.source.document.name]
         evidence = [read.touching(question.spans) for question in asked]

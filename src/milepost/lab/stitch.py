@@ -30,7 +30,7 @@ from milepost.model.bert import Bert
 from milepost.model.landmark_encoder import LandmarkEncoder
 from milepost.model.special import TOKENIZER
 from milepost.model.stitch.folder import save_pool
-from milepost.model.stitch.paths import Path, balanced, early_exits
+from milepost.model.stitch.paths import Path, balanced, early_exits, visits
 from milepost.model.stitch.pool import EncoderPool
 from milepost.model.stitch.starts import STARTS, begin
 from milepost.train.batches import Batch
@@ -102,14 +102,16 @@ def run(
 def _ancestor_cost(shared: Material) -> float:
     """Of reading all lessons once."""
     config = shared.ancestor.model.config
-    whole = EncoderPool(config, config)  # its formula is any BERT's
+    with torch.device("meta"):  # for its formula, which is any BERT's
+        whole = EncoderPool(config, config)
     return float(sum(_cost(whole, whole.paths[-1], each.batch) for each in shared.lessons))
 
 
 def _cost(pool: EncoderPool, path: Path, batch: Batch) -> int:
     """Operations of a forward pass over a batch, padding included, as it is run."""
     rows, tokens = batch.ids.shape
-    return rows * pool.operations_of(path, tokens, batch.marks.shape[1])
+    cost: int = rows * pool.operations_of(path, tokens, batch.marks.shape[1])
+    return cost
 
 
 class _Seed:
@@ -147,11 +149,7 @@ class _Seed:
                 self._count(f"stitching, {start}", path, 1)
             chosen = start == MAIN
             if chosen:
-                self.pool = pool
-                for path in drawn:
-                    for part in path.parts:
-                        name = part if isinstance(part, str) else " ".join(map(str, part))
-                        self.updates[name] = self.updates.get(name, 0.0) + 1
+                self.pool, self.updates = pool, visits(drawn)
             yield start, self._measured("pool" if chosen else start, pool, pool.paths)
         for size in self.pool.sizes.values():
             pool = self._fresh()
@@ -226,9 +224,13 @@ class _Seed:
 
 def _one_window(batch: Batch) -> Batch:
     """The first window of a batch."""
-    count = int(batch.used[0].sum())
-    parts = (each[:1] for each in (batch.ids, batch.sentences, batch.marks, batch.used))
-    return Batch(*parts, owners=batch.owners[:count])
+    return Batch(
+        ids=batch.ids[:1],
+        sentences=batch.sentences[:1],
+        marks=batch.marks[:1],
+        used=batch.used[:1],
+        owners=batch.owners[: int(batch.used[0].sum())],
+    )
 
 
 @torch.no_grad()

@@ -42,8 +42,8 @@ def test_counts_of_the_papers_depths(depth, count, stitches):
 def test_the_ends_that_meet_are_trained_least():
     """Of 18 choices at depth 6: narrow block 0 in 17, block 5 in 3; wide block 0 in 3, 5 in 17."""
     often = visits(paths(6))
-    assert [often["narrow", 0], often["narrow", 5]] == [17, 3]
-    assert [often["wide", 0], often["wide", 5]] == [3, 17]
+    assert [often["narrow 0"], often["narrow 5"]] == [17, 3]
+    assert [often["wide 0"], often["wide 5"]] == [3, 17]
 
 
 @settings(deadline=None, max_examples=30)
@@ -64,7 +64,7 @@ def test_balanced_chances_are_chances(depth, kernel, uniform):
 def test_balanced_chances_lift_the_blocks_that_meet():
     """From 3 of 18 to nearly a quarter at depth 6."""
     often = visits(paths(6), balanced(paths(6)))
-    assert min(often["narrow", 5], often["wide", 0]) > 0.22
+    assert min(often["narrow 5"], often["wide 0"]) > 0.22
 
 
 def test_sampling_is_uniform_and_seeded():

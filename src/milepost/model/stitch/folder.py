@@ -64,4 +64,5 @@ def load_pool(folder: Path) -> EncoderPool:
     if missing:
         raise ModelError(f"{folder / WEIGHTS} lacks {missing[0]}", _MEND)
     pool.load_state_dict({name: weights[name].float() for name in own})
-    return pool.eval()
+    pool.eval()
+    return pool

@@ -7,7 +7,7 @@ window share its stitch, a pair in two windows has the first one's.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from milepost.errors import InputError
@@ -42,13 +42,13 @@ class Path:
         return "narrow" if self.first == self.last else f"{self.narrow - 1}-{self.first}"
 
     @property
-    def parts(self) -> tuple[Hashable, ...]:
-        """What it trains: its blocks, its stitch and its embeddings."""
+    def parts(self) -> tuple[str, ...]:
+        """What it trains, in order: ``narrow embeddings``, ``narrow 0``, ``stitch 0``, ``wide 1``."""
         return (
             "narrow embeddings" if self.narrow else "wide embeddings",
-            *(("narrow", n) for n in range(self.narrow)),
-            *([("stitch", self.stitch)] if self.narrow else []),
-            *(("wide", n) for n in range(self.first, self.last)),
+            *(f"narrow {n}" for n in range(self.narrow)),
+            *([f"stitch {self.stitch}"] if self.narrow else []),
+            *(f"wide {n}" for n in range(self.first, self.last)),
         )
 
 
@@ -97,14 +97,14 @@ def early_exits(depth: int) -> list[Path]:
     return [Path(0, 0, last, EXIT) for last in range(1, depth)] + [Path(0, 0, depth)]
 
 
-def visits(chosen: Sequence[Path], chances: Sequence[float] | None = None) -> dict[Hashable, float]:
+def visits(chosen: Sequence[Path], chances: Sequence[float] | None = None) -> dict[str, float]:
     """How often each part is trained: the sum of the chances of the paths that run it.
 
     Args:
         chosen: the paths.
         chances: of each; None counts paths.
     """
-    found: dict[Hashable, float] = {}
+    found: dict[str, float] = {}
     for path, chance in zip(chosen, chances or [1.0] * len(chosen), strict=True):
         for part in path.parts:
             found[part] = found.get(part, 0.0) + chance

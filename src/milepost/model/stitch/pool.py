@@ -103,7 +103,8 @@ class EncoderPool(nn.Module):
         else:
             backbone.embeddings = self.wide.embeddings
             backbone.encoder["layer"] = end
-        return made.train(self.training)
+        made.train(self.training)
+        return made
 
     def parameters_of(self, path: Path) -> int:
         """Parameters that a descendant runs, by formula; those of its tables are counted."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import zip_longest
 from random import Random
 from typing import Literal, get_args
 
@@ -98,7 +97,8 @@ class Pairs:
         texts = [pair.text for pair in chosen]
         doubts: list[tuple[int, int, float]] = []
         for row, pair in enumerate(chosen):
-            held = list(zip_longest(pair.negatives, pair.weights, fillvalue=1.0))
+            sure = (1.0,) * (len(pair.negatives) - len(pair.weights))
+            held = list(zip(pair.negatives, (*pair.weights, *sure), strict=True))
             room = min(stage.negatives, len(held))
             for text, weight in random.sample(held, room) if room else []:
                 doubts.append((row, len(texts), weight))
