@@ -153,7 +153,7 @@ def _models(seen: World, seed: int) -> dict[str, tuple[Logistic, Logistic | None
     """Each arm's relevance model, and its selection model where that reads the text as well."""
     random = np.random.default_rng(seed)
     width = seen.text.shape[1]
-    begin = [Logistic(random.normal(0, 0.3, size=width), 0.0) for _ in range(2)]
+    begin = [Logistic(random.normal(0, 0.3, (width,)), 0.0) for _ in range(2)]
     return {
         "naive": (logistic(seen.text, seen.labels), None),
         "published": published(seen.text, seen.labels, (begin[0], begin[1])),
