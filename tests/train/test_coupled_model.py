@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import doctest
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from milepost.errors import InputError
+from milepost.train import coupled
 from milepost.train.coupled import Logistic, fit_product, logistic, sigmoid, true_negative, trust
 
 
@@ -36,6 +39,11 @@ def test_trust_falls_with_the_score_and_stays_a_chance(score, best, selected):
     assert 0 < weight <= 1
     assert trust(score + 0.1, best, selected) <= weight
     assert trust(score, best, 1.0) == 1.0
+
+
+def test_the_example_holds():
+    """The worked number in the docstring."""
+    assert doctest.testmod(coupled).failed == 0
 
 
 def test_newton_finds_the_logistic_that_made_the_targets():

@@ -69,7 +69,7 @@ def trust(score: float, best: float, selected: float) -> float:
             marked is sure.
 
     >>> round(trust(0.5, 0.6, 0.5), 4), trust(0.5, 0.6, 1.0)
-    (0.9362, 1.0)
+    (0.9366, 1.0)
     """
     if selected >= 1.0:
         return 1.0

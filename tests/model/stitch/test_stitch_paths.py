@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 from math import log
 from random import Random
 
@@ -14,6 +15,7 @@ pytest.importorskip("torch", reason="needs the train extra: pip install 'milepos
 
 from milepost.errors import InputError  # noqa: E402
 from milepost.model.stitch import costs  # noqa: E402
+from milepost.model.stitch import paths as path_module  # noqa: E402
 from milepost.model.stitch.paths import balanced, early_exits, pairs, paths, visits  # noqa: E402
 
 
@@ -88,6 +90,12 @@ def test_windows_that_cannot_be(given_):
     """Deeper than the encoders, or of nothing."""
     with pytest.raises(InputError):
         pairs(*given_)
+
+
+@pytest.mark.parametrize("module", [costs, path_module])
+def test_the_examples_hold(module):
+    """The worked numbers in the docstrings."""
+    assert doctest.testmod(module).failed == 0
 
 
 def vision(width, depth):
