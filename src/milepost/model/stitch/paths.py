@@ -43,7 +43,7 @@ class Path:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """What it trains, in order: ``narrow embeddings``, ``narrow 0``, ``stitch 0``, ``wide 1``."""
+        """What it trains: ``narrow embeddings``, ``narrow 0``, ``stitch 0``, ``wide 1``."""
         return (
             "narrow embeddings" if self.narrow else "wide embeddings",
             *(f"narrow {n}" for n in range(self.narrow)),
