@@ -24,7 +24,6 @@ from milepost.lab.stitch_training import (  # noqa: E402
     inherit_tables,
     loss_of,
     matched,
-    targets_of,
     train_paths,
 )
 from milepost.model.stitch.affine import Affine  # noqa: E402
@@ -106,11 +105,11 @@ def test_distillation_trains_the_maps_as_well(shared):
     pool = fresh(shared)
     encoder = pool.encoder("narrow")
     one = shared.lessons[0]
-    targets = targets_of(one.vectors, shared.axes)
+    targets = shared.space(one.vectors)
     before = loss_of(vectors_of(encoder, one.batch), targets).item()
     wide = [each.detach().clone() for each in pool.wide.parameters()]
     schedule = Schedule(40, seed=3)
-    maps = distil(pool, "narrow", [one], shared.axes, schedule)
+    maps = distil(pool, "narrow", [one], shared.space, schedule)
     assert loss_of(vectors_of(encoder, one.batch), targets).item() < 0.8 * before
     assert [each.weight.shape for each in maps] == [(16, 32)] * 3
     torch.manual_seed(3)
@@ -120,13 +119,24 @@ def test_distillation_trains_the_maps_as_well(shared):
     assert all(torch.equal(a, b) for a, b in zip(wide, pool.wide.parameters(), strict=True))
 
 
+def test_the_common_direction_is_no_target(shared):
+    """An encoder that says the same of everything is no nearer than one that says nothing."""
+    told = torch.cat([shared.space(one.vectors) for one in shared.lessons])
+    plain = torch.cat([one.vectors for one in shared.lessons])
+    assert told.norm(dim=1).sub(1).abs().max() < 1e-5
+    assert told.mean(0).norm() < 0.5 * plain.mean(0).norm()
+    constant = torch.nn.functional.normalize(torch.ones_like(told), dim=1)
+    assert loss_of(constant, told) > 0.9
+    assert loss_of(told, told).item() == pytest.approx(0, abs=1e-5)
+
+
 def test_tables_come_from_the_ancestor_and_stay(shared):
     """Of full width they are its own; training leaves them alone."""
     pool = fresh(shared)
     ancestor = shared.ancestor.model.backbone
     words = pool.wide.embeddings["word_embeddings"].weight
     assert torch.equal(words, ancestor.embeddings["word_embeddings"].weight)
-    train_paths(pool, pool.paths, shared.lessons, shared.axes, Schedule(12, seed=1))
+    train_paths(pool, pool.paths, shared.lessons, shared.space, Schedule(12, seed=1))
     assert torch.equal(words, ancestor.embeddings["word_embeddings"].weight)
 
 
@@ -137,9 +147,9 @@ def test_only_drawn_paths_train_and_the_loss_falls(shared):
     kept = {name: each.detach().clone() for name, each in pool.named_parameters()}
     encoder = pool.encoder(path)
     one = shared.lessons[0]
-    targets = targets_of(one.vectors, shared.axes)
+    targets = shared.space(one.vectors)
     before = loss_of(vectors_of(encoder, one.batch), targets).item()
-    drawn = train_paths(pool, [path], [one], shared.axes, Schedule(40, seed=1))
+    drawn = train_paths(pool, [path], [one], shared.space, Schedule(40, seed=1))
     assert drawn == [path] * 40
     assert loss_of(vectors_of(encoder, one.batch), targets).item() < 0.8 * before
     moved = {n for n, each in pool.named_parameters() if not torch.equal(each, kept[n])}
@@ -147,8 +157,8 @@ def test_only_drawn_paths_train_and_the_loss_falls(shared):
         name.startswith(("narrow.encoder.layer.1", "wide.encoder.layer.0", "stitches.1", "leave"))
         for name in moved
     )
-    again = train_paths(fresh(shared), pool.paths, [one], shared.axes, Schedule(6, seed=5))
-    assert again == train_paths(fresh(shared), pool.paths, [one], shared.axes, Schedule(6, seed=5))
+    again = train_paths(fresh(shared), pool.paths, [one], shared.space, Schedule(6, seed=5))
+    assert again == train_paths(fresh(shared), pool.paths, [one], shared.space, Schedule(6, seed=5))
 
 
 def test_recall_by_hand():

@@ -126,11 +126,11 @@ class _Seed:
     def arms(self) -> Iterator[tuple[str, list[Descendant]]]:
         """Each arm and its descendants, in the order in which they are trained."""
         shared, plan = self._shared, self._plan
-        lessons, axes = shared.lessons, shared.axes
+        lessons, space = shared.lessons, shared.space
         maps = {}
         for which in ("narrow", "wide"):
             maps[which] = distil(
-                self.pool, which, lessons, axes, Schedule(plan.distilling, seed=self._seed)
+                self.pool, which, lessons, space, Schedule(plan.distilling, seed=self._seed)
             )
             path = self.pool.path(which)
             self._count("auxiliaries", path, plan.distilling)
@@ -144,7 +144,7 @@ class _Seed:
             yield start, self._measured(f"start:{start}", pool, pool.paths)
             chances = balanced(pool.paths) if plan.sampling == "balanced" else None
             schedule = Schedule(plan.stitching, rate=1e-3, seed=self._seed)
-            drawn = train_paths(pool, pool.paths, lessons, axes, schedule, chances)
+            drawn = train_paths(pool, pool.paths, lessons, space, schedule, chances)
             for path in drawn:
                 self._count(f"stitching, {start}", path, 1)
             chosen = start == MAIN
@@ -154,13 +154,13 @@ class _Seed:
         for size in self.pool.sizes.values():
             pool = self._fresh()
             steps = plan.distilling + plan.stitching
-            train_paths(pool, [size], lessons, axes, Schedule(steps, seed=self._seed))
+            train_paths(pool, [size], lessons, space, Schedule(steps, seed=self._seed))
             self._count(f"alone, {size.name}", size, steps)
             yield "alone", self._measured("alone", pool, [size])
         pool = copy.deepcopy(distilled)
         exits = early_exits(plan.depth)
         schedule = Schedule(plan.stitching, rate=1e-3, seed=self._seed)
-        for path in train_paths(pool, exits, lessons, axes, schedule):
+        for path in train_paths(pool, exits, lessons, space, schedule):
             self._count("early exit", path, 1)
         yield "early exit", self._measured("early exit", pool, exits)
 

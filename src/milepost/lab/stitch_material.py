@@ -11,7 +11,7 @@ from torch import Tensor
 
 from milepost.engine.tokenizer import Tokenizer
 from milepost.errors import InputError
-from milepost.lab.stitch_training import Lesson, axes_of, lesson, targets_of
+from milepost.lab.stitch_training import Lesson, Space, lesson, space_of
 from milepost.model.checkpoint import Checkpoint, open_checkpoint
 from milepost.model.landmark_encoder import LandmarkEncoder
 from milepost.text import read
@@ -45,8 +45,8 @@ class Plan:
     wide: int = 128
     depth: int = 3
     kernel: int = 2
-    distilling: int = 120
-    stitching: int = 120
+    distilling: int = 200
+    stitching: int = 200
     windows: int = 144
     at_once: int = 4
     sampling: str = "uniform"
@@ -78,15 +78,15 @@ class Material:
         lessons: to train on.
         held: batches of held-out windows, and their sentences alone.
         truth: ``(n, NEAREST)``: what the ancestor finds for each held-out sentence.
-        axes: see ``axes_of``.
-        wanted: ``(n, wide)`` the ancestor's landmarks on them.
+        space: of all descendants.
+        wanted: ``(n, wide)`` the ancestor's landmarks in it.
     """
 
     ancestor: Checkpoint
     lessons: Sequence[Lesson]
     held: tuple[Sequence[Batch], Batch]
     truth: Tensor
-    axes: Tensor
+    space: Space
     wanted: Tensor
 
 
@@ -118,11 +118,9 @@ def material(ancestor: Path, text: Path, plan: Plan) -> Material:
     numbers = [n for _, first, last in tested for n in range(first, last)]
     held = batches(tested), queries_of([held_text.sentence(n) for n in numbers], *special)
     lessons = [lesson(opened.model, batch, plan.depth) for batch in learned]
-    axes = axes_of(lessons, plan.wide)
+    space = space_of(lessons, plan.wide)
     documents, questions = read_held(opened.model, held)
-    return Material(
-        opened, lessons, held, nearest(documents, questions), axes, targets_of(documents, axes)
-    )
+    return Material(opened, lessons, held, nearest(documents, questions), space, space(documents))
 
 
 def _beginning(tokenizer: Tokenizer, text: str, sentences: int) -> Text:

@@ -24,7 +24,7 @@ class Descendant:
         parameters: that it runs, its table's included.
         operations: on one window, by formula.
         milliseconds: of one window on this machine, median.
-        agreement: mean cosine of its landmarks with the ancestor's on their principal axes.
+        agreement: mean cosine of its landmarks with the ancestor's, in the space that they share.
         recall: share of the ancestor's ten nearest among its own.
     """
 
