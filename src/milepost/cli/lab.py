@@ -26,6 +26,8 @@ EXPERIMENTS: dict[str, tuple[str, str]] = {
         "Re-rank documents by a pooling that reads the question.",
     ),
     "mixers": ("milepost.cli.lab_mixers", "Compare ways in which tokens learn of each other."),
+    "audit": ("milepost.cli.lab_audit", "How many hard negatives are unmarked answers."),
+    "stitch": ("milepost.cli.lab_stitch", "Encoders of many sizes out of two."),
 }
 """A command's name → the module where it has that name, and a line of help.
 
