@@ -10,11 +10,7 @@ import pytest
 
 import milepost
 
-<<<<<<< HEAD
-TORCH = ("milepost.model", "milepost.train", "milepost.lab")
-=======
 TORCH = ("milepost.lab", "milepost.model", "milepost.train")
->>>>>>> h7
 MODULES = [
     module.name
     for module in pkgutil.walk_packages(milepost.__path__, "milepost.")
