@@ -10,7 +10,7 @@ import pytest
 
 import milepost
 
-TORCH = ("milepost.model", "milepost.train", "milepost.lab")
+TORCH = ("milepost.lab", "milepost.model", "milepost.train")
 MODULES = [
     module.name
     for module in pkgutil.walk_packages(milepost.__path__, "milepost.")

@@ -281,11 +281,17 @@ def test_mined_negatives(tmp_path: Path) -> None:
         {**row, "negatives": [{"document": "a", "span": [170, 350]}]},
         {**row, "negatives": [{"document": "a", "span": ["x", 1]}]},
         {**row, "negatives": "none"},
+        {**row, "id": "2", "negatives": [{"document": "a", "span": [17, 35], "weight": 0.25}]},
+        {**row, "negatives": [{"document": "a", "span": [17, 35], "weight": 1.5}]},
+        {**row, "negatives": [{"document": "a", "span": [17, 35], "weight": True}]},
     ]  # fmt: skip
     path = write(tmp_path / "mined.jsonl.gz", rows)
     report = Report()
-    assert list(load_negatives(path, texts, report)) == [(("1", "who sings"), [(0, 1)])]
+    assert list(load_negatives(path, texts, report)) == [
+        (("1", "who sings"), {(0, 1): 1.0}),
+        (("2", "who sings"), {(0, 1): 0.25}),
+    ]
     assert report.counts[path]["negatives in documents that are not read"] == 1
-    assert [f"line {n}: " in str(e) for n, e in zip((2, 3, 4), report.bad, strict=True)] == [
+    assert [f"line {n}: " in str(e) for n, e in zip((2, 3, 4, 6, 7), report.bad, strict=True)] == [
         True
-    ] * 3
+    ] * 5

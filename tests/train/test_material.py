@@ -61,7 +61,8 @@ def data(tmp_path: Path) -> DataSettings:
     mined = write(
         tmp_path / "mined.jsonl",
         [{"id": "q", "question": "where sat the cat?", "document": "a", "spans": [[9, 32]],
-          "negatives": [{"document": "a", "span": [33, 58]}, {"document": "b", "span": [0, 9]}]}],
+          "negatives": [{"document": "a", "span": [33, 58], "weight": 0.5},
+                        {"document": "b", "span": [0, 9]}]}],
     )  # fmt: skip
     return DataSettings(tasks=(task,), pairs=(pairs,), documents=(corpus,), negatives=(mined,))
 
@@ -80,6 +81,8 @@ def test_every_kind_of_file(data: DataSettings, tokenizer: Any) -> None:
     first, second = material.pairs
     found = [text.words[slice(*text.spans[0])].strip() for text in first.negatives]
     assert found == ["The dog sat by the tree.", "The bird sat on the river."]
+    assert first.weights == (0.5, 1.0)
+    assert material.weights == {0: {(0, 2): 0.5}}
     assert second.negatives == ()
     titles = [(pair.words, len(pair.text.spans)) for pair in material.documents]
     assert titles == [("The cat", 3), ("Birds", 1)]  # the first without its line of the title

@@ -275,6 +275,32 @@ def test_unsure_negatives_count_less(teacher: Any) -> None:
     assert loss < sure["loss"]
 
 
+def test_mined_weights_reach_the_loss_and_go_before_the_teachers(teacher: Any) -> None:
+    """By hand: a mined sentence counts by its weight for its question, and for no other."""
+    stage = {**SMALL, "windows": (200,), "distil": 0}
+    material = small_material(teacher)
+    material.questions = material.questions[:2]
+    evidence = {n for q in material.questions for n in q.evidence}
+    doubted = next(n for n in range(12) if n not in evidence)
+    material.weights = {0: {(0, doubted): 0.5}}
+    for selected in (1.0, 0.4):
+        objective = build(MarkedStage(**stage, selected=selected), material)
+        asked, _ = objective.draw(Random(3))
+        owners = np.array([(0, n) for n in range(12)])
+        batch = windows_of([(0, 0, 12)], material.texts, OPENING, LANDMARK)
+        taught = objective._teacher(asked, batch, torch.zeros(1))
+        positive, _ = objective.candidates([material.questions[n] for n in asked], owners)
+        weights = objective._weights(asked, owners, taught, positive)
+        own, other = weights[asked.index(0)], weights[asked.index(1)]
+        assert own[doubted].item() == 0.5
+        assert (other[doubted].item() == 1.0) == (selected == 1.0)
+    objective = build(MarkedStage(**stage), material)
+    student = Student()
+    loss = objective.step(student, Random(3))["loss"]
+    material.weights = {}
+    assert loss < objective.step(student, Random(3))["loss"]
+
+
 def test_mined_sentences_are_drawn() -> None:
     """A hard window stands around a mined sentence, in whatever text it is."""
     material = small_material(mined={n: [(5, 11)] for n in range(15)})

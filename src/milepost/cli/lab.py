@@ -9,23 +9,22 @@ import click
 from milepost.errors import MilepostError, nearest
 
 EXPERIMENTS: dict[str, tuple[str, str]] = {
-    "search": ("milepost.cli.lab_search", "Where to halve: supernets against brute force."),
-    "shapes": ("milepost.cli.lab_shapes", "P2AT on images: published, mended, rivals."),
-    "fusion": ("milepost.cli.lab_fusion", "What bilinear fusions are worth beside plain ones."),
-    "tokens": ("milepost.cli.lab_tokens", "Words from spelling, bytes, and byte encoders."),
     "compare": ("milepost.cli.lab_compare", "Compare poolings on the same states."),
     "show": ("milepost.cli.lab_show", "Explain a pooling, with a picture of its weights."),
     "layers": ("milepost.cli.lab_layers", "Train poolings over layers on planted topics."),
-    "quality": (
-        "milepost.cli.lab_quality",
-        "Measure how vectors separate labels, or drifted.",
-    ),
-    "power": ("milepost.cli.lab_power", "Servers under one power budget, searches and bulk work."),
     "rerank": (
         "milepost.cli.lab_rerank",
         "Re-rank documents by a pooling that reads the question.",
     ),
     "mixers": ("milepost.cli.lab_mixers", "Compare ways in which tokens learn of each other."),
+    "fusion": ("milepost.cli.lab_fusion", "What bilinear fusions are worth beside plain ones."),
+    "shapes": ("milepost.cli.lab_shapes", "P2AT on images: published, mended, rivals."),
+    "search": ("milepost.cli.lab_search", "Where to halve: supernets against brute force."),
+    "tokens": ("milepost.cli.lab_tokens", "Words from spelling, bytes, and byte encoders."),
+    "stitch": ("milepost.cli.lab_stitch", "Encoders of many sizes out of two."),
+    "audit": ("milepost.cli.lab_audit", "How many hard negatives are unmarked answers."),
+    "quality": ("milepost.cli.lab_quality", "Measure how vectors separate labels, or drifted."),
+    "power": ("milepost.cli.lab_power", "Servers under one power budget, searches and bulk work."),
 }
 """A command's name → the module where it has that name, and a line of help.
 

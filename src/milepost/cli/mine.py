@@ -77,6 +77,14 @@ stays: the same command goes on where it was stopped. See docs/training-data.md.
     help="Leave so many sentences on each side of the evidence alone.",
 )
 @click.option(
+    "--selected",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=0.5,
+    show_default=True,
+    metavar="X",
+    help="Chance that a sentence which answers was marked; 1: all negatives count alike.",
+)
+@click.option(
     "--split",
     type=click.Choice(["train", "dev", "test"]),
     default="train",
@@ -107,6 +115,7 @@ def mine(
     below: float,
     similar: float,
     around: int,
+    selected: float,
     split: Split,
     allow_nc: bool,
     cache: Path | None,
@@ -123,7 +132,7 @@ def mine(
     from milepost.train.mining import mine as mined
     from milepost.train.negatives import Limits
 
-    limits = Limits(document, collection, below, similar, around)
+    limits = Limits(document, collection, below, similar, around, selected=selected)
     vectors = Vectors((cache or cache_folder() / "train") / "vectors.sqlite")
     encoder = Workshop(vectors=vectors, model=model).encoder()
     with Counter(settings) as counter:

@@ -10,7 +10,8 @@ Read in this order: ``attention.py``, ``bert.py``, ``modernbert.py``, ``light.py
 folder), ``torch_engine.py``, ``export.py``, ``light_export.py``, ``parity.py``, ``release.py`` (the
 way out). Folders of others: ``lmk.py``, ``lmk_model.py``, ``landmark_transformer.py``,
 ``layouts.py``, ``interop.py``. For the comparison of document poolings: ``readouts.py`` (CLS, mean,
-last, LMK), ``long_bert.py`` (one pass over 16k tokens).
+last, LMK), ``long_bert.py`` (one pass over 16k tokens). Encoders of many sizes out of two:
+``stitch/``.
 """
 
 from __future__ import annotations

@@ -78,19 +78,17 @@ class Bert(nn.Module):
         super().__init__()
         if config.get("position_embedding_type", "absolute") != "absolute":
             raise ValueError("only BERT with absolute position embeddings is supported")
-        width = config["hidden_size"]
-        self.embeddings = nn.ModuleDict(
-            {
-                "word_embeddings": nn.Embedding(config["vocab_size"], width),
-                "position_embeddings": nn.Embedding(config["max_position_embeddings"], width),
-                "token_type_embeddings": nn.Embedding(config.get("type_vocab_size", 2), width),
-                "LayerNorm": nn.LayerNorm(width, eps=config.get("layer_norm_eps", 1e-12)),
-            }
-        )
+        self.embeddings = embeddings(config)
         layers = [BertLayer(config) for _ in range(config["num_hidden_layers"])]
         self.encoder = nn.ModuleDict({"layer": nn.ModuleList(layers)})
         self.max_tokens: int = config["max_position_embeddings"]
-        self.width: int = width
+        self.width: int = config["hidden_size"]
+
+    @property
+    def layers(self) -> nn.ModuleList:
+        """The layers, the first one first."""
+        held: nn.ModuleList = self.encoder["layer"]
+        return held
 
     def forward(self, ids: Tensor, valid: Tensor, marks: Tensor, own: Tensor | None) -> Tensor:
         """States at the marks, ``(b, m, d)``.
@@ -102,16 +100,43 @@ class Bert(nn.Module):
             own: ``(b, 1, m, t)`` bool, what each mark may attend to in the last layer, or None
                 for all valid tokens.
         """
-        table: Any = self.embeddings
-        positions = torch.arange(ids.shape[1], device=ids.device)
-        states = table["LayerNorm"](
-            table["word_embeddings"](ids)
-            + table["position_embeddings"](positions)
-            + table["token_type_embeddings"].weight[0]
-        )
-        everything = valid[:, None, None, :]
-        *body, last = self.encoder["layer"]
-        for layer in body:
-            states = layer(states, everything)
-        result: Tensor = last(states, everything if own is None else own, marks)
-        return result
+        return through(self.layers, embed(self.embeddings, ids), valid, marks, own)
+
+
+def embeddings(config: dict[str, Any]) -> nn.ModuleDict:
+    """The tables of a BERT and the norm of their sum, with fresh weights."""
+    width = config["hidden_size"]
+    return nn.ModuleDict(
+        {
+            "word_embeddings": nn.Embedding(config["vocab_size"], width),
+            "position_embeddings": nn.Embedding(config["max_position_embeddings"], width),
+            "token_type_embeddings": nn.Embedding(config.get("type_vocab_size", 2), width),
+            "LayerNorm": nn.LayerNorm(width, eps=config.get("layer_norm_eps", 1e-12)),
+        }
+    )
+
+
+def embed(tables: Any, ids: Tensor) -> Tensor:
+    """What the first layer reads: ``(b, t)`` int64 token ids → ``(b, t, d)``."""
+    positions = torch.arange(ids.shape[1], device=ids.device)
+    states: Tensor = tables["LayerNorm"](
+        tables["word_embeddings"](ids)
+        + tables["position_embeddings"](positions)
+        + tables["token_type_embeddings"].weight[0]
+    )
+    return states
+
+
+def through(
+    layers: nn.ModuleList, states: Tensor, valid: Tensor, marks: Tensor, own: Tensor | None
+) -> Tensor:
+    """States ``(b, t, d)`` through at least one layer, the last at the marks: ``(b, m, d)``.
+
+    Args: ``valid``, ``marks`` and ``own`` as of ``Bert.forward``.
+    """
+    everything = valid[:, None, None, :]
+    *body, last = layers
+    for layer in body:
+        states = layer(states, everything)
+    result: Tensor = last(states, everything if own is None else own, marks)
+    return result

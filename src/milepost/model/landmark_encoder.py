@@ -19,15 +19,17 @@ from milepost.model.bert import Bert
 from milepost.model.huggingface import HuggingFace
 from milepost.model.light import MODEL_TYPE, Light
 from milepost.model.modernbert import ModernBert
+from milepost.model.stitch import stitched
 
-BACKBONES: dict[str, type[Bert] | type[ModernBert] | type[Light]] = {
+BACKBONES: dict[str, type[Bert] | type[ModernBert] | type[Light] | type[stitched.Stitched]] = {
     "bert": Bert,
     "modernbert": ModernBert,
     MODEL_TYPE: Light,
+    stitched.MODEL_TYPE: stitched.Stitched,
 }
 """The backbones of ours; every other one is ``huggingface.HuggingFace``."""
 
-Backbone = Bert | ModernBert | Light | HuggingFace
+Backbone = Bert | ModernBert | Light | stitched.Stitched | HuggingFace
 
 
 class LandmarkEncoder(nn.Module):

@@ -10,11 +10,13 @@ from torch import Tensor, nn
 from milepost.model.huggingface import HuggingFace
 from milepost.model.landmark_encoder import LandmarkEncoder
 from milepost.model.light import MODEL_TYPE
+from milepost.model.stitch import stitched
 
 _TABLES = {
     "bert": "word_embeddings",
     "modernbert": "tok_embeddings",
     MODEL_TYPE: "word_embeddings",
+    stitched.MODEL_TYPE: "word_embeddings",
 }
 
 

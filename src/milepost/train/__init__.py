@@ -16,6 +16,7 @@ The light model: ``light_material.py``, ``light.py``. The comparison of document
 
 Training data is made by ``rules.py`` (questions a text holds itself),
 ``synthesis.py`` with ``chat.py`` and ``prompts.py`` (questions of a language model), and
-``mining.py`` with ``collection.py`` and ``negatives.py`` (what looks like evidence and is none);
+``mining.py`` with ``collection.py``, ``negatives.py`` and ``coupled.py`` (what looks like evidence
+and is none, and how surely);
 ``made.py`` and ``journal.py`` are the files they write.
 """

@@ -100,12 +100,14 @@ class Pair:
         text: the passage.
         words: the query itself.
         negatives: passages that do not answer it though they look so.
+        weights: how surely each of them is none, in [0, 1]; where the row ends, surely.
     """
 
     ids: NDArray[np.int32]
     text: Text
     words: str = ""
     negatives: tuple[Text, ...] = ()
+    weights: tuple[float, ...] = ()
 
 
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:

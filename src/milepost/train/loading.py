@@ -42,6 +42,9 @@ from milepost.train.made import Source, sources
 Sentence = tuple[int, int]
 """A sentence of the material: number of its text, and of the sentence in it."""
 
+Weighed = dict[Sentence, float]
+"""Mined negatives, and how surely each is one, in [0, 1]."""
+
 
 @dataclass(slots=True)
 class Report:
@@ -235,8 +238,10 @@ def load_documents(
 
 def load_negatives(
     path: Path, texts: Sequence[Text], report: Report
-) -> Iterator[tuple[tuple[str, str], list[Sentence]]]:
+) -> Iterator[tuple[tuple[str, str], Weighed]]:
     """Negatives as ``milepost mine`` writes them, by the question's name and words.
+
+    One without ``weight``, as older files have them, is sure.
 
     Raises:
         UnreadableFile: the file is missing or damaged.
@@ -247,7 +252,7 @@ def load_negatives(
     for line in lines(path):
         try:
             key = line.name("id"), line.text("question")
-            found = list(_sentences(line, places, texts, counts))
+            found = dict(_sentences(line, places, texts, counts))
         except InputError as error:
             report.bad.append(error)
             continue
@@ -257,7 +262,7 @@ def load_negatives(
 
 def _sentences(
     line: Line, places: Mapping[str, int], texts: Sequence[Text], counts: Counter[str]
-) -> Iterator[Sentence]:
+) -> Iterator[tuple[Sentence, float]]:
     rows = line.fields.get("negatives")
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise line.wrong("'negatives' is no list of objects", "write it by milepost mine")
@@ -266,6 +271,9 @@ def _sentences(
         span = row.get("span")
         if not isinstance(span, list) or [type(edge) for edge in span] != [int, int]:
             raise line.wrong("a negative has no span [start, end]", "write it by milepost mine")
+        weight = row.get("weight", 1.0)
+        if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight <= 1:
+            raise line.wrong(f"a negative's weight is {weight!r}", "a chance: from 0 to 1")
         if number is None:
             counts["negatives in documents that are not read"] += 1
             continue
@@ -274,7 +282,7 @@ def _sentences(
             raise line.wrong(
                 f"span {span} is outside document {row['document']!r}", "mine these documents again"
             )
-        yield number, held[0]
+        yield (number, held[0]), float(weight)
 
 
 def _asked(

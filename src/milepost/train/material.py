@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +21,7 @@ from milepost.train.loading import (
     Report,
     Sentence,
     Texts,
+    Weighed,
     existing,
     load_documents,
     load_negatives,
@@ -96,6 +97,8 @@ class Material:
         opening, landmark: ids of the model's tokens; None where nothing opens a window.
         causal: the model sees only what stands before: windows get no context behind.
         mined: of a question, by its number: sentences that are hard negatives.
+        weights: of a question, by its number: how surely a mined sentence is none of its answers,
+            in [0, 1]; what is not named is sure.
         targets: a teacher's vectors; None without a teacher.
         report: what was read and what was not.
     """
@@ -108,6 +111,7 @@ class Material:
     landmark: int = 0
     causal: bool = False
     mined: Mapping[int, Sequence[Sentence]] = field(default_factory=dict)
+    weights: Mapping[int, Mapping[Sentence, float]] = field(default_factory=dict)
     targets: Targets | None = None
     report: Report = field(default_factory=Report)
 
@@ -183,7 +187,7 @@ def load_material(
     order = [(kind, path) for kind, paths in enumerate(kinds) for path in paths]
     questions: list[Question] = []
     pairs: list[Pair] = []
-    mined: dict[tuple[str, str], list[Sentence]] = {}
+    mined: dict[tuple[str, str], Weighed] = {}
     allow = data.allow_nc
     for number, (kind, path) in enumerate(order):
         progress(f"reading {path.name}", number, len(order))
@@ -199,21 +203,26 @@ def load_material(
     if not (questions or pairs or documents):
         said = "; ".join([*report.lines(), *map(str, report.bad[:3])])
         raise InputError("the data holds nothing that can be trained on", said)
-    alike: dict[str, list[Sentence]] = {}
+    alike: dict[str, Weighed] = {}
     for (_, words), found in mined.items():
-        alike.setdefault(words, []).extend(found)
+        alike.setdefault(words, {}).update(found)
+    own = {
+        number: mined[question.name, question.words]
+        for number, question in enumerate(questions)
+        if mined.get((question.name, question.words))
+    }
     return Material(
         texts=texts.all,
         questions=questions,
-        pairs=[_with_mined(pair, alike.get(pair.words, ()), texts.all) for pair in pairs],
+        pairs=[_with_mined(pair, alike.get(pair.words, {}), texts.all) for pair in pairs],
         documents=documents,
         opening=texts.tokenizer.opening,
         landmark=texts.tokenizer.landmark,
         causal=causal,
-        mined={
-            number: mined[question.name, question.words]
-            for number, question in enumerate(questions)
-            if mined.get((question.name, question.words))
+        mined={number: list(found) for number, found in own.items()},
+        weights={
+            number: {place: weight for place, weight in found.items() if weight < 1}
+            for number, found in own.items()
         },
         targets=Targets(MeanTeacher(data.teacher, data.context, device=device), cache)
         if data.teacher
@@ -222,12 +231,19 @@ def load_material(
     )
 
 
-def _with_mined(pair: Pair, mined: Iterable[Sentence], texts: Sequence[Text]) -> Pair:
+def _with_mined(pair: Pair, mined: Weighed, texts: Sequence[Text]) -> Pair:
     """A pair with the sentences that were mined for its query."""
     own = pair.text.ids.tobytes()
-    parts = [replace(texts[t].part(n, n + 1), name="") for t, n in mined]
-    found = tuple(part for part in parts if part.ids.tobytes() not in own)
-    return replace(pair, negatives=pair.negatives + found) if found else pair
+    parts = [
+        (replace(texts[t].part(n, n + 1), name=""), weight) for (t, n), weight in mined.items()
+    ]
+    found = [(part, weight) for part, weight in parts if part.ids.tobytes() not in own]
+    sure = (1.0,) * (len(pair.negatives) - len(pair.weights))
+    return replace(
+        pair,
+        negatives=(*pair.negatives, *(part for part, _ in found)),
+        weights=(*pair.weights, *sure, *(weight for _, weight in found)),
+    )
 
 
 def _titled(texts: Texts) -> Iterator[Pair]:

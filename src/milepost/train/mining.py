@@ -6,11 +6,11 @@ output:
 
     {"id": "q1", "question": "Who lays the eggs?", "document": "bees", "spans": [[25, 49]],
      "positive": 0.71, "negatives": [
-       {"document": "bees", "span": [0, 24], "score": 0.4, "by": "landmarks"}, …]}
+       {"document": "bees", "span": [0, 24], "score": 0.4, "weight": 0.99, "by": "landmarks"}, …]}
 
-``score`` and ``positive`` are cosines of landmarks with the question: whoever weighs negatives by
-how surely they are ones (CET, distillation) has them. ``by`` is ``landmarks``, ``words`` (BM25)
-or ``both``.
+``score`` and ``positive`` are cosines of landmarks with the question. ``weight`` is the chance that
+the sentence is no answer, given that nobody marked it (``coupled.trust``); training counts the
+negative that often. ``by`` is ``landmarks``, ``words`` (BM25) or ``both``.
 """
 
 from __future__ import annotations

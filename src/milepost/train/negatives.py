@@ -17,6 +17,7 @@ from typing import Any
 
 from milepost.errors import InputError
 from milepost.search.lexical import terms
+from milepost.train.coupled import trust
 from milepost.types import Span
 
 LIKE_EVIDENCE = "scores like the evidence"
@@ -41,6 +42,8 @@ class Limits:
         around: sentences on each side of the evidence that are left alone.
         depth: candidates that are looked at, by landmarks and by words each.
         shortest: distinct terms that a negative has at least.
+        selected: chance that a sentence which answers was marked, see ``coupled.trust``; 1: every
+            negative counts alike.
     """
 
     document: int = 8
@@ -50,6 +53,7 @@ class Limits:
     around: int = 1
     depth: int = 48
     shortest: int = 4
+    selected: float = 0.5
 
     def __post_init__(self) -> None:
         """Check them.
@@ -61,6 +65,8 @@ class Limits:
             raise InputError(f"below is {self.below:g}", "a share of the score: above 0, at most 1")
         if not 0 < self.similar <= 1:
             raise InputError(f"similar is {self.similar:g}", "a share: above 0, at most 1")
+        if not 0 < self.selected <= 1:
+            raise InputError(f"selected is {self.selected:g}", "a chance: above 0, at most 1")
         if min(self.document, self.collection, self.around) < 0 or self.depth < 1:
             raise InputError("a number of sentences is negative", "0 or more, depth 1 or more")
         if self.document + self.collection == 0:
@@ -157,7 +163,8 @@ def choose(
         dropped: gets one for every candidate that is none, by reason.
 
     Yields:
-        ``document``, ``span``, ``score`` and ``by`` (``landmarks``, ``words`` or ``both``).
+        ``document``, ``span``, ``score``, ``weight`` (how surely it is none) and ``by``
+        (``landmarks``, ``words`` or ``both``).
     """
     verdicts: dict[tuple[str, Span], str] = {}
     seen: set[frozenset[str]] = set()
@@ -182,7 +189,13 @@ def choose(
         by = "both" if all(key in f for f in found_by) else (
             "landmarks" if key in found_by[0] else "words"
         )  # fmt: skip
-        yield {"document": name, "span": list(span), "score": round(scores[key], 4), "by": by}
+        yield {
+            "document": name,
+            "span": list(span),
+            "score": round(scores[key], 4),
+            "weight": round(trust(scores[key], evidence.score, limits.selected), 4),
+            "by": by,
+        }
 
 
 def _common(a: frozenset[str], b: frozenset[str]) -> float:

@@ -16,6 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from milepost.train.coupled import true_negative
 from milepost.train.losses.contrast import each_against_negatives
 from milepost.train.losses.precision import wide
 
@@ -42,11 +43,7 @@ def posterior_weights(
     most_relevant: float = 0.95,
     selected: tuple[float, float] = (0.02, 0.98),
 ) -> Tensor:
-    """``P(not relevant | not labelled) = (1 - r) / (1 - r s)``, in [0, 1]; no gradient.
-
-    The weight that makes an unlabelled document's expected loss, as a negative, that of the truth:
-    ``P(label = 0) * weight = 1 - r``. Both probabilities are held off the ends, where a
-    model that is too sure of itself would take a document out of training for good.
+    """``P(not relevant | not labelled)``, in [0, 1]: ``coupled.true_negative``, no gradient.
 
     Args:
         relevance: probabilities ``r``, any shape.
@@ -54,9 +51,12 @@ def posterior_weights(
         most_relevant: upper bound of ``r``.
         selected: bounds of ``s``.
     """
-    r = wide(relevance.detach()).clamp(0.0, most_relevant)
-    s = wide(selection.detach()).clamp(*selected)
-    return (1.0 - r) / (1.0 - r * s)
+    return true_negative(
+        wide(relevance.detach()),
+        wide(selection.detach()),
+        most_relevant=most_relevant,
+        selected=selected,
+    )
 
 
 def effective_sample_size(weights: Tensor) -> Tensor:
@@ -143,9 +143,29 @@ def weighted_contrast(
         weights: ``(q, n)``, from ``posterior_weights``; read at negatives only, 0 leaves one out.
         temperature: divides the scores.
     """
+    weighed, counted = weigh(scores, negative, weights, temperature)
+    return each_against_negatives(weighed, positive, counted, temperature)
+
+
+def weigh(
+    scores: Tensor, negative: Tensor, weights: Tensor, temperature: float
+) -> tuple[Tensor, Tensor]:
+    """Scores and negatives in which a negative of weight ``w`` counts as ``w`` of them.
+
+    ``s + t log w`` at negatives, for whatever contrast comes after; 0 leaves one out.
+
+    Args:
+        scores: ``(q, n)`` similarities.
+        negative: ``(q, n)`` bool.
+        weights: ``(q, n)``, read at negatives only; no gradient.
+        temperature: of the contrast.
+
+    Returns:
+        The scores, and the negatives that are left.
+    """
     counted = negative & (weights > 0)
     logs = wide(weights.detach()).masked_fill(~counted, 1.0).log()
-    return each_against_negatives(wide(scores) + temperature * logs, positive, counted, temperature)
+    return wide(scores) + temperature * logs, counted
 
 
 def product_entropy(relevance: Tensor, selection: Tensor, labels: Tensor) -> Tensor:

@@ -19,6 +19,7 @@ from torch import Tensor
 
 from milepost.errors import nearest
 from milepost.train.batches import Batch, Piece, around, queries_of, windows_of
+from milepost.train.coupled import TEMPERATURE
 from milepost.train.data import Question
 from milepost.train.losses import (
     FORMS,
@@ -31,6 +32,7 @@ from milepost.train.losses import (
     position_aware,
     posterior_weights,
     similarities,
+    weigh,
 )
 from milepost.train.material import Material
 from milepost.train.objectives.base import (
@@ -44,9 +46,6 @@ from milepost.train.objectives.base import (
     spread_of,
     thinned,
 )
-
-_RELEVANCE = 0.05
-"""Difference of a teacher's cosines that makes a sentence e times as likely an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +70,7 @@ class MarkedStage:
         rank: weight of the divergence from the teacher's ranking of the candidates.
         selected: chance that a sentence which answers was marked; sentences that the teacher
             finds likely count as negatives by what is left (``losses.posterior_weights``). 1: all
-            negatives are sure.
+            negatives are sure. Mined sentences have weights of their own, which go first.
         halo_dropout: chance of a window to lose the context on a side of its sentence, each side.
         question_dropout: chance of each token of a question to be left out; two stay.
         dimensions: widths at which vectors are trained to be good (Matryoshka); empty: the full.
@@ -192,17 +191,13 @@ class Marked:
         queries = encode(queries_of(ids, material.opening, material.landmark))
         positive, negative = self.candidates(questions, batch.owners)
         teacher = self._teacher(asked, batch, landmarks)
-        weights = self._doubts(teacher, positive) if teacher and stage.selected < 1 else None
+        weights = self._weights(asked, batch.owners, teacher, positive).to(landmarks.device)
         found = (torch.from_numpy(batch.owners), [(q.text, q.evidence) for q in questions])
         distance = None if stage.alpha is None else distances_of(*found).to(landmarks.device)
 
         def contrast(scores: Tensor) -> Tensor:
             right, wrong = marked(positive, scores), marked(negative, scores)
-            if weights is not None:
-                # As weighted_contrast: a negative of weight w is w of them.
-                wrong = wrong & (weights > 0)
-                logs = weights.masked_fill(~wrong, 1.0).log()
-                scores = scores + stage.temperature * logs
+            scores, wrong = weigh(scores, wrong, weights, stage.temperature)
             if distance is None:
                 return each_against_negatives(scores, right, wrong, stage.temperature)
             alpha = stage.alpha or 0.0
@@ -274,12 +269,29 @@ class Marked:
             )
         )
 
-    def _doubts(self, teacher: _Taught, positive: NDArray[np.bool_]) -> Tensor:
-        """Weights of the candidates as negatives, ``(q, n)``."""
-        right = marked(positive, teacher.scores)
-        best = teacher.scores.masked_fill(~right, -1.0).amax(dim=1, keepdim=True)
-        relevance = torch.sigmoid((teacher.scores - best) / _RELEVANCE)
-        return posterior_weights(relevance, torch.full_like(relevance, self.stage.selected))
+    def _weights(
+        self,
+        asked: Sequence[int],
+        owners: NDArray[np.int64],
+        teacher: _Taught | None,
+        positive: NDArray[np.bool_],
+    ) -> Tensor:
+        """Weights of the candidates as negatives, ``(q, n)``: mined, else the teacher's, else 1."""
+        if teacher and self.stage.selected < 1:
+            right = marked(positive, teacher.scores)
+            best = teacher.scores.masked_fill(~right, -1.0).amax(dim=1, keepdim=True)
+            relevance = torch.sigmoid((teacher.scores - best) / TEMPERATURE)
+            selection = torch.full_like(relevance, self.stage.selected)
+            weights = posterior_weights(relevance, selection)
+        else:
+            weights = torch.ones(positive.shape)
+        places = [(int(text), int(sentence)) for text, sentence in owners]
+        for row, number in enumerate(asked):
+            said = self.material.weights.get(number, {})
+            for column, place in enumerate(places) if said else ():
+                if place in said:
+                    weights[row, column] = said[place]
+        return weights
 
 
 @dataclass(frozen=True, slots=True)

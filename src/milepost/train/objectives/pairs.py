@@ -13,7 +13,13 @@ from torch import Tensor
 from milepost.errors import nearest
 from milepost.train.batches import assemble, queries_of
 from milepost.train.data import Text
-from milepost.train.losses import any_against_negatives, means_of, over_prefixes, similarities
+from milepost.train.losses import (
+    any_against_negatives,
+    means_of,
+    over_prefixes,
+    similarities,
+    weigh,
+)
 from milepost.train.material import Material
 from milepost.train.objectives.base import (
     Encode,
@@ -38,7 +44,8 @@ class PairsStage:
 
     Attributes:
         pairs: of a step. All passages of the step are candidates for all queries.
-        negatives: hard ones of each query, where its pair has some.
+        negatives: hard ones of each query, where its pair has some; for their own query they count
+            by their weights.
         landmarks: ``passage``: one landmark closes the whole passage, as in the paper;
             ``sentences``: one closes each sentence, and both their mean and one of them have to
             win; ``both``: one or the other, drawn for each passage.
@@ -88,9 +95,14 @@ class Pairs:
         stage, material = self.stage, self.material
         chosen = random.sample(material.pairs, min(stage.pairs, len(material.pairs)))
         texts = [pair.text for pair in chosen]
-        for pair in chosen:
-            room = min(stage.negatives, len(pair.negatives))
-            texts += random.sample(pair.negatives, room) if room else []
+        doubts: list[tuple[int, int, float]] = []
+        for row, pair in enumerate(chosen):
+            sure = (1.0,) * (len(pair.negatives) - len(pair.weights))
+            held = list(zip(pair.negatives, (*pair.weights, *sure), strict=True))
+            room = min(stage.negatives, len(held))
+            for text, weight in random.sample(held, room) if room else []:
+                doubts.append((row, len(texts), weight))
+                texts.append(text)
         whole = [
             stage.landmarks == "passage" or (stage.landmarks == "both" and random.random() < 0.5)
             for _ in texts
@@ -102,6 +114,9 @@ class Pairs:
             (n, _units(text, one)) for n, (text, one) in enumerate(zip(texts, whole, strict=True))
         ]
         owner = torch.tensor([n for n, row in rows for _ in row])
+        trusted = torch.ones(same.shape)
+        for row, column, weight in doubts:
+            trusted[row, column] = weight
         opening, landmark = material.opening, material.landmark
         passages = [
             assemble(
@@ -115,17 +130,19 @@ class Pairs:
         queries = [queries_of(chunk, opening, landmark) for chunk in chunks_of(ids, stage.chunk)]
         told: dict[str, float] = {}
 
-        def contrast(scores: Tensor, right: Tensor) -> Tensor:
-            return any_against_negatives(scores, right, ~right, stage.temperature)
+        def contrast(scores: Tensor, right: Tensor, weights: Tensor) -> Tensor:
+            weighed, wrong = weigh(scores, ~right, weights.to(scores.device), stage.temperature)
+            return any_against_negatives(weighed, right, wrong, stage.temperature)
 
         def of_vectors(asking: Tensor, landmarks: Tensor) -> Tensor:
             place = owner.to(landmarks.device)
             right = marked(same, landmarks)
             found = means_of(landmarks, place, len(texts))
-            document = contrast(similarities(asking, found), right)
+            document = contrast(similarities(asking, found), right, trusted)
             if all(whole):
                 return document
-            return document + contrast(similarities(asking, landmarks), right[:, place])
+            sentences = similarities(asking, landmarks)
+            return document + contrast(sentences, right[:, place], trusted[:, owner])
 
         def loss(asking: Tensor, landmarks: Tensor) -> Tensor:
             told["spread"] = spread_of(landmarks)
@@ -134,9 +151,10 @@ class Pairs:
 
         value = backward(encode, (queries, passages), loss)
         right = torch.from_numpy(same)
-        level = contrast(torch.zeros(same.shape), right)
+        level = contrast(torch.zeros(same.shape), right, trusted)
         if not all(whole):
-            level = level + contrast(torch.zeros(len(chosen), len(owner)), right[:, owner])
+            even = torch.zeros(len(chosen), len(owner))
+            level = level + contrast(even, right[:, owner], trusted[:, owner])
         return {"loss": value.item(), "floor": level.item(), **told}
 
 

@@ -1,0 +1,186 @@
+"""``milepost lab audit``: how many hard negatives are answers that nobody marked."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from milepost.cli.options import Settings, common, json_option, model_option
+from milepost.cli.progress import Counter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from milepost.evaluate.types import Split
+    from milepost.lab.coupled import Arm
+    from milepost.lab.false_negatives import Audit, Hide
+
+
+@click.command(
+    short_help="How many hard negatives are unmarked answers.",
+    epilog="""\b
+Examples:
+  milepost lab audit --data ../shared/data
+  milepost lab audit meetings --hide pooled --rankers words,landmarks,minilm
+  milepost lab audit --generated
+
+See docs/pooling/coupled.md.""",
+)
+@click.argument("tasks", nargs=-1)
+@click.option(
+    "--data", metavar="FOLDER", type=click.Path(path_type=Path), help="The folder of the tasks."
+)
+@click.option(
+    "--split", type=click.Choice(["train", "dev", "test"]), default="dev", show_default=True
+)
+@click.option(
+    "--documents",
+    type=click.IntRange(min=1),
+    default=6,
+    show_default=True,
+    metavar="N",
+    help="Documents of each task, at most.",
+)
+@click.option(
+    "--hide",
+    type=click.Choice(["random", "pooled"]),
+    default="random",
+    show_default=True,
+    help="Which sentence of the evidence was marked: any, or the best by shared words.",
+)
+@click.option(
+    "--rankers",
+    default="words,landmarks,search",
+    show_default=True,
+    help="Who ranks: words, landmarks, search, minilm.",
+)
+@click.option(
+    "--selected",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=0.5,
+    show_default=True,
+    help="As of milepost mine: chance that a sentence which answers was marked.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of what is kept.")
+@click.option("--generated", is_flag=True, help="A made world instead, where the truth is known.")
+@click.option(
+    "--seeds",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="Generated worlds.",
+)
+@click.option(
+    "--cache", metavar="FOLDER", type=click.Path(path_type=Path), help="Keep vectors here."
+)
+@json_option
+@model_option
+@common
+@click.pass_obj
+def audit(
+    settings: Settings,
+    tasks: tuple[str, ...],
+    data: Path | None,
+    split: Split,
+    documents: int,
+    hide: Hide,
+    rankers: str,
+    selected: float,
+    seed: int,
+    generated: bool,
+    seeds: int,
+    cache: Path | None,
+    as_json: bool,
+    model: str | None,
+) -> int:
+    """Hide marked evidence of TASKS, and count it among the sentences mined as hard negatives.
+
+    TASKS are those of milepost eval; squad_articles where none is named. The share of hidden
+    answers at a rank is how often a hard negative from there is false, at least.
+    """
+    if generated:
+        from milepost.lab.coupled import compare
+
+        arms = list(compare(seeds=seeds))
+        click.echo(_json(arms) if as_json else "\n".join(_arms(arms)))
+        return 0
+    from milepost.engine.folder import cache_folder
+    from milepost.evaluate.names import Workshop
+    from milepost.evaluate.session import data_folder
+    from milepost.evaluate.tasks.names import load
+    from milepost.evaluate.tasks.protocol import take
+    from milepost.evaluate.vectors import Vectors
+    from milepost.lab.false_negatives import audit as audited
+    from milepost.train.negatives import Limits
+
+    names = [name.strip() for name in rankers.split(",") if name.strip()]
+    vectors = Vectors((cache or cache_folder() / "lab") / "vectors.sqlite")
+    workshop = Workshop(vectors=vectors, model=model)
+    found = []
+    with Counter(settings) as counter:
+        for name in tasks or ("squad_articles",):
+            task = take(load(name, split, data_folder(data)), documents=documents)
+            found.append(
+                audited(
+                    task,
+                    workshop.encoder(),
+                    names,
+                    hide=hide,
+                    limits=Limits(selected=selected),
+                    minilm=workshop.embedder("minilm") if "minilm" in names else None,
+                    seed=seed,
+                    progress=lambda doing, done, of: counter("", doing, done, of),
+                )
+            )
+    if as_json:
+        click.echo(_json(found))
+    else:
+        for each in found:
+            click.echo("\n".join(_rows(each)))
+    return 0
+
+
+def _json(rows: Iterable[Audit | Arm]) -> str:
+    return json.dumps([asdict(row) for row in rows], indent=1)
+
+
+def _rows(found: Audit) -> Iterable[str]:
+    """An audit as a table."""
+    yield (
+        f"{found.task}: {found.questions} questions about {found.documents} documents, "
+        f"{found.hidden} sentences of their evidence hidden"
+    )
+    yield f"{'':34}share of hidden answers   weight of hidden / others"
+    yield (
+        f"{'ranked by':<10}{'rank':>8}{'count':>7}{'':9}{'all':>5}  {'95 %':^13}  {'mined':>5}"
+        f"   {'mine':^13}{'product model':^15}"
+    )
+    for row in found.rows:
+        place = str(row.first) if row.first == row.last else f"{row.first}–{row.last}"
+        yield (
+            f"{row.ranker:<10}{place:>8}{row.count:>7}{'':9}{row.share:>5.3f}  "
+            f"{f'{row.low:.3f}–{row.high:.3f}':^13}  {row.share_passed:>5.3f}   "
+            f"{_pair(row.mined):^13}{_pair(row.coupled):^15}"
+        )
+    told = ", ".join(f"{name} {value:.3f}" for name, value in found.areas.items())
+    yield f"a hidden answer weighs less than another sentence with chance: {told}"
+
+
+def _pair(weights: tuple[float | None, float | None]) -> str:
+    return " / ".join("–" if weight is None else f"{weight:.2f}" for weight in weights)
+
+
+def _arms(arms: Iterable[Arm]) -> Iterable[str]:
+    """The generated worlds as a table."""
+    yield f"{'rho':>4}  {'relevance model':<16}{'AUC':>7}{'sd':>7}{'bias':>8}  both models apart"
+    for arm in arms:
+        apart = "" if arm.apart is None else f"{arm.apart:.4f}"
+        yield (
+            f"{arm.rho:>4.1f}  {arm.name:<16}{arm.area:>7.3f}{arm.spread:>7.3f}"
+            f"{arm.bias:>+8.3f}  {apart}"
+        )

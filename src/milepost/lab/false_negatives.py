@@ -1,0 +1,355 @@
+"""How many hard negatives are answers that nobody marked: CET's claim, where the truth is known.
+
+Questions with several sentences of evidence are asked as if one annotator had marked one of them;
+the others are hidden. Every sentence of the document but that one is then a would-be negative. How
+many of the highest ranked are hidden answers, by rank and by who ranks, is the share of false
+negatives that mining there would take in: a lower bound, as more may answer than was ever marked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from random import Random
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from milepost.encoder import Encoder
+from milepost.errors import InputError, nearest
+from milepost.evaluate.embedders import Embedder
+from milepost.evaluate.statistics import interval
+from milepost.evaluate.systems.landmark import Milepost
+from milepost.evaluate.types import Question, Task
+from milepost.lab.coupled import area
+from milepost.search.lexical import question_terms, terms
+from milepost.train.collection import Block, Sentences, Statistics, sentences_of
+from milepost.train.coupled import Floats, fit_product, trust
+from milepost.train.made import Source
+from milepost.train.negatives import Candidate, Evidence, Limits, reason
+
+Hide = Literal["random", "pooled"]
+"""Which sentence of the evidence was marked: any, or the one that shared words rank best, as where
+annotators judged what BM25 showed them."""
+
+RANKERS = {
+    "words": "BM25 over the sentences",
+    "landmarks": "cosine of the model's landmarks",
+    "search": "the search as users have it, both fused",
+    "minilm": "cosine of all-MiniLM-L6-v2, each sentence alone",
+}
+"""Who ranks the would-be negatives."""
+
+BUCKETS = ((1, 1), (2, 2), (3, 5), (6, 10), (11, 20), (21, 50))
+"""First and last rank, from 1."""
+
+_DEPTH = BUCKETS[-1][1]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A question of which one sentence is marked.
+
+    Attributes:
+        read: its document.
+        asked: the question's words.
+        kept: the sentence that is marked.
+        hidden: the other sentences of the evidence.
+        cosines, words: ``(n,)`` scores of all sentences, by landmarks and by BM25.
+        lists: ranker → sentences, best first, at most 50, the marked one left out.
+    """
+
+    read: Sentences
+    asked: str
+    kept: int
+    hidden: frozenset[int]
+    cosines: NDArray[np.float32]
+    words: NDArray[np.float32]
+    lists: Mapping[str, Sequence[int]]
+
+    @property
+    def document(self) -> str:
+        """Name of its document."""
+        return self.read.source.document.name
+
+    @cached_property
+    def listed(self) -> list[int]:
+        """All sentences that some ranker lists, ascending."""
+        return sorted({n for ranked in self.lists.values() for n in ranked})
+
+    def passes(self, number: int, limits: Limits) -> bool:
+        """Whether ``milepost mine`` would take a sentence for a negative."""
+        words = frozenset(terms(self.read.text(self.kept)))
+        evidence = Evidence(float(self.cosines[self.kept]), [words])
+        found = Candidate(
+            self.document,
+            self.read.spans[number],
+            self.read.text(number),
+            float(self.cosines[number]),
+            abs(number - self.kept),
+        )
+        return not reason(found, evidence, limits)
+
+    def trust(self, number: int, selected: float) -> float:
+        """The weight that ``milepost mine`` gives a sentence as a negative."""
+        return trust(float(self.cosines[number]), float(self.cosines[self.kept]), selected)
+
+    def features(self, numbers: Sequence[int]) -> tuple[Floats, Floats]:
+        """What relevance and what selection is told by.
+
+        Of relevance: the cosine, and its distance from the document's mean in standard deviations.
+        Of selection, what drives judging: log rank by words, place in the document, log length.
+
+        Returns:
+            ``(k, 2)`` and ``(k, 3)``.
+        """
+        rows = np.asarray(numbers, np.int64)
+        cosines = self.cosines.astype(np.float64)
+        text = np.stack((cosines, (cosines - cosines.mean()) / (cosines.std() + 1e-9)), axis=1)
+        rank = np.empty(len(self.words))
+        rank[np.argsort(-self.words, kind="stable")] = np.arange(len(self.words))
+        place = np.arange(len(self.words)) / max(1, len(self.words) - 1)
+        length = [float(end - start) for start, end in self.read.spans]
+        shown = np.stack((np.log1p(rank), place, np.log1p(length)), axis=1)
+        return text[rows], shown[rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One ranker's would-be negatives of some ranks.
+
+    Attributes:
+        ranker: of ``RANKERS``.
+        first, last: ranks, from 1.
+        count: sentences.
+        share: of them that are hidden answers.
+        low, high: its 95 % interval, documents resampled.
+        passed: sentences that pass the filter of ``milepost mine``.
+        share_passed: of those that are hidden answers; 0 where none passes.
+        mined: mean weight as negatives that ``milepost mine`` gives hidden answers, then others;
+            None where there are none.
+        coupled: the same by the product model.
+    """
+
+    ranker: str
+    first: int
+    last: int
+    count: int
+    share: float
+    low: float
+    high: float
+    passed: int
+    share_passed: float
+    mined: tuple[float | None, float | None]
+    coupled: tuple[float | None, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """What came of one task.
+
+    Attributes:
+        task: its name.
+        questions, documents: with more than one sentence of evidence.
+        hidden: sentences that were hidden.
+        rows: by ranker and rank.
+        areas: chance that a hidden answer gets a lower weight than another listed sentence (0.5:
+            the weights know nothing), by ``mined`` and ``coupled``.
+    """
+
+    task: str
+    questions: int
+    documents: int
+    hidden: int
+    rows: tuple[Row, ...]
+    areas: Mapping[str, float]
+
+
+def audit(
+    task: Task,
+    encoder: Encoder,
+    rankers: Sequence[str] = ("words", "landmarks", "search"),
+    *,
+    hide: Hide = "random",
+    limits: Limits | None = None,
+    minilm: Embedder | None = None,
+    seed: int = 0,
+    progress: Callable[[str, int, int], object] = lambda *_: None,
+) -> Audit:
+    """Hide evidence of a task and look for it among its would-be negatives.
+
+    Args:
+        task: whose evidence is marked.
+        encoder: its landmarks.
+        rankers: of ``RANKERS``.
+        hide: see ``Hide``.
+        limits: of mining: its filter and its ``selected``.
+        minilm: what the ranker of that name reads with.
+        seed: of what is kept.
+        progress: called with the task's name, and how many of its documents are read.
+
+    Raises:
+        InputError: no such ranker, or no question with several sentences of evidence.
+    """
+    for name in rankers:
+        if name not in RANKERS or (name == "minilm" and minilm is None):
+            hint = f"{nearest(name, RANKERS)}rankers: {', '.join(RANKERS)}"
+            raise InputError(f"there is no ranker {name!r} here", hint)
+    limits = limits or Limits()
+    found = list(_cases(task, encoder, rankers, hide, minilm, seed, progress))
+    if not found:
+        raise InputError(
+            f"no question of {task.name} has two sentences of evidence",
+            "audit another task, or more of its questions",
+        )
+    told = _product_weights(found)
+    mined = [{n: case.trust(n, limits.selected) for n in case.listed} for case in found]
+    hidden = np.array([n in case.hidden for case in found for n in case.listed], float)
+    areas = {
+        name: area(np.array([-w[n] for case, w in zip(found, weights, strict=True)
+                             for n in case.listed]), hidden)
+        for name, weights in (("mined", mined), ("coupled", told))
+    }  # fmt: skip
+    rows = tuple(
+        row
+        for name in rankers
+        for bucket in BUCKETS
+        if (row := _row(name, bucket, found, limits, mined, told)) is not None
+    )
+    documents = {case.document for case in found}
+    count = sum(len(case.hidden) for case in found)
+    return Audit(task.name, len(found), len(documents), count, rows, areas)
+
+
+def _cases(
+    task: Task,
+    encoder: Encoder,
+    rankers: Sequence[str],
+    hide: Hide,
+    minilm: Embedder | None,
+    seed: int,
+    progress: Callable[[str, int, int], object],
+) -> Iterable[Case]:
+    random = Random(seed)
+    by_document: dict[str, list[Question]] = {}
+    for question in task.questions:
+        by_document.setdefault(question.document, []).append(question)
+    wanted = {word for question in task.questions for word in question_terms(question.text)}
+    statistics = Statistics(wanted)
+    reads: list[Sentences] = []
+    for document in task.documents:
+        if document.name in by_document:
+            reads.append(sentences_of(Source(document), encoder))
+            statistics.add(reads[-1])
+            progress(task.name, len(reads), len(by_document))
+    for read in reads:
+        asked = by_document[read.source.document.name]
+        evidence = [read.touching(question.spans) for question in asked]
+        several = [pair for pair in zip(asked, evidence, strict=True) if len(pair[1]) > 1]
+        if not several:
+            continue
+        questions = [question.text for question, _ in several]
+        block = Block([read], statistics)
+        cosines = np.stack([encoder.encode_query(each) for each in questions]) @ read.vectors.T
+        words = np.stack([block.by_words(each) for each in questions])
+        orders = {
+            name: _orders(name, read, questions, cosines, words, encoder, minilm)
+            for name in rankers
+        }
+        for row, (question, marked) in enumerate(several):
+            best = max(marked, key=lambda n: (float(words[row, n]), -n))
+            kept = random.choice(marked) if hide == "random" else best
+            lists = {
+                name: [n for n in order[row] if n != kept][:_DEPTH]
+                for name, order in orders.items()
+            }
+            others = frozenset(marked) - {kept}
+            yield Case(read, question.text, kept, others, cosines[row], words[row], lists)
+
+
+def _orders(
+    ranker: str,
+    read: Sentences,
+    questions: Sequence[str],
+    cosines: NDArray[np.float32],
+    words: NDArray[np.float32],
+    encoder: Encoder,
+    minilm: Embedder | None,
+) -> list[list[int]]:
+    """For each question the best 51 sentences of one ranker."""
+    if ranker == "search":
+        opened = Milepost("landmark", encoder).open([read.source.document])
+        places = [ranking.best(_DEPTH + 1) for ranking in opened.search(questions)]
+        return [[read.touching([(p.start, p.end)])[0] for p in each] for each in places]
+    if ranker == "minilm":
+        assert minilm is not None
+        sentences, _ = minilm.texts([read.text(n) for n in range(len(read.spans))])
+        scores = minilm.questions(questions) @ sentences.T
+    else:
+        scores = cosines if ranker == "landmarks" else words
+    best = np.argsort(-scores, axis=1, kind="stable")[:, : _DEPTH + 1]
+    # Without a word in common BM25 has no opinion, and nothing is mined by it.
+    return [
+        [int(n) for n in row if ranker != "words" or own[n] > 0]
+        for row, own in zip(best, scores, strict=True)
+    ]
+
+
+def _product_weights(found: Sequence[Case]) -> list[dict[int, float]]:
+    """Weights of the listed sentences as negatives, by EM that sees what is marked and no more."""
+    rows = [[case.kept, *case.listed] for case in found]
+    parts = [case.features(numbers) for case, numbers in zip(found, rows, strict=True)]
+    text, shown = (np.concatenate([part[kind] for part in parts]) for kind in (0, 1))
+    text, shown = ((each - each.mean(0)) / (each.std(0) + 1e-9) for each in (text, shown))
+    labels = np.concatenate([[1.0, *(0.0 for _ in case.listed)] for case in found])
+    expected = len(found) / sum(1 + len(case.hidden) for case in found)
+    model = fit_product(text, shown, labels, expected=expected, strength=0.1 * len(labels))
+    cuts = np.cumsum([len(numbers) for numbers in rows])[:-1]
+    weights = np.split(model.weights(text, shown), cuts)
+    return [
+        dict(zip(numbers, own.tolist(), strict=True))
+        for numbers, own in zip(rows, weights, strict=True)
+    ]
+
+
+def _row(
+    ranker: str,
+    bucket: tuple[int, int],
+    found: Sequence[Case],
+    limits: Limits,
+    mined: Sequence[Mapping[int, float]],
+    told: Sequence[Mapping[int, float]],
+) -> Row | None:
+    """One row; None where no list is so long."""
+    first, last = bucket
+    places = [
+        (at, n) for at, case in enumerate(found) for n in case.lists[ranker][first - 1 : last]
+    ]
+    if not places:
+        return None
+    hidden = [n in found[at].hidden for at, n in places]
+    low, high = interval([float(h) for h in hidden], [found[at].document for at, _ in places])
+    passed = [h for (at, n), h in zip(places, hidden, strict=True) if found[at].passes(n, limits)]
+
+    def means(weights: Sequence[Mapping[int, float]]) -> tuple[float | None, float | None]:
+        yes, no = (
+            [weights[at][n] for (at, n), h in zip(places, hidden, strict=True) if h == wanted]
+            for wanted in (True, False)
+        )
+        return (float(np.mean(yes)) if yes else None), (float(np.mean(no)) if no else None)
+
+    return Row(
+        ranker=ranker,
+        first=first,
+        last=last,
+        count=len(places),
+        share=float(np.mean(hidden)),
+        low=low,
+        high=high,
+        passed=len(passed),
+        share_passed=float(np.mean(passed)) if passed else 0.0,
+        mined=means(mined),
+        coupled=means(told),
+    )

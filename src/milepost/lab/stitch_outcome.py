@@ -1,0 +1,114 @@
+"""What came of the stitch experiment, and its means over seeds."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from milepost.model.stitch.starts import STARTS
+
+MAIN = "least_squares"
+"""What the stitches of the arm ``pool`` begin with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Descendant:
+    """One encoder of one seed.
+
+    Attributes:
+        arm: ``pool``, ``early exit`` or ``alone``; ``start:KIND`` before the paths are trained and
+            ``random``, ``transpose`` … after.
+        name: of its path.
+        seed: of the run.
+        parameters: that it runs, its table's included.
+        operations: on one window, by formula.
+        milliseconds: of one window on this machine, median.
+        agreement: mean cosine of its landmarks with the ancestor's, in the space that they share.
+        recall: share of the ancestor's ten nearest among its own.
+    """
+
+    arm: str
+    name: str
+    seed: int
+    parameters: int
+    operations: int
+    milliseconds: float
+    agreement: float
+    recall: float
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of it.
+
+    Attributes:
+        descendants: every encoder of every arm and seed.
+        matrix: names of the pool's descendants, and of each pair the recall with documents by the
+            one (row) and questions by the other (column), mean over seeds.
+        costs: floating-point operations of training: of the ancestor's reading, each arm's.
+        updates: steps that trained each block of the pool, mean over seeds.
+        sentences: held out.
+    """
+
+    descendants: tuple[Descendant, ...]
+    matrix: tuple[tuple[str, ...], tuple[tuple[float, ...], ...]]
+    costs: dict[str, float]
+    updates: dict[str, float]
+    sentences: int
+
+
+def mean_over_seeds(outcome: Outcome, arms: Sequence[str]) -> Iterator[tuple[Descendant, float]]:
+    """Each descendant of some arms with the means of its seeds, and the deviation of its recall.
+
+    Args:
+        outcome: of ``run``.
+        arms: in this order.
+    """
+    for arm in arms:
+        rows: dict[str, list[Descendant]] = {}
+        for each in outcome.descendants:
+            if each.arm == arm:
+                rows.setdefault(each.name, []).append(each)
+        for held in rows.values():
+            recalls = [each.recall for each in held]
+            mean = replace(
+                held[0],
+                milliseconds=statistics.fmean(each.milliseconds for each in held),
+                agreement=statistics.fmean(each.agreement for each in held),
+                recall=statistics.fmean(recalls),
+            )
+            yield mean, statistics.pstdev(recalls)
+
+
+@dataclass(frozen=True, slots=True)
+class StartTold:
+    """What one way to begin the stitches is worth: means over the stitched paths and seeds.
+
+    Attributes:
+        start: of ``STARTS``.
+        before, after: agreement and recall, before the paths are trained and after.
+    """
+
+    start: str
+    before: tuple[float, float]
+    after: tuple[float, float]
+
+
+def starts_of(outcome: Outcome) -> Iterator[StartTold]:
+    """Every start of an outcome; the narrow and the wide encoder, without a stitch, left out."""
+
+    def told(arm: str) -> tuple[float, float]:
+        rows = [
+            each
+            for each in outcome.descendants
+            if each.arm == arm and each.name not in ("narrow", "wide")
+        ]
+        return (
+            statistics.fmean(each.agreement for each in rows),
+            statistics.fmean(each.recall for each in rows),
+        )
+
+    for start in STARTS:
+        after = "pool" if start == MAIN else start
+        yield StartTold(start, told(f"start:{start}"), told(after))

@@ -1,0 +1,260 @@
+"""Distillation of auxiliaries from a landmark encoder, and training of stitched paths.
+
+Each step is one batch of windows of real sentences. The ancestor has read them once; its landmark
+vectors, centred and on their principal axes, are what every descendant is drawn to: by cosine, and
+by the similarities within the batch.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from milepost.errors import InputError
+from milepost.model.bert import Bert
+from milepost.model.landmark_encoder import LandmarkEncoder
+from milepost.model.stitch.affine import Affine
+from milepost.model.stitch.paths import Path
+from milepost.model.stitch.pool import EncoderPool
+from milepost.model.stitch.starts import recorded
+from milepost.train.batches import Batch
+from milepost.train.check import vectors_of
+from milepost.train.light import principal_axes
+from milepost.train.losses import away_from, divergence, similarities
+
+_WARM_UP = 20
+_TEMPERATURE = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """One batch and what the ancestor made of it.
+
+    Attributes:
+        batch: windows.
+        vectors: ``(n, a)`` the ancestor's landmarks.
+        depths: of each matched depth the ancestor's states, ``(tokens, a)``; of the last one the
+            landmarks' alone.
+    """
+
+    batch: Batch
+    vectors: Tensor
+    depths: Sequence[Tensor]
+
+    @property
+    def valid(self) -> Tensor:
+        """Which tokens are no padding, ``(b, t)``."""
+        return self.batch.sentences >= 0
+
+
+def matched(ancestor: int, depth: int) -> list[int]:
+    """Which ancestor block each block of an auxiliary is matched with.
+
+    The last of each ``ancestor / depth``-th part, from 0.
+
+    Raises:
+        InputError: the auxiliary is deeper than its ancestor.
+
+    >>> matched(6, 3), matched(12, 3)
+    ([1, 3, 5], [3, 7, 11])
+    """
+    if not 1 <= depth <= ancestor:
+        raise InputError(f"{depth} blocks out of {ancestor}", "an auxiliary is the shallower")
+    return [(number + 1) * ancestor // depth - 1 for number in range(depth)]
+
+
+@torch.no_grad()
+def lesson(ancestor: LandmarkEncoder, batch: Batch, depth: int) -> Lesson:
+    """Let the ancestor read a batch.
+
+    Raises:
+        InputError: the ancestor is no BERT of ours, whose blocks cannot be seen.
+    """
+    backbone = ancestor.backbone
+    if not isinstance(backbone, Bert):
+        raise InputError(
+            f"an ancestor of kind {ancestor.config.get('model_type')!r}", "distil from a bert"
+        )
+    layers = backbone.layers
+    chosen = [layers[number] for number in matched(len(layers), depth)]
+    with recorded(chosen) as states:
+        vectors = vectors_of(ancestor, batch)
+    masks = [batch.sentences >= 0] * (depth - 1) + [batch.used]
+    return Lesson(batch, vectors, [s[mask] for s, mask in zip(states, masks, strict=True)])
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """The space that all descendants share: the ancestor's, centred, on its principal axes.
+
+    Centred, because landmarks have a common direction: drawn to targets with it, a small encoder
+    learns that and nothing else (all cosines 0.49, and lists no better than chance).
+
+    Attributes:
+        middle: ``(a,)`` mean of the ancestor's landmarks.
+        axes: ``(a, width)``; the identity where the width is the ancestor's.
+    """
+
+    middle: Tensor
+    axes: Tensor
+
+    def __call__(self, vectors: Tensor) -> Tensor:
+        """Targets ``(n, width)``, unit length, of the ancestor's ``(n, a)``."""
+        return F.normalize((vectors - self.middle) @ self.axes, dim=-1)
+
+
+def space_of(lessons: Sequence[Lesson], width: int) -> Space:
+    """The space of so many numbers that keeps most of what the ancestor says of the lessons."""
+    vectors = torch.cat([each.vectors for each in lessons])
+    axes = torch.eye(width)
+    if width != vectors.shape[1]:
+        axes = torch.from_numpy(principal_axes(vectors.numpy(), width))
+    return Space(vectors.mean(0), axes)
+
+
+def loss_of(vectors: Tensor, targets: Tensor) -> Tensor:
+    """One minus the cosine, plus the divergence of similarities within the batch.
+
+    Each row asks which of the others is like it: ``losses.divergence`` at temperature 0.1.
+    """
+    others = ~torch.eye(len(vectors), dtype=torch.bool, device=vectors.device)
+    own, theirs = similarities(vectors, vectors), similarities(targets, targets)
+    alike = divergence(own, theirs, others, _TEMPERATURE, _TEMPERATURE)
+    return away_from(vectors, targets) + alike
+
+
+@torch.no_grad()
+def inherit_tables(auxiliary: Bert, ancestor: Bert) -> None:
+    """Begin the embeddings of an auxiliary as the ancestor's on their principal axes.
+
+    The tables stay as they are in training, which an experiment on few sentences would spoil.
+    """
+    words = ancestor.embeddings["word_embeddings"].weight
+    width = auxiliary.width
+    axes = torch.eye(width)
+    if width < words.shape[1]:
+        axes = torch.from_numpy(principal_axes(words.numpy(), width))
+    for name in ("word_embeddings", "position_embeddings", "token_type_embeddings"):
+        own: Any = auxiliary.embeddings[name]
+        rows: Any = ancestor.embeddings[name]
+        own.weight.copy_((rows.weight @ axes)[: len(own.weight)])
+        own.weight.requires_grad_(False)
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """How training goes.
+
+    Attributes:
+        steps: how many.
+        rate: peak of AdamW's; warmed up over 20 steps, then a cosine to nothing.
+        matching: weight of the error of matched depths beside the vectors' loss.
+        seed: of what is drawn.
+    """
+
+    steps: int
+    rate: float = 2e-3
+    matching: float = 0.02
+    seed: int = 0
+
+    def optimizer(self, parameters: Sequence[nn.Parameter]) -> torch.optim.Optimizer:
+        """AdamW on what is trained; what a step leaves alone does not move."""
+        trained = [each for each in parameters if each.requires_grad]
+        return torch.optim.AdamW(trained, lr=self.rate, weight_decay=0.01)
+
+    def go(self, optimizer: torch.optim.Optimizer, step: int, loss: Tensor) -> None:
+        """Send the gradients back and take step ``step``, from 0."""
+        share = min(1.0, (step + 1) / _WARM_UP)
+        for group in optimizer.param_groups:
+            group["lr"] = self.rate * share * 0.5 * (1 + math.cos(math.pi * step / self.steps))
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        nn.utils.clip_grad_norm_(
+            [each for group in optimizer.param_groups for each in group["params"]], 1.0
+        )
+        optimizer.step()
+
+
+def distil(
+    pool: EncoderPool,
+    which: str,
+    lessons: Sequence[Lesson],
+    space: Space,
+    schedule: Schedule,
+) -> list[Affine]:
+    """Train one auxiliary alone, with a map from the ancestor's states to each of its blocks.
+
+    The maps are trained too, which one version of the paper's code forgot.
+
+    Args:
+        pool: its ``narrow`` or ``wide`` part is changed in place.
+        which: ``narrow`` or ``wide``.
+        lessons: at least one.
+        space: see there.
+        schedule: see there.
+
+    Returns:
+        The maps, one for each block.
+    """
+    encoder = pool.encoder(which).train()
+    layers = (pool.narrow if which == "narrow" else pool.wide).layers
+    width = pool.configs[which]["hidden_size"]
+    torch.manual_seed(schedule.seed)
+    maps = nn.ModuleList(nn.Linear(each.shape[1], width) for each in lessons[0].depths)
+    optimizer = schedule.optimizer([*encoder.parameters(), *maps.parameters()])
+    random = Random(schedule.seed)
+    for step in range(schedule.steps):
+        one = random.choice(lessons)
+        with recorded(layers) as states:
+            vectors = vectors_of(encoder, one.batch)
+        masks = [one.valid] * (len(states) - 1) + [one.batch.used]
+        away = sum(
+            F.mse_loss(own[mask], down(theirs))
+            for own, mask, down, theirs in zip(states, masks, maps, one.depths, strict=True)
+        )
+        loss = loss_of(vectors, space(one.vectors)) + schedule.matching * away
+        schedule.go(optimizer, step, loss)
+    return [Affine.of(each) for each in maps if isinstance(each, nn.Linear)]
+
+
+def train_paths(
+    pool: EncoderPool,
+    paths: Sequence[Path],
+    lessons: Sequence[Lesson],
+    space: Space,
+    schedule: Schedule,
+    chances: Sequence[float] | None = None,
+) -> list[Path]:
+    """Train some paths of a pool together: each step draws one of them and one lesson.
+
+    Args:
+        pool: changed in place.
+        paths: which are drawn.
+        lessons: at least one.
+        space: see there.
+        schedule: see there.
+        chances: of the paths; None for all alike.
+
+    Returns:
+        The paths that were drawn, in order.
+    """
+    encoders = {path: pool.encoder(path).train() for path in paths}
+    # Each once: paths share their weights.
+    held = {id(each): each for one in encoders.values() for each in one.parameters()}
+    optimizer = schedule.optimizer(list(held.values()))
+    random = Random(schedule.seed)
+    drawn = []
+    for step in range(schedule.steps):
+        path = random.choices(paths, chances)[0]
+        one = random.choice(lessons)
+        vectors = vectors_of(encoders[path], one.batch)
+        schedule.go(optimizer, step, loss_of(vectors, space(one.vectors)))
+        drawn.append(path)
+    return drawn

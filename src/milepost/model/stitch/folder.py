@@ -1,0 +1,68 @@
+"""A pool on disk: one folder with two files, out of which every size is read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file, save_file
+
+from milepost.errors import InputError, ModelError
+from milepost.model.stitch.pool import EncoderPool
+
+CONFIG, WEIGHTS = "pool.json", "pool.safetensors"
+SCHEMA = 1
+_MEND = f"a pool is a folder with {CONFIG} and {WEIGHTS}"
+
+
+def save_pool(pool: EncoderPool, folder: Path, dtype: torch.dtype = torch.float16) -> None:
+    """Write the weights once, whatever the number of descendants, and what they are.
+
+    ``pool.json`` names the descendants with their parameters, for who chooses among them.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    said = {
+        "schema": SCHEMA,
+        **pool.configs,
+        "kernel": pool.kernel,
+        "own_sentence": pool.own_sentence,
+        "sizes": {size: path.name for size, path in pool.sizes.items()},
+        "descendants": {path.name: pool.parameters_of(path) for path in pool.paths},
+    }
+    (folder / CONFIG).write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
+    weights = {name: each.to(dtype).contiguous() for name, each in pool.state_dict().items()}
+    save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})
+
+
+def load_pool(folder: Path) -> EncoderPool:
+    """The pool that ``save_pool`` wrote; float32, evaluation mode.
+
+    ``load_pool(folder).encoder("S")`` is its smallest encoder.
+
+    Raises:
+        ModelError: a file is missing or damaged, or of a newer schema.
+    """
+    try:
+        said: dict[str, Any] = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        weights = load_file(folder / WEIGHTS)
+    except FileNotFoundError as error:
+        raise ModelError(f"{folder} is no pool: {error}", _MEND) from error
+    except Exception as error:  # safetensors raises its own
+        raise ModelError(f"{folder} cannot be read: {error}", _MEND) from error
+    if said.get("schema") != SCHEMA:
+        raise ModelError(f"{folder / CONFIG} is of another schema than {SCHEMA}", "update milepost")
+    try:
+        pool = EncoderPool(
+            said["narrow"], said["wide"], kernel=said["kernel"], own_sentence=said["own_sentence"]
+        )
+    except (InputError, KeyError, TypeError, ValueError) as error:
+        raise ModelError(f"{folder / CONFIG} is damaged: {error}", "write it again") from error
+    own = pool.state_dict()
+    missing = sorted(name for name in own if name not in weights)
+    if missing:
+        raise ModelError(f"{folder / WEIGHTS} lacks {missing[0]}", _MEND)
+    pool.load_state_dict({name: weights[name].float() for name in own})
+    pool.eval()
+    return pool

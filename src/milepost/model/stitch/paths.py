@@ -1,0 +1,141 @@
+"""Which blocks a descendant runs: paths through two auxiliaries of equal depth.
+
+A path ``(j, k)`` runs the narrow blocks 0 to j, a stitch, and the wide blocks k to the end. Which
+pairs there are says a window of ``kernel`` blocks that slides over both depths; all pairs of one
+window share its stitch, a pair in two windows has the first one's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from milepost.errors import InputError
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Path:
+    """The blocks of one descendant.
+
+    Attributes:
+        narrow: blocks of the narrow auxiliary, from its first.
+        first, last: blocks of the wide one, ``last`` exclusive; none where they are equal.
+        stitch: number of the shared stitch; -1 where nothing is stitched, or where the narrow
+            one alone leaves by its own map into the wide one's space.
+    """
+
+    narrow: int
+    first: int
+    last: int
+    stitch: int = -1
+
+    @property
+    def blocks(self) -> int:
+        """How many it runs: of depth D, stitched ones D to D + 2 with a kernel of 2."""
+        return self.narrow + self.last - self.first
+
+    @property
+    def name(self) -> str:
+        """``narrow``, ``wide``, ``j-k`` of a stitched one, ``wide:2`` of one that ends early."""
+        if not self.narrow:
+            return "wide" if self.stitch == -1 else f"wide:{self.last}"
+        return "narrow" if self.first == self.last else f"{self.narrow - 1}-{self.first}"
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What it trains: ``narrow embeddings``, ``narrow 0``, ``stitch 0``, ``wide 1``."""
+        return (
+            "narrow embeddings" if self.narrow else "wide embeddings",
+            *(f"narrow {n}" for n in range(self.narrow)),
+            *([f"stitch {self.stitch}"] if self.narrow else []),
+            *(f"wide {n}" for n in range(self.first, self.last)),
+        )
+
+
+EXIT = -2
+"""``stitch`` of a path that ends early: no stitch, and not the whole wide auxiliary."""
+
+
+def pairs(depth: int, kernel: int = 2, stride: int = 1) -> list[tuple[int, int, int]]:
+    """``(j, k, stitch)`` of all stitched paths, ascending.
+
+    Kernel 2 and stride 1, as published, give ``3 D - 2`` pairs with ``|j - k| <= 1`` and ``D - 1``
+    stitches, of which the first serves four pairs and the others three.
+
+    Args:
+        depth: blocks of each auxiliary.
+        kernel: blocks of a window.
+        stride: of the window.
+
+    Raises:
+        InputError: a number below 1, or a window that is deeper than the auxiliaries.
+
+    >>> [(j, k) for j, k, stitch in pairs(3) if stitch == 1]
+    [(1, 2), (2, 1), (2, 2)]
+    """
+    if min(depth, kernel, stride) < 1 or kernel > depth:
+        raise InputError(
+            f"a window of {kernel} blocks in steps of {stride} over {depth}",
+            "numbers from 1, the window no deeper than the encoders",
+        )
+    found: dict[tuple[int, int], int] = {}
+    for number, start in enumerate(range(0, depth - kernel + 1, stride)):
+        inside = range(start, start + kernel)
+        for pair in ((j, k) for j in inside for k in inside):
+            found.setdefault(pair, number)
+    return [(j, k, stitch) for (j, k), stitch in sorted(found.items())]
+
+
+def paths(depth: int, kernel: int = 2, stride: int = 1) -> list[Path]:
+    """All descendants: the narrow auxiliary, the stitched ones, the wide one; ``3 D`` of them."""
+    stitched = [Path(j + 1, k, depth, stitch) for j, k, stitch in pairs(depth, kernel, stride)]
+    return [Path(depth, depth, depth), *stitched, Path(0, 0, depth)]
+
+
+def early_exits(depth: int) -> list[Path]:
+    """The wide auxiliary cut after each of its blocks, the shortest first; the last is whole."""
+    return [Path(0, 0, last, EXIT) for last in range(1, depth)] + [Path(0, 0, depth)]
+
+
+def visits(chosen: Sequence[Path], chances: Sequence[float] | None = None) -> dict[str, float]:
+    """How often each part is trained: the sum of the chances of the paths that run it.
+
+    Args:
+        chosen: the paths.
+        chances: of each; None counts paths.
+    """
+    found: dict[str, float] = {}
+    for path, chance in zip(chosen, chances or [1.0] * len(chosen), strict=True):
+        for part in path.parts:
+            found[part] = found.get(part, 0.0) + chance
+    return found
+
+
+def balanced(chosen: Sequence[Path], uniform: float = 0.5, rounds: int = 500) -> list[float]:
+    """Chances of the paths under which no part is trained much less than another.
+
+    Of uniform sampling the ends of the two auxiliaries, where they meet, get the least: 3 of 18
+    at depth 6. The fair chances maximise ``sum over parts of log(visits)`` (as the weights of a
+    mixture, by EM, whose sum never falls); a share stays uniform so that every path is trained.
+
+    Args:
+        chosen: the paths.
+        uniform: share of the uniform chances.
+        rounds: of EM.
+
+    Raises:
+        InputError: no path, or a share outside of 0 to 1.
+    """
+    if not chosen or not 0 <= uniform <= 1:
+        raise InputError(
+            f"{len(chosen)} paths with a uniform share of {uniform:g}", "some paths, 0 to 1"
+        )
+    even = 1.0 / len(chosen)
+    fair = [even] * len(chosen)
+    for _ in range(rounds):
+        often = visits(chosen, fair)
+        fair = [
+            chance * sum(1.0 / often[part] for part in path.parts) / len(often)
+            for path, chance in zip(chosen, fair, strict=True)
+        ]
+    return [uniform * even + (1.0 - uniform) * chance for chance in fair]

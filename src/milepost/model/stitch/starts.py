@@ -1,0 +1,134 @@
+"""What the stitches of a pool begin with, before any descendant is trained.
+
+``random`` leaves them as they were made. ``transpose`` and ``pinv`` go from the narrow states back
+to the ancestor's, by the maps that distillation trained, and on to the wide ones: the paper's way
+and the same with an inverse. ``least_squares`` asks the activations themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal, get_args
+
+import torch
+from torch import Tensor, nn
+
+from milepost.errors import InputError, nearest
+from milepost.model.bert import embed
+from milepost.model.stitch.affine import Affine, identity, least_squares, mean
+from milepost.model.stitch.pool import EncoderPool
+
+Start = Literal["random", "transpose", "pinv", "least_squares"]
+STARTS: tuple[Start, ...] = get_args(Start)
+
+Windows = Sequence[tuple[Tensor, Tensor]]
+"""Token ids and which of them are no padding, ``(b, t)`` int64 and bool."""
+
+
+@contextmanager
+def recorded(blocks: Sequence[nn.Module]) -> Iterator[list[Tensor]]:
+    """The outputs of some blocks, in the order in which they run, while the context is open."""
+    found: list[Tensor] = []
+
+    def keep(_module: nn.Module, _given: Any, output: Tensor) -> None:
+        found.append(output)
+
+    hooks = [block.register_forward_hook(keep) for block in blocks]
+    try:
+        yield found
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def from_distillation(
+    pool: EncoderPool,
+    kind: Literal["transpose", "pinv"],
+    narrow: Sequence[Affine],
+    wide: Sequence[Affine] | None = None,
+) -> None:
+    """Set the stitches by the maps of the distillation.
+
+    A stitch takes the mean of the maps of the narrow depths that it serves, turns it round, and
+    goes on by the mean of the maps of the wide depths it leads to.
+
+    Args:
+        pool: changed in place.
+        kind: how a map is turned round.
+        narrow: of each block, from the ancestor's matched states to the narrow block's output.
+        wide: the same of the wide blocks; None where they have the ancestor's own space.
+
+    Raises:
+        InputError: there is not one map for each block.
+    """
+    if len(narrow) != pool.depth or (wide is not None and len(wide) != pool.depth):
+        raise InputError(f"{len(narrow)} maps for {pool.depth} blocks", "one for each block")
+    for number, stitch in enumerate(pool.stitches):
+        served = [path for path in pool.paths if path.narrow and path.stitch == number]
+        down = mean([narrow[path.narrow - 1] for path in served])
+        # What enters wide block k is what left block k - 1; the first has the embeddings' alone,
+        # for which nothing was matched: its own block's map is the nearest.
+        up = (
+            identity(pool.wide.width)
+            if wide is None
+            else mean([wide[max(0, path.first - 1)] for path in served])
+        )
+        back = down.transposed() if kind == "transpose" else down.inverted()
+        back.then(up).write(stitch)
+
+
+@torch.no_grad()
+def from_activations(pool: EncoderPool, windows: Windows, pull: float = 1e-4) -> None:
+    """Set the stitches by least squares, jointly over all paths that share one.
+
+    From what leaves narrow block j to what enters wide block k of the wide auxiliary alone, the
+    embeddings for k = 0, over all tokens.
+
+    Args:
+        pool: changed in place.
+        windows: real text.
+        pull: ridge, see ``affine.least_squares``.
+    """
+    leaves: list[list[Tensor]] = [[] for _ in range(pool.depth)]
+    enters: list[list[Tensor]] = [[] for _ in range(pool.depth)]
+    for ids, valid in windows:
+        allowed = valid[:, None, None, :]
+        states = embed(pool.narrow.embeddings, ids)
+        for held, layer in zip(leaves, pool.narrow.layers, strict=True):
+            states = layer(states, allowed)
+            held.append(states[valid])
+        states = embed(pool.wide.embeddings, ids)
+        for held, layer in zip(enters, pool.wide.layers, strict=True):
+            held.append(states[valid])
+            states = layer(states, allowed)
+    start, end = ([torch.cat(held) for held in kind] for kind in (leaves, enters))
+    for number, stitch in enumerate(pool.stitches):
+        served = [path for path in pool.paths if path.narrow and path.stitch == number]
+        x = torch.cat([start[path.narrow - 1] for path in served])
+        y = torch.cat([end[path.first] for path in served])
+        least_squares(x, y, pull).write(stitch)
+
+
+def begin(
+    pool: EncoderPool,
+    kind: str,
+    *,
+    narrow: Sequence[Affine] = (),
+    wide: Sequence[Affine] | None = None,
+    windows: Windows = (),
+) -> None:
+    """Set the stitches in one of the ``STARTS``; what a kind does not need may be left out.
+
+    Raises:
+        InputError: there is no such start, or what it needs is missing.
+    """
+    if kind in ("transpose", "pinv"):
+        from_distillation(pool, "transpose" if kind == "transpose" else "pinv", narrow, wide)
+    elif kind == "least_squares":
+        if not windows:
+            raise InputError("least squares without activations", "give some windows of text")
+        from_activations(pool, windows)
+    elif kind != "random":
+        hint = f"{nearest(kind, STARTS)}starts: {', '.join(STARTS)}"
+        raise InputError(f"stitches cannot begin with {kind!r}", hint)
