@@ -33,7 +33,7 @@ def test_a_byte_control_reads_the_words_of_the_ids(tmp_path, monkeypatch):
 
 
 def test_controls_are_rows():
-    assert read_row(f"mean@{CONTROLS[-1]}").network == CONTROLS[-1]
+    assert [read_row(f"mean@{name}").network for name in CONTROLS] == list(CONTROLS)
 
 
 def test_digits_are_a_task():
