@@ -39,7 +39,7 @@ def test_controls_are_rows():
 def test_digits_are_a_task():
     """A figure an image; rows that read a query, or another network, are no rows of it."""
     digits = pytest.importorskip("milepost.lab.digits")
-    pytest.importorskip("sklearn", reason="needs the rivals extra")
+    pytest.importorskip("sklearn", reason="needs the lab extra")
     task = images()
     assert len(task.asked.names) == 1797 - digits.TRAINED
     assert task.fits(Row("mean"))

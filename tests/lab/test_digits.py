@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 torch = pytest.importorskip("torch", reason="needs the train extra")
-pytest.importorskip("sklearn", reason="needs scikit-learn, which the rivals extra brings")
+pytest.importorskip("sklearn", reason="needs the lab extra")
 
 from milepost import pooling  # noqa: E402
 from milepost.errors import InputError, MissingExtra  # noqa: E402
@@ -97,5 +97,5 @@ def test_operators_are_compared_on_the_same_images():
 def test_without_scikit_learn_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
     digits.cache_clear()
-    with pytest.raises(MissingExtra, match=r"milepost\[rivals\]"):
+    with pytest.raises(MissingExtra, match=r"milepost\[lab\]"):
         train_digits("mean")

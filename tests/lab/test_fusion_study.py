@@ -75,7 +75,7 @@ def test_tasks_that_do_not_exist_are_named():
 
 
 def test_digit_pairs_are_balanced_and_no_picture_is_beside_itself():
-    pytest.importorskip("sklearn", reason="needs scikit-learn, which the rivals extra brings")
+    pytest.importorskip("sklearn", reason="needs the lab extra")
     task = named("digits")
     assert task.train.true.float().mean() == pytest.approx(0.5, abs=0.03)
     same = (task.test.x == task.test.y).all(-1)[:, 0]

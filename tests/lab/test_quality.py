@@ -130,7 +130,7 @@ def test_the_probe_is_ridge_regression_out_of_fold():
     matrix = probes.probe(given.vectors, fold)
     np.testing.assert_allclose(matrix.sum(axis=1), 1)
     assert not matrix[fold[:, None] == fold].any()
-    linear = pytest.importorskip("sklearn.linear_model", reason="no dependency of ours")
+    linear = pytest.importorskip("sklearn.linear_model", reason="needs the lab extra")
     train, test = fold != 2, fold == 2
     middle = given.vectors[train] - given.vectors[train].mean(axis=0)
     alpha = 0.01 * (middle**2).sum() / train.sum()

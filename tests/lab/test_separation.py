@@ -128,7 +128,7 @@ def test_weights_count_points_as_often():
 
 
 def test_against_scikit_learn():
-    metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is no dependency of ours")
+    metrics = pytest.importorskip("sklearn.metrics", reason="needs the lab extra")
     rng = np.random.default_rng(0)
     labels = np.concatenate([np.arange(4), rng.integers(0, 4, 56)])
     points = rng.standard_normal((60, 9)) + 0.5 * labels[:, None]

@@ -139,7 +139,7 @@ def digits() -> tuple[Tensor, Tensor]:
     Raises:
         MissingExtra: scikit-learn, which holds them, is not installed.
     """
-    found = require("sklearn.datasets", extra="rivals").load_digits()
+    found = require("sklearn.datasets", extra="lab").load_digits()
     order = torch.randperm(len(found.target), generator=torch.Generator().manual_seed(0))
     images = torch.from_numpy(found.images).float() / 16
     return images[order], torch.from_numpy(found.target).long()[order]

@@ -44,7 +44,7 @@ def images() -> Measure:
     Raises:
         MissingExtra: scikit-learn is not installed.
     """
-    require("sklearn", extra="rivals")
+    require("sklearn", extra="lab")
     from milepost.lab import digits
 
     count = len(digits.digits()[1]) - digits.TRAINED
