@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.cli.options import Settings, common, json_option, model_option
+from milepost.cli.options import Settings, common, count_option, json_option, model_option
 from milepost.cli.progress import Counter
 
 if TYPE_CHECKING:
@@ -37,14 +37,7 @@ See docs/pooling/coupled.md.""",
 @click.option(
     "--split", type=click.Choice(["train", "dev", "test"]), default="dev", show_default=True
 )
-@click.option(
-    "--documents",
-    type=click.IntRange(min=1),
-    default=6,
-    show_default=True,
-    metavar="N",
-    help="Documents of each task, at most.",
-)
+@count_option("--documents", 6, "Documents of each task, at most.")
 @click.option(
     "--hide",
     type=click.Choice(["random", "pooled"]),
@@ -67,14 +60,7 @@ See docs/pooling/coupled.md.""",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of what is kept.")
 @click.option("--generated", is_flag=True, help="A made world instead, where the truth is known.")
-@click.option(
-    "--seeds",
-    type=click.IntRange(min=1),
-    default=10,
-    show_default=True,
-    metavar="N",
-    help="Generated worlds.",
-)
+@count_option("--seeds", 10, "Generated worlds.")
 @click.option(
     "--cache", metavar="FOLDER", type=click.Path(path_type=Path), help="Keep vectors here."
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.cli.options import Interrupted, Settings, common, say
+from milepost.cli.options import Interrupted, Settings, common, count_option, say
 from milepost.cli.progress import Counter
 
 if TYPE_CHECKING:
@@ -44,9 +44,7 @@ docs/pooling.md.""",
     show_default=True,
     help="Train pooling and head, or compare what is pooled as it is.",
 )
-@click.option(
-    "--seeds", type=click.IntRange(1), default=3, show_default=True, metavar="N", help="How many."
-)
+@count_option("--seeds", 3, "How many.")
 @click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="The first.")
 @click.option(
     "--steps",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from milepost.cli.options import Settings, common, json_option
+from milepost.cli.options import Settings, common, count_option, json_option
 from milepost.cli.progress import Counter
 from milepost.cli.records import print_json
 
@@ -57,31 +57,12 @@ and sum-K (K planted products or sums). See docs/pooling/bilinear.md.""",
     metavar="N",
     help="Training steps. [default: digits 600, others 200]",
 )
-@click.option(
-    "--seeds",
-    type=click.IntRange(min=1),
-    default=3,
-    show_default=True,
-    metavar="N",
-    help="Trainings of each fusion.",
-)
+@count_option("--seeds", 3, "Trainings of each fusion.")
 @click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="The first seed.")
-@click.option(
-    "--documents",
-    type=click.IntRange(min=1),
-    default=12,
-    show_default=True,
-    metavar="N",
-    help="Documents of FOLDER to learn from, at most; half as many are tested.",
+@count_option(
+    "--documents", 12, "Documents of FOLDER to learn from, at most; half as many are tested."
 )
-@click.option(
-    "--candidates",
-    type=click.IntRange(min=2),
-    default=16,
-    show_default=True,
-    metavar="N",
-    help="Sentences of each question that are ranked again.",
-)
+@count_option("--candidates", 16, "Sentences of each question that are ranked again.", least=2)
 @click.option(
     "--model",
     metavar="NAME|FOLDER",

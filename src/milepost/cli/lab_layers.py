@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from milepost.cli.columns import columns
-from milepost.cli.options import Settings, common, json_option
+from milepost.cli.options import Settings, common, count_option, json_option
 from milepost.cli.progress import Counter
 
 if TYPE_CHECKING:
@@ -46,33 +46,10 @@ number of comparisons. See docs/pooling/multilayer.md.""",
     multiple=True,
     help="Where the topic can be read; several times for several. [default: all]",
 )
-@click.option(
-    "--datasets",
-    type=click.IntRange(min=1),
-    default=2,
-    show_default=True,
-    metavar="N",
-    help="Networks with topics and texts, at each place.",
-)
-@click.option(
-    "--steps",
-    type=click.IntRange(min=1),
-    default=60,
-    show_default=True,
-    metavar="N",
-    help="Of training.",
-)
-@click.option(
-    "--rank",
-    type=click.IntRange(min=0),
-    default=4,
-    show_default=True,
-    metavar="N",
-    help="Rank of LoRA; 0 leaves the network as it is.",
-)
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the first dataset."
-)
+@count_option("--datasets", 2, "Networks with topics and texts, at each place.")
+@count_option("--steps", 60, "Of training.")
+@count_option("--rank", 4, "Rank of LoRA; 0 leaves the network as it is.", least=0)
+@count_option("--seed", 0, "Of the first dataset.", least=0)
 @json_option
 @common
 @click.pass_obj

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from milepost.cli.options import Settings, common, json_option
+from milepost.cli.options import Settings, common, count_option, json_option
 from milepost.cli.progress import Counter
 from milepost.cli.records import print_json
 
@@ -27,30 +27,9 @@ Texts are generated. See docs/pooling/ponet.md.""",
     show_default=True,
     help="What is learned: nested lists of operations, topics of byte-level texts.",
 )
-@click.option(
-    "--longest",
-    type=click.IntRange(min=64),
-    default=96,
-    show_default=True,
-    metavar="N",
-    help="Tokens of a text, at most.",
-)
-@click.option(
-    "--steps",
-    type=click.IntRange(min=1),
-    default=100,
-    show_default=True,
-    metavar="N",
-    help="Training steps of 32 texts.",
-)
-@click.option(
-    "--seeds",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Trainings of each row.",
-)
+@count_option("--longest", 96, "Tokens of a text, at most.", least=64)
+@count_option("--steps", 100, "Training steps of 32 texts.")
+@count_option("--seeds", 1, "Trainings of each row.")
 @click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="The first seed.")
 @click.option(
     "--lengths",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from milepost.cli.options import Settings, common, json_option, model_option
+from milepost.cli.options import Settings, common, count_option, json_option, model_option
 from milepost.cli.progress import Counter
 
 NAMES = ("brake", "one-low", "one-all", "polca", "polca-kept", "in-band", "slow", "limit")
@@ -70,10 +70,8 @@ for. See docs/pooling/power.md.""",
     help="Only this one; may be given again. [default: all; for --sweep polca and polca-kept]",
 )
 @click.option("--sweep", type=click.Choice(SWEEPS), help="Vary one constant instead of servers.")
-@click.option(
-    "--seeds", type=click.IntRange(1), default=5, show_default=True, help="Runs of each row."
-)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The first.")
+@count_option("--seeds", 5, "Runs of each row.")
+@count_option("--seed", 0, "The first.", least=0)
 @click.option(
     "--speed",
     metavar="FILE",

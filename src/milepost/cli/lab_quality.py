@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from milepost.cli.columns import columns
-from milepost.cli.options import Settings, common, json_option, model_option
+from milepost.cli.options import Settings, common, count_option, json_option, model_option
 from milepost.cli.progress import Counter
 from milepost.errors import InputError
 
@@ -49,14 +49,7 @@ exits with 1 where the alarm rings. See docs/pooling/quality.md.""",
 @click.option(
     "--landmarks", is_flag=True, help="Measure every sentence's vector, not every text's."
 )
-@click.option(
-    "--neighbours",
-    type=click.IntRange(min=1),
-    default=10,
-    show_default=True,
-    metavar="N",
-    help="Of each text that are compared by --against.",
-)
+@count_option("--neighbours", 10, "Of each text that are compared by --against.")
 @click.option(
     "--least",
     type=click.FloatRange(0, 1),
@@ -65,21 +58,8 @@ exits with 1 where the alarm rings. See docs/pooling/quality.md.""",
     metavar="X",
     help="Share of kept neighbours below which --against rings the alarm.",
 )
-@click.option(
-    "--permutations",
-    type=click.IntRange(min=1),
-    default=99,
-    show_default=True,
-    metavar="N",
-    help="Of the labels: no p is under 1/(N+1).",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Of permutations, draws and folds.",
-)
+@count_option("--permutations", 99, "Of the labels: no p is under 1/(N+1).")
+@count_option("--seed", 0, "Of permutations, draws and folds.", least=0)
 @json_option
 @common
 @click.pass_obj

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.cli.options import Settings, common, json_option
+from milepost.cli.options import Settings, common, count_option, json_option
 from milepost.cli.progress import Counter
 from milepost.cli.records import print_json
 
@@ -43,30 +43,9 @@ See docs/pooling/xpool.md.""",
     show_default=True,
     help="Which questions are asked.",
 )
-@click.option(
-    "--questions",
-    type=click.IntRange(min=1),
-    default=200,
-    show_default=True,
-    metavar="N",
-    help="Questions asked of each task, at most.",
-)
-@click.option(
-    "--train-documents",
-    type=click.IntRange(min=1),
-    default=30,
-    show_default=True,
-    metavar="N",
-    help="Documents of each task to learn from, at most.",
-)
-@click.option(
-    "--train-questions",
-    type=click.IntRange(min=1),
-    default=300,
-    show_default=True,
-    metavar="N",
-    help="Questions of each task to learn from, at most.",
-)
+@count_option("--questions", 200, "Questions asked of each task, at most.")
+@count_option("--train-documents", 30, "Documents of each task to learn from, at most.")
+@count_option("--train-questions", 300, "Questions of each task to learn from, at most.")
 @click.option(
     "--keep",
     type=click.IntRange(min=1),
@@ -75,14 +54,7 @@ See docs/pooling/xpool.md.""",
     metavar="K",
     help="Documents that the first stage keeps.",
 )
-@click.option(
-    "--steps",
-    type=click.IntRange(min=1),
-    default=100,
-    show_default=True,
-    metavar="N",
-    help="Training steps of 16 documents.",
-)
+@count_option("--steps", 100, "Training steps of 16 documents.")
 @click.option(
     "--rate",
     type=click.FloatRange(min=0, min_open=True),
@@ -91,14 +63,7 @@ See docs/pooling/xpool.md.""",
     metavar="X",
     help="Learning rate.",
 )
-@click.option(
-    "--heads",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Heads of the attention.",
-)
+@count_option("--heads", 1, "Heads of the attention.")
 @click.option(
     "--temperature",
     type=click.FloatRange(min=0, min_open=True),
@@ -128,14 +93,7 @@ See docs/pooling/xpool.md.""",
     metavar="X",
     help="Foreign share of each document in the robustness column; 0 for none.",
 )
-@click.option(
-    "--seeds",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Trainings; figures are their mean.",
-)
+@count_option("--seeds", 1, "Trainings; figures are their mean.")
 @click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="The first seed.")
 @click.option(
     "--out",

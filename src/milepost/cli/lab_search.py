@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.cli.options import Interrupted, Settings, common, json_option
+from milepost.cli.options import Interrupted, Settings, common, count_option, json_option
 from milepost.cli.progress import Counter
 
 if TYPE_CHECKING:
@@ -55,22 +55,9 @@ Examples:
     show_default=True,
     help="How placements come to nets; may be given several times.",
 )
-@click.option("--seeds", type=click.IntRange(1), default=3, show_default=True, help="Runs of each.")
-@click.option(
-    "--steps",
-    type=click.IntRange(1),
-    default=200,
-    show_default=True,
-    help="Training of one placement alone.",
-)
-@click.option(
-    "--budget",
-    type=click.IntRange(1),
-    default=3,
-    show_default=True,
-    metavar="N",
-    help="A search takes N times those steps.",
-)
+@count_option("--seeds", 3, "Runs of each.")
+@count_option("--steps", 200, "Training of one placement alone.")
+@count_option("--budget", 3, "A search takes N times those steps.")
 @json_option
 @common
 @click.pass_obj

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.cli.options import Interrupted, Settings, common, json_option
+from milepost.cli.options import Interrupted, Settings, common, count_option, json_option
 from milepost.cli.progress import Counter
 
 if TYPE_CHECKING:
@@ -32,10 +32,8 @@ Examples:
     metavar="NAME",
     help="What mixes the coarse map; may be given several times. [default: all]",
 )
-@click.option("--seeds", type=click.IntRange(1), default=1, show_default=True, help="Runs of each.")
-@click.option(
-    "--steps", type=click.IntRange(1), default=200, show_default=True, help="Of training."
-)
+@count_option("--seeds", 1, "Runs of each.")
+@count_option("--steps", 200, "Of training.")
 @json_option
 @common
 @click.pass_obj

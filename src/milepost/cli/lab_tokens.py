@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from milepost.cli.eval_show import columns
-from milepost.cli.options import Settings, common, json_option, model_option
+from milepost.cli.options import Settings, common, count_option, json_option, model_option
 from milepost.cli.progress import Counter
 from milepost.errors import InputError
 
@@ -100,22 +100,8 @@ See docs/pooling/words.md and docs/pooling/bytes.md.""",
     metavar="N",
     help="Training steps.  [default: 100 to 400, by experiment]",
 )
-@click.option(
-    "--seeds",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="--words, --pool: how many.",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    metavar="N",
-    help="The first.",
-)
+@count_option("--seeds", 1, "--words, --pool: how many.")
+@count_option("--seed", 0, "The first.", least=0)
 @model_option
 @json_option
 @common

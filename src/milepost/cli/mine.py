@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.cli.options import Interrupted, Settings, common, model_option, say
+from milepost.cli.options import Interrupted, Settings, common, count_option, model_option, say
 from milepost.cli.progress import Counter
 
 if TYPE_CHECKING:
@@ -36,22 +36,8 @@ stays: the same command goes on where it was stopped. See docs/training-data.md.
 @click.argument("documents", type=GIVEN)
 @click.argument("questions", type=GIVEN, required=False)
 @click.option("--out", type=GIVEN, metavar="FILE", required=True, help="Write JSON lines here.")
-@click.option(
-    "--document",
-    type=click.IntRange(min=0),
-    default=8,
-    show_default=True,
-    metavar="N",
-    help="Negatives of a question from its own document, at most.",
-)
-@click.option(
-    "--collection",
-    type=click.IntRange(min=0),
-    default=8,
-    show_default=True,
-    metavar="N",
-    help="Negatives from all other documents, at most.",
-)
+@count_option("--document", 8, "Negatives of a question from its own document, at most.", least=0)
+@count_option("--collection", 8, "Negatives from all other documents, at most.", least=0)
 @click.option(
     "--below",
     type=click.FloatRange(0, 1, min_open=True),
@@ -68,14 +54,7 @@ stays: the same command goes on where it was stopped. See docs/training-data.md.
     metavar="X",
     help="Drop what shares so many of its words with the evidence.",
 )
-@click.option(
-    "--around",
-    type=click.IntRange(min=0),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Leave so many sentences on each side of the evidence alone.",
-)
+@count_option("--around", 1, "Leave so many sentences on each side of the evidence alone.", least=0)
 @click.option(
     "--selected",
     type=click.FloatRange(0, 1, min_open=True),

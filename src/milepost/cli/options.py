@@ -96,6 +96,20 @@ json_option = click.option(
 )
 
 
+def count_option(
+    name: str, default: int, help_text: str, *, least: int = 1
+) -> Callable[[Command], Command]:
+    """An option that says how many."""
+    return click.option(
+        name,
+        type=click.IntRange(min=least),
+        default=default,
+        show_default=True,
+        metavar="N",
+        help=help_text,
+    )
+
+
 def db_option(help_text: str) -> Callable[[Command], Command]:
     """``--db``, the folder of the index."""
     return click.option("--db", metavar="FOLDER", type=click.Path(path_type=Path), help=help_text)

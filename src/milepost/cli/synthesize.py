@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from milepost.cli.mine import report
-from milepost.cli.options import Interrupted, Settings, common, say
+from milepost.cli.options import Interrupted, Settings, common, count_option, say
 from milepost.cli.progress import Counter
 
 if TYPE_CHECKING:
@@ -57,14 +57,7 @@ Environment:
     metavar="NAMES",
     help="Kinds of question, separated by commas. [default: all]",
 )
-@click.option(
-    "--per-document",
-    type=click.IntRange(min=1),
-    default=4,
-    show_default=True,
-    metavar="N",
-    help="Questions to ask for, of each document.",
-)
+@count_option("--per-document", 4, "Questions to ask for, of each document.")
 @click.option(
     "--top",
     type=click.IntRange(min=0),
@@ -84,14 +77,7 @@ Environment:
     metavar="S",
     help="Seconds for one answer.",
 )
-@click.option(
-    "--tries",
-    type=click.IntRange(min=1),
-    default=6,
-    show_default=True,
-    metavar="N",
-    help="For one answer, waiting longer each time.",
-)
+@count_option("--tries", 6, "For one answer, waiting longer each time.")
 @click.option(
     "--per-minute",
     type=click.FloatRange(0),
