@@ -59,14 +59,14 @@ Examples:
 @click.option(
     "--steps",
     type=click.IntRange(1),
-    default=200,
+    default=250,
     show_default=True,
     help="Training of one placement alone.",
 )
 @click.option(
     "--budget",
     type=click.IntRange(1),
-    default=3,
+    default=2,
     show_default=True,
     metavar="N",
     help="A search takes N times those steps.",
