@@ -56,8 +56,8 @@ Examples:
     help="How placements come to nets; may be given several times.",
 )
 @count_option("--seeds", 3, "Runs of each.")
-@count_option("--steps", 200, "Training of one placement alone.")
-@count_option("--budget", 3, "A search takes N times those steps.")
+@count_option("--steps", 250, "Training of one placement alone.")
+@count_option("--budget", 2, "A search takes N times those steps.")
 @json_option
 @common
 @click.pass_obj

@@ -10,7 +10,7 @@ from torch.nn import functional as F
 from milepost.lab.supernet.placements import Placement
 from milepost.lab.supernet.tasks import Part, Task
 
-BATCH, RATE = 64, 4e-3
+BATCH = 64
 
 
 class Learner:
@@ -27,7 +27,7 @@ class Learner:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             self.net = task.net()
-        self._optimizer = torch.optim.Adam(self.net.parameters(), lr=RATE)
+        self._optimizer = torch.optim.Adam(self.net.parameters(), lr=task.rate)
 
     def step(self, placement: Placement, done: float) -> None:
         """Learn from one batch.
@@ -38,7 +38,7 @@ class Learner:
                 half a cosine over them.
         """
         for group in self._optimizer.param_groups:
-            group["lr"] = RATE * (1 + math.cos(math.pi * done)) / 2
+            group["lr"] = self.task.rate * (1 + math.cos(math.pi * done)) / 2
         inputs, classes = self._rows(self.task.train, BATCH)
         loss = F.cross_entropy(self.net(inputs, placement), classes)
         self._optimizer.zero_grad()

@@ -83,8 +83,8 @@ def study(
     supernets: Sequence[int] = (1, 2, 4),
     assignments: Sequence[Assignment] = ("learnt", "fixed"),
     seeds: int = 3,
-    steps: int = 200,
-    budget: int = 3,
+    steps: int = 250,
+    budget: int = 2,
     progress: Progress = lambda _, __, ___: None,
 ) -> Study:
     """Search with every method, and judge each by training every placement alone.

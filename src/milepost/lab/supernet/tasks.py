@@ -41,6 +41,7 @@ class Task:
         test: fresh ones, that the truth is measured on.
         net: makes a net whose weights serve every placement, from torch's random numbers; called
             with inputs and a placement it gives logits.
+        rate: of learning, at the beginning.
     """
 
     name: str
@@ -52,13 +53,14 @@ class Task:
     choice: Part
     test: Part
     net: Callable[[], nn.Module]
+    rate: float
 
 
 LAYERS, POOLINGS = 6, 2
 SIZES = {"train": 8192, "search": 1024, "choice": 1024, "test": 1024}
 """Examples of each part."""
 
-LENGTH, WIDTH, CHANNELS = 32, 4, 16
+LENGTH, WIDTH, CHANNELS = 32, 8, 16
 SYMBOLS = 4
 MOTIFS = ((0, 2, 2, 2, 1), (1, 2, 2, 2, 0))
 """Alike but for their order; averages of pairs hold what is in them and not in which order."""
@@ -122,17 +124,22 @@ def textures(count: int, rng: np.random.Generator) -> tuple[NDArray[np.float32],
 def planted(seed: int = 0) -> Task:
     """Motifs in order, for the text hierarchy.
 
-    To tell the motifs apart a few blocks must stand before the first halving, and to compare their
-    places a few must stand after the last.
+    To tell the motifs apart something must be done before the first halving: the one block at full
+    length, which every placement has, can set their ends apart. To compare their places blocks
+    must see far, as those after the last halving do.
     """
     layer = [LENGTH * WIDTH * (3 + 2 * CHANNELS)] * LAYERS
-    return _task("planted", motifs, seed, layer, 2, lambda: TextNet(WIDTH, CHANNELS, LAYERS, 2))
+    return _task(
+        "planted", motifs, seed, layer, 2, lambda: TextNet(WIDTH, CHANNELS, LAYERS, 2), 1e-2
+    )
 
 
 def shapes(seed: int = 0) -> Task:
     """Textured discs, for the published form: convolutions and 2x2 max pools."""
     layer = [SIDE**2 * 9 * IMAGE_CHANNELS] + [SIDE**2 * 9 * IMAGE_CHANNELS**2] * (LAYERS - 1)
-    return _task("shapes", textures, seed, layer, 4, lambda: ImageNet(IMAGE_CHANNELS, LAYERS, 4))
+    return _task(
+        "shapes", textures, seed, layer, 4, lambda: ImageNet(IMAGE_CHANNELS, LAYERS, 4), 4e-3
+    )
 
 
 TASKS: dict[str, Callable[[int], Task]] = {"planted": planted, "shapes": shapes}
@@ -159,6 +166,7 @@ def _task(
     layer: list[int],
     shrink: int,
     net: Callable[[], nn.Module],
+    rate: float,
 ) -> Task:
     import numpy as np
 
@@ -175,4 +183,5 @@ def _task(
         [resolution(each, shrink) for each in all_],
         **parts,
         net=net,
+        rate=rate,
     )
