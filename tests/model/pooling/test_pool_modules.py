@@ -115,3 +115,19 @@ def test_it_runs_in_openvino_with_texts_of_any_length(name, tmp_path):
         )
     assert pooling.load(tmp_path / "pooling.npz").operator.name == name
     assert graph(built, **widths).outputs[0].get_any_name() == "vector"
+
+
+def test_several_queries_of_a_text_give_what_each_gives_alone(name):
+    if "queries" not in pooling.names()[name].needs:
+        pytest.skip("this operator reads no query")
+    _, built = made(name)
+    states, given = inputs(name, np.random.default_rng(4), LENGTHS)
+    whole, lengths, kept = as_tensors(name, states, given, padding=float("nan"))
+    kept["queries"] = torch.randn(
+        len(LENGTHS), 3, ASKED, generator=torch.Generator().manual_seed(0)
+    )
+    with torch.no_grad():
+        together = built(whole, lengths, **kept)
+        for number in range(3):
+            alone = built(whole, lengths, **{**kept, "queries": kept["queries"][:, number]})
+            torch.testing.assert_close(together[:, number], alone, rtol=1e-5, atol=1e-6)

@@ -115,10 +115,9 @@ class Pooled(nn.Module):
             numbers: which texts.
             asked: ``(queries, d)`` means of the queries' states.
         """
-        queries, texts = len(asked), len(numbers)
-        repeated = states.some([n for n in numbers for _ in range(queries)], self.reads)
-        pooled = self.pooled(repeated, asked.repeat(texts, 1))
-        vectors: Tensor = self.text(pooled).view(texts, queries, -1).transpose(0, 1)
+        every = asked.expand(len(numbers), -1, -1)
+        pooled = self.pooled(states.some(numbers, self.reads), every)
+        vectors: Tensor = self.text(pooled).transpose(0, 1)
         return vectors
 
 

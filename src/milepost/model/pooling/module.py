@@ -61,12 +61,12 @@ class PoolModule(nn.Module):
             states: ``(texts, longest, d)``, or ``(texts, longest, layers, d)`` for operators that
                 need layers; what stands beyond a text's length is not read.
             lengths: ``(texts,)`` int64.
-            queries: ``(texts, d_q)``.
+            queries: ``(texts, d_q)``; or ``(texts, q, d_q)``, several of each text.
             segments: ``(texts, longest)`` int64: the segment of each token, counted from 0 in each
                 text; None where each token is one.
 
         Returns:
-            ``(texts, d_out)`` float32.
+            ``(texts, d_out)`` float32; ``(texts, q, d_out)`` where each text has several queries.
         """
         mask = torch.arange(states.shape[1], device=states.device)[None] < lengths[:, None]
         shape = (*mask.shape, *(1,) * (states.ndim - 2))
