@@ -108,6 +108,16 @@ def test_what_was_ordered_is_ordered_again_if_asked_for():
     ]
 
 
+def test_ordering_again_does_not_put_off_the_second_step():
+    """A repeated command has landed before: high priority is capped as it is without repeats."""
+    for refresh in (0.0, 10.0):
+        commands, _ = fed(Controller(replace(PAPER, refresh=refresh)), [0.95] * 24)
+        assert (42, "high", 1305) in commands
+    # Nor does one repeat overtake another: each may be the first that is not lost.
+    lows = [time for time, target, _ in commands if target == "low"]
+    assert lows == [0, 40]
+
+
 def test_a_restarted_controller_orders_afresh_and_lifts_nothing_in_between():
     again = Controller(AT_ONCE).restarted()
     assert again.effective("low") is None

@@ -82,6 +82,14 @@ def test_weights_are_those_of_mining():
     assert len(set(np.round(told, 6))) > 1
 
 
+def test_where_nothing_is_listed_the_weights_are_not_judged():
+    """No sentence shares a word with the question: there is no area, and no NaN either."""
+    strange = Question("strange", "Zebra?", "a", spans(0, 3))
+    found = audit(task(strange), ENCODER, ("words",))
+    assert found.rows == ()
+    assert found.areas == {"mined": None, "coupled": None}
+
+
 def test_another_reader_ranks_too():
     """A model that reads each sentence alone: here one that likes long sentences."""
 

@@ -14,7 +14,8 @@ ATTEMPTS = 3  # other programs' load may fall on one phase alone
 
 @pytest.mark.skipif(not shipped_models(), reason="needs a shipped model")
 def test_searches_are_nearer_to_quiet_under_a_governor():
-    if hasattr(os, "getloadavg") and os.getloadavg()[0] > 4 * (os.cpu_count() or 1):
+    # Two threads that want a core each, on two of them: beside others' load nothing can be told.
+    if hasattr(os, "getloadavg") and os.getloadavg()[0] > 2 * (os.cpu_count() or 1):
         pytest.skip("this machine is too busy to time anything")
     medians = []
     for _ in range(ATTEMPTS):

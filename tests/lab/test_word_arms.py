@@ -6,7 +6,16 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the train extra")
 
 from milepost.errors import InputError  # noqa: E402
-from milepost.lab.word_arms import ARMS, MAIN, Arm, Setup, build, cells, compare  # noqa: E402
+from milepost.lab.word_arms import (  # noqa: E402
+    ARMS,
+    MAIN,
+    Arm,
+    Setup,
+    _asked,
+    build,
+    cells,
+    compare,
+)
 from milepost.lab.word_units import (  # noqa: E402
     Corpus,
     bucket,
@@ -71,6 +80,11 @@ def test_words_are_sorted_by_how_often_they_were_seen():
     ]  # fmt: skip
     corpus = Corpus("x", ("a b a", "a c"), ())
     assert corpus.counts() == {"a": 3, "b": 1, "c": 1}
+
+
+def test_words_that_were_cut_and_a_window_s_last_are_not_asked_for():
+    (window,) = windows_of(["one internationalizations, two three"], 80)
+    assert [word.text for word in _asked(window)] == ["one", "two"]
 
 
 def test_a_uniform_guess_costs_what_it_must_and_every_arm_is_scored_on_the_same_words():

@@ -153,7 +153,9 @@ def _rows(found: Audit) -> Iterable[str]:
             f"{f'{row.low:.3f}–{row.high:.3f}':^13}  {row.share_passed:>5.3f}   "
             f"{_pair(row.mined):^13}{_pair(row.coupled):^15}"
         )
-    told = ", ".join(f"{name} {value:.3f}" for name, value in found.areas.items())
+    told = ", ".join(
+        f"{name} {'–' if value is None else f'{value:.3f}'}" for name, value in found.areas.items()
+    )
     yield f"a hidden answer weighs less than another sentence with chance: {told}"
 
 

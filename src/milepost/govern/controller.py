@@ -67,6 +67,11 @@ class Controller:
         self._now = 0
         self._missed = 0
 
+    def delay(self, target: Target) -> int:
+        """Microseconds from a command to its effect."""
+        brake = target == "brake"
+        return round((self.policy.brake_delay if brake else self.policy.cap_delay) * SECOND)
+
     def effective(self, target: Target) -> int | None:
         """What should be in force by now; None where it is not known."""
         return self._lines[target].effective
@@ -161,18 +166,23 @@ class Controller:
         return sent
 
     def _again(self) -> list[Command]:
-        """What was ordered long ago, once more."""
+        """What was ordered long ago, once more.
+
+        It does not count as on its way: the second step of ``t2`` would wait for it to land, again
+        and again. Nor does it go out before the last one has landed, which it would replace.
+        """
         period = round(self.policy.refresh * SECOND)
-        return [
-            self._order(target, line.wanted)
-            for target, line in self._lines.items()
-            if period and line.wanted is not None and line.due is None
-            if self._now - line.sent >= period
-        ]
+        found = []
+        for target, line in self._lines.items():
+            if not period or line.wanted is None or line.due is not None:
+                continue
+            if self._now - line.sent >= max(period, self.delay(target)):
+                line.sent = self._now
+                found.append(Command(self._now, target, line.wanted))
+        return found
 
     def _order(self, target: Target, value: int) -> Command:
-        delay = self.policy.brake_delay if target == "brake" else self.policy.cap_delay
         line = self._lines[target]
         line.wanted, line.sent = value, self._now
-        line.due = self._now + round(delay * SECOND)
+        line.due = self._now + self.delay(target)
         return Command(self._now, target, value)

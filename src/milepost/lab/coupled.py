@@ -91,6 +91,10 @@ def published(
 def area(scores: Floats, truth: Floats) -> float:
     """Chance that a true item scores above a false one (area under the ROC curve); ties half.
 
+    Args:
+        scores: ``(n,)``.
+        truth: ``(n,)``, above 0 for true; there is at least one of each.
+
     >>> area(np.array([3.0, 2.0, 2.0, 1.0]), np.array([1.0, 1.0, 0.0, 0.0]))
     0.875
     """

@@ -156,7 +156,8 @@ class Audit:
         hidden: sentences that were hidden.
         rows: by ranker and rank.
         areas: chance that a hidden answer gets a lower weight than another listed sentence (0.5:
-            the weights know nothing), by ``mined`` and ``coupled``.
+            the weights know nothing), by ``mined`` and ``coupled``; None where no listed sentence
+            is hidden, or every one.
     """
 
     task: str
@@ -164,7 +165,7 @@ class Audit:
     documents: int
     hidden: int
     rows: tuple[Row, ...]
-    areas: Mapping[str, float]
+    areas: Mapping[str, float | None]
 
 
 def audit(
@@ -207,11 +208,11 @@ def audit(
     told = _product_weights(found)
     mined = [{n: case.trust(n, limits.selected) for n in case.listed} for case in found]
     hidden = np.array([n in case.hidden for case in found for n in case.listed], float)
-    areas = {
-        name: area(np.array([-w[n] for case, w in zip(found, weights, strict=True)
-                             for n in case.listed]), hidden)
-        for name, weights in (("mined", mined), ("coupled", told))
-    }  # fmt: skip
+    areas: dict[str, float | None] = {"mined": None, "coupled": None}
+    if 0 < hidden.sum() < len(hidden):
+        for name, weights in zip(areas, (mined, told), strict=True):
+            kept = [w[n] for case, w in zip(found, weights, strict=True) for n in case.listed]
+            areas[name] = area(-np.array(kept), hidden)
     rows = tuple(
         row
         for name in rankers
@@ -298,7 +299,11 @@ def _orders(
 
 
 def _product_weights(found: Sequence[Case]) -> list[dict[int, float]]:
-    """Weights of the listed sentences as negatives, by EM that sees what is marked and no more."""
+    """Weights of the listed sentences as negatives, by EM on what is marked.
+
+    How many answers there are in all, marked or hidden, fixes the mean of ``s``: more than who
+    mines would know, and which ones they are it is not told.
+    """
     rows = [[case.kept, *case.listed] for case in found]
     parts = [case.features(numbers) for case, numbers in zip(found, rows, strict=True)]
     text, shown = (np.concatenate([part[kind] for part in parts]) for kind in (0, 1))

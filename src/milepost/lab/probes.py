@@ -25,7 +25,7 @@ def folds(
     fold = np.zeros(len(order), np.int64)
     for label in np.unique(label_of):
         own = order[label_of[order] == label]
-        # Begin where the last label ended, so that small labels do not all go to the first fold.
+        # Each label begins at another fold, so that small ones do not all go to the first.
         fold[own] = (np.arange(len(own)) + int(label)) % count
     return fold[groups]
 

@@ -112,7 +112,10 @@ def report(
             "a label has one document: nothing could be learned of it",
             "give at least two of each label",
         )
-    forms = {**views(points.vectors), "length alone": np.log(points.lengths)[:, None]}
+    forms = {
+        **views(points.vectors),
+        "length alone": np.log(np.maximum(points.lengths, 1))[:, None],
+    }
     made = []
     for done, (name, vectors) in enumerate(forms.items()):
         progress(name, done, len(forms))

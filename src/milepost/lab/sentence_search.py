@@ -297,6 +297,9 @@ def recall(
         finder: what ranks.
         task: documents and questions; those whose evidence no sentence holds are passed over.
         changed: the text that is asked in a question's place.
+
+    Raises:
+        InputError: no question's evidence is held by a sentence.
     """
     asked: dict[str, list[Question]] = {}
     for question in task.questions:

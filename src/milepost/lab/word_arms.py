@@ -17,7 +17,6 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -314,11 +313,16 @@ def _measure(model: Model, arm: Arm, windows: Sequence[Window], stride: int, see
 
 
 def _asked(window: Window) -> list[Word]:
-    """The words that are asked for: whole ones whose end every arm sees, so not a window's last."""
+    """The words that are asked for: whole ones whose end every arm sees, so not a window's last.
+
+    What ``split_words`` had to cut for its length is no whole word, neither its first pieces nor
+    its last.
+    """
+    kinds = [None, *(word.kind for word in window.words)]
     return [
         word
-        for word, following in pairwise(window.words)
-        if word.kind == "word" and following.kind != "word"
+        for word, before, following in zip(window.words, kinds, kinds[2:], strict=False)
+        if word.kind == "word" and "word" not in (before, following)
     ]
 
 

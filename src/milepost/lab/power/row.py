@@ -254,15 +254,13 @@ class Row:
 
     def _send(self, command: Command) -> None:
         self._commands.append(command)
-        brake, policy = command.target == "brake", self._controller.policy
-        risk = self._faults.lost_brakes if brake else self._faults.lost
+        risk = self._faults.lost_brakes if command.target == "brake" else self._faults.lost
         if risk and self._random.random() < risk:
             return
         self._serial[command.target] += 1
         number = len(self._commands)
         self._on_their_way[number] = command, self._serial[command.target]
-        delay = policy.brake_delay if brake else policy.cap_delay
-        self._plan(command.time + round(delay * SECOND), self._obey, number)
+        self._plan(command.time + self._controller.delay(command.target), self._obey, number)
 
     def _obey(self, now: int, number: int) -> None:
         """A command arrives; one that a newer has replaced does nothing."""
