@@ -156,3 +156,14 @@ def test_languages_are_weighed_in_characters_and_bytes():
     assert [language.name for language in found] == ["en", "xx"]
     assert found[0].characters == found[0].size
     assert found[0].documents == 2
+
+
+@pytest.mark.parametrize("finder", ["words", "bytes"])
+def test_a_question_asked_twice_is_not_its_own_negative(finder):
+    words = finder == "words"
+    found = trained_words(task(), steps=1, width=16) if words else Bytes(made(SMALL, 0), "bytes")
+    asked = asked_of(task(), 8)
+    with torch.no_grad():
+        once, twice = found.loss(asked), found.loss([*asked, *asked])
+    assert float(once) > 0.1
+    assert float(twice) == pytest.approx(float(once), rel=1e-4)

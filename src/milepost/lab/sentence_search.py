@@ -119,19 +119,24 @@ class Words:
         return Page([words], [(0, len(text))])
 
     def loss(self, asked: Sequence[Asked]) -> Tensor:
-        """InfoNCE of questions over all sentences of the batch's pages."""
+        """InfoNCE of questions over all sentences of the batch's pages, each page once."""
         reading: list[Page] = []
-        right: list[Tensor] = []
+        begins: dict[int, int] = {}  # a page → its first sentence among all
+        right: list[int] = []
+        count = 0
         for one in asked:
             page, number = self._page_of(one)
-            reading.append(page)
-            right.append(F.one_hot(torch.tensor(number), len(page.words))[None])
+            if id(page) not in begins:
+                begins[id(page)] = count
+                reading.append(page)
+                count += len(page.words)
+            right.append(begins[id(page)] + number)
         queries = self.reader([self.asked(one.question) for one in asked])
         return info_nce(
             F.normalize(queries, dim=-1),
             F.normalize(self.reader(reading), dim=-1),
             TEMPERATURE,
-            positive=torch.block_diag(*right).bool(),
+            positive=F.one_hot(torch.tensor(right), count).bool(),
         )
 
     def _page_of(self, one: Asked) -> tuple[Page, int]:
@@ -170,9 +175,11 @@ class Bytes:
         return np.concatenate(rows)
 
     def loss(self, asked: Sequence[Asked]) -> Tensor:
-        """InfoNCE of questions over the evidence of the batch."""
+        """InfoNCE of questions over the evidence of the batch, each sentence once."""
         queries = self._vectors([one.question for one in asked])
-        return info_nce(queries, self._vectors([one.evidence for one in asked]), TEMPERATURE)
+        evidence = list(dict.fromkeys(one.evidence for one in asked))
+        positive = torch.tensor([[one.evidence == each for each in evidence] for one in asked])
+        return info_nce(queries, self._vectors(evidence), TEMPERATURE, positive=positive)
 
     def _vectors(self, texts: Sequence[str]) -> Tensor:
         ids = padded_ids([encode(clip(as_bytes(text), LONGEST)) for text in texts])
