@@ -93,9 +93,7 @@ def coupled(axes: Any) -> None:
     ticks = (0, 0.25, 0.5, 0.75, 1)
     axis = Axis("chance that it is relevant", ticks, [str(n) for n in ticks])
     draw_lines(axes, lines, axis, "weight as a negative")
-    axes.set_title(
-        "Posterior weights (selected 0.9, 0.5, 0.1) fall, published (orange) rise"
-    )
+    axes.set_title("Posterior weights (selected 0.9, 0.5, 0.1) fall, published (orange) rise")
 
 
 def quality(axes: Any) -> None:
