@@ -113,6 +113,7 @@ def power(
 
     The engine's speed is measured first and kept.
     """
+    from milepost._optional import require
     from milepost.engine.folder import cache_folder
     from milepost.evaluate.experiments import plot
     from milepost.evaluate.experiments.outcome import as_markdown
@@ -122,6 +123,8 @@ def power(
     from milepost.lab.power.study import FREE, Fleet, study
     from milepost.lab.power.traffic import Traffic
 
+    if report is not None:
+        require("matplotlib", extra="eval")  # not after all runs
     if live:
         from milepost.lab.power.live import contend
 
