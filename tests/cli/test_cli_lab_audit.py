@@ -46,7 +46,7 @@ def test_a_task_as_a_table_and_as_json(task, tmp_path, model):
     result = run(*given)
     assert result.exception is None
     assert "1 questions about 1 documents, 1 sentences of their evidence hidden" in result.output
-    (found,) = json.loads(run(*given, "--json").output)
+    (found,) = json.loads(run(*given, "--json").output)["audits"]
     assert found["hidden"] == 1
     assert {row["ranker"] for row in found["rows"]} == {"words", "landmarks"}
     assert f"{found['rows'][0]['share']:.3f}" in result.output

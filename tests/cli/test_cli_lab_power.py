@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -14,7 +15,7 @@ from milepost.cli.lab import EXPERIMENTS
 from milepost.cli.lab_power import NAMES, SWEEPS, power
 from milepost.cli.options import Settings
 from milepost.engine import find_model, shipped_models
-from milepost.errors import InputError
+from milepost.errors import InputError, MissingExtra
 from milepost.lab.power import study, sweeps
 from milepost.lab.power.speed import Speed
 
@@ -83,3 +84,10 @@ def test_the_engine_is_measured_where_there_is_no_record(tmp_path, speed):
     done = run(*SMALL, "--more", "0", "--controller", "brake", "--speed", str(new))
     assert done.exit_code == 0, done.output
     assert Speed.read(new).model == Speed.read(Path(speed)).model
+
+
+def test_a_drawing_that_cannot_be_drawn_is_told_before_anything_is_run(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    done = run("--report", str(tmp_path / "power.svg"), "--speed", str(tmp_path / "speed.json"))
+    assert isinstance(done.exception, MissingExtra)
+    assert not (tmp_path / "speed.json").exists()

@@ -29,7 +29,7 @@ def test_known_maps_need_no_files():
     result = run("--maps")
     assert result.exception is None
     assert "least_squares of 64" in result.output
-    assert len(result.output.splitlines()) == 7
+    assert len(result.output.splitlines()) == 8
 
 
 def test_everything_in_tables(tmp_path):

@@ -58,7 +58,7 @@ def test_shapes_print_a_line_an_arm():
     assert result.exception is None
     lines = result.output.splitlines()
     assert [line.split()[0] for line in lines] == ["arm", "mean", "corrected"]
-    rows = json.loads(run(shapes, "--arm", "mean", "--steps", 1, "--json").output)
+    rows = json.loads(run(shapes, "--arm", "mean", "--steps", 1, "--json").output)["rows"]
     assert rows[0]["arm"] == "mean"
     assert set(rows[0]["overlap"]) == {"ground", "disc", "square", "bright bar", "dark bar"}
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from milepost.cli.columns import columns
 from milepost.cli.screen import visible, width
 
 if TYPE_CHECKING:
@@ -37,8 +38,8 @@ def show_records(records: Sequence[Record], metric: str | None) -> None:
 def show_comparison(comparison: Comparison, a: str, b: str) -> None:
     """Print every difference with its interval, per task and over tasks."""
     click.echo(f"{comparison.metric}, percent: A = {visible(a)}, B = {visible(b)}\n")
-    lines = [("task", "system", "A", "B", "A - B", "p", "questions")]
-    lines += [
+    head = ("task", "system", "A", "B", "A - B", "p", "questions")
+    lines = [
         (
             f"{row.task}, {row.setting}, {row.split}",
             row.a if row.a == row.b else f"{row.a} / {row.b}",
@@ -64,7 +65,8 @@ def show_comparison(comparison: Comparison, a: str, b: str) -> None:
         )
         for each in comparison.overall
     ]
-    columns(lines)
+    for line in columns(head, lines, left=len(head)):
+        click.echo(line)
     click.echo("\nIn brackets: 95 % interval, documents resampled. p of tasks: Holm's correction.")
     alone = {(row.task, row.only_a, row.only_b): None for row in comparison.rows}
     for task, only_a, only_b in alone:
@@ -120,25 +122,3 @@ def _percent(share: float) -> str:
 def _difference(difference: Difference) -> str:
     low, high = 100 * difference.low, 100 * difference.high
     return f"{100 * difference.mean:+.1f} [{low:+.1f}, {high:+.1f}]"
-
-
-def columns(lines: Sequence[tuple[str, ...]]) -> None:
-    """Print rows under each other, columns as wide as they must be.
-
-    On a terminal that is too narrow, the first column has a line of its own above the others.
-    """
-    shown = [tuple(map(visible, line)) for line in lines]
-    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
-    room = width(sys.stdout)
-    if room is not None and sum(widths) + 2 * len(widths) > room:
-        for first, *rest in shown:
-            click.echo(first)
-            click.echo("  " + _padded(rest, widths[1:]))
-        return
-    for line in shown:
-        click.echo(_padded(line, widths))
-
-
-def _padded(cells: Sequence[str], widths: Sequence[int]) -> str:
-    padded = (f"{cell:<{size}}" for cell, size in zip(cells, widths, strict=True))
-    return "  ".join(padded).rstrip()

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from milepost.cli.columns import columns
+from milepost.cli.lab_options import kept_vectors, needs_torch, seed_option, vectors_option
 from milepost.cli.options import Settings, common, count_option, json_option, model_option
 from milepost.cli.progress import Counter
+from milepost.cli.records import print_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from milepost.evaluate.types import Split
     from milepost.lab.coupled import Arm
@@ -58,16 +60,15 @@ See docs/pooling/coupled.md.""",
     show_default=True,
     help="As of milepost mine: chance that a sentence which answers was marked.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of what is kept.")
+@seed_option("Of what is kept.")
 @click.option("--generated", is_flag=True, help="A made world instead, where the truth is known.")
 @count_option("--seeds", 10, "Generated worlds.")
-@click.option(
-    "--cache", metavar="FOLDER", type=click.Path(path_type=Path), help="Keep vectors here."
-)
+@vectors_option
 @json_option
 @model_option
 @common
 @click.pass_obj
+@needs_torch
 def audit(
     settings: Settings,
     tasks: tuple[str, ...],
@@ -93,20 +94,20 @@ def audit(
         from milepost.lab.coupled import compare
 
         arms = list(compare(seeds=seeds))
-        click.echo(_json(arms) if as_json else "\n".join(_arms(arms)))
+        if as_json:
+            print_json({"arms": [asdict(arm) for arm in arms]})
+        else:
+            click.echo("\n".join(_arms(arms)))
         return 0
-    from milepost.engine.folder import cache_folder
     from milepost.evaluate.names import Workshop
     from milepost.evaluate.session import data_folder
     from milepost.evaluate.tasks.names import load
     from milepost.evaluate.tasks.protocol import take
-    from milepost.evaluate.vectors import Vectors
     from milepost.lab.false_negatives import audit as audited
     from milepost.train.negatives import Limits
 
     names = [name.strip() for name in rankers.split(",") if name.strip()]
-    vectors = Vectors((cache or cache_folder() / "lab") / "vectors.sqlite")
-    workshop = Workshop(vectors=vectors, model=model)
+    workshop = Workshop(kept_vectors(cache), model=model)
     found = []
     with Counter(settings) as counter:
         for name in tasks or ("squad_articles",):
@@ -124,35 +125,37 @@ def audit(
                 )
             )
     if as_json:
-        click.echo(_json(found))
+        print_json({"audits": [asdict(each) for each in found]})
     else:
         for each in found:
             click.echo("\n".join(_rows(each)))
     return 0
 
 
-def _json(rows: Iterable[Audit | Arm]) -> str:
-    return json.dumps([asdict(row) for row in rows], indent=1)
-
-
-def _rows(found: Audit) -> Iterable[str]:
+def _rows(found: Audit) -> Iterator[str]:
     """An audit as a table."""
     yield (
         f"{found.task}: {found.questions} questions about {found.documents} documents, "
         f"{found.hidden} sentences of their evidence hidden"
     )
-    yield f"{'':34}share of hidden answers   weight of hidden / others"
-    yield (
-        f"{'ranked by':<10}{'rank':>8}{'count':>7}{'':9}{'all':>5}  {'95 %':^13}  {'mined':>5}"
-        f"   {'mine':^13}{'product model':^15}"
+    yield from columns(
+        ("ranked by", "rank", "count", "all", "95 %", "mined", "by mine", "by product model"),
+        [
+            (
+                row.ranker,
+                str(row.first) if row.first == row.last else f"{row.first}–{row.last}",
+                str(row.count),
+                f"{row.share:.3f}",
+                f"{row.low:.3f}–{row.high:.3f}",
+                f"{row.share_passed:.3f}",
+                _pair(row.mined),
+                _pair(row.coupled),
+            )
+            for row in found.rows
+        ],
     )
-    for row in found.rows:
-        place = str(row.first) if row.first == row.last else f"{row.first}–{row.last}"
-        yield (
-            f"{row.ranker:<10}{place:>8}{row.count:>7}{'':9}{row.share:>5.3f}  "
-            f"{f'{row.low:.3f}–{row.high:.3f}':^13}  {row.share_passed:>5.3f}   "
-            f"{_pair(row.mined):^13}{_pair(row.coupled):^15}"
-        )
+    yield "all, mined: share of hidden answers, and after the filter of mining;"
+    yield "by mine, by product model: weight of hidden answers / of others"
     told = ", ".join(
         f"{name} {'–' if value is None else f'{value:.3f}'}" for name, value in found.areas.items()
     )
@@ -163,12 +166,19 @@ def _pair(weights: tuple[float | None, float | None]) -> str:
     return " / ".join("–" if weight is None else f"{weight:.2f}" for weight in weights)
 
 
-def _arms(arms: Iterable[Arm]) -> Iterable[str]:
+def _arms(arms: Iterable[Arm]) -> Iterator[str]:
     """The generated worlds as a table."""
-    yield f"{'rho':>4}  {'relevance model':<16}{'AUC':>7}{'sd':>7}{'bias':>8}  both models apart"
-    for arm in arms:
-        apart = "" if arm.apart is None else f"{arm.apart:.4f}"
-        yield (
-            f"{arm.rho:>4.1f}  {arm.name:<16}{arm.area:>7.3f}{arm.spread:>7.3f}"
-            f"{arm.bias:>+8.3f}  {apart}"
-        )
+    yield from columns(
+        ("relevance model", "rho", "AUC", "sd", "bias", "both models apart"),
+        [
+            (
+                arm.name,
+                f"{arm.rho:.1f}",
+                f"{arm.area:.3f}",
+                f"{arm.spread:.3f}",
+                f"{arm.bias:+.3f}",
+                "" if arm.apart is None else f"{arm.apart:.4f}",
+            )
+            for arm in arms
+        ],
+    )

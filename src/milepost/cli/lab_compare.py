@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from milepost.cli.lab_options import FILE, FOLDER, needs_torch, seed_option
 from milepost.cli.options import Interrupted, Settings, common, count_option, say
 from milepost.cli.progress import Counter
 
 if TYPE_CHECKING:
     from milepost.lab.compare.book import Book
-
-FILE = click.Path(path_type=Path, dir_okay=False)
-FOLDER = click.Path(path_type=Path, file_okay=False)
 
 
 @click.command(
@@ -45,7 +43,7 @@ docs/pooling.md.""",
     help="Train pooling and head, or compare what is pooled as it is.",
 )
 @count_option("--seeds", 3, "How many.")
-@click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="The first.")
+@seed_option("The first.")
 @click.option(
     "--steps",
     type=click.IntRange(1),
@@ -82,6 +80,7 @@ docs/pooling.md.""",
 )
 @common
 @click.pass_obj
+@needs_torch
 def compare(
     settings: Settings | None,
     pool: str | None,
@@ -107,10 +106,9 @@ def compare(
     """
     from dataclasses import replace
 
-    from milepost._optional import require
-
-    require("torch", extra="train")
     if report is not None:
+        from milepost._optional import require
+
         require("matplotlib", extra="eval")  # not after an hour
     from milepost.lab.compare.book import Book
     from milepost.lab.compare.images import TASK as IMAGES

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from milepost.cli.lab_options import kept_vectors, needs_torch, seed_option, vectors_option
 from milepost.cli.options import Settings, common, count_option, json_option
 from milepost.cli.progress import Counter
 from milepost.cli.records import print_json
@@ -58,7 +59,7 @@ and sum-K (K planted products or sums). See docs/pooling/bilinear.md.""",
     help="Training steps. [default: digits 600, others 200]",
 )
 @count_option("--seeds", 3, "Trainings of each fusion.")
-@click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="The first seed.")
+@seed_option()
 @count_option(
     "--documents", 12, "Documents of FOLDER to learn from, at most; half as many are tested."
 )
@@ -70,15 +71,11 @@ and sum-K (K planted products or sums). See docs/pooling/bilinear.md.""",
     show_default=True,
     help="A shipped model or a model folder; it reads FOLDER.",
 )
-@click.option(
-    "--cache",
-    metavar="FOLDER",
-    type=click.Path(path_type=Path),
-    help="Keep vectors here. [default: lab in Milepost's cache]",
-)
+@vectors_option
 @json_option
 @common
 @click.pass_obj
+@needs_torch
 def fusion(
     settings: Settings,
     folder: Path | None,
@@ -101,17 +98,14 @@ def fusion(
     """
     from dataclasses import replace
 
-    from milepost.engine.folder import cache_folder
     from milepost.evaluate.names import Workshop
-    from milepost.evaluate.vectors import Vectors
     from milepost.lab.bilinear import CONTROLS, STUDIED, Protocol, compare
     from milepost.lab.fusion_table import record, table, verdicts
     from milepost.lab.fusion_tasks import evidence, named
 
     chosen = [named(name) for name in tasks]
     if folder is not None:
-        vectors = Vectors((cache or cache_folder() / "lab") / "vectors.sqlite")
-        encoder = Workshop(vectors, model=model).encoder()
+        encoder = Workshop(kept_vectors(cache), model=model).encoder()
         chosen.append(evidence(folder, encoder, documents=documents, candidates=candidates))
     protocol = Protocol(seeds=tuple(range(seed, seed + seeds)))
     findings = []

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from milepost.cli.columns import columns
+from milepost.cli.lab_options import needs_torch, seed_option
 from milepost.cli.options import Settings, common, count_option, json_option
 from milepost.cli.progress import Counter
 
@@ -49,10 +50,11 @@ number of comparisons. See docs/pooling/multilayer.md.""",
 @count_option("--datasets", 2, "Networks with topics and texts, at each place.")
 @count_option("--steps", 60, "Of training.")
 @count_option("--rank", 4, "Rank of LoRA; 0 leaves the network as it is.", least=0)
-@count_option("--seed", 0, "Of the first dataset.", least=0)
+@seed_option("Of the first dataset.")
 @json_option
 @common
 @click.pass_obj
+@needs_torch
 def layers(
     settings: Settings,
     study: str,
@@ -67,9 +69,7 @@ def layers(
     from milepost._optional import require
     from milepost.cli.records import print_json
 
-    # Before anything is trained: SciPy is asked for when all is done.
-    require("torch", extra="train")
-    require("scipy.stats", extra="eval")
+    require("scipy.stats", extra="eval")  # not when all is trained
     from milepost.lab.multilayer import CHANCE, Training, compare, pairs_of, run
     from milepost.lab.planted_layers import PLACES
 
@@ -80,7 +80,7 @@ def layers(
             datasets=datasets,
             training=Training(steps=steps, rank=rank),
             seed=seed,
-            progress=lambda doing, done, of: counter(doing, study, done, of),
+            progress=counter.steps_of(study),
         )
     found = compare(trials, pairs_of(study))
     if as_json:

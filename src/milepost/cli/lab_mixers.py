@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from milepost.cli.lab_options import needs_torch, seed_option
 from milepost.cli.options import Settings, common, count_option, json_option
 from milepost.cli.progress import Counter
 from milepost.cli.records import print_json
@@ -30,7 +31,7 @@ Texts are generated. See docs/pooling/ponet.md.""",
 @count_option("--longest", 96, "Tokens of a text, at most.", least=64)
 @count_option("--steps", 100, "Training steps of 32 texts.")
 @count_option("--seeds", 1, "Trainings of each row.")
-@click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="The first seed.")
+@seed_option()
 @click.option(
     "--lengths",
     default="256,1024,4096",
@@ -41,6 +42,7 @@ Texts are generated. See docs/pooling/ponet.md.""",
 @json_option
 @common
 @click.pass_obj
+@needs_torch
 def mixers(
     settings: Settings,
     texts: str,
@@ -79,7 +81,7 @@ def mixers(
                 kind,
                 recipe,
                 range(seed, seed + seeds),
-                lambda doing, done, of: counter(doing, "", done, of),
+                counter.steps_of(),
             )
             for kind in kinds
             for name in LEARNING

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
+from milepost.cli.lab_options import FILE, seed_option
 from milepost.cli.options import Settings, common, count_option, json_option, model_option
 from milepost.cli.progress import Counter
+from milepost.cli.records import print_json
 
 NAMES = ("brake", "one-low", "one-all", "polca", "polca-kept", "in-band", "slow", "limit")
 SWEEPS = ("delay", "hysteresis", "thresholds", "share", "bursts", "day", "faults")
@@ -71,11 +72,11 @@ for. See docs/pooling/power.md.""",
 )
 @click.option("--sweep", type=click.Choice(SWEEPS), help="Vary one constant instead of servers.")
 @count_option("--seeds", 5, "Runs of each row.")
-@count_option("--seed", 0, "The first.", least=0)
+@seed_option("The first.")
 @click.option(
     "--speed",
     metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE,
     help="Record of the engine's speed. [default: lab/speed.json in Milepost's cache]",
 )
 @click.option("--measure", is_flag=True, help="Measure the engine's speed again.")
@@ -83,7 +84,7 @@ for. See docs/pooling/power.md.""",
 @click.option(
     "--report",
     metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE,
     help="Draw it, as SVG.",
 )
 @json_option
@@ -112,6 +113,7 @@ def power(
 
     The engine's speed is measured first and kept.
     """
+    from milepost._optional import require
     from milepost.engine.folder import cache_folder
     from milepost.evaluate.experiments import plot
     from milepost.evaluate.experiments.outcome import as_markdown
@@ -121,12 +123,16 @@ def power(
     from milepost.lab.power.study import FREE, Fleet, study
     from milepost.lab.power.traffic import Traffic
 
+    if report is not None:
+        require("matplotlib", extra="eval")  # not after all runs
     if live:
         from milepost.lab.power.live import contend
 
         phases = contend(model=model)
-        shown = reports.contention_json(phases) if as_json else reports.contention(phases)
-        click.echo(json.dumps(shown) if as_json else shown)
+        if as_json:
+            print_json(reports.contention_json(phases))
+        else:
+            click.echo(reports.contention(phases))
         return
     known = recorded(speed or cache_folder() / "lab" / "speed.json", model, again=measure)
     fleet = Fleet(
@@ -144,7 +150,7 @@ def power(
         across, fleets = "servers", list(sweeps.servers(fleet, most / 100))
     chosen = controllers or (("polca", "polca-kept") if sweep else (FREE, *NAMES))
     with Counter(settings) as counter:
-        lines = study(fleets, chosen, lambda doing, done, of: counter(doing, "power", done, of))
+        lines = study(fleets, chosen, counter.steps_of("power"))
     outcome = reports.outcome(lines, across, known, fleet.policy)
     if report is not None:
         report.write_text(plot(outcome), encoding="utf-8")
@@ -157,6 +163,6 @@ def power(
             "minutes": minutes,
             "seeds": list(fleet.seeds),
         }
-        click.echo(json.dumps(reports.as_json(lines, across, known, given)))
+        print_json(reports.as_json(lines, across, known, given))
     else:
         click.echo(as_markdown(outcome))

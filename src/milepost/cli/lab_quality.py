@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from milepost.cli.columns import columns
+from milepost.cli.lab_options import FILE, seed_option
 from milepost.cli.options import Settings, common, count_option, json_option, model_option
 from milepost.cli.progress import Counter
+from milepost.cli.records import as_plain, print_json
 from milepost.errors import InputError
 
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ Examples:
 TEXTS are JSON lines with "text", "label" and, if you like, "source". --against needs no labels; it
 exits with 1 where the alarm rings. See docs/pooling/quality.md.""",
 )
-@click.argument("texts", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("texts", type=FILE)
 @model_option
 @click.option(
     "--against", metavar="NAME|FOLDER", help="Compare with this model, which is to follow."
@@ -59,7 +61,7 @@ exits with 1 where the alarm rings. See docs/pooling/quality.md.""",
     help="Share of kept neighbours below which --against rings the alarm.",
 )
 @count_option("--permutations", 99, "Of the labels: no p is under 1/(N+1).")
-@count_option("--seed", 0, "Of permutations, draws and folds.", least=0)
+@seed_option("Of permutations, draws and folds.")
 @json_option
 @common
 @click.pass_obj
@@ -91,10 +93,7 @@ def quality(
         raise InputError(f"the lines of {texts} have no label", "add one to each, or --against")
     code = 0
     with Counter(settings) as counter:
-
-        def progress(doing: str, done: int, of: int) -> None:
-            counter(doing, "", done, of)
-
+        progress = counter.steps_of()
         if checkpoint:
             found: Any = _by_layer(given, checkpoint, permutations, seed, progress)
             shown = _mixtures(found)
@@ -106,10 +105,8 @@ def quality(
             found = _report(given, model, landmarks, permutations, seed, progress)
             shown = _views(found)
     if as_json:
-        from milepost.cli.records import print_json
-
         made = [asdict(one) for one in found] if isinstance(found, list) else asdict(found)
-        print_json({"quality": _plain(made)})
+        print_json({"quality": as_plain(made)})
     else:
         for line in shown:
             click.echo(line)
@@ -238,14 +235,3 @@ def _changes(found: Drift) -> Iterator[str]:
 def _number(value: float) -> str:
     """Three digits; a dash where there is no number."""
     return "-" if math.isnan(value) else f"{value:.3g}"
-
-
-def _plain(value: Any) -> Any:
-    """What JSON can hold: no number is null, an infinite one is a word."""
-    if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else ("inf" if value > 0 else "-inf")
-    return value

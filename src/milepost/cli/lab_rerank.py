@@ -7,6 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from milepost.cli.lab_options import (
+    FILE,
+    kept_vectors,
+    needs_torch,
+    seed_option,
+    vectors_option,
+)
 from milepost.cli.options import Settings, common, count_option, json_option
 from milepost.cli.progress import Counter
 from milepost.cli.records import print_json
@@ -94,10 +101,10 @@ See docs/pooling/xpool.md.""",
     help="Foreign share of each document in the robustness column; 0 for none.",
 )
 @count_option("--seeds", 1, "Trainings; figures are their mean.")
-@click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="The first seed.")
+@seed_option()
 @click.option(
     "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE,
     metavar="FILE",
     help="Write the first seed's pooling here (.npz).",
 )
@@ -108,16 +115,12 @@ See docs/pooling/xpool.md.""",
     show_default=True,
     help="A shipped model or a model folder.",
 )
-@click.option(
-    "--cache",
-    metavar="FOLDER",
-    type=click.Path(path_type=Path),
-    help="Keep vectors here. [default: lab in Milepost's cache]",
-)
+@vectors_option
 @click.option("--allow-nc", is_flag=True, help="Learn from documents for non-commercial use.")
 @json_option
 @common
 @click.pass_obj
+@needs_torch
 def rerank(
     settings: Settings,
     folders: tuple[Path, ...],
@@ -146,17 +149,14 @@ def rerank(
     X-Pool is trained on the landmarks of training documents and held against poolings without
     parameters: the best landmark, the three best, a softmax over all.
     """
-    from milepost.engine.folder import cache_folder
     from milepost.evaluate.names import Workshop
-    from milepost.evaluate.vectors import Vectors
     from milepost.lab.rerank import Asking, study, table
     from milepost.lab.xpool import Recipe
 
-    vectors = Vectors((cache or cache_folder() / "lab") / "vectors.sqlite")
     with Counter(settings) as counter:
         found = study(
             folders,
-            Workshop(vectors, model=model).encoder(),
+            Workshop(kept_vectors(cache), model=model).encoder(),
             Recipe(steps=steps, rate=rate, against=against),
             {"heads": heads, "temperature": temperature, "final_norm": final_norm},
             Asking(
@@ -170,7 +170,7 @@ def rerank(
                 seeds=range(seed, seed + seeds),
             ),
             out=out,
-            say=lambda doing, done, of: counter(doing, "", done, of),
+            say=counter.steps_of(),
         )
     if as_json:
         print_json(found)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import click
 
+from milepost.cli.columns import columns
+from milepost.cli.lab_options import needs_torch
 from milepost.cli.options import Interrupted, Settings, common, count_option, json_option
 from milepost.cli.progress import Counter
+from milepost.cli.records import print_json
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from milepost.lab.supernet.study import Method, Study
 
 
@@ -61,6 +65,7 @@ Examples:
 @json_option
 @common
 @click.pass_obj
+@needs_torch
 def search(
     settings: Settings,
     task: str,
@@ -72,9 +77,6 @@ def search(
     as_json: bool,
 ) -> int:
     """Rank placements of two halvings among six layers, and say how right each ranking is."""
-    from milepost._optional import require
-
-    require("torch", extra="train")
     from milepost.lab.supernet.mixture import ASSIGNMENTS
     from milepost.lab.supernet.study import study
 
@@ -87,35 +89,53 @@ def search(
                 seeds=seeds,
                 steps=steps,
                 budget=budget,
-                progress=lambda what, done, of: counter(what, "steps", done, of),
+                progress=counter.steps_of("steps"),
             )
         except KeyboardInterrupt:
             raise Interrupted("nothing is kept") from None
     if as_json:
-        click.echo(json.dumps(made.as_json(), indent=2))
+        print_json(made.as_json())
     else:
-        _show(made)
+        for line in _shown(made):
+            click.echo(line)
     return 0
 
 
-def _show(made: Study) -> None:
-    click.echo("placement     MACs       accuracy  worth its cost")
-    for row in made.rows:
-        name = " ".join(map(str, row.placement))
-        worth = "yes" if row.worth else ""
-        click.echo(f"{name:<10}{row.macs:>9,}  {row.accuracy:.3f} ±{row.spread:.3f}  {worth}")
-    click.echo()
-    click.echo("method                  steps   tau  95 %              regret  at cost  picks")
-    for method in made.methods:
-        click.echo(_line(method))
+def _shown(made: Study) -> Iterator[str]:
+    """A row a placement, then a row a way of finding one."""
+    yield from columns(
+        ("placement", "MACs", "accuracy", "worth its cost"),
+        [
+            (
+                _placed(row.placement),
+                f"{row.macs:,}",
+                f"{row.accuracy:.3f} ±{row.spread:.3f}",
+                "yes" if row.worth else "",
+            )
+            for row in made.rows
+        ],
+    )
+    yield ""
+    yield from columns(
+        ("method", "steps", "tau", "95 %", "regret", "at cost", "picks"),
+        [_cells(method) for method in made.methods],
+    )
 
 
-def _line(method: Method) -> str:
-    tau = " " * 25
+def _cells(method: Method) -> tuple[str, ...]:
+    tau = interval = ""
     if method.tau is not None:
-        tau = f"{method.tau:+.2f}  [{method.low:+.2f}, {method.high:+.2f}]".ljust(25)
-    picks = ", ".join(" ".join(map(str, pick)) for pick in method.picks)
+        tau, interval = f"{method.tau:+.2f}", f"[{method.low:+.2f}, {method.high:+.2f}]"
     return (
-        f"{method.name:<21}{method.steps:>8,}  {tau}{method.regret:.3f}    "
-        f"{method.regret_at_cost:.3f}  {picks}"
-    ).rstrip()
+        method.name,
+        f"{method.steps:,}",
+        tau,
+        interval,
+        f"{method.regret:.3f}",
+        f"{method.regret_at_cost:.3f}",
+        ", ".join(map(_placed, method.picks)),
+    )
+
+
+def _placed(placement: Iterable[int]) -> str:
+    return " ".join(map(str, placement))

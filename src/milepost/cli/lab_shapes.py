@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 import click
 
+from milepost.cli.columns import columns
+from milepost.cli.lab_options import needs_torch
 from milepost.cli.options import Interrupted, Settings, common, count_option, json_option
 from milepost.cli.progress import Counter
+from milepost.cli.records import as_plain, print_json
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from milepost.lab.segmentation import Outcome
 
@@ -37,11 +40,9 @@ Examples:
 @json_option
 @common
 @click.pass_obj
+@needs_torch
 def shapes(settings: Settings, arms: tuple[str, ...], seeds: int, steps: int, as_json: bool) -> int:
     """Segment discs, squares and bars whose class is decided at one end, far from the other."""
-    from milepost._optional import require
-
-    require("torch", extra="train")
     from milepost.lab.segmentation import study
     from milepost.lab.shapes import CLASSES
     from milepost.model.images.segmenter import ARMS
@@ -52,7 +53,7 @@ def shapes(settings: Settings, arms: tuple[str, ...], seeds: int, steps: int, as
                 arms or tuple(ARMS),
                 seeds,
                 steps,
-                progress=lambda arm, done, of: counter(arm, "runs", done, of),
+                progress=counter.steps_of("runs"),
             )
         except KeyboardInterrupt:
             raise Interrupted("nothing is kept") from None
@@ -65,33 +66,36 @@ def shapes(settings: Settings, arms: tuple[str, ...], seeds: int, steps: int, as
                 "seconds": each.seconds,
                 "milliseconds": each.milliseconds,
                 "mean": each.mean,
-                # JSON knows no NaN: a class that is neither there nor guessed has no number.
-                "overlap": {
-                    name: value if value == value else None
-                    for name, value in zip(CLASSES, each.overlap, strict=True)
-                },
+                # NaN where a class is neither there nor guessed
+                "overlap": as_plain(dict(zip(CLASSES, each.overlap, strict=True))),
             }
             for each in outcomes
         ]
-        click.echo(json.dumps(rows, indent=2))
+        print_json({"rows": rows})
     else:
-        _show(outcomes, CLASSES)
+        for line in _shown(outcomes, CLASSES):
+            click.echo(line)
     return 0
 
 
-def _show(outcomes: Sequence[Outcome], classes: Sequence[str]) -> None:
+def _shown(outcomes: Sequence[Outcome], classes: Sequence[str]) -> Iterator[str]:
     """One line an arm: means over seeds, and the least and greatest mean overlap."""
     of: dict[str, list[Outcome]] = defaultdict(list)
     for outcome in outcomes:
         of[outcome.arm].append(outcome)
-    heads = "".join(f"{name:>12}" for name in classes)
-    click.echo(f"arm         mIoU  (least … most){heads}   weights  seconds  ms/image")
+    rows = []
     for arm, runs in of.items():
         means = [run.mean for run in runs]
-        each = (sum(run.overlap[at] for run in runs) / len(runs) for at in range(len(classes)))
-        click.echo(
-            f"{arm:<10}{sum(means) / len(means):6.3f}  ({min(means):.3f} … {max(means):.3f})"
-            + "".join(f"{value:>12.3f}" for value in each)
-            + f"{runs[0].weights:>10,}{sum(run.seconds for run in runs) / len(runs):>9.1f}"
-            + f"{sum(run.milliseconds for run in runs) / len(runs):>10.2f}"
+        rows.append(
+            (
+                arm,
+                f"{fmean(means):.3f}",
+                f"({min(means):.3f} … {max(means):.3f})",
+                *(f"{fmean(run.overlap[at] for run in runs):.3f}" for at in range(len(classes))),
+                f"{runs[0].weights:,}",
+                f"{fmean(run.seconds for run in runs):.1f}",
+                f"{fmean(run.milliseconds for run in runs):.2f}",
+            )
         )
+    head = ("arm", "mIoU", "(least … most)", *classes, "weights", "seconds", "ms/image")
+    yield from columns(head, rows)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from milepost.cli.lab_options import FILE
 from milepost.cli.options import Settings, common, json_option, say
+from milepost.cli.records import print_json
 from milepost.cli.screen import page, print_line, visible
 from milepost.errors import InputError, MissingExtra
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from milepost.lab.show import Example, Picture
     from milepost.pooling import Operator, Pool
 
-FILE = click.Path(path_type=Path, dir_okay=False)
 _MOST = 5  # parts that are named with their shares
 _SHOWN = 12  # numbers of a vector that are printed
 
@@ -83,7 +82,7 @@ def show(
         except OSError as error:
             raise InputError(f"{out} cannot be written: {error.strerror or error}") from error
     if as_json:
-        click.echo(_as_json(pool, numbers, found))
+        print_json(_record(pool, numbers, found))
         return 0
     with page(told.colour) as screen:
         _print(screen, operator, pool, numbers, found)
@@ -151,7 +150,7 @@ def _style(strength: float) -> str:
     return steps[min(len(steps) - 1, int(strength * len(steps)))]
 
 
-def _as_json(pool: Pool, numbers: Example, found: Picture | None) -> str:
+def _record(pool: Pool, numbers: Example, found: Picture | None) -> dict[str, Any]:
     operator = pool.operator
     told: dict[str, Any] = {
         "operator": operator.name,
@@ -172,4 +171,4 @@ def _as_json(pool: Pool, numbers: Example, found: Picture | None) -> str:
             [part, round(float(share), 6)]
             for part, share in zip(found.parts, found.shares, strict=True)
         ]
-    return json.dumps(told, ensure_ascii=sys.stdout.encoding.lower() != "utf-8")
+    return told

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from milepost.cli.columns import columns
+from milepost.cli.lab_options import FILE, FOLDER, needs_torch
 from milepost.cli.options import Settings, common, json_option
 from milepost.cli.progress import Counter
+from milepost.cli.records import print_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from milepost.lab.stitch_maps import MapError
     from milepost.lab.stitch_outcome import Outcome
@@ -66,18 +68,19 @@ See docs/pooling/stitch.md.""",
 @click.option(
     "--out",
     metavar="FOLDER",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     help="Write the pool of the first seed here.",
 )
 @click.option(
     "--report",
     metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE,
     help="Draw recall against cost: .svg or .png.",
 )
 @json_option
 @common
 @click.pass_obj
+@needs_torch
 def stitch(
     settings: Settings,
     tiny: bool,
@@ -106,8 +109,12 @@ def stitch(
 
         check(report)
     errors = list(compare(problem()))
+    maps = [asdict(each) for each in errors]
     if only_maps:
-        click.echo(json.dumps([asdict(e) for e in errors], indent=1) if as_json else _maps(errors))
+        if as_json:
+            print_json({"maps": maps})
+        else:
+            click.echo("\n".join(_maps(errors)))
         return 0
     plan = replace(TINY if tiny else Plan(), kernel=kernel, sampling=sampling)
     with Counter(settings) as counter:
@@ -117,62 +124,79 @@ def stitch(
             plan,
             seeds=seeds,
             out=out,
-            progress=lambda doing, done, of: counter(doing, "", done, of),
+            progress=counter.steps_of(),
         )
     if report:
         from milepost.lab.stitch_plot import draw
 
         draw(outcome, report)
     if as_json:
-        both = {"maps": [asdict(each) for each in errors], **asdict(outcome)}
-        click.echo(json.dumps(both, indent=1))
+        print_json({"maps": maps, **asdict(outcome)})
     else:
-        click.echo("\n\n".join((_maps(errors), *_tables(outcome))))
+        click.echo("\n".join((*_maps(errors), "", *_tables(outcome))))
     return 0
 
 
-def _maps(errors: Iterable[MapError]) -> str:
-    lines = ["a known map undone: squared error, exact and measured"]
-    lines += [
-        f"  {each.start:<24}{each.expected:>9.3f}{each.measured:>9.3f} ± {each.error:.3f}"
-        for each in errors
-    ]
-    return "\n".join(lines)
+def _maps(errors: Iterable[MapError]) -> Iterator[str]:
+    yield "a known map undone: squared error, exact and measured"
+    yield from columns(
+        ("start", "exact", "measured"),
+        [
+            (each.start, f"{each.expected:.3f}", f"{each.measured:.3f} ± {each.error:.3f}")
+            for each in errors
+        ],
+    )
 
 
-def _tables(outcome: Outcome) -> Iterable[str]:
+def _tables(outcome: Outcome) -> Iterator[str]:
     """The descendants, the starts, the matrix, the costs and the updates."""
     from milepost.lab.stitch_outcome import mean_over_seeds, starts_of
 
-    lines = [
-        f"against the ancestor, {outcome.sentences} held-out sentences",
-        f"  {'arm':<12}{'blocks':<8}{'parameters':>11}{'MFLOP':>8}{'ms':>7}{'cosine':>8}"
-        f"{'recall@10':>11}{'sd':>7}",
-    ]
-    for row, spread in mean_over_seeds(outcome, ("pool", "alone", "early exit")):
-        lines.append(
-            f"  {row.arm:<12}{row.name:<8}{row.parameters:>11,}{row.operations / 1e6:>8.1f}"
-            f"{row.milliseconds:>7.2f}{row.agreement:>8.3f}{row.recall:>11.3f}{spread:>7.3f}"
-        )
-    yield "\n".join(lines)
-    lines = [
-        "stitched paths by what the stitches begin with: recall@10 (cosine), before and after",
-        *(
-            f"  {each.start:<15}{each.before[1]:>7.3f} ({each.before[0]:+.3f})"
-            f"{each.after[1]:>9.3f} ({each.after[0]:+.3f})"
+    yield f"against the ancestor, {outcome.sentences} held-out sentences"
+    yield from columns(
+        ("arm", "blocks", "parameters", "MFLOP", "ms", "cosine", "recall@10", "sd"),
+        [
+            (
+                row.arm,
+                row.name,
+                f"{row.parameters:,}",
+                f"{row.operations / 1e6:.1f}",
+                f"{row.milliseconds:.2f}",
+                f"{row.agreement:.3f}",
+                f"{row.recall:.3f}",
+                f"{spread:.3f}",
+            )
+            for row, spread in mean_over_seeds(outcome, ("pool", "alone", "early exit"))
+        ],
+        left=2,
+    )
+    yield "\nstitched paths by what the stitches begin with: recall@10 (cosine)"
+    yield from columns(
+        ("start", "before", "after"),
+        [
+            (
+                each.start,
+                f"{each.before[1]:.3f} ({each.before[0]:+.3f})",
+                f"{each.after[1]:.3f} ({each.after[0]:+.3f})",
+            )
             for each in starts_of(outcome)
-        ),
-    ]
-    yield "\n".join(lines)
+        ],
+    )
     names, matrix = outcome.matrix
-    lines = ["recall@10 with documents by the row and questions by the column"]
-    lines.append(f"  {'':<8}" + "".join(f"{name:>8}" for name in names))
-    for name, values in zip(names, matrix, strict=True):
-        lines.append(f"  {name:<8}" + "".join(f"{value:>8.3f}" for value in values))
-    yield "\n".join(lines)
-    lines = ["training, in GFLOP a seed (the ancestor's reading once)"]
-    lines += [f"  {name:<28}{cost / 1e9:>9.1f}" for name, cost in outcome.costs.items()]
-    yield "\n".join(lines)
-    lines = ["steps that trained each part of the pool, a seed"]
-    lines += [f"  {name:<20}{count:>7.1f}" for name, count in sorted(outcome.updates.items())]
-    yield "\n".join(lines)
+    yield "\nrecall@10 with documents by the row and questions by the column"
+    yield from columns(
+        ("", *names),
+        [
+            (name, *(f"{value:.3f}" for value in values))
+            for name, values in zip(names, matrix, strict=True)
+        ],
+    )
+    yield "\ntraining, in GFLOP a seed (the ancestor's reading once)"
+    yield from columns(
+        ("", "GFLOP"), [(name, f"{cost / 1e9:.1f}") for name, cost in outcome.costs.items()]
+    )
+    yield "\nsteps that trained each part of the pool, a seed"
+    yield from columns(
+        ("part", "steps"),
+        [(name, f"{count:.1f}") for name, count in sorted(outcome.updates.items())],
+    )

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from milepost.cli.eval_show import columns
+from milepost.cli.columns import columns
+from milepost.cli.lab_options import FILE, FOLDER, needs_torch, seed_option
 from milepost.cli.options import Settings, common, count_option, json_option, model_option
 from milepost.cli.progress import Counter
+from milepost.cli.records import print_json
 from milepost.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from milepost.evaluate.types import Split, Task
 
 What = Literal["words", "noise", "pool", "transfer"]
-FOLDER = click.Path(path_type=Path, file_okay=False)
 
 
 @click.command(
@@ -44,7 +44,7 @@ See docs/pooling/words.md and docs/pooling/bytes.md.""",
 )
 @click.option(
     "--text",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE,
     metavar="FILE",
     help="--words: a document beside the generated morphology.",
 )
@@ -101,11 +101,12 @@ See docs/pooling/words.md and docs/pooling/bytes.md.""",
     help="Training steps.  [default: 100 to 400, by experiment]",
 )
 @count_option("--seeds", 1, "--words, --pool: how many.")
-@count_option("--seed", 0, "The first.", least=0)
+@seed_option("The first.")
 @model_option
 @json_option
 @common
 @click.pass_obj
+@needs_torch
 def tokens(
     settings: Settings,
     what: What,
@@ -141,9 +142,10 @@ def tokens(
         from milepost.evaluate.where import commit, machine, today
 
         where = {"machine": machine(), "commit": commit(), "date": today()}
-        click.echo(json.dumps({"experiment": what, **where, "rows": rows}, ensure_ascii=False))
+        print_json({"experiment": what, **where, "rows": rows})
     else:
-        _SHOWN[what](rows)
+        for line in _SHOWN[what](rows):
+            click.echo(line)
     return 0
 
 
@@ -158,9 +160,7 @@ def _words(
     return [
         {"corpus": corpus.name, "ceiling": corpus.ceiling, **asdict(score)}
         for corpus in corpora
-        for score in compare(
-            corpus, setup, arms.split(","), lambda doing, done, of: counter(doing, "", done, of)
-        )
+        for score in compare(corpus, setup, arms.split(","), counter.steps_of())
     ]
 
 
@@ -180,7 +180,7 @@ def _noise(
         [words, Grams(), Subwords(load(model))],
         few(dev, 10, 20, seed=seed),
         seed=seed,
-        progress=lambda doing, done, of: counter(doing, "", done, of),
+        progress=counter.steps_of(),
     )
     return [asdict(row) for row in found]
 
@@ -206,7 +206,7 @@ def _pool(
         seeds=seeds,
         seed=seed,
     )
-    cells = matrix(protocol, lambda doing, done, of: counter(doing, "", done, of))
+    cells = matrix(protocol, counter.steps_of())
     return [asdict(cell) for cell in cells]
 
 
@@ -243,7 +243,7 @@ def _task(folder: Path | None, split: Split) -> Task:
     return read_folder(folder, split)
 
 
-def _show_words(rows: Sequence[Mapping[str, Any]]) -> None:
+def _show_words(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     from milepost.lab.word_units import BUCKETS
 
     for corpus in dict.fromkeys(row["corpus"] for row in rows):
@@ -251,8 +251,8 @@ def _show_words(rows: Sequence[Mapping[str, Any]]) -> None:
         buckets = [name for name in (*BUCKETS, "all") if any(name in r["right"] for r in here)]
         sizes = here[0]["right"]
         head = [f"{name} ({sizes[name][3]})" for name in buckets]
-        lines = [(corpus, "parameters", "bits a byte", "ends", "cells", "s a step", *head)]
-        lines += [
+        shown = (corpus, "parameters", "bits a byte", "ends", "cells", "s a step", *head)
+        lines = [
             (
                 row["arm"],
                 f"{row['parameters']:,}",
@@ -264,28 +264,30 @@ def _show_words(rows: Sequence[Mapping[str, Any]]) -> None:
             )
             for row in here
         ]
-        columns(lines)
+        yield from columns(shown, lines)
         ceiling = here[0]["ceiling"]
         known = f" No guess gets more than {ceiling:.0%} right." if ceiling else ""
-        click.echo(
+        yield (
             "Right words in percent by how often they stand in the training text (how many were "
             f"asked).{known}\n"
         )
 
 
-def _show_noise(rows: Sequence[Mapping[str, Any]]) -> None:
+def _show_noise(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     rates = list(dict.fromkeys(row["rate"] for row in rows))
-    lines = [("finder", *(f"{rate:.0%} errors" for rate in rates))]
+    head = ("finder", *(f"{rate:.0%} errors" for rate in rates))
+    lines = []
     for finder in dict.fromkeys(row["finder"] for row in rows):
         here = [row["found"] for row in rows if row["finder"] == finder]
         lines.append((finder, *map(_recall, here)))
-    columns(lines)
-    _say_recall(rows[0]["found"]["questions"])
+    yield from columns(head, lines)
+    yield _about_recall(rows[0]["found"]["questions"])
 
 
-def _show_pool(rows: Sequence[Mapping[str, Any]]) -> None:
+def _show_pool(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     targets = list(dict.fromkeys(row["target"] for row in rows))
-    lines = [("pre-trained on", *(part for name in targets for part in (name, "transfer")))]
+    head = ("pre-trained on", *(part for name in targets for part in (name, "transfer")))
+    lines: list[tuple[str, ...]] = []
     for source in dict.fromkeys(row["source"] for row in rows):
         here = [row for row in rows if row["source"] == source]
         parts = []
@@ -294,27 +296,26 @@ def _show_pool(rows: Sequence[Mapping[str, Any]]) -> None:
             parts.append(f"{row['score']:.3f} [{row['low']:.3f}, {row['high']:.3f}]")
             parts.append("-" if share is None else f"{share:.2f}")
         lines.append((source, *parts))
-    columns(lines)
-    click.echo(
+    yield from columns(head, lines)
+    yield (
         "Transfer: 0 as random weights, 1 as the language's own encoder, - where it is no better."
     )
 
 
-def _show_transfer(rows: Sequence[Mapping[str, Any]]) -> None:
+def _show_transfer(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     targets = {row["target"]: row["language"] for row in rows}
-    lines = [("tuned on", *targets)]
-    lines += [
+    lines = [
         (source, *(_recall(row["found"]) for row in rows if row["source"] == source))
         for source in dict.fromkeys(row["source"] for row in rows)
     ]
     weights = (f"{each['size'] / each['characters']:.2f}" for each in targets.values())
     lines.append(("bytes a character", *weights))
-    columns(lines)
-    _say_recall(min(row["found"]["questions"] for row in rows))
+    yield from columns(("tuned on", *targets), lines)
+    yield _about_recall(min(row["found"]["questions"] for row in rows))
 
 
-def _say_recall(questions: int) -> None:
-    click.echo(
+def _about_recall(questions: int) -> str:
+    return (
         "Questions in percent whose best sentence is evidence [95 %, documents resampled], and "
         f"one of the best five; {questions} questions."
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from pathlib import PurePath
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -98,6 +99,10 @@ class Counter:
             self._drawn = 0.0
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
+
+    def steps_of(self, task: str = "") -> Callable[[str, int, int], None]:
+        """What is called with what is being done, how much of it is done, and of how much."""
+        return lambda doing, done, of: self(doing, task, done, of)
 
     def __call__(self, system: str, task: str, done: int, of: int) -> None:
         """Show that a system has been asked ``done`` of a task's questions."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +67,17 @@ def answer_record(
             "heat": answer.heat,
         }
     return record
+
+
+def as_plain(value: Any) -> Any:
+    """Give what JSON can hold: what is no number is null, an infinite one a word."""
+    if isinstance(value, dict):
+        return {key: as_plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_plain(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else ("inf" if value > 0 else "-inf")
+    return value
 
 
 def print_json(record: dict[str, Any]) -> None:
