@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from every_operator import NAMES, WIDTH, cut, inputs, one, warm
 from hypothesis import given as draw
 from hypothesis import strategies as st
 
+from every_operator import NAMES, WIDTH, cut, inputs, one, warm
 from milepost import pooling
 from milepost.errors import InputError, ModelError
 
