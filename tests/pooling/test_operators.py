@@ -98,6 +98,13 @@ def test_any_lengths_give_one_finite_vector_a_text(lengths, seed):
         assert vectors.dtype == np.float32
 
 
+def test_no_texts_give_no_vectors_as_wide_as_those_of_texts(name):
+    pool = warm(name)
+    states, given = inputs(name, np.random.default_rng(5), [3])
+    none = pool(states[:0], np.zeros(0, int), **{key: value[:0] for key, value in given.items()})
+    assert none.shape == (0, pool(states, [3], **given).shape[1])
+
+
 def refused(name, match, states, lengths, **given):
     with pytest.raises(InputError, match=match):
         pooling.get(name)(states, lengths, **given)

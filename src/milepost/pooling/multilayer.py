@@ -44,11 +44,11 @@ def multilayer(batch: Batch, settings: Mapping[str, Any], weights: Weights) -> N
     asked = _norm(latents, exact, "norm_latents") @ exact["to_query"]
     read = _norm(keys, exact, "norm_keys") @ exact["to_key_value"]
     asked = asked.reshape(len(latents), heads, -1)
-    key, value = np.moveaxis(read.reshape(len(read), 2, heads, -1), 1, 0)
+    key, value = np.moveaxis(read.reshape(len(read), 2, *asked.shape[1:]), 1, 0)
     scores = np.einsum("khc,rhc->krh", key, asked) / math.sqrt(asked.shape[-1])
     share = softmax(scores, lengths)
     mixed = sums(share[..., None] * value[:, None], lengths)
-    found = mixed.reshape(*mixed.shape[:2], -1) @ exact["to_out"]
+    found = mixed.reshape(*mixed.shape[:2], len(exact["to_out"])) @ exact["to_out"]
     if settings["residual"]:
         found = found + latents
     if settings["widen"]:
