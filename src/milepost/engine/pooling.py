@@ -8,6 +8,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from milepost.engine.openvino import compiled
+from milepost.errors import ModelError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,6 +45,9 @@ class PoolingGraph:
 
         Returns:
             ``(d_out,)`` float32, as the graph gives it.
+
+        Raises:
+            ModelError: a number of it is none.
         """
         import numpy as np
 
@@ -54,4 +58,8 @@ class PoolingGraph:
                 feed["segments"] = np.arange(len(landmarks), dtype=np.int64)
             self._request.infer(feed)
             result: NDArray[np.float32] = self._request.get_output_tensor(0).data.copy()
+        if not np.isfinite(result).all():
+            raise ModelError(
+                f"{self._graph} gives no finite vector", "install a pooling of smaller weights"
+            )
         return result

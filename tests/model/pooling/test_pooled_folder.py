@@ -95,6 +95,16 @@ def test_threads_that_ask_at_once_get_their_own_text_s_vector(folder):
         np.testing.assert_array_equal(np.stack(found), [text[0] for text in texts])
 
 
+def test_weights_beyond_single_precision_are_named_and_no_document_has_nan(folder):
+    pool, file = trained(folder, temperature=1e-3)
+    pool.weights["query"] *= 1e37
+    pool.save(file)
+    install(file, folder)
+    model = milepost.load(folder, cache=False)
+    with pytest.raises(ModelError, match=r"pooling\.xml gives no finite vector"):
+        model.encode(TEXT)
+
+
 def test_a_folder_that_lost_its_pooling_says_so(folder):
     install(trained(folder, "max")[1], folder)
     (folder / "pooling.xml").unlink()
