@@ -50,6 +50,22 @@ def test_the_same_seed_gives_the_same_figures(sides):
     np.testing.assert_array_equal(found[0][1], found[1][1])
 
 
+def test_dropout_is_of_training_alone_and_drawn_by_the_seed(sides):
+    """Trained twice it is the same whatever was drawn before, and scores are not drawn."""
+    found = []
+    for drawn in (0, 1):
+        torch.manual_seed(drawn)
+        pooled = Pooled(Row("xpool", (("dropout", 0.5),)), sides[1], 1, RECIPE.width)
+        losses = train(pooled, *sides, RECIPE, 1)
+        once, again = scores(pooled, *sides), scores(pooled, *sides)
+        np.testing.assert_array_equal(once, again)
+        found.append((losses, once))
+    assert found[0][0] == found[1][0]
+    np.testing.assert_array_equal(found[0][1], found[1][1])
+    without = Pooled(Row("xpool"), sides[1], 1, RECIPE.width)
+    assert train(without, *sides, RECIPE, 1) != found[0][0]
+
+
 def test_heads_begin_alike_for_operators_of_one_width(sides):
     heads = [Pooled(Row(name), sides[1], 4, 16).text.weight for name in ("mean", "max", "cls")]
     assert all(torch.equal(heads[0], head) for head in heads[1:])

@@ -1,6 +1,7 @@
 """What counts in a text is what moves its vector."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -93,6 +94,21 @@ def test_every_operator_is_pictured_on_a_text(name, reader):
     assert drawn == as_svg(found, "a < b")
     opacities = [float(value) for value in re.findall(r'fill-opacity="([\d.]+)"', drawn)]
     assert max(opacities) == 0.75
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("name", ["mean", "query-softmax", "layer-mean"])
+def test_a_sentence_that_the_network_reads_in_pieces_is_pictured_in_pieces(name, tmp_path):
+    pytest.importorskip("torch", reason="needs the train extra")
+    from milepost.lab.compare.reading import TokenReader
+    from milepost.lab.show import picture
+
+    folder = write_checkpoint(tmp_path / "narrow", "bert")
+    short = TokenReader.open(str(folder))
+    short._shape = replace(short._shape, longest=5)
+    found = picture(pooling.get(name), short, "The cat sat on the dog. The dog sat.", "dog")
+    assert len(found.parts) == len(found.shares)
+    assert len(found.parts) == (15 if found.reads == "tokens" else 3)
 
 
 @pytest.mark.torch

@@ -63,6 +63,8 @@ def test_the_same_seed_trains_the_same_and_another_another():
     one, same, other = (train(data, recipe, seed)[1] for seed in (0, 0, 1))
     assert one == same
     assert one != other
+    hurt = [train(data, recipe, 0, settings={"dropout": 0.5})[1] for _ in range(2)]
+    assert hurt[0] == hurt[1] != one
 
 
 def test_questions_about_one_document_teach_nothing():

@@ -187,6 +187,10 @@ def test_what_does_not_fit_is_named():
         warm("mlb")(np.ones((2, 5)), np.ones((2, 5)))
     with pytest.raises(InputError, match=r"mcb: 5 bins.*give at least 6"):
         warm("mcb", hidden=5)
+    large = np.full((2, 4), 1e30)
+    large[0] = 1
+    with pytest.raises(InputError, match="hadamard gives no finite vector for pair 1"):
+        fusion("hadamard")(large, large)
 
 
 def test_a_sum_of_two_sides_says_more_than_each_through_its_last_relu():

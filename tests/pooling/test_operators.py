@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from hypothesis import given as draw
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from every_operator import NAMES, WIDTH, cut, inputs, one, warm
@@ -86,6 +87,8 @@ def test_the_caller_s_arrays_are_left_alone(name):
     np.testing.assert_array_equal(states, before)
 
 
+# The first example imports what every family needs, on a machine that may be busy.
+@settings(deadline=None)
 @draw(lengths=st.lists(st.integers(1, 9), min_size=1, max_size=5), seed=st.integers(0, 99))
 def test_any_lengths_give_one_finite_vector_a_text(lengths, seed):
     for name in NAMES:
@@ -93,6 +96,13 @@ def test_any_lengths_give_one_finite_vector_a_text(lengths, seed):
         vectors = pooling.get(name)(states, lengths, **given)
         assert vectors.shape[0] == len(lengths)
         assert vectors.dtype == np.float32
+
+
+def test_no_texts_give_no_vectors_as_wide_as_those_of_texts(name):
+    pool = warm(name)
+    states, given = inputs(name, np.random.default_rng(5), [3])
+    none = pool(states[:0], np.zeros(0, int), **{key: value[:0] for key, value in given.items()})
+    assert none.shape == (0, pool(states, [3], **given).shape[1])
 
 
 def refused(name, match, states, lengths, **given):
@@ -144,6 +154,12 @@ def test_a_file_that_holds_no_pooling_is_named(tmp_path):
     (tmp_path / "x.npz").write_bytes(b"PK not really")
     with pytest.raises(ModelError, match="holds no pooling"):
         pooling.load(tmp_path / "x.npz")
+    with pytest.raises(ModelError, match="holds no pooling"):
+        pooling.load(tmp_path / "none.npz")
+    for head in ("[1]", '{"settings": {}}', '{"operator": "mean", "settings": 3}'):
+        np.savez(tmp_path / "x.npz", head=np.array(head), trained=False)
+        with pytest.raises(ModelError, match="holds no pooling"):
+            pooling.load(tmp_path / "x.npz")
 
 
 def test_a_poolings_row_tells_paper_and_equation(name):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from hypothesis import given as draw
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from milepost import pooling
@@ -64,6 +65,7 @@ def test_balanced_segments_are_as_many_as_asked_for_where_the_published_are_not_
         assert len(balanced(length, count)) == count
 
 
+@settings(deadline=None)
 @draw(st.integers(1, 300), st.integers(1, 60))
 def test_balanced_segments_tile_the_text_and_follow_the_rule(length, count):
     cut = balanced(length, count)

@@ -8,6 +8,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from milepost.engine.openvino import compiled
+from milepost.errors import ModelError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,7 +33,8 @@ class PoolingGraph:
     @property
     def dimensions(self) -> int:
         """Width of the vector."""
-        model = self._request.get_compiled_model()
+        with self._one:
+            model = self._request.get_compiled_model()
         return int(model.output(0).partial_shape[0].get_length())
 
     def __call__(self, landmarks: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -43,13 +45,21 @@ class PoolingGraph:
 
         Returns:
             ``(d_out,)`` float32, as the graph gives it.
+
+        Raises:
+            ModelError: a number of it is none.
         """
         import numpy as np
 
         feed: dict[str, Any] = {"states": landmarks}
-        if any("segments" in port.get_names() for port in self._request.model_inputs):
-            feed["segments"] = np.arange(len(landmarks), dtype=np.int64)
+        # All of it: of two threads that ask first, one must not read the other's new request.
         with self._one:
+            if any("segments" in port.get_names() for port in self._request.model_inputs):
+                feed["segments"] = np.arange(len(landmarks), dtype=np.int64)
             self._request.infer(feed)
             result: NDArray[np.float32] = self._request.get_output_tensor(0).data.copy()
+        if not np.isfinite(result).all():
+            raise ModelError(
+                f"{self._graph} gives no finite vector", "install a pooling of smaller weights"
+            )
         return result

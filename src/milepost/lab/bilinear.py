@@ -35,7 +35,7 @@ BESIDE = ("concat-mlp", "hadamard")
 # A cosine of 1 begins as a score of 20: a softmax over cosines at temperature 0.05.
 _COSINE = 20.0
 
-_FEWEST = 5  # a fifth of them is held back
+_FEWEST = 5  # rows to learn from, of which a fifth is held back
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Protocol:
 
     Attributes:
         batch: pairs a step.
-        rates: the best of these on the last fifth of the training rows is taken.
+        rates: the best of these on a fifth of the training rows, drawn once, is taken.
         seeds: of weights and order; rates are chosen with the first.
     """
 

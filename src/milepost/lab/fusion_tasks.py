@@ -34,7 +34,8 @@ class Rows:
         x: ``(rows, 1, m)`` float32.
         y: ``(rows, candidates, n)`` float32.
         true: ``(rows, candidates)`` bool.
-        clusters: ``(rows,)``: rows that are not independent share one.
+        clusters: ``(rows,)``: rows that share a cluster are not independent: those of a document,
+            or of one picture x (that y recurs as well is not counted).
         base: ``(rows, candidates)`` float32: a score known without fusion, or None.
     """
 
@@ -60,7 +61,7 @@ class PairTask:
 
     Attributes:
         name: as on the command line.
-        train: learned from; rates are chosen on the last fifth.
+        train: learned from; rates are chosen on a fifth, drawn once.
         test: nothing is chosen on them.
         tells: what the figure is, a few words.
         parameters: a fusion may have.

@@ -157,7 +157,7 @@ def picture(pool: Pool, reader: TokenReader, text: str, query: str) -> Picture:
     """
     from milepost.lab.compare.states import reads_of
 
-    pieces, _ = reader.words.sentences(text)
+    pieces = reader.pieces(reader.words.sentences(text)[0])
     if not pieces:
         raise InputError("there is no text to look at", "give some words")
     states, reads = reader.states([pieces]), reads_of(pool.operator)

@@ -55,6 +55,7 @@ class Recipe:
     against: Against = "query"
 
 
+@torch.random.fork_rng(devices=[])
 def train(
     data: Landmarked,
     recipe: Recipe,
@@ -68,7 +69,7 @@ def train(
     Args:
         data: documents and questions to learn from.
         recipe: how.
-        seed: of the weights where they are random, and of what each step draws.
+        seed: of the weights where they are random, of what each step draws, and of dropout.
         settings: of the operator.
         say: told step and loss.
 
@@ -78,6 +79,7 @@ def train(
     Raises:
         InputError: questions about one document only: nothing to tell apart.
     """
+    torch.manual_seed(seed)
     width = data.states.shape[1]
     asked = [np.flatnonzero(data.answers == number) for number in range(len(data.lengths))]
     known = [number for number, questions in enumerate(asked) if len(questions)]

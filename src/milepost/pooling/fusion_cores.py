@@ -116,7 +116,8 @@ def _mfb_shapes(settings: Settings, m: int, n: int) -> tuple[Shapes, int]:
 
 def _pooled(product: Array, settings: Settings) -> Array:
     """Sums of neighbours, ``factor`` at a time."""
-    sums: Array = product.reshape(*product.shape[:-1], -1, settings["factor"]).sum(-1)
+    groups = settings["hidden"], settings["factor"]
+    sums: Array = product.reshape(*product.shape[:-1], *groups).sum(-1)
     return normal(sums) if settings["normalise"] else sums
 
 
@@ -183,7 +184,7 @@ def _low_rank(x: Array, y: Array, number: int, settings: Settings, weights: Weig
     """``Σ_r (M_r x) · (N_r y)`` (MUTAN, 1705.06676)."""
     left, right = _both(x, y, weights, f"_core_{number}")
     product = left * right
-    summed: Array = product.reshape(*product.shape[:-1], settings["rank"], -1).sum(-2)
+    summed: Array = product.reshape(*product.shape[:-1], settings["rank"], x.shape[-1]).sum(-2)
     return summed
 
 

@@ -49,7 +49,8 @@ class Fuse:
             ``(pairs, out)`` float32.
 
         Raises:
-            InputError: numbers of pairs differ, a number is none, or widths do not fit.
+            InputError: numbers of pairs differ, a number is none, widths do not fit, or numbers are
+                so large that their products are not finite.
         """
         import numpy as np
 
@@ -67,10 +68,17 @@ class Fuse:
                     f"and y of width {n} need {shape}",
                     "give vectors as wide as those it was made for",
                 )
-        fused = self.row.fuse(
-            left.astype(np.float64), right.astype(np.float64), self.settings, self.weights
-        )
-        return fused.astype(np.float32)
+        with np.errstate(over="ignore", invalid="ignore"):
+            fused = self.row.fuse(
+                left.astype(np.float64), right.astype(np.float64), self.settings, self.weights
+            ).astype(np.float32)
+        if not np.isfinite(fused).all():
+            pair = int(np.argwhere(~np.isfinite(fused))[0][0])
+            raise InputError(
+                f"{self.row.name} gives no finite vector for pair {pair}",
+                "its vectors are too large: scale them",
+            )
+        return fused
 
 
 def fusion(name: str, /, *, weights: Weights | None = None, seed: int = 0, **settings: Any) -> Fuse:

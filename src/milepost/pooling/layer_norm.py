@@ -13,19 +13,23 @@ EPS = 1e-5
 
 
 def layer_norm(
-    values: NDArray[np.floating], scale: NDArray[np.floating], shift: NDArray[np.floating]
+    values: NDArray[np.floating],
+    scale: NDArray[np.floating],
+    shift: NDArray[np.floating],
+    eps: float = EPS,
 ) -> NDArray[np.float64]:
-    """``(x - mean(x)) / sqrt(var(x) + EPS) * scale + shift`` over the last axis, float64.
+    """``(x - mean(x)) / sqrt(var(x) + eps) * scale + shift`` over the last axis, float64.
 
     Args:
         values: ``(…, d)``.
         scale: ``(d,)``.
         shift: ``(d,)``.
+        eps: added to the variance.
     """
     import numpy as np
 
     wide = values.astype(np.float64)
     centred = wide - wide.mean(-1, keepdims=True)
-    spread = np.sqrt((centred**2).mean(-1, keepdims=True) + EPS)
+    spread = np.sqrt((centred**2).mean(-1, keepdims=True) + eps)
     result: NDArray[np.float64] = centred / spread * scale + shift
     return result

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from milepost.pooling.neighbours import rms_scaled
 from milepost.pooling.operator import Batch, Operator, Parameter
 from milepost.pooling.ragged import means, starts
 
@@ -24,8 +25,6 @@ SUMMARY = Parameter(
     choices=("mean", "last"),
 )
 NORMALISED = Parameter(False, "Bring each layer's summary to a mean square of 1 first.")
-EPSILON = 1e-6
-"""Added to a mean square, so that a summary of zeros stays one."""
 
 
 def summaries(batch: Batch, summary: str) -> NDArray[np.float64]:
@@ -39,15 +38,6 @@ def summaries(batch: Batch, summary: str) -> NDArray[np.float64]:
     ends = starts(batch.lengths) + batch.lengths - 1
     last: NDArray[np.float64] = batch.states[ends].astype("float64")
     return last
-
-
-def normalised(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Vectors divided by the root of their mean square: layers differ in scale many times over."""
-    import numpy as np
-
-    square = np.mean(values**2, axis=-1, keepdims=True)
-    result: NDArray[np.float64] = values / np.sqrt(square + EPSILON)
-    return result
 
 
 def sparsemax(scores: NDArray[np.floating]) -> NDArray[np.float64]:
@@ -79,7 +69,8 @@ def _softmax(scores: NDArray[np.floating]) -> NDArray[np.float64]:
 
 def _read(batch: Batch, settings: Mapping[str, Any]) -> NDArray[np.float64]:
     found = summaries(batch, settings["summary"])
-    return normalised(found) if settings["normalised"] else found
+    # Layers differ in scale many times over.
+    return rms_scaled(found) if settings["normalised"] else found
 
 
 def layer_mean(batch: Batch, settings: Mapping[str, Any], _: Weights) -> NDArray[np.floating]:

@@ -15,7 +15,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from milepost.pooling.layer_weights import SUMMARY, normalised, summaries
+from milepost.pooling.layer_norm import layer_norm
+from milepost.pooling.layer_weights import SUMMARY, summaries
+from milepost.pooling.neighbours import rms_scaled
 from milepost.pooling.operator import Batch, Operator, Parameter
 from milepost.pooling.ragged import softmax, sums
 
@@ -26,9 +28,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from milepost.pooling.operator import Weights
-
-EPSILON = 1e-5
-"""Of the layer norms, as in the published code."""
 
 
 def multilayer(batch: Batch, settings: Mapping[str, Any], weights: Weights) -> NDArray[np.floating]:
@@ -42,18 +41,18 @@ def multilayer(batch: Batch, settings: Mapping[str, Any], weights: Weights) -> N
     keys, lengths = _keys(batch, settings, exact)
     heads = settings["heads"]
     latents = exact["latents"]
-    asked = layer_norm(latents, exact, "norm_latents") @ exact["to_query"]
-    read = layer_norm(keys, exact, "norm_keys") @ exact["to_key_value"]
+    asked = _norm(latents, exact, "norm_latents") @ exact["to_query"]
+    read = _norm(keys, exact, "norm_keys") @ exact["to_key_value"]
     asked = asked.reshape(len(latents), heads, -1)
-    key, value = np.moveaxis(read.reshape(len(read), 2, heads, -1), 1, 0)
+    key, value = np.moveaxis(read.reshape(len(read), 2, *asked.shape[1:]), 1, 0)
     scores = np.einsum("khc,rhc->krh", key, asked) / math.sqrt(asked.shape[-1])
     share = softmax(scores, lengths)
     mixed = sums(share[..., None] * value[:, None], lengths)
-    found = mixed.reshape(*mixed.shape[:2], -1) @ exact["to_out"]
+    found = mixed.reshape(*mixed.shape[:2], len(exact["to_out"])) @ exact["to_out"]
     if settings["residual"]:
         found = found + latents
     if settings["widen"]:
-        found = found + _feed_forward(layer_norm(found, exact, "norm_wide"), exact)
+        found = found + _feed_forward(_norm(found, exact, "norm_wide"), exact)
     result: NDArray[np.floating] = found.mean(axis=1)
     return result
 
@@ -71,24 +70,16 @@ def _keys(
         found = batch.states.astype(np.float64)
         lengths = batch.lengths * batch.layers
     if settings["normalised"]:
-        found = normalised(found)
+        found = rms_scaled(found)
     if "layer_table" in weights:
         found = found + weights["layer_table"]
     return found.reshape(-1, batch.width), lengths
 
 
-def layer_norm(
+def _norm(
     values: NDArray[np.float64], weights: Mapping[str, NDArray[np.float64]], name: str
 ) -> NDArray[np.float64]:
-    """``(x - mean) / √(variance + ε) · scale + shift`` over the last axis."""
-    import numpy as np
-
-    middle = values - values.mean(axis=-1, keepdims=True)
-    spread = np.sqrt(np.mean(middle**2, axis=-1, keepdims=True) + EPSILON)
-    result: NDArray[np.float64] = (
-        middle / spread * weights[f"{name}_scale"] + weights[f"{name}_shift"]
-    )
-    return result
+    return layer_norm(values, weights[f"{name}_scale"], weights[f"{name}_shift"])
 
 
 def _feed_forward(

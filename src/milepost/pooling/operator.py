@@ -330,7 +330,7 @@ def read_head(file: Path) -> tuple[str, dict[str, Any], dict[str, NDArray[np.flo
     """Name, settings and weights of a file that ``Pool.save`` wrote.
 
     Raises:
-        ModelError: the file is damaged or something else.
+        ModelError: the file is not there, damaged or something else.
     """
     import json
     import zipfile
@@ -343,8 +343,9 @@ def read_head(file: Path) -> tuple[str, dict[str, Any], dict[str, NDArray[np.flo
             prefix = "weight:"
             weights = {n[len(prefix) :]: arrays[n] for n in arrays.files if n.startswith(prefix)}
             trained = bool(arrays["trained"])
-    except (KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
+            name, settings = str(head["operator"]), dict(head["settings"])
+    except (OSError, KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise ModelError(
             f"{file} holds no pooling ({error})", "write it again with Pool.save"
         ) from None
-    return head["operator"], head["settings"], weights if trained else None
+    return name, settings, weights if trained else None

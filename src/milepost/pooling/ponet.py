@@ -117,11 +117,12 @@ def aggregated(
     Returns:
         ``(texts, d)``.
     """
-    keys = key.reshape(len(key), heads, -1)
-    whole = means(query, lengths).reshape(len(lengths), heads, -1)
+    width = key.shape[1]
+    keys = key.reshape(len(key), heads, width // heads)
+    whole = means(query, lengths).reshape(len(lengths), heads, width // heads)
     logits = (whole[owners(lengths)] * keys).sum(-1) / keys.shape[-1] ** 0.5
     found = sums(softmax(logits, lengths)[..., None] * keys, lengths)
-    return found.reshape(len(lengths), -1)
+    return found.reshape(len(lengths), width)
 
 
 def mixed(

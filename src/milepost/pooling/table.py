@@ -80,7 +80,7 @@ def load(file: Path | str) -> Pool:
     """A pooling that ``Pool.save`` wrote.
 
     Raises:
-        ModelError: the file is damaged or something else.
+        ModelError: the file is not there, damaged or something else.
         InputError: it names an operator that this version does not have.
     """
     name, settings, weights = read_head(Path(file))

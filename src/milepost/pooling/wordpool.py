@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from milepost.errors import InputError
+from milepost.pooling.layer_norm import layer_norm
 from milepost.pooling.operator import Batch, Operator, Parameter
 from milepost.pooling.ragged import starts
 
@@ -79,28 +80,18 @@ def _one(
     row = np.concatenate([own["prefix"], states])
     for layer in range(layers):
         asking = prefixes if layer == layers - 1 else len(row)
-        seen = _norm(row, own["gain"][layer, 0], own["shift"][layer, 0])
+        seen = layer_norm(row, own["gain"][layer, 0], own["shift"][layer, 0], EPSILON)
         query, key, value = (
             rows @ own[name][layer]
             for rows, name in ((seen[:asking], "query"), (seen, "key"), (seen, "value"))
         )
         row = row[:asking] + attend(query, key, value, settings["heads"]) @ own["out"][layer]
-        wide = _norm(row, own["gain"][layer, 1], own["shift"][layer, 1]) @ own["widen"][layer]
+        held = layer_norm(row, own["gain"][layer, 1], own["shift"][layer, 1], EPSILON)
+        wide = held @ own["widen"][layer]
         row = row + _gelu(wide + own["widen_shift"][layer]) @ own["narrow"][layer]
         row = row + own["narrow_shift"][layer]
-    read = _norm(row, own["last_gain"], own["last_shift"])
+    read = layer_norm(row, own["last_gain"], own["last_shift"], EPSILON)
     return read.mean(0) if settings["join"] == "mean" else read.reshape(-1)
-
-
-def _norm(
-    rows: NDArray[np.float64], gain: NDArray[np.float64], shift: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    import numpy as np
-
-    centred = rows - rows.mean(-1, keepdims=True)
-    scale = np.sqrt((centred**2).mean(-1, keepdims=True) + EPSILON)
-    result: NDArray[np.float64] = centred / scale * gain + shift
-    return result
 
 
 def _gelu(values: NDArray[np.float64]) -> NDArray[np.float64]:

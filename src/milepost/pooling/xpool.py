@@ -258,10 +258,11 @@ def _by(
         if batch.queries.shape[1] != batch.width:
             raise _widths(batch.width, batch.queries.shape[1])
         block = pooler(settings, weights)
+        if not len(batch.lengths):
+            return np.zeros((0, batch.width))
         texts = np.split(batch.states, starts(batch.lengths)[1:])
         pairs = zip(batch.queries, texts, strict=True)
-        found = [block(query[None], text) for query, text in pairs]
-        return np.concatenate(found) if found else np.zeros((0, batch.width))
+        return np.concatenate([block(query[None], text) for query, text in pairs])
 
     return compute
 

@@ -68,6 +68,43 @@ def test_a_pooling_of_another_width_is_refused(folder):
         install(file, folder)
 
 
+@pytest.mark.parametrize(
+    ("name", "settings"), [("ponet-triple", {}), ("wordpool", {"prefixes": 2, "join": "concat"})]
+)
+def test_vectors_wider_than_a_question_s_are_refused_and_the_folder_is_left(folder, name, settings):
+    before = (folder / "milepost.json").read_bytes()
+    with pytest.raises(InputError, match="but a question's has"):
+        install(trained(folder, name, **settings)[1], folder)
+    assert (folder / "milepost.json").read_bytes() == before
+    assert not (folder / "pooling.xml").exists()
+
+
+def test_threads_that_ask_at_once_get_their_own_text_s_vector(folder):
+    """The graph is compiled by whoever comes first, and each reads what it asked for."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from milepost.engine.pooling import PoolingGraph
+
+    install(trained(folder, "max")[1], folder)
+    width = json.loads((folder / "milepost.json").read_text())["dimensions"]
+    texts = [np.full((2, width), number, np.float32) for number in range(1, 9)]
+    for _ in range(3):
+        graph = PoolingGraph(folder / "pooling.xml")
+        with ThreadPoolExecutor(8) as threads:
+            found = list(threads.map(graph, texts))
+        np.testing.assert_array_equal(np.stack(found), [text[0] for text in texts])
+
+
+def test_weights_beyond_single_precision_are_named_and_no_document_has_nan(folder):
+    pool, file = trained(folder, temperature=1e-3)
+    pool.weights["query"] *= 1e37
+    pool.save(file)
+    install(file, folder)
+    model = milepost.load(folder, cache=False)
+    with pytest.raises(ModelError, match=r"pooling\.xml gives no finite vector"):
+        model.encode(TEXT)
+
+
 def test_a_folder_that_lost_its_pooling_says_so(folder):
     install(trained(folder, "max")[1], folder)
     (folder / "pooling.xml").unlink()

@@ -7,6 +7,7 @@ torch = pytest.importorskip("torch", reason="needs the train extra")
 
 from milepost import pooling  # noqa: E402
 from milepost.model.pooling import module  # noqa: E402
+from milepost.model.pooling.export import graph  # noqa: E402
 from milepost.pooling.xpool import pair_scores  # noqa: E402
 
 pytestmark = pytest.mark.torch
@@ -55,6 +56,14 @@ def test_dropout_is_of_training_alone():
     torch.testing.assert_close(made(*given), made(*given))
     reference = pooling.get("xpool")(given[0][0].numpy(), [5], queries=given[2].numpy())
     np.testing.assert_allclose(made(*given).detach().numpy(), reference, rtol=1e-4, atol=1e-5)
+
+
+def test_an_export_in_the_middle_of_training_leaves_it_in_training():
+    made = module("xpool", 8, query_width=8, dropout=0.5)
+    graph(made, query_width=8)
+    assert made.training
+    graph(made.eval(), query_width=8)
+    assert not made.training
 
 
 def test_of_states_as_near_as_each_other_the_earlier_is_taken():

@@ -145,13 +145,14 @@ class TokenReader:
         Raises:
             InputError: a text without a token.
         """
-        cut = [self._pieces(text) for text in texts]
+        cut = [self.pieces(text) for text in texts]
         empty = next((number for number, text in enumerate(cut) if not text), None)
         if empty is not None:
             raise InputError(f"text {empty} has no tokens", "leave it out")
         return kept(self.cache, self.identity, cut, lambda: self._read(cut, progress))
 
-    def _pieces(self, text: Text) -> list[list[int]]:
+    def pieces(self, text: Text) -> list[list[int]]:
+        """A text as it is read: sentences longer than windows allow in several pieces."""
         most = self._shape.longest - 1
         return [
             list(sentence[at : at + most])

@@ -130,6 +130,7 @@ def _head(enters: int, leaves: int, seed: int) -> nn.Linear:
     return head
 
 
+@torch.random.fork_rng(devices=[])
 def train(
     pooled: Pooled,
     queries: States,
@@ -145,12 +146,14 @@ def train(
         queries: their states.
         texts: of the same number: text i answers query i.
         recipe: the same for all rows.
-        seed: of the order of pairs.
+        seed: of the order of pairs, and of dropout.
         say: told each step that is done.
 
     Returns:
         The loss of each step, nats.
     """
+    torch.manual_seed(seed)
+    pooled.train()
     weights = [weight for weight in pooled.parameters() if weight.requires_grad]
     optimizer = torch.optim.AdamW(weights, lr=recipe.rate, weight_decay=0.0)
     means = torch.from_numpy(queries.means())

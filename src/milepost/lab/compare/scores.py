@@ -39,6 +39,7 @@ def scores(
         texts: theirs.
         say: told how many texts are done.
     """
+    pooled.eval()  # dropout is of training alone
     means = torch.from_numpy(queries.means())
     if pooled.asks:
         asked = normalize(pooled.query(means), dim=-1)

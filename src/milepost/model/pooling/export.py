@@ -63,6 +63,7 @@ def graph(module: PoolModule, *, query_width: int = 0) -> Any:
     if "segments" in needs:
         given.append(("segments", torch.tensor([0, 0, 1, 1, 2]), [-1]))
     with contextlib.ExitStack() as stack:
+        stack.callback(module.train, module.training)
         stack.enter_context(torch.no_grad())
         stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
         stack.enter_context(warnings.catch_warnings())
@@ -106,7 +107,8 @@ def install(file: Path, folder: Path) -> Manifest:
 
     Raises:
         ModelError: file or folder cannot be read.
-        InputError: the pooling needs a query or layers, or was trained on another width.
+        InputError: the pooling needs a query or layers, was trained on another width, or gives
+            vectors that no question's can be compared with.
     """
     manifest = read_manifest(folder)
     pool = load(file)
@@ -118,7 +120,12 @@ def install(file: Path, folder: Path) -> Manifest:
             "choose a pooling that reads states alone; see: milepost lab show",
         )
     landmarks = np.eye(1, manifest.dimensions, dtype=np.float32)
-    pool(landmarks, [1])  # weights of another width are an error here
+    wide = pool(landmarks, [1]).shape[1]  # weights of another width are an error here
+    if wide != manifest.dimensions:
+        raise InputError(
+            f"{file} gives vectors of {wide} numbers, but a question's has {manifest.dimensions}",
+            "choose a pooling, or settings, that keep the width",
+        )
     settings: dict[str, Any] = pool.settings
     module = make(pool.operator.name, manifest.dimensions, **settings)
     module.load_state_dict({n: torch.from_numpy(w) for n, w in (pool.weights or {}).items()})

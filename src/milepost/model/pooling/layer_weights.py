@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from milepost.model.pooling.module import PoolModule, masked_mean
-from milepost.pooling.layer_weights import EPSILON
+from milepost.model.pooling.neighbours import rms_scaled
 
 
 def summaries(states: Tensor, mask: Tensor, summary: str) -> Tensor:
@@ -15,11 +15,6 @@ def summaries(states: Tensor, mask: Tensor, summary: str) -> Tensor:
         return masked_mean(states, mask)
     place = (mask.sum(1) - 1)[:, None, None, None].expand(-1, 1, *states.shape[2:])
     return torch.gather(states, 1, place)[:, 0]
-
-
-def normalised(values: Tensor) -> Tensor:
-    """See ``milepost.pooling.layer_weights.normalised``."""
-    return values * torch.rsqrt(values.square().mean(-1, keepdim=True) + EPSILON)
 
 
 def sparsemax(scores: Tensor) -> Tensor:
@@ -38,7 +33,7 @@ class _Weighted(PoolModule):
     def pool(self, states: Tensor, mask: Tensor, _: Tensor | None, __: Tensor) -> Tensor:
         """See ``milepost.pooling.layer_weights``."""
         found = summaries(states, mask, self.settings["summary"])
-        found = normalised(found) if self.settings["normalised"] else found
+        found = rms_scaled(found) if self.settings["normalised"] else found
         return self.mixed(found)
 
     def mixed(self, found: Tensor) -> Tensor:

@@ -60,7 +60,7 @@ class PoolModule(nn.Module):
         Args:
             states: ``(texts, longest, d)``, or ``(texts, longest, layers, d)`` for operators that
                 need layers; what stands beyond a text's length is not read.
-            lengths: ``(texts,)`` int64.
+            lengths: ``(texts,)`` int64, each at least 1: of nothing a softmax is NaN.
             queries: ``(texts, d_q)``; or ``(texts, q, d_q)``, several of each text.
             segments: ``(texts, longest)`` int64: the segment of each token, counted from 0 in each
                 text; None where each token is one.

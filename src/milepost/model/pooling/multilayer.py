@@ -8,9 +8,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from milepost.model.pooling.layer_weights import normalised, summaries
+from milepost.model.pooling.layer_weights import summaries
 from milepost.model.pooling.module import PoolModule, masked_softmax
-from milepost.pooling.multilayer import EPSILON
+from milepost.model.pooling.neighbours import rms_scaled
+from milepost.pooling.layer_norm import EPS
 
 
 class MultiLayer(PoolModule):
@@ -43,14 +44,14 @@ class MultiLayer(PoolModule):
             found = states
             readable = mask[..., None].expand(states.shape[:3]).flatten(1)
         if self.settings["normalised"]:
-            found = normalised(found)
+            found = rms_scaled(found)
         if self.settings["layer_table"] != "none":
             found = found + self.weight("layer_table")
         return found.view(len(found), -1, self.width), readable
 
     def _norm(self, values: Tensor, name: str) -> Tensor:
         scale, shift = self.weight(f"{name}_scale"), self.weight(f"{name}_shift")
-        return F.layer_norm(values, scale.shape, scale, shift, EPSILON)
+        return F.layer_norm(values, scale.shape, scale, shift, EPS)
 
     def _feed_forward(self, values: Tensor) -> Tensor:
         wide = values @ self.weight("wide") + self.weight("wide_shift")
