@@ -99,9 +99,11 @@ class Asking(torch.nn.Module):
         self.operator = row
 
     def forward(self, states, lengths, queries, segments):
-        mask = torch.arange(states.shape[1])[None] < lengths[:, None]
-        weights = (states * queries[:, None]).sum(-1).masked_fill(~mask, -torch.inf).softmax(1)
-        return (weights[..., None] * states).sum(1)
+        mask = torch.arange(states.shape[1])[None, None] < lengths[:, None, None]
+        several = queries if queries.ndim == 3 else queries[:, None]
+        scores = (several @ states.transpose(1, 2)).masked_fill(~mask, -torch.inf)
+        pooled = scores.softmax(2) @ states
+        return pooled if queries.ndim == 3 else pooled[:, 0]
 
 
 def test_an_operator_with_a_query_scores_pairs(sides, monkeypatch):

@@ -64,6 +64,14 @@ class Lab(click.Group):
             formatter.write_dl([(name, text) for name, (_, text) in EXPERIMENTS.items()])
 
 
-@click.group(cls=Lab, short_help="Compare and study poolings.")
+@click.group(
+    cls=Lab,
+    short_help="Compare and study poolings.",
+    epilog="""\b
+Examples:
+  milepost lab show ggem
+  milepost lab compare --pool mean,lmk,ggem --tasks sentences
+  milepost lab power --more 30""",
+)
 def lab() -> None:
     """Experiments on pooling many vectors into few; see docs/pooling.md."""
