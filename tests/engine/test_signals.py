@@ -16,6 +16,8 @@ del first
 gc.collect()
 del second
 gc.collect()
+# Whoever is started in the background by a shell without job control ignores it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 try:
     os.kill(os.getpid(), signal.SIGINT)
 except KeyboardInterrupt:
