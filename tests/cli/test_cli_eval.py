@@ -128,7 +128,6 @@ def test_what_there_is_is_listed(cli):
         (["--budgets", "²"], "--budgets ²"),
         (["--metric", "ndcg@10"], "ndcg@10.*--setting collection"),
         (["--mteb", "scores"], "--mteb.*--setting collection"),
-        (["--report", "/dev/null/a.html"], "a.html cannot be written"),
         (["--tune", "/dev/null/tuned.json"], "tuned.json cannot be written"),
         (["--systems", ","], "empty"),
         (["--systems", "chunk:tuned@nothing"], "chunk:tuned@nothing was not tuned"),
@@ -141,6 +140,14 @@ def test_a_wrong_name_is_answered_with_the_nearest(cli, questions, arguments, me
     assert result.stdout == ""
     assert len(result.stderr.splitlines()) == 1
     assert re.search(message, result.stderr)
+
+
+def test_a_page_that_cannot_be_written_is_told_first(cli, questions):
+    """Before anything is measured."""
+    pytest.importorskip("jinja2", reason="needs the eval extra")
+    result = cli("eval", "--tasks", questions, "--report", "/dev/null/a.html", "-q")
+    assert result.exit_code == 2
+    assert "a.html cannot be written" in result.stderr
 
 
 def test_a_wrong_task_is_named(cli):
