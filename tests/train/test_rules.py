@@ -7,7 +7,7 @@ import json
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from milepost.errors import InputError
@@ -153,6 +153,7 @@ words = st.lists(
 
 
 @settings(max_examples=80)
+@example(pieces=["What is a hive?", "A hive is a box for bees.", "Hives"], gap=" ")
 @given(pieces=words, gap=st.sampled_from(["\n\n", "\n", " "]))
 def test_spans_are_exact_on_any_text(pieces, gap):
     """Spans lie inside the text, hold no white space at their edges and touch no heading."""

@@ -12,6 +12,7 @@ they pass over is counted by reason.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -137,8 +138,7 @@ def questions_of(text: str, title: str = "", rules: Sequence[str] = RULES) -> Fo
         found.headings = []
         found.dropped["text in which people speak"] = 1
         return found
-    lines = set(found.headings)
-    prose = [s for s in sentences if s not in lines and s[0] < s[1]]
+    prose = [s for s in sentences if s[0] < s[1] and not _inside(s[0], found.headings)]
     # Made in one list and filtered by name, so that a question made twice is dropped alike
     # whatever rules are asked for.
     by_section = list(_by_section(text, title, found, prose))
@@ -159,6 +159,12 @@ def questions_of(text: str, title: str = "", rules: Sequence[str] = RULES) -> Fo
         {why: n for why, n in found.dropped.items() if why.partition(":")[0] in rules}
     )
     return found
+
+
+def _inside(place: int, spans: Sequence[Span]) -> bool:
+    """Whether a place lies in one of some spans, which ascend: a heading may be two sentences."""
+    before = bisect_right(spans, place, key=lambda span: span[0])
+    return before > 0 and place < spans[before - 1][1]
 
 
 def _told(text: str, made: Made) -> tuple[str, ...]:
