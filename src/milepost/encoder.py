@@ -348,7 +348,7 @@ def _pooling(folder: ModelFolder) -> Callable[[NDArray[np.float32]], NDArray[np.
         import numpy as np
 
         if not len(landmarks):
-            return np.zeros(graph.dimensions, np.float32)
+            return np.zeros(landmarks.shape[1], np.float32)
         return unit(graph(landmarks))
 
     return pool

@@ -30,13 +30,6 @@ class PoolingGraph:
     def _request(self) -> Any:
         return compiled(self._graph).create_infer_request()
 
-    @property
-    def dimensions(self) -> int:
-        """Width of the vector."""
-        with self._one:
-            model = self._request.get_compiled_model()
-        return int(model.output(0).partial_shape[0].get_length())
-
     def __call__(self, landmarks: NDArray[np.float32]) -> NDArray[np.float32]:
         """Pool.
 
@@ -44,7 +37,7 @@ class PoolingGraph:
             landmarks: ``(n, d)`` float32, n at least 1; each is a segment of its own.
 
         Returns:
-            ``(d_out,)`` float32, as the graph gives it.
+            ``(d,)`` float32, as the graph gives it.
 
         Raises:
             ModelError: a number of it is none.

@@ -10,7 +10,6 @@ from math import ceil
 from pathlib import Path
 from typing import Any, Literal
 
-from milepost.errors import InputError
 from milepost.evaluate.compare import Overall
 from milepost.evaluate.records import Record
 from milepost.evaluate.report.arrange import SETTING_NAMES, Run, clean
@@ -29,6 +28,7 @@ from milepost.evaluate.report.drawing import (
     settings,
     shorten,
     svg,
+    write_drawing,
 )
 from milepost.evaluate.report.series import LEAST_DOCUMENTS, Point, by_length, by_position
 from milepost.evaluate.report.table import MEAN
@@ -121,15 +121,7 @@ def write_plots(records: Iterable[Record], folder: Path, ours: str) -> list[Path
             for plot in plots(run, ours, metric, setting, found):
                 # Settings are read from files: a name with a slash leads to no other folder.
                 path = folder / f"{re.sub(r'[^A-Za-z0-9]+', '-', setting)}-{plot.key}.svg"
-                text = _joined(plot, SETTING_NAMES.get(setting, clean(setting)))
-                try:
-                    folder.mkdir(parents=True, exist_ok=True)
-                    path.write_text(text, encoding="utf-8")
-                except OSError as error:
-                    raise InputError(
-                        f"{path} cannot be written: {error.strerror or error}",
-                        "check the path and the disk",
-                    ) from error
+                write_drawing(path, _joined(plot, SETTING_NAMES.get(setting, clean(setting))))
                 written.append(path)
     return written
 

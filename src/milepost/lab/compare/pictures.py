@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from milepost.errors import InputError
 from milepost.evaluate.report.drawing import (
     OTHERS,
     OURS,
@@ -18,6 +17,7 @@ from milepost.evaluate.report.drawing import (
     legend_handle,
     settings,
     svg,
+    write_drawing,
 )
 from milepost.lab.compare.found import ALL, Found
 from milepost.lab.compare.material import LENGTHS
@@ -100,13 +100,6 @@ def write(found: Found, folder: Path) -> list[Path]:
         if drawn is None:
             continue
         path = folder / f"{name}.svg"
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            path.write_text(drawn, encoding="utf-8")
-        except OSError as error:
-            raise InputError(
-                f"{path} cannot be written: {error.strerror or error}",
-                "check the path and the disk",
-            ) from error
+        write_drawing(path, drawn)
         written.append(path)
     return written
