@@ -108,7 +108,7 @@ def test_a_uniform_guess_costs_what_it_must_and_every_arm_is_scored_on_the_same_
 def test_a_text_without_surprise_is_learned_to_the_end(arm):
     """Three words in a ring: every one follows from the one before."""
     ring = "abc de fghi " * 12
-    setup = Setup(width=32, window=48, batch=4, steps=60, rate=1e-2)
+    setup = Setup(width=32, window=48, batch=4, steps=120, rate=3e-3)
     score = compare(Corpus("ring", (ring,), (ring,)), setup, (arm,))[0]
     share, _, _, count = score.right["6-50"]
     assert count > 10
