@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -51,12 +52,28 @@ class Case:
     document: int  # of the evidence among the scope's, -1 where it is not there
 
 
-def load(shared: Path, task: str, split: str, documents: int) -> tuple[list[dict], dict]:
+def twin_of(document: str) -> int:
+    """Which of the two twins, 0 or 1, is trained on a document that the encoder may see."""
+    return hashlib.sha256(f"fold{document}".encode()).digest()[0] % 2
+
+
+def fresh(document: str, task: str, twin: int | None) -> bool:
+    """Whether a training document was unseen by the encoder, or by a twin that it may not see."""
+    if twin is None:
+        return task == "multilingual" or held_out(document, HOLD_OUT)
+    free = task != "multilingual" and not held_out(document, HOLD_OUT)
+    return free and twin_of(document) != twin
+
+
+def load(
+    shared: Path, task: str, split: str, documents: int, twin: int | None = None
+) -> tuple[list[dict], dict]:
     """Documents and their questions of a split; of training only what the encoder has not seen."""
     asked: dict[str, list[dict]] = {}
     for row in read_lines(shared / "tasks" / task / "questions.jsonl.gz"):
-        free = split != "train" or task == "multilingual" or held_out(row["document"], HOLD_OUT)
-        if row["split"] == split and free:
+        if row["split"] != split:
+            continue
+        if split != "train" or fresh(row["document"], task, twin):
             asked.setdefault(row["document"], []).append(row)
     chosen = sorted(asked)
     kept = set(chosen[:: max(1, -(-len(chosen) // documents))])
@@ -69,13 +86,20 @@ def load(shared: Path, task: str, split: str, documents: int) -> tuple[list[dict
 
 
 def cases(
-    shared: Path, model: milepost.Encoder, split: str, documents: int, questions: int
+    shared: Path,
+    model: milepost.Encoder,
+    split: str,
+    documents: int,
+    questions: int,
+    twin: int | None = None,
 ) -> list[Case]:
     """All questions of a split in all settings."""
     fusion = Fusion.from_fields(model.manifest.fusion)
     found: list[Case] = []
     for task in (*TASKS, "policies") if split == "dev" else TASKS:
-        texts, asked = load(shared, task, split, documents)
+        texts, asked = load(shared, task, split, documents, twin)
+        if not texts:
+            continue
         alone, pools = opened(texts, model)
         for number, text in enumerate(texts):
             rows = asked[text["id"]]
