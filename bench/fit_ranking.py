@@ -1,10 +1,11 @@
 """Learn the close look of a model: what is measured of a sentence → the chance that it is evidence.
 
-    python bench/fit_ranking.py --model FOLDER [--cache FILE] [--write]
+    python bench/fit_ranking.py --model FOLDER [--twins FOLDER FOLDER] [--cache FILE] [--write]
 
 Learned on training questions of documents that the encoder has not seen (``held_out``) and on the
 multilingual training questions, each asked of its document, of a collection that holds it, and of
-a document that does not answer it; the few numbers beside the trees are chosen on development
+a document that does not answer it; with ``--twins`` (``twins.py``) also on questions of documents
+that one of them has not seen. The few numbers beside the trees are chosen on development
 questions. ``--write`` puts ``ranking.npz`` and those numbers into the model folder. Needs the
 bench extra.
 """
@@ -30,27 +31,36 @@ from milepost.search.trees import Trees
 from ranking_cases import TASKS, Case, cases
 
 SETTINGS = {"document": 1.0, "collection": 0.5, "elsewhere": 0.5}
+TWINS = 0.5
+"""What a question put to a twin counts: its landmarks are not those that ship."""
 STEADY = Fusion().steady
 BUDGETS = (800, 1600, 3200)
 
 
-def fit(train: list[Case], threads: int, rounds: int, seed: int) -> Trees:
-    """Boosted trees by log loss: every task and setting counts by its weight, whatever its size."""
-    sizes: dict[tuple[str, str], int] = {}
-    for case in train:
+def fit(train: list[tuple[Case, float]], threads: int, rounds: int, seed: int) -> Trees:
+    """Boosted trees by log loss: every task and setting counts by its weight, whatever its size.
+
+    Within these, a question counts by the number beside it.
+    """
+    sizes: dict[tuple[str, str], float] = {}
+    for case, share in train:
         key = case.task, case.setting
-        sizes[key] = sizes.get(key, 0) + 1
+        sizes[key] = sizes.get(key, 0.0) + share
     weights = np.concatenate(
         [
             np.full(
                 len(case.rows),
-                1e3 * TASKS[case.task] * SETTINGS[case.setting] / sizes[case.task, case.setting],
+                1e3
+                * share
+                * TASKS[case.task]
+                * SETTINGS[case.setting]
+                / sizes[case.task, case.setting],
             )
-            for case in train
+            for case, share in train
         ]
     )
-    columns = np.concatenate([case.columns for case in train])
-    wanted = np.concatenate([case.gains[case.rows] > 0 for case in train]).astype(float)
+    columns = np.concatenate([case.columns for case, _ in train])
+    wanted = np.concatenate([case.gains[case.rows] > 0 for case, _ in train]).astype(float)
     names = [name.replace("±", "pm").replace(" ", "_") for name in FEATURES]
     booster = lightgbm.train(
         {
@@ -238,6 +248,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--shared", type=Path, default=Path("../shared/data"))
     parser.add_argument("--model", type=Path, required=True)
+    parser.add_argument("--twins", type=Path, nargs=2, help="models of twins.py")
     parser.add_argument("--documents", type=int, default=40, help="documents of one task")
     parser.add_argument("--questions", type=int, default=24, help="questions of one document")
     parser.add_argument("--rounds", type=int, default=800)
@@ -248,19 +259,33 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     model = milepost.load(options.model)
+    fusion = Fusion.from_fields(model.manifest.fusion)
     if options.cache and options.cache.exists():
         with options.cache.open("rb") as file:
-            train, dev = pickle.load(file)
+            train, twins, dev = pickle.load(file)
     else:
-        split = {
-            name: cases(options.shared, model, name, options.documents, options.questions)
-            for name in ("dev", "train")
-        }
-        train, dev = split["train"], split["dev"]
+        sizes = options.documents, options.questions
+        dev, train = (
+            cases(options.shared, model, fusion, split, *sizes) for split in ("dev", "train")
+        )
+        twins = [
+            case
+            for twin, folder in enumerate(options.twins or ())
+            for case in cases(
+                options.shared,
+                milepost.load(folder),
+                fusion,
+                "train",
+                options.documents,
+                options.questions // 2,
+                twin,
+            )
+        ]
         if options.cache:
             with options.cache.open("wb") as file:
-                pickle.dump((train, dev), file)
-    trees = fit(train, options.threads, options.rounds, options.seed)
+                pickle.dump((train, twins, dev), file)
+    learned_from = [(case, 1.0) for case in train] + [(case, TWINS) for case in twins]
+    trees = fit(learned_from, options.threads, options.rounds, options.seed)
     scores = [scores_of(case, trees) for case in dev]
     best = (0.0, -1.0)
     for shortness in (0.0, 0.2, 0.3, 0.4, 0.5, 0.7):
@@ -296,8 +321,9 @@ def main() -> None:
     fields = {**model.manifest.fusion, **learned}
     print(json.dumps(learned))
     if options.report:
-        sizes = {"train": len(train), "dev": len(dev), "trees": len(trees.roots)}
-        sizes["sentences"] = sum(len(case.rows) for case in train)
+        sizes = {"train": len(train), "twins": len(twins), "dev": len(dev)}
+        sizes["trees"] = len(trees.roots)
+        sizes["sentences"] = sum(len(case.rows) for case, _ in learned_from)
         report = {"date": date.today().isoformat(), "model": model.manifest.name, **sizes}
         report |= {"budgets": BUDGETS, "learned": learned, "table": table, "overlap": overlap}
         options.report.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")

@@ -88,13 +88,13 @@ def load(
 def cases(
     shared: Path,
     model: milepost.Encoder,
+    fusion: Fusion,
     split: str,
     documents: int,
     questions: int,
     twin: int | None = None,
 ) -> list[Case]:
-    """All questions of a split in all settings."""
-    fusion = Fusion.from_fields(model.manifest.fusion)
+    """All questions of a split in all settings; with a twin those of its sister's documents."""
     found: list[Case] = []
     for task in (*TASKS, "policies") if split == "dev" else TASKS:
         texts, asked = load(shared, task, split, documents, twin)
