@@ -69,6 +69,9 @@ def test_another_recipe_or_material_makes_runs_again(reader):
     session(reader, book, recipe=replace(RECIPE, rate=1e-3)).run(ROWS, [0])
     assert len(book.runs) == 2
     assert not {run.key for run in book.runs} & set(first)
+    session(reader, book).run(ROWS[:1], [0, 1])
+    session(reader, book, recipe=replace(RECIPE, steps=7)).run(ROWS[:1], [1])
+    assert [(run.row, run.seed) for run in book.runs] == [("attention", 0), ("mean", 1)]
     session(reader, book, [small_task(count=19)]).run(ROWS[:1], [0])
     assert [(run.row, len(run.figures["first"])) for run in book.runs] == [("mean", 19)]
 

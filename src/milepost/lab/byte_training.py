@@ -14,6 +14,7 @@ from milepost.errors import InputError
 from milepost.model.bytes.encoder import TINY, ByteModel, ByteShape, made, padded_ids
 from milepost.model.bytes.span import corrupt, gaps_of, random_gaps
 from milepost.model.bytes.tokenizer import SENTINELS, encode, window_at
+from milepost.train.schedule import half_cosine
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class Recipe:
         if step < warm:
             return self.rate * (step + 1) / warm
         done = (step - warm) / max(1, self.steps - warm)
-        return self.rate * (0.1 + 0.45 * (1 + math.cos(math.pi * done)))
+        return self.rate * (0.1 + 0.9 * half_cosine(done))
 
 
 def pretrain(

@@ -7,7 +7,6 @@ by the similarities within the batch.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
@@ -28,6 +27,7 @@ from milepost.train.batches import Batch
 from milepost.train.check import vectors_of
 from milepost.train.light import principal_axes
 from milepost.train.losses import away_from, divergence, similarities
+from milepost.train.schedule import half_cosine
 
 _WARM_UP = 20
 _TEMPERATURE = 0.1
@@ -173,7 +173,7 @@ class Schedule:
         """Send the gradients back and take step ``step``, from 0."""
         share = min(1.0, (step + 1) / _WARM_UP)
         for group in optimizer.param_groups:
-            group["lr"] = self.rate * share * 0.5 * (1 + math.cos(math.pi * step / self.steps))
+            group["lr"] = self.rate * share * half_cosine(step / self.steps)
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         nn.utils.clip_grad_norm_(

@@ -10,7 +10,6 @@ question, and the evidence above all others.
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
@@ -26,6 +25,7 @@ from milepost.model.light import Light
 from milepost.train.batches import Batch, assemble
 from milepost.train.light_material import LightMaterial, Taught
 from milepost.train.losses import away_from, divergence, each_against_negatives
+from milepost.train.schedule import half_cosine
 
 OPEN_TASKS = frozenset({"covid_papers", "trials", "meetings"})
 """Tasks whose evidence is not marked everywhere it stands: see ``train/loop.py``."""
@@ -153,7 +153,7 @@ class LightTrainer:
         sums: dict[str, float] = {}
         for step in range(1, recipe.steps + 1):
             rise = min(1.0, step / recipe.warm_up)
-            fall = 0.02 + 0.49 * (1 + math.cos(math.pi * step / recipe.steps))
+            fall = 0.02 + 0.98 * half_cosine(step / recipe.steps)
             for group in self._optimizer.param_groups:
                 group["lr"] = recipe.rate * rise * fall
             for name, value in self.step().items():

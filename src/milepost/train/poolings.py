@@ -6,7 +6,6 @@ positions starts in each text, steps, rate, loss. Queries are pooled as document
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
@@ -19,6 +18,7 @@ from milepost.model.lmk_model import Granularity
 from milepost.model.long_bert import LongBert
 from milepost.model.readouts import Pooling, pooled_row
 from milepost.train.losses import info_nce
+from milepost.train.schedule import half_cosine
 
 Sentences = Sequence[Sequence[int]]
 """A text: token ids of each sentence, without special tokens."""
@@ -236,7 +236,7 @@ def rate_share(step: int, steps: int) -> float:
     warm_up = max(1, steps // 10)
     if step < warm_up:
         return (step + 1) / warm_up
-    return 0.5 * (1 + math.cos(math.pi * (step - warm_up) / max(1, steps - warm_up)))
+    return half_cosine((step - warm_up) / max(1, steps - warm_up))
 
 
 def _batches(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:

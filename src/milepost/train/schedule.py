@@ -24,6 +24,11 @@ def adam_of(stage: Stage, weights: Mapping[str, nn.Parameter]) -> torch.optim.Op
     return optimiser
 
 
+def half_cosine(done: float) -> float:
+    """``(1 + cos(π done)) / 2``: from 1 down to 0 while ``done`` rises from 0 to 1."""
+    return 0.5 * (1 + math.cos(math.pi * done))
+
+
 def rate_at(stage: Stage, step: int) -> float:
     """The learning rate of a step, from 0: a straight warm-up, then a cosine to ``floor``.
 
@@ -33,7 +38,7 @@ def rate_at(stage: Stage, step: int) -> float:
     if step < stage.warm_up:
         return stage.rate * (step + 1) / stage.warm_up
     done = (step - stage.warm_up) / max(1, stage.steps - stage.warm_up)
-    return stage.rate * (stage.floor + (1 - stage.floor) * 0.5 * (1 + math.cos(math.pi * done)))
+    return stage.rate * (stage.floor + (1 - stage.floor) * half_cosine(done))
 
 
 class Average:

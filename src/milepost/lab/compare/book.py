@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import lzma
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -126,8 +126,12 @@ class Book:
         """Note a task; runs of the same task on other material are dropped."""
         known = self.asked.get(asked.task)
         if known is not None and known.key != asked.key:
-            self.runs = [run for run in self.runs if run.task != asked.task]
+            self.keep(lambda run: run.task != asked.task)
         self.asked[asked.task] = asked
+
+    def keep(self, wanted: Callable[[Run], bool]) -> None:
+        """Drop all other runs; the file follows with the next run that is added."""
+        self.runs = [run for run in self.runs if wanted(run)]
 
     def add(self, run: Run) -> None:
         """Note a run and write the file; one of the same row, task and seed gives way."""

@@ -71,6 +71,7 @@ class Session:
             self.book.ask(self._asked(material))
         for other in self.measures:
             self.book.ask(other.asked)
+        self._drop_older(rows)
         for seed in seeds:
             for row in rows:
                 # Without training and without weights of its own a row knows no seed.
@@ -81,6 +82,17 @@ class Session:
                         # One row that cannot be must not cost the hour of all others.
                         self.left_out.append(row.name)
                         self.note(f"{row.name} is left out: {error}")
+
+    def _drop_older(self, rows: Sequence[Row]) -> None:
+        """Runs of these rows by another recipe, whatever their seed: means mix no recipes."""
+        asked = {row.name: row for row in rows}
+
+        def current(run: Run) -> bool:
+            row = asked.get(run.row)
+            other = row is None or run.trained != self.trained
+            return other or run.key == self._key(row, run.task, run.seed)
+
+        self.book.keep(current)
 
     def _row(self, row: Row, seed: int) -> None:
         for training in dict.fromkeys(material.training for material in self.materials):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 import torch
 from torch.nn import functional as F
 
 from milepost.lab.supernet.placements import Placement
 from milepost.lab.supernet.tasks import Part, Task
+from milepost.train.schedule import half_cosine
 
 BATCH = 64
 
@@ -38,7 +37,7 @@ class Learner:
                 half a cosine over them.
         """
         for group in self._optimizer.param_groups:
-            group["lr"] = self.task.rate * (1 + math.cos(math.pi * done)) / 2
+            group["lr"] = self.task.rate * half_cosine(done)
         inputs, classes = self._rows(self.task.train, BATCH)
         loss = F.cross_entropy(self.net(inputs, placement), classes)
         self._optimizer.zero_grad()
