@@ -1,6 +1,6 @@
 """Learn the close look of a model: what is measured of a sentence → the chance that it is evidence.
 
-    python bench/fit_ranking.py --model FOLDER [--twins FOLDER FOLDER] [--cache FILE] [--write]
+    python bench/fit_ranking.py --model FOLDER [--twins FOLDER FOLDER] [--leave-out] [--write]
 
 Learned on training questions of documents that the encoder has not seen (``held_out``) and on the
 multilingual training questions, each asked of its document, of a collection that holds it, and of
@@ -82,6 +82,20 @@ def fit(train: list[tuple[Case, float]], threads: int, rounds: int, seed: int) -
         rounds,
     )
     return arrays_of(booster.dump_model())
+
+
+def carried_over(
+    train: list[tuple[Case, float]], dev: list[Case], threads: int, rounds: int, seed: int
+) -> list[np.ndarray]:
+    """Scores of every case by trees that have not seen its task: what other documents may hope."""
+    scores: dict[int, np.ndarray] = {}
+    for task in sorted({case.task for case in dev}):
+        others = [(case, share) for case, share in train if case.task != task]
+        trees = fit(others, threads, rounds, seed)
+        for number, case in enumerate(dev):
+            if case.task == task:
+                scores[number] = scores_of(case, trees)
+    return [scores[number] for number in range(len(dev))]
 
 
 def arrays_of(dumped: dict) -> Trees:
@@ -254,6 +268,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=800)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--leave-out", action="store_true", help="fit without each task, too")
     parser.add_argument("--cache", type=Path, help="keep the measured questions here")
     parser.add_argument("--report", type=Path, help="write the figures to this file")
     parser.add_argument("--write", action="store_true")
@@ -299,6 +314,12 @@ def main() -> None:
         "trees and both": (scores, 0.0),
         "trees and both, length counted": (scores, shortness),
     }
+    if options.leave_out:
+        fitted = options.threads, options.rounds, options.seed
+        rows["of a task not learned from"] = (
+            carried_over(learned_from, dev, *fitted),
+            shortness,
+        )
     table = {
         name: {
             setting: {t: v.tolist() for t, v in judge(dev, given, short, setting).items()}

@@ -2,7 +2,7 @@
 
     python bench/twins.py --out scratch/twins --init scratch/all-MiniLM-L6-v2
     milepost train scratch/twins/0.toml && milepost train scratch/twins/1.toml
-    milepost export scratch/twins/run0/model scratch/twins/model0 --dtype f32
+    milepost export scratch/twins/run0/checkpoint --out scratch/twins/model0   # and 1
 
 The search's trees must learn from documents that the encoder has not seen: landmarks look better
 on questions learned by heart. Held back from the encoder that ships are only 12 % of the training
@@ -82,9 +82,11 @@ def halve(shared: Path, task: str, out: Path) -> None:
             row
             for row in rows
             if row["split"] == "dev"
-            or row["split"] == "train"
-            and not held_out(row["document"], HOLD_OUT)
-            and twin_of(row["document"]) == twin
+            or (
+                row["split"] == "train"
+                and not held_out(row["document"], HOLD_OUT)
+                and twin_of(row["document"]) == twin
+            )
         ]
         named = {row["document"] for row in own}
         folder = out / str(twin) / task

@@ -71,10 +71,16 @@ def gains(name: str, report: dict[str, Any]) -> Iterator[str]:
     budget = report["budgets"].index(1600)
     yield f"## {name}: evidence found on development questions"
     yield ""
+    twins = report.get("twins", 0)
+    more = (
+        f" and, at half the weight, {twins:,} times of two models that were trained on one half of "
+        "the other documents each and asked about the second (`bench/twins.py`)"
+    )
     yield (
         f"{report['date']}. {report['trees']} trees, learned on training questions of documents "
-        f"the encoder has not seen, asked {report['train']:,} times in three settings "
-        f"({report['sentences']:,} sentences); `fused` is the search without the close look. "
+        f"the encoder has not seen, asked {report['train']:,} times in three settings"
+        f"{more if twins else ''} ({report['sentences']:,} sentences); `fused` is the "
+        "search without the close look. "
         "`shortness` and `drop` were chosen on the development questions shown. Within 1,600 "
         "characters, per "
         "cent; the last column is the mean over tasks and budgets."
