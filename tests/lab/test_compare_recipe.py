@@ -41,6 +41,19 @@ def test_every_operator_trains_by_the_recipe_and_is_scored(name, sides):
     assert np.abs(found).max() <= 1.0001
 
 
+def test_powers_have_a_rate_of_their_own_and_a_centre_begins_in_the_middle(sides):
+    """One step of Adam moves a weight by its rate, here the whole of it after the warm-up."""
+    for name, rate in (("ggem", 1e-2), ("ponet", RECIPE.rate)):
+        pooled = Pooled(Row(name), sides[1], 1, RECIPE.width)
+        before = {key: value.clone() for key, value in pooled.pool.named_parameters()}
+        train(pooled, *sides, replace(RECIPE, steps=1), 1)
+        for key, value in pooled.pool.named_parameters():
+            assert (value - before[key]).abs().max().item() == pytest.approx(rate, rel=0.05)
+    centre = Pooled(Row("sketch-moment"), sides[1], 1, RECIPE.width).pool.weight("centre")
+    middle = sides[1].tokens.astype(np.float64).mean(0)
+    np.testing.assert_allclose(centre.detach().numpy(), middle, atol=1e-6)
+
+
 def test_the_same_seed_gives_the_same_figures(sides):
     found = []
     for _ in range(2):

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 METHODS = ("mcb", "mlb", "mfb", "mfh", "mutan", "block")
 """The fusions of the study that are poolings too."""
 
+# Without a norm MUTAN is linear in the state: the mean of its fusions is the fusion of the mean.
+_LINEAR = ("mutan",)
+
 
 def _pooled(
     row: Fusion, batch: Batch, settings: Mapping[str, Any], weights: Weights
@@ -57,7 +60,11 @@ OPERATORS = tuple(
         compute=partial(_pooled, FUSIONS[name]),
         start=partial(_start, FUSIONS[name]),
         parameters={
-            "over": Parameter("mean", "How fused states are pooled.", choices=("mean", "max")),
+            "over": Parameter(
+                "max" if name in _LINEAR else "mean",
+                "How fused states are pooled.",
+                choices=("mean", "max"),
+            ),
             **FUSIONS[name].parameters,
         },
         needs=frozenset({"queries"}),

@@ -6,6 +6,8 @@
 The second form is that of operators which read a query: they score a pair, and have no vector of a
 text alone. Heads begin alike for all (of one seed and width the same numbers), batches are the same
 for all, nothing decays: a power of generalised means would drift with weight decay (``ggem``).
+Powers have a rate of their own, as in their paper: at that of the other weights they stay where
+they began. A centre begins as the mean of the states that are trained on, as its page asks.
 """
 
 from __future__ import annotations
@@ -22,6 +24,8 @@ from milepost.lab.compare.states import Ragged, Reads, States, reads_of
 from milepost.model.pooling import PoolModule, module
 from milepost.train.losses import info_nce
 from milepost.train.poolings import order_of, rate_share
+
+_POWERS, _POWERS_RATE = "shift", 1e-2  # the weight of GeM and GGeM, and its highest rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +52,7 @@ class Pooled(nn.Module):
 
     Args:
         row: what is compared.
-        states: any of the states it will pool, which say how wide they are.
+        states: those of the texts that it is trained on.
         seed: of its weights.
         width: of the heads' vectors; None for no heads: what is pooled is compared as it is.
 
@@ -71,6 +75,9 @@ class Pooled(nn.Module):
             row.operator, d, query_width=d if self.asks else 0, seed=seed, **more
         )
         with torch.no_grad():
+            for name, weight in self.pool.named_parameters():
+                if name == "centre":
+                    weight.copy_(torch.from_numpy(states.tokens.mean(0, dtype="float64")))
             self.out = int(self.pooled(states.some([0], self.reads), torch.zeros(1, d)).shape[1])
         self.comparable = not self.asks or self.out == d
         self.text: nn.Module = nn.Identity() if width is None else _head(self.out, width, seed)
@@ -155,12 +162,15 @@ def train(
     torch.manual_seed(seed)
     pooled.train()
     weights = [weight for weight in pooled.parameters() if weight.requires_grad]
-    optimizer = torch.optim.AdamW(weights, lr=recipe.rate, weight_decay=0.0)
+    powers = [w for name, w in pooled.pool.named_parameters() if name == _POWERS]
+    others = [w for w in weights if not any(w is power for power in powers)]
+    groups = [(others, recipe.rate), (powers, _POWERS_RATE)]
+    optimizer = torch.optim.AdamW([{"params": some} for some, _ in groups], weight_decay=0.0)
     means = torch.from_numpy(queries.means())
     losses: list[float] = []
     for step, numbers in enumerate(order_of(len(texts), recipe.batch, recipe.steps, seed)):
-        for group in optimizer.param_groups:
-            group["lr"] = recipe.rate * rate_share(step, recipe.steps)
+        for group, (_, rate) in zip(optimizer.param_groups, groups, strict=True):
+            group["lr"] = rate * rate_share(step, recipe.steps)
         asked = nn.functional.normalize(pooled.questions(queries, means, numbers), dim=-1)
         if pooled.asks:
             loss = _of_pairs(pooled, texts, numbers, means, asked, recipe.temperature)

@@ -89,8 +89,9 @@ class Session:
 
         def current(run: Run) -> bool:
             row = asked.get(run.row)
-            other = row is None or run.trained != self.trained
-            return other or run.key == self._key(row, run.task, run.seed)
+            if row is None or run.trained != self.trained:
+                return True
+            return run.key == self._key(row, run.task, run.seed)
 
         self.book.keep(current)
 
@@ -137,7 +138,7 @@ class Session:
                 "ask for more pairs, or give more data",
             )
         sides = self._read(row, tasks[0].training, *zip(*tasks[0].pairs, strict=True))
-        pooled = Pooled(row, sides[0], seed, self.recipe.width if self.trained else None)
+        pooled = Pooled(row, sides[1], seed, self.recipe.width if self.trained else None)
         if not self.trained and not pooled.comparable:
             self.note(f"{row.name} gives vectors that compare with a query after training alone")
             return
