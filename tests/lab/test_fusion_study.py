@@ -17,6 +17,8 @@ from milepost.lab.bilinear import (  # noqa: E402
     Row,
     Scorer,
     _loss,
+    _tested,
+    _trained,
     compare,
     crossover,
     parameters_of,
@@ -25,6 +27,7 @@ from milepost.lab.bilinear import (  # noqa: E402
 from milepost.lab.fusion_table import record, table, verdicts  # noqa: E402
 from milepost.lab.fusion_tasks import FEATURES, Rows, evidence, made, named  # noqa: E402
 from milepost.model.pooling.fusion import fusion_module  # noqa: E402
+from milepost.pooling.fusions import fusion  # noqa: E402
 from milepost.testing import fake_encoder  # noqa: E402
 
 pytestmark = pytest.mark.torch
@@ -83,6 +86,19 @@ def test_digit_pairs_are_balanced_and_no_picture_is_beside_itself():
     assert not same[~task.test.true[:, 0]].any()
     assert same.float().mean() < 0.01  # two pictures may be equal, but not by drawing one twice
     assert len(set(task.test.clusters)) == 597
+
+
+def test_on_digits_concatenation_tells_nothing_and_drawn_bins_tell_little():
+    pytest.importorskip("sklearn", reason="needs the lab extra")
+    task = named("digits")
+    right = {}
+    for name in ("concat", "relu-sum", "concat-mlp", "mlb", "mcb"):
+        settings = dict(fusion(name, **sized(name, 64, 64, task.parameters)).settings)
+        told = _tested(_trained(name, settings, task, Protocol(), 1e-2, 0), task.test)
+        right[name] = sum(told) / len(told)
+    assert right["concat"] < 0.6
+    assert min(right[name] for name in ("relu-sum", "concat-mlp", "mlb")) > 0.85
+    assert right["concat"] + 0.05 < right["mcb"] < 0.85
 
 
 def test_a_product_wins_where_many_products_are_planted_and_not_where_sums_are():
