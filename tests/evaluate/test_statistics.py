@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from milepost.evaluate.statistics import (
+    EXACT,
     Difference,
     corrected,
     decided,
@@ -266,6 +267,27 @@ def test_wilcoxon_of_few_tasks() -> None:
     assert wilcoxon([0.1, 0.1, 0.1, 0.1]) == pytest.approx(smallest_p(4))  # ties
     assert wilcoxon([0.1, -0.2, 0.3, 0.0]) == pytest.approx(0.75)  # zeros are left out
     assert wilcoxon([0.1]) == smallest_p(1) == 1.0
+
+
+def test_wilcoxon_is_exact_with_ties_and_zeros() -> None:
+    """Equal differences share their ranks; differences of zero change nothing."""
+    pytest.importorskip("scipy", reason="needs the eval extra")
+    # Ranks 1.5, 1.5, 3, 4.5, 4.5: of 32 flips six lose 1.5 or less, or win that.
+    tied = [0.1, -0.1, 0.2, 0.3, 0.3]
+    assert wilcoxon(tied) == wilcoxon([0.0, *tied, 0.0]) == 6 / 32
+    assert wilcoxon([0.1] * EXACT) == smallest_p(EXACT)
+    many = [number / 100 for number in range(1, 21)]
+    assert wilcoxon([*many, 0.0]) == pytest.approx(smallest_p(20), rel=1e-6)
+    assert wilcoxon([*many, *[0.0] * 40]) == wilcoxon(many)
+
+
+@given(st.lists(st.integers(-9, 9), min_size=1, max_size=EXACT, unique_by=abs))
+def test_wilcoxon_of_distinct_differences_is_that_of_scipy(differences: list[int]) -> None:
+    """Tables of the signed ranks give the same as trying every flip."""
+    stats = pytest.importorskip("scipy.stats", reason="needs the eval extra")
+    kept = [each for each in differences if each]
+    wanted = stats.wilcoxon(kept, method="exact").pvalue if kept else 1.0
+    assert wilcoxon(differences) == pytest.approx(wanted)
 
 
 def test_wilcoxon_without_differences() -> None:

@@ -16,14 +16,18 @@ from milepost.lab.bilinear import (  # noqa: E402
     Protocol,
     Row,
     Scorer,
+    _loss,
+    _tested,
+    _trained,
     compare,
     crossover,
     parameters_of,
     sized,
 )
 from milepost.lab.fusion_table import record, table, verdicts  # noqa: E402
-from milepost.lab.fusion_tasks import FEATURES, evidence, made, named  # noqa: E402
+from milepost.lab.fusion_tasks import FEATURES, Rows, evidence, made, named  # noqa: E402
 from milepost.model.pooling.fusion import fusion_module  # noqa: E402
+from milepost.pooling.fusions import fusion  # noqa: E402
 from milepost.testing import fake_encoder  # noqa: E402
 
 pytestmark = pytest.mark.torch
@@ -82,6 +86,19 @@ def test_digit_pairs_are_balanced_and_no_picture_is_beside_itself():
     assert not same[~task.test.true[:, 0]].any()
     assert same.float().mean() < 0.01  # two pictures may be equal, but not by drawing one twice
     assert len(set(task.test.clusters)) == 597
+
+
+def test_on_digits_concatenation_tells_nothing_and_drawn_bins_tell_little():
+    pytest.importorskip("sklearn", reason="needs the lab extra")
+    task = named("digits")
+    right = {}
+    for name in ("concat", "relu-sum", "concat-mlp", "mlb", "mcb"):
+        settings = dict(fusion(name, **sized(name, 64, 64, task.parameters)).settings)
+        told = _tested(_trained(name, settings, task, Protocol(), 1e-2, 0), task.test)
+        right[name] = sum(told) / len(told)
+    assert right["concat"] < 0.6
+    assert min(right[name] for name in ("relu-sum", "concat-mlp", "mlb")) > 0.85
+    assert right["concat"] + 0.05 < right["mcb"] < 0.85
 
 
 def test_a_product_wins_where_many_products_are_planted_and_not_where_sums_are():
@@ -182,6 +199,40 @@ def test_evidence_is_ranked_again_and_a_fusion_begins_where_the_cosine_is(folder
     assert found.without is not None
     assert "none" in table(found)
     assert [row.name for row in found.rows] == ["concat-mlp", "hadamard", "mlb", "relu-sum"]
+
+
+def test_documents_of_few_sentences_say_which_candidates_are_copies(folder):
+    task = evidence(folder, fake_encoder(), documents=4, candidates=6)
+    assert task.train.real.all()
+    short = task.test.real.sum(1) == 4
+    assert short.sum() == 3
+    assert task.test.real[~short].all()
+    for row in task.test[short.nonzero()[:, 0]].y:
+        assert (row[3:] == row[3]).all()
+
+
+@pytest.mark.parametrize("best", [0, 2])
+@pytest.mark.parametrize("name", ["mlb", "mfb", "concat-mlp"])
+def test_copies_of_the_last_candidate_change_neither_loss_nor_gradients(name, best):
+    generator = torch.Generator().manual_seed(0)
+    x, y = torch.randn(4, 1, 8, generator=generator), torch.randn(4, 3, 8, generator=generator)
+    true = torch.arange(3).expand(4, 3) == best
+    alone = Rows(x, y, true, tuple("abcd"), y[..., 0])
+    filled = torch.tensor([0, 1, 2, 2, 2])
+    real = torch.tensor([True, True, True, False, False]).expand(4, 5)
+    beside = Rows(x, y[:, filled], true[:, filled], tuple("abcd"), y[:, filled, 0], real)
+    scorer = Scorer(fusion_module(name, 8, 8, hidden=6, out=3), adds=False)
+    losses, slopes = [], []
+    for rows in (alone, beside, replace(beside, real=None)):
+        scorer.zero_grad()
+        loss = _loss(scorer(rows), rows.true)
+        loss.backward()
+        losses.append(loss.item())
+        slopes.append(torch.cat([weight.grad.flatten() for weight in scorer.parameters()]))
+    assert losses[1] == pytest.approx(losses[0], rel=1e-5)
+    torch.testing.assert_close(slopes[1], slopes[0])
+    assert slopes[1].isfinite().all()
+    assert abs(losses[2] - losses[0]) > 1e-3  # without the mask copies would count
 
 
 def test_too_few_questions_are_named(folder):

@@ -11,6 +11,7 @@ from milepost.errors import InputError
 from milepost.pooling.ponet import (
     aggregated,
     balanced,
+    by_headings,
     by_specials,
     local_max,
     mixed,
@@ -53,16 +54,20 @@ def test_fusion_of_check_4():
 
 
 def published(length, count):
-    """Distinct segments of the paper's code."""
-    return len({n // (length // count + 1) for n in range(length)})
+    """Segments of the paper's code, a number each token."""
+    return [n // (length // count + 1) for n in range(length)]
 
 
 def test_balanced_segments_are_as_many_as_asked_for_where_the_published_are_not_check_5():
     assert owners(lengths(*balanced(8, 4))).tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
     assert owners(lengths(*balanced(10, 4))).tolist() == [0, 0, 0, 1, 1, 2, 2, 2, 3, 3]
-    for length, count, made in ((8, 4, 3), (64, 64, 32), (2000, 64, 63), (1024, 32, 32)):
-        assert published(length, count) == made
+    sizes = ((8, 4, 3), (64, 64, 32), (2000, 64, 63), (4000, 64, 64), (1024, 32, 32))
+    for length, count, made in sizes:
+        assert len(set(published(length, count))) == made
         assert len(balanced(length, count)) == count
+    assert published(8, 4) == [0, 0, 0, 1, 1, 1, 2, 2]
+    assert published(1024, 32).count(31) == 1
+    assert balanced(1024, 32) == [32] * 32
 
 
 @settings(deadline=None)
@@ -80,6 +85,11 @@ def test_a_text_is_cut_by_its_own_length_as_check_6_asks():
     beside = segment_max(column(1, 2, 3, 4, *range(8)), lengths(*balanced(4, 2), *balanced(8, 2)))
     assert alone[:, 0].tolist() == [2, 2, 4, 4]
     np.testing.assert_array_equal(beside[:4], alone)
+    # Cut as the paper's code does, the text alone and padded to 8 are told apart.
+    short, padded = (lengths(*np.bincount(published(size, 2))) for size in (4, 8))
+    assert segment_max(column(1, 2, 3, 4), short)[:, 0].tolist() == [3, 3, 3, 4]
+    found = segment_max(column(1, 2, 3, 4, 0, 0, 0, 0), padded)
+    assert found[:4, 0].tolist() == [4, 4, 4, 4]
 
 
 def test_windows_end_with_their_text_as_in_check_7():
@@ -89,6 +99,24 @@ def test_windows_end_with_their_text_as_in_check_7():
 def test_special_tokens_are_segments_of_their_own_as_in_check_8():
     cut = by_specials([True, False, False, True, False, True])
     assert owners(lengths(*cut)).tolist() == [0, 1, 1, 2, 3, 4]
+    padded = by_specials([True, False, False, True, False, True, False, False])
+    assert owners(lengths(*padded)).tolist() == [0, 1, 1, 2, 3, 4, 5, 5]
+
+
+def test_a_segment_begins_with_each_heading():
+    assert by_headings([]) == []
+    assert by_headings([False] * 3) == by_headings([True] * 3) == [3]
+    assert by_headings([True, False, True, False, False]) == [2, 3]
+    assert by_headings([False, True, True, False, True]) == [1, 3, 1]
+
+
+@settings(deadline=None)
+@draw(st.lists(st.booleans()))
+def test_segments_of_headings_tile_the_text_and_begin_where_headings_do(heading):
+    cut = by_headings(heading)
+    assert sum(cut) == len(heading)
+    begun = [n for n in range(len(heading)) if heading[n] and not (n and heading[n - 1])]
+    assert [*np.cumsum([0, *cut])][:-1] == sorted({*begun, *([0] if heading else [])})
 
 
 def test_the_whole_block_of_check_9():

@@ -115,10 +115,13 @@ class Scorer(nn.Module):
         self.scale = nn.Parameter(torch.tensor(_COSINE))
 
     def forward(self, rows: Rows) -> Tensor:
-        """Scores, ``(rows, candidates)``."""
+        """Scores, ``(rows, candidates)``; of what only fills a row up minus infinity."""
         fused = self.module(rows.x, rows.y)
         scores: Tensor = (self.head(fused) if self.head else fused)[..., 0]
-        return scores if rows.base is None else scores + self.scale * rows.base
+        if rows.base is not None:
+            scores = scores + self.scale * rows.base
+        # A copy of a candidate would take a share of the softmax of its own.
+        return scores if rows.real is None else scores.masked_fill(~rows.real, -torch.inf)
 
 
 def sized(name: str, m: int, n: int, parameters: int) -> dict[str, Any]:

@@ -37,6 +37,8 @@ class Rows:
         clusters: ``(rows,)``: rows that share a cluster are not independent: those of a document,
             or of one picture x (that y recurs as well is not counted).
         base: ``(rows, candidates)`` float32: a score known without fusion, or None.
+        real: ``(rows, candidates)`` bool: what is False only fills a row up; None where all are
+            real.
     """
 
     x: Tensor
@@ -44,6 +46,7 @@ class Rows:
     true: Tensor
     clusters: tuple[str, ...]
     base: Tensor | None = None
+    real: Tensor | None = None
 
     def __len__(self) -> int:
         return len(self.x)
@@ -51,8 +54,9 @@ class Rows:
     def __getitem__(self, rows: Tensor) -> Rows:
         """Some of the rows."""
         base = None if self.base is None else self.base[rows]
+        real = None if self.real is None else self.real[rows]
         clusters = tuple(self.clusters[row] for row in rows.tolist())
-        return Rows(self.x[rows], self.y[rows], self.true[rows], clusters, base)
+        return Rows(self.x[rows], self.y[rows], self.true[rows], clusters, base, real)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,15 +197,15 @@ def evidence(
 
 def _candidates(data: Landmarked, most: int) -> Rows:
     width = data.states.shape[1]
-    x, y, true, base = [], [], [], []
+    x, y, true, base, real = [], [], [], [], []
     for query, answer, places in zip(data.queries, data.answers, data.evidence, strict=True):
         states = torch.from_numpy(data.document(int(answer)))
         asked = torch.from_numpy(query)
         cosines = states @ asked
         best = cosines.topk(min(most, len(states))).indices
-        short = most - len(best)
-        # A document of few sentences has its last candidate several times: as true or false.
-        best = torch.cat([best, best[-1:].expand(short)])
+        real.append(torch.arange(most) < len(best))
+        # A document of few sentences is filled up with its last candidate, as true or false.
+        best = torch.cat([best, best[-1:].expand(most - len(best))])
         x.append(asked[None])
         y.append(states[best])
         true.append(torch.isin(best, torch.tensor(places)))
@@ -215,4 +219,5 @@ def _candidates(data: Landmarked, most: int) -> Rows:
         torch.stack(true),
         clusters,
         torch.stack(base),
+        torch.stack(real),
     )

@@ -142,7 +142,7 @@ class Comparison:
 
     Attributes:
         mean: difference of the scores, with its 95 % interval from ``low`` to ``high``.
-        p: of Wilcoxon's signed ranks, exact, two-sided.
+        p: of Wilcoxon's signed ranks, two-sided; where it is exact says ``wilcoxon``.
         adjusted: the same after Holm's correction over all comparisons of the study.
     """
 

@@ -70,6 +70,30 @@ def by_specials(special: Sequence[bool]) -> list[int]:
     return found
 
 
+def by_headings(heading: Sequence[bool]) -> list[int]:
+    """Tokens of each segment where a text has headings: a segment begins with each of them.
+
+    Headings one right behind another begin one segment. What stands before the first heading is a
+    segment, too, and a text without headings is one.
+
+    Args:
+        heading: of each token whether it belongs to a heading; of each landmark where the states
+            are those of landmarks.
+
+    >>> by_headings([False, True, True, False, True, False])  # a # b c # d
+    [1, 3, 2]
+    """
+    found: list[int] = []
+    before = False
+    for each in heading:
+        if found and (before or not each):
+            found[-1] += 1
+        else:
+            found.append(1)
+        before = each
+    return found
+
+
 def local_max(
     values: NDArray[np.floating], lengths: NDArray[np.int64], window: int
 ) -> NDArray[np.floating]:
