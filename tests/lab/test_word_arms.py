@@ -57,16 +57,19 @@ def test_pieces_tile_a_window_and_random_ones_have_the_words_lengths(cut):
     assert set(lengths[:-1]) == {"bytes": {1}, "stride": {4}}.get(cut, set(lengths[:-1]))
 
 
-def test_attention_has_fewer_cells_between_words():
-    """Check 4: 128 words of 5 letters, each with its space: 768 bytes."""
-    window = windows_of(["abcdef" * 128], 768)[0]
-    assert cells(Arm("bytes", "bytes"), window, 6) == 589_824
-    for prefixes, wanted in ((1, 25_600), (4, 282_880)):
-        found = 2 * 128 * (5 + prefixes) ** 2 + (128 * prefixes) ** 2
-        assert found == wanted
-        # The same sum by the code, for pieces of 6 bytes.
-        inside = 2 * 128 * (6 + prefixes) ** 2 + (128 * prefixes) ** 2
-        assert cells(Arm("stride", "stride", prefixes=prefixes), window, 6) == inside
+def test_attention_has_fewer_cells_between_words_and_more_where_each_has_four_vectors():
+    """Check 4: 128 words of 5 letters with a space each, 768 bytes; spaces are pieces here."""
+    window = windows_of(["abcde " * 128], 768)[0]
+    assert cells(ARMS["bytes"], window, 6) == 589_824
+    assert cells(ARMS["words"], window, 6) == 75_776
+    assert cells(ARMS["words-4"], window, 6) == 1_075_712
+
+
+@pytest.mark.parametrize(("prefixes", "wanted"), [(1, 25_600), (4, 282_880)])
+def test_without_spaces_the_cells_are_the_paper_s(prefixes, wanted):
+    """Check 4 as it was counted: 128 pieces of 5 letters and nothing between them."""
+    window = windows_of(["abcde" * 128], 640)[0]
+    assert cells(Arm("stride", "stride", prefixes=prefixes), window, 5) == wanted
 
 
 def test_all_arms_have_nearly_the_same_parameters():
