@@ -12,6 +12,8 @@ from milepost.lab.word_arms import (  # noqa: E402
     Arm,
     Setup,
     _asked,
+    _continues,
+    _measure,
     build,
     cells,
     compare,
@@ -26,6 +28,8 @@ from milepost.lab.word_units import (  # noqa: E402
     windows_of,
 )
 from milepost.model.bytes.stack import parameters  # noqa: E402
+from milepost.model.bytes.tokenizer import END, PAD, VOCABULARY, encode  # noqa: E402
+from milepost.model.bytes.word_model import WordModel  # noqa: E402
 
 pytestmark = pytest.mark.torch
 SETUP = Setup(width=16, window=48, batch=4, steps=3)
@@ -88,6 +92,48 @@ def test_words_are_sorted_by_how_often_they_were_seen():
 def test_words_that_were_cut_and_a_window_s_last_are_not_asked_for():
     (window,) = windows_of(["one internationalizations, two three"], 80)
     assert [word.text for word in _asked(window)] == ["one", "two"]
+
+
+class Guesses:
+    """A model that is right everywhere but at one target, where it guesses an ``e``."""
+
+    def __init__(self, cut, wrong):
+        self.cut, self.wrong = cut, wrong
+
+    def eval(self):
+        pass
+
+    def targets(self, units):
+        return WordModel.targets(None, units) if self.cut == "words" else units
+
+    def __call__(self, units):
+        guess = self.targets(units).clone()
+        if self.wrong is not None:
+            assert guess[(0, *self.wrong)] != PAD
+            guess[(0, *self.wrong)] = encode("e")[0]
+        return 9.0 * torch.nn.functional.one_hot(guess, VOCABULARY)
+
+
+@pytest.mark.parametrize(
+    ("cut", "wrong", "right"),
+    [
+        ("words", None, 1),
+        ("words", (2, 3), 0),  # bane
+        ("words", (2, 4), 0),  # bank, and no end: banke…
+        ("bytes", None, 1),
+        ("bytes", (5,), 0),
+        ("bytes", (6,), 0),
+    ],
+)
+def test_a_word_is_right_with_all_of_its_bytes_and_its_end(cut, wrong, right):
+    """Check 8: "banker" begins as "bank" does, and is wrong."""
+    windows = windows_of(["a bank x"], 80)
+    assert _measure(Guesses(cut, wrong), Arm(cut, cut), windows, 3, 0).right == [1, right]
+
+
+def test_letters_digits_and_parts_of_characters_go_on_with_a_word():
+    assert all(_continues(one) for one in encode("eZ7é", end=False))
+    assert not any(_continues(one) for one in (*encode(" .\n-", end=False), END, PAD))
 
 
 def test_a_uniform_guess_costs_what_it_must_and_every_arm_is_scored_on_the_same_words():
