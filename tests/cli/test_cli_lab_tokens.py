@@ -56,11 +56,19 @@ def test_words_and_bytes_are_compared_as_json_and_as_a_table():
 
 
 def test_the_pool_is_a_matrix():
-    table = run("--pool", "--steps", 1, "--size", 5000, "--languages", 1, "--on", "rebuild")
+    table = run("--pool", "--steps", 1, "--size", 5000, "--languages", 1)
     rows = [line.split("  ")[0] for line in table.splitlines()]
     assert rows[:6] == [
         "pre-trained on", "language 0", "random", "nonsense", "hierarchical", "permuted",
     ]  # fmt: skip
+    assert "windows of 128 bytes with gaps of 8" in table
+
+
+def test_the_pool_s_json_says_how_its_encoders_were_made():
+    found = json.loads(run("--pool", "--steps", 1, "--size", 5000, "--languages", 1, "--json"))
+    assert found["protocol"]["task"] == "rebuild"  # what tells an own encoder from a random one
+    assert found["protocol"]["recipe"]["gap"] == 8
+    assert len(found["rows"]) == 5
 
 
 def test_transfer_prints_what_a_character_weighs(task):
@@ -70,7 +78,17 @@ def test_transfer_prints_what_a_character_weighs(task):
     )  # fmt: skip
     assert "de, raw" in table
     assert "bytes a character" in table
+    shown = {line.split("  ")[0]: line.split() for line in table.splitlines()}
+    assert shown["characters"][1:] == shown["characters"][-1:] * 2
+    assert shown["documents"][1:] == ["1", "1"]
+    assert f"{shown['characters'][1]} characters (documents: de from 1)" in table
     assert "4 questions" in table
+
+
+def test_noise_has_a_row_of_the_reader_as_it_was_drawn(task):
+    table = run("--noise", "--task", task, "--steps", 1)
+    rows = [line.split("  ")[0] for line in table.splitlines()]
+    assert rows[1:4] == ["WordPool", "WordPool, untrained", "n-grams"]
 
 
 def test_a_task_must_be_given():

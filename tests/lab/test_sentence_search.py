@@ -1,5 +1,7 @@
 """Typing errors, finders of sentences, and transfer between languages."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,6 +11,7 @@ torch = pytest.importorskip("torch", reason="needs the train extra")
 
 from milepost.errors import InputError  # noqa: E402
 from milepost.evaluate.types import Question, Task  # noqa: E402
+from milepost.lab import transfer as transfer_module  # noqa: E402
 from milepost.lab.byte_training import Recipe  # noqa: E402
 from milepost.lab.few_documents import few  # noqa: E402
 from milepost.lab.noise import gram_vector, typos  # noqa: E402
@@ -21,7 +24,7 @@ from milepost.lab.sentence_search import (  # noqa: E402
     right_sentences,
     tune,
 )
-from milepost.lab.transfer import Budget, languages, transfer  # noqa: E402
+from milepost.lab.transfer import Budget, languages, shared_size, transfer  # noqa: E402
 from milepost.lab.word_noise import noise_table, trained_words  # noqa: E402
 from milepost.model.bytes.encoder import ByteShape, made  # noqa: E402
 from milepost.model.bytes.stack import StackShape  # noqa: E402
@@ -114,6 +117,9 @@ def test_a_finder_of_words_learns_and_reads_documents_by_spelling():
         (name, rate) for name in ("WordPool", "n-grams") for rate in (0.0, 0.2)
     ]
     assert rows[0].found.first > 0.2
+    drawn = trained_words(task(), steps=0, width=32, name="drawn")
+    assert (drawn.name, drawn.reader.training) == ("drawn", False)
+    assert recall(drawn, task()).first < seen.first
     assert all(row.found.questions == 32 for row in rows)
 
 
@@ -156,6 +162,43 @@ def test_languages_are_weighed_in_characters_and_bytes():
     assert [language.name for language in found] == ["en", "xx"]
     assert found[0].characters == found[0].size
     assert found[0].documents == 2
+
+
+def uneven():
+    """A long language of two documents, and a short one of one that takes two bytes a letter."""
+    texts = {"a": "b" * 300, "b": "c" * 200, "c": "я" * 400}
+    facts = {name: {"language": "ru" if name == "c" else "en"} for name in texts}
+    documents = tuple(Document(name, text) for name, text in texts.items())
+    return Task("toy", "train", documents, (), facts)
+
+
+def test_the_shortest_source_says_how_much_is_taken_of_every_one():
+    assert [shared_size(uneven(), ["en", "ru"], most) for most in (9, 1000)] == [9, 400]
+    assert shared_size(uneven(), ["en"], 1000) == 502
+    assert [(one.documents, one.characters, one.size) for one in languages(uneven(), 400)] == [
+        (2, 400, 400), (1, 400, 800),
+    ]  # fmt: skip
+    assert [(one.documents, one.characters) for one in languages(uneven(), 300)] == [
+        (1, 300), (1, 300),
+    ]  # fmt: skip
+
+
+def test_every_source_is_read_to_the_same_length(monkeypatch):
+    train = task()
+    long = [replace(one, text=one.text * 2) for one in train.documents[1::2]]
+    train = replace(train, documents=(*train.documents[::2], *long))
+    read = []
+
+    def pretrain(data, recipe, seed):
+        read.append(len(data.decode()))
+        return made(recipe.shape, seed)
+
+    monkeypatch.setattr(transfer_module, "pretrain", pretrain)
+    budget = Budget(Recipe(SMALL, steps=1, window=64), steps=1, documents=1, each=1)
+    transfer(train, task("dev", 40), ["xx", "en"], ["en"], budget)
+    assert read[0] == read[1] == shared_size(train, ["xx"], 10**6)
+    assert read[0] < shared_size(train, ["en"], 10**6)
+    assert read[2] - read[0] < 100  # nonsense ends with a sentence
 
 
 @pytest.mark.parametrize("finder", ["words", "bytes"])

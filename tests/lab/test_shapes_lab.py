@@ -56,6 +56,7 @@ def test_pixels_that_are_all_alike_still_have_a_loss():
 
 def test_the_k_hardest_are_kept_with_the_k_th():
     given = torch.tensor([0.95, 0.97, 0.99, 0.99])
+    assert int((given < given.max()).sum()) == 2  # kept as published: none of the greatest
     losses = -torch.log(given)
     assert hardest(losses, 10) == pytest.approx(float(losses.mean()), rel=1e-5)
     assert hardest(losses, 2) == pytest.approx(float(losses[:2].mean()), rel=1e-5)

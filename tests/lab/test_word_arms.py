@@ -12,6 +12,8 @@ from milepost.lab.word_arms import (  # noqa: E402
     Arm,
     Setup,
     _asked,
+    _continues,
+    _measure,
     build,
     cells,
     compare,
@@ -26,6 +28,8 @@ from milepost.lab.word_units import (  # noqa: E402
     windows_of,
 )
 from milepost.model.bytes.stack import parameters  # noqa: E402
+from milepost.model.bytes.tokenizer import END, PAD, VOCABULARY, encode  # noqa: E402
+from milepost.model.bytes.word_model import WordModel  # noqa: E402
 
 pytestmark = pytest.mark.torch
 SETUP = Setup(width=16, window=48, batch=4, steps=3)
@@ -57,16 +61,19 @@ def test_pieces_tile_a_window_and_random_ones_have_the_words_lengths(cut):
     assert set(lengths[:-1]) == {"bytes": {1}, "stride": {4}}.get(cut, set(lengths[:-1]))
 
 
-def test_attention_has_fewer_cells_between_words():
-    """Check 4: 128 words of 5 letters, each with its space: 768 bytes."""
-    window = windows_of(["abcdef" * 128], 768)[0]
-    assert cells(Arm("bytes", "bytes"), window, 6) == 589_824
-    for prefixes, wanted in ((1, 25_600), (4, 282_880)):
-        found = 2 * 128 * (5 + prefixes) ** 2 + (128 * prefixes) ** 2
-        assert found == wanted
-        # The same sum by the code, for pieces of 6 bytes.
-        inside = 2 * 128 * (6 + prefixes) ** 2 + (128 * prefixes) ** 2
-        assert cells(Arm("stride", "stride", prefixes=prefixes), window, 6) == inside
+def test_attention_has_fewer_cells_between_words_and_more_where_each_has_four_vectors():
+    """Check 4: 128 words of 5 letters with a space each, 768 bytes; spaces are pieces here."""
+    window = windows_of(["abcde " * 128], 768)[0]
+    assert cells(ARMS["bytes"], window, 6) == 589_824
+    assert cells(ARMS["words"], window, 6) == 75_776
+    assert cells(ARMS["words-4"], window, 6) == 1_075_712
+
+
+@pytest.mark.parametrize(("prefixes", "wanted"), [(1, 25_600), (4, 282_880)])
+def test_without_spaces_the_cells_are_the_paper_s(prefixes, wanted):
+    """Check 4 as it was counted: 128 pieces of 5 letters and nothing between them."""
+    window = windows_of(["abcde" * 128], 640)[0]
+    assert cells(Arm("stride", "stride", prefixes=prefixes), window, 5) == wanted
 
 
 def test_all_arms_have_nearly_the_same_parameters():
@@ -85,6 +92,48 @@ def test_words_are_sorted_by_how_often_they_were_seen():
 def test_words_that_were_cut_and_a_window_s_last_are_not_asked_for():
     (window,) = windows_of(["one internationalizations, two three"], 80)
     assert [word.text for word in _asked(window)] == ["one", "two"]
+
+
+class Guesses:
+    """A model that is right everywhere but at one target, where it guesses an ``e``."""
+
+    def __init__(self, cut, wrong):
+        self.cut, self.wrong = cut, wrong
+
+    def eval(self):
+        pass
+
+    def targets(self, units):
+        return WordModel.targets(None, units) if self.cut == "words" else units
+
+    def __call__(self, units):
+        guess = self.targets(units).clone()
+        if self.wrong is not None:
+            assert guess[(0, *self.wrong)] != PAD
+            guess[(0, *self.wrong)] = encode("e")[0]
+        return 9.0 * torch.nn.functional.one_hot(guess, VOCABULARY)
+
+
+@pytest.mark.parametrize(
+    ("cut", "wrong", "right"),
+    [
+        ("words", None, 1),
+        ("words", (2, 3), 0),  # bane
+        ("words", (2, 4), 0),  # bank, and no end: banke…
+        ("bytes", None, 1),
+        ("bytes", (5,), 0),
+        ("bytes", (6,), 0),
+    ],
+)
+def test_a_word_is_right_with_all_of_its_bytes_and_its_end(cut, wrong, right):
+    """Check 8: "banker" begins as "bank" does, and is wrong."""
+    windows = windows_of(["a bank x"], 80)
+    assert _measure(Guesses(cut, wrong), Arm(cut, cut), windows, 3, 0).right == [1, right]
+
+
+def test_letters_digits_and_parts_of_characters_go_on_with_a_word():
+    assert all(_continues(one) for one in encode("eZ7é", end=False))
+    assert not any(_continues(one) for one in (*encode(" .\n-", end=False), END, PAD))
 
 
 def test_a_uniform_guess_costs_what_it_must_and_every_arm_is_scored_on_the_same_words():

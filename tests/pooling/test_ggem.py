@@ -110,6 +110,16 @@ def test_scaled_states_have_a_scaled_mean(form):
     )
 
 
+@pytest.mark.parametrize("form", ["clamp", "softplus", "signed"])
+@pytest.mark.parametrize("name", ["gem", "ggem"])
+def test_a_text_said_four_times_has_the_vector_of_one(name, form):
+    """Length alone changes nothing; it is noise that grows with it."""
+    states = np.random.default_rng(0).standard_normal((9, 8)).astype("f4")
+    pool = pooling.get(name, form=form, power=5.0)
+    again = pool(np.tile(states, (4, 1)), [36])
+    np.testing.assert_allclose(again, pool(states, [9]), rtol=1e-5)
+
+
 def test_one_group_and_equal_exponents_are_gem():
     states = np.random.default_rng(0).standard_normal((9, 8)).astype("f4")
     wanted = pooling.get("gem")(states, [4, 5])

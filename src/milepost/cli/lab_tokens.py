@@ -30,7 +30,7 @@ Examples:
   milepost lab tokens --text examples/origin-of-species.txt
   milepost lab tokens --arms words,words-mean,words-published --seeds 3
   milepost lab tokens --noise --task shared/data/tasks/written
-  milepost lab tokens --pool --on rebuild
+  milepost lab tokens --pool
   milepost lab tokens --transfer --task shared/data/tasks/multilingual --sources de --targets de,ru
 
 \b
@@ -66,7 +66,7 @@ See docs/pooling/words.md and docs/pooling/bytes.md.""",
 @click.option(
     "--on",
     type=click.Choice(["agreement", "rebuild"]),
-    default="agreement",
+    default="rebuild",
     show_default=True,
     help="--pool: the task.",
 )
@@ -131,42 +131,43 @@ def tokens(
     """
     with Counter(settings) as counter:
         if what == "words":
-            rows = _words(counter, text, arms, size, steps or 400, seeds, seed)
+            found = _words(counter, text, arms, size, steps or 400, seeds, seed)
         elif what == "noise":
-            rows = _noise(counter, task, steps or 150, seed, model)
+            found = _noise(counter, task, steps or 150, seed, model)
         elif what == "pool":
-            rows = _pool(counter, size, on, languages, steps or 100, seeds, seed)
+            found = _pool(counter, size, on, languages, steps or 100, seeds, seed)
         else:
-            rows = _transfer(counter, task, sources, targets, size, steps or 100, seed)
+            found = _transfer(counter, task, sources, targets, size, steps or 100, seed)
     if as_json:
         from milepost.evaluate.where import commit, machine, today
 
         where = {"machine": machine(), "commit": commit(), "date": today()}
-        print_json({"experiment": what, **where, "rows": rows})
+        print_json({"experiment": what, **where, **found})
     else:
-        for line in _SHOWN[what](rows):
+        for line in _SHOWN[what](found):
             click.echo(line)
     return 0
 
 
 def _words(
     counter: Counter, text: Path | None, arms: str, size: int, steps: int, seeds: int, seed: int
-) -> list[dict[str, Any]]:
+) -> dict[str, Any]:
     from milepost.lab.word_arms import Setup, compare
     from milepost.lab.word_units import from_file, generated
 
     setup = Setup(steps=steps, seeds=seeds, seed=seed)
     corpora = [generated(size, seed), *([from_file(text, size)] if text else [])]
-    return [
+    rows = [
         {"corpus": corpus.name, "ceiling": corpus.ceiling, **asdict(score)}
         for corpus in corpora
         for score in compare(corpus, setup, arms.split(","), counter.steps_of())
     ]
+    return {"rows": rows}
 
 
 def _noise(
     counter: Counter, folder: Path | None, steps: int, seed: int, model: str | None
-) -> list[dict[str, Any]]:
+) -> dict[str, Any]:
     from milepost.encoder import load
     from milepost.lab.few_documents import few
     from milepost.lab.sentence_search import Grams, Subwords
@@ -176,13 +177,14 @@ def _noise(
     words = trained_words(
         train, steps=steps, seed=seed, progress=lambda done: counter("training", "", done, steps)
     )
+    drawn = trained_words(train, steps=0, seed=seed, name=f"{words.name}, untrained")
     found = noise_table(
-        [words, Grams(), Subwords(load(model))],
+        [words, drawn, Grams(), Subwords(load(model))],
         few(dev, 10, 20, seed=seed),
         seed=seed,
         progress=counter.steps_of(),
     )
-    return [asdict(row) for row in found]
+    return {"rows": [asdict(row) for row in found]}
 
 
 def _pool(
@@ -193,7 +195,7 @@ def _pool(
     steps: int,
     seeds: int,
     seed: int,
-) -> list[dict[str, Any]]:
+) -> dict[str, Any]:
     from milepost.lab.byte_training import Recipe
     from milepost.lab.pool_protocol import Protocol, matrix
 
@@ -207,7 +209,7 @@ def _pool(
         seed=seed,
     )
     cells = matrix(protocol, counter.steps_of())
-    return [asdict(cell) for cell in cells]
+    return {"protocol": asdict(protocol), "rows": [asdict(cell) for cell in cells]}
 
 
 def _transfer(
@@ -218,21 +220,28 @@ def _transfer(
     size: int,
     steps: int,
     seed: int,
-) -> list[dict[str, Any]]:
+) -> dict[str, Any]:
     from milepost.lab.byte_training import Recipe
-    from milepost.lab.transfer import Budget, languages, transfer
+    from milepost.lab.transfer import Budget, languages, shared_size, transfer
 
     train, dev = _task(folder, "train"), _task(folder, "dev")
-    weights = {language.name: language for language in languages(train)}
+    budget = Budget(Recipe(steps=2 * steps), size=size, steps=steps, seed=seed)
+    learned = sources.split(",")
     found = transfer(
         train,
         dev,
-        sources.split(","),
+        learned,
         targets.split(","),
-        Budget(Recipe(steps=2 * steps), size=size, steps=steps, seed=seed),
+        budget,
         lambda doing: counter(doing, "", 0, 0),
     )
-    return [{**asdict(row), "language": asdict(weights[row.target])} for row in found]
+    shared = shared_size(train, learned, size)
+    texts = {language.name: asdict(language) for language in languages(train, shared)}
+    return {
+        "budget": asdict(budget),
+        "sources": [texts[name] for name in learned],
+        "rows": [{**asdict(row), "language": texts[row.target]} for row in found],
+    }
 
 
 def _task(folder: Path | None, split: Split) -> Task:
@@ -243,9 +252,10 @@ def _task(folder: Path | None, split: Split) -> Task:
     return read_folder(folder, split)
 
 
-def _show_words(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _show_words(found: Mapping[str, Any]) -> Iterator[str]:
     from milepost.lab.word_units import BUCKETS
 
+    rows = found["rows"]
     for corpus in dict.fromkeys(row["corpus"] for row in rows):
         here = [row for row in rows if row["corpus"] == corpus]
         buckets = [name for name in (*BUCKETS, "all") if any(name in r["right"] for r in here)]
@@ -273,7 +283,8 @@ def _show_words(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         )
 
 
-def _show_noise(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _show_noise(found: Mapping[str, Any]) -> Iterator[str]:
+    rows = found["rows"]
     rates = list(dict.fromkeys(row["rate"] for row in rows))
     head = ("finder", *(f"{rate:.0%} errors" for rate in rates))
     lines = []
@@ -284,7 +295,8 @@ def _show_noise(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     yield _about_recall(rows[0]["found"]["questions"])
 
 
-def _show_pool(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _show_pool(found: Mapping[str, Any]) -> Iterator[str]:
+    rows = found["rows"]
     targets = list(dict.fromkeys(row["target"] for row in rows))
     head = ("pre-trained on", *(part for name in targets for part in (name, "transfer")))
     lines: list[tuple[str, ...]] = []
@@ -298,20 +310,38 @@ def _show_pool(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         lines.append((source, *parts))
     yield from columns(head, lines)
     yield (
-        "Transfer: 0 as random weights, 1 as the language's own encoder, - where it is no better."
+        "Transfer: 0 as random weights, 1 as the language's own encoder, - where it is no better. "
+        + _about_recipe(found["protocol"]["recipe"])
     )
 
 
-def _show_transfer(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _show_transfer(found: Mapping[str, Any]) -> Iterator[str]:
+    rows = found["rows"]
     targets = {row["target"]: row["language"] for row in rows}
     lines = [
         (source, *(_recall(row["found"]) for row in rows if row["source"] == source))
         for source in dict.fromkeys(row["source"] for row in rows)
     ]
-    weights = (f"{each['size'] / each['characters']:.2f}" for each in targets.values())
-    lines.append(("bytes a character", *weights))
+    texts = targets.values()
+    lines += [
+        ("bytes a character", *(f"{each['size'] / each['characters']:.2f}" for each in texts)),
+        *((part, *(f"{each[part]:,}" for each in texts)) for part in ("characters", "documents")),
+    ]
     yield from columns(("tuned on", *targets), lines)
     yield _about_recall(min(row["found"]["questions"] for row in rows))
+    sources = found["sources"]
+    read = ", ".join(f"{each['name']} from {each['documents']}" for each in sources)
+    yield (
+        f"Read of each source: {sources[0]['characters']:,} characters (documents: {read}). "
+        + _about_recipe(found["budget"]["recipe"])
+    )
+
+
+def _about_recipe(recipe: Mapping[str, Any]) -> str:
+    return (
+        f"Pre-training: {recipe['steps']} steps of {recipe['batch']} windows of "
+        f"{recipe['window']} bytes with gaps of {recipe['gap']:g}."
+    )
 
 
 def _about_recall(questions: int) -> str:

@@ -1,4 +1,4 @@
-"""Encoders that know nothing of language: the rows every table of poolings needs below its own.
+"""Encoders that know nothing of language: the rows that stand below a table of poolings.
 
     random          a byte encoder as it was drawn
     nonsense        the same, pre-trained on words without meaning

@@ -62,7 +62,7 @@ class Protocol:
 
     recipe: Recipe = field(default_factory=lambda: Recipe(steps=100))
     size: int = 60_000
-    task: Kind = "agreement"
+    task: Kind = "rebuild"
     languages: int = 2
     seeds: int = 1
     seed: int = 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from milepost.errors import InputError, nearest
 from milepost.evaluate.types import Task
@@ -18,6 +19,8 @@ from milepost.lab.pool_protocol import source_text
 from milepost.lab.sentence_search import Bytes, Finder, Grams, Recall, asked_of, recall, tune
 from milepost.model.bytes.encoder import ByteModel, made
 from milepost.model.bytes.tokenizer import as_bytes
+
+_BETWEEN = "\n\n"  # what stands between two documents of a language
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +40,13 @@ class Transfer:
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """What a language's text weighs: equal bytes are not equal content.
+    """What the beginning of a language's text weighs: equal bytes are not equal content.
 
     Attributes:
         name: as the documents' facts say.
-        documents: how many train.
-        characters: of them.
-        size: of them in bytes of UTF-8.
+        documents: how many it takes from, the last perhaps in part.
+        characters: how many there are.
+        size: of those in bytes of UTF-8.
     """
 
     name: str
@@ -58,7 +61,7 @@ class Budget:
 
     Attributes:
         recipe: of pre-training, on the source's own documents.
-        size: characters of those at most, the same for every language.
+        size: characters of those at most; the same for every source, see ``shared_size``.
         steps: of tuning, 16 questions each.
         questions: for tuning, at most.
         documents: asked of each target, at most.
@@ -75,17 +78,32 @@ class Budget:
     seed: int = 0
 
 
-def languages(task: Task) -> list[Language]:
-    """The languages of a task's documents, by name, with what they weigh."""
-    texts: dict[str, list[str]] = {}
-    for document in task.documents:
-        name = task.facts.get(document.name, {}).get("language")
-        if name:
-            texts.setdefault(str(name), []).append(document.text)
-    return [
-        Language(name, len(found), sum(map(len, found)), sum(len(as_bytes(t)) for t in found))
-        for name, found in sorted(texts.items())
-    ]
+def languages(task: Task, size: int | None = None) -> list[Language]:
+    """The languages of a task's documents, by name, with what they weigh.
+
+    Args:
+        task: the documents.
+        size: characters of each language at most, as ``transfer`` reads them; None for all.
+    """
+    found: list[Language] = []
+    for name, texts in sorted(_texts(task).items()):
+        begun = _joined(texts, size)
+        starts = accumulate((len(text) + len(_BETWEEN) for text in texts[:-1]), initial=0)
+        count = sum(start < len(begun) for start in starts)
+        found.append(Language(name, count, len(begun), len(as_bytes(begun))))
+    return found
+
+
+def shared_size(task: Task, sources: Sequence[str], most: int) -> int:
+    """Characters that an encoder of any source is pre-trained on: what the shortest source has.
+
+    Args:
+        task: the documents.
+        sources: languages of them.
+        most: characters at most.
+    """
+    texts = _texts(task)
+    return min(most, *(len(_joined(texts[name])) for name in sources))
 
 
 def transfer(
@@ -119,6 +137,7 @@ def transfer(
                 f"{train.name} has no documents in {name!r}",
                 f"{nearest(name, known)}known: {', '.join(known)}",
             )
+    size = shared_size(train, sources, budget.size)
     asked = {
         name: few(dev, budget.documents, budget.each, seed=budget.seed, where=_in(name))
         for name in targets
@@ -134,11 +153,11 @@ def transfer(
     measure(Bytes(made(budget.recipe.shape, budget.seed), "random"))
     for source in sources:
         progress(f"pre-training on {source}")
-        text = as_bytes(_text(train, source, budget.size))
+        text = as_bytes(_joined(_texts(train)[source], size))
         model = pretrain(text, budget.recipe, budget.seed)
         measure(Bytes(model, f"{source}, raw"))
         measure(_tuned(model, source, train, source, budget, progress))
-    nonsense = source_text("nonsense", budget.size, budget.seed)
+    nonsense = source_text("nonsense", size, budget.seed)
     assert nonsense is not None  # only "random" has no text
     model = pretrain(nonsense, budget.recipe, budget.seed)
     measure(_tuned(model, f"nonsense, then {sources[0]}", train, sources[0], budget, progress))
@@ -161,10 +180,18 @@ def _tuned(
     return finder
 
 
-def _text(task: Task, language: str, size: int) -> str:
-    fits = _in(language)
-    texts = [one.text for one in task.documents if fits(task.facts.get(one.name, {}))]
-    return "\n\n".join(texts)[:size]
+def _texts(task: Task) -> dict[str, list[str]]:
+    """The documents of each language."""
+    texts: dict[str, list[str]] = {}
+    for document in task.documents:
+        name = task.facts.get(document.name, {}).get("language")
+        if name:
+            texts.setdefault(str(name), []).append(document.text)
+    return texts
+
+
+def _joined(texts: Sequence[str], size: int | None = None) -> str:
+    return _BETWEEN.join(texts)[:size]
 
 
 def _in(language: str) -> Callable[..., bool]:

@@ -232,8 +232,8 @@ def cells(arm: Arm, window: Window, stride: int) -> int:
     """Cells of all attention matrices of one layer of each kind for a window, one head.
 
     Bytes: n². Pooled: ``(p + c)²`` a piece of c bytes in encoder and decoder, ``(p t)²`` between
-    t pieces: 128 words of 5 letters and a space are 589,824 cells as bytes and 25,600 in pieces
-    of one vector, if the space costs nothing.
+    t pieces. A space is a piece: 128 words of 5 letters with theirs are 589,824 cells as bytes and
+    75,776 in pieces of one vector; the 25,600 that the paper's form comes to leave spaces out.
     """
     if arm.cut == "bytes":
         return len(window.data) ** 2

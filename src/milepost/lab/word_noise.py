@@ -38,22 +38,24 @@ def trained_words(
     width: int = 64,
     questions: int = 2000,
     seed: int = 0,
+    name: str = "WordPool",
     progress: Callable[[int], None] = lambda _: None,
 ) -> Words:
     """A small ``WordReader`` from scratch: it has read nothing but these questions' documents.
 
     Args:
         train: a task with marked evidence.
-        steps: of training, 8 questions each.
+        steps: of training, 8 questions each; with 0 it stays as it was drawn, as a control.
         width: d.
         questions: drawn from the task, at most.
         seed: of weights and draws.
+        name: for tables.
         progress: called with the steps that are done.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         reader = WordReader(StackShape(width, 2 * width, 4, width // 4), window=96)
-    finder = Words(reader)
+    finder = Words(reader, name)
     asked = asked_of(train, questions, seed)
     tune(finder, asked, steps=steps, batch=8, seed=seed, progress=progress)
     return finder

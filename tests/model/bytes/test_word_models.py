@@ -22,7 +22,7 @@ from milepost.pooling.wordpool import attend  # noqa: E402
 
 pytestmark = pytest.mark.torch
 SHAPE = StackShape(16, 32, 4, 4)
-TEXT = "Bees build cells. The queen lays eggs! Wörker bees feed the young"
+TEXT = "Bees build cells. The quéén lays eggs! Wörker bees feed the young"
 
 
 def seeded(kind, *args, **settings):
@@ -54,6 +54,14 @@ def test_padding_takes_two_fifths_under_the_published_mask_and_nothing_under_our
         assert (~allowed).int().tolist() == blocked
         assert float(shares @ values) == pytest.approx(mean)
         assert float(shares[3:].sum()) == pytest.approx(lost)
+
+
+def test_prefixes_stand_before_each_word_s_bytes_on_one_canvas():
+    """Check 1: "to" and "be!" behind 2 prefixes; the authors' ids 384 and 385 are vectors here."""
+    words = ids("to", "be!")
+    assert words.tolist() == [[119, 114, PAD], [101, 104, 36]]
+    _, ours = published(prefixes=2)
+    assert ours.allowed(words != PAD)[:, 0].int().tolist() == [[1, 1, 1, 1, 0], [1] * 5]
 
 
 def test_the_published_lengths_grow_with_every_call():
@@ -104,6 +112,8 @@ def test_a_page_holds_whole_sentences_and_their_places():
         for (start, end), words in zip(page.spans, page.words, strict=True):
             assert all(start <= word.start < word.end <= end for word in words)
             assert all(TEXT[word.start : word.end] == word.text for word in words)
+            for word in words:
+                assert TEXT.encode()[word.first : word.last] == word.text.encode()
     assert pages("", 12) == []
 
 
@@ -115,7 +125,7 @@ def test_sentences_of_a_page_see_each_other_and_pages_do_not():
         other, _ = reader.read(TEXT.replace("eggs", "xxxx"))
         none, nowhere = reader.read("")
     assert vectors.shape == (3, 16)
-    assert [TEXT[start:end].strip() for start, end in spans][1] == "The queen lays eggs!"
+    assert [TEXT[start:end].strip() for start, end in spans][1] == "The quéén lays eggs!"
     assert not torch.allclose(vectors[0], other[0])
     torch.testing.assert_close(vectors[2], other[2])
     assert (none.shape, nowhere) == ((0, 16), [])

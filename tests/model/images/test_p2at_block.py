@@ -46,6 +46,16 @@ def test_cells_beyond_a_mask_do_not_count():
     x = torch.tensor([1.0, 2, 3, 9, 9])[None, None, None]
     there = torch.tensor([1.0, 1, 1, 0, 0])[None, None, None]
     near(window(x, there, 3, masked=True)[0, 0, 0], [1.5, 2, 2.5, 0, 0])
+    leaked = 3 * window(x, torch.ones_like(x), 3, masked=False)  # of one row, as above
+    near(leaked[0, 0, 0, :3], [1, 2, 4.666667], atol=1e-6, rtol=0)
+
+
+def test_a_last_row_that_is_not_full_has_the_mean_of_what_is_there():
+    x = torch.tensor([[1.0, 2, 3], [4, 5, 6], [7, 0, 0]])[None, None]
+    ones = torch.ones_like(x)
+    near(squeezed(x, ones, "row")[0][0, 0], [2, 5, 2.333333], atol=1e-6, rtol=0)
+    near(squeezed(x, (x > 0).float(), "row")[0][0, 0], [2, 5, 7])
+    near(squeezed(x, (x > 0).float(), "column")[0][0, 0], [4, 3.5, 4.5])
 
 
 def sources(wiring, channels):
@@ -90,6 +100,8 @@ def test_rows_and_columns_by_hand():
     rows, columns = branches([[0.25, 0.75], [1.25, 1.75]])
     near(rows, [1.122459, 1.317574], atol=1e-6, rtol=0)
     near(columns, [1.046333, 1.075677], atol=1e-6, rtol=0)
+    total = torch.tensor([[0.25, 0.75], [1.25, 1.75]]) + rows[:, None] + columns[None]
+    near(total, [[2.418793, 2.948137], [3.613908, 4.143252]], atol=2e-6, rtol=0)
 
 
 def test_padding_takes_part_unless_it_is_masked():
@@ -157,6 +169,9 @@ def test_a_kernel_over_one_cell_learns_with_its_middle_only():
     context(torch.randn(2, 64, 3, 3)).square().sum().backward()
     live = [int((each.weight.grad != 0).sum()) for each in (context.first, context.second)]
     assert live == [4096, 4096]
+    small = GlobalContext(2, PUBLISHED)
+    small(torch.randn(2, 2, 3, 3)).square().sum().backward()
+    assert (small.second.weight.numel(), int((small.second.weight.grad != 0).sum())) == (196, 4)
     mended = GlobalContext(2)
     mended(torch.randn(2, 2, 3, 3)).square().sum().backward()
     assert (mended.second.weight.grad != 0).all()

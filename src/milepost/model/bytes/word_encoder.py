@@ -31,7 +31,8 @@ class PublishedMask(WordPool):
     place of padding counts as real; and the lengths grow by p with every call on the same tensor.
 
     Attributes:
-        calls: how often the lengths have been passed in, this time included.
+        calls: how often the lengths have been passed in, this time included. No arm counts it up:
+            in ``words-published`` the lengths are the first call's.
     """
 
     calls = 1
@@ -99,7 +100,7 @@ class Page:
     """Sentences of one text that are read together.
 
     Attributes:
-        words: the words of each sentence, without white space.
+        words: the words of each sentence, without white space; their places are the text's.
         spans: place of each sentence in the text, code points.
     """
 
@@ -118,13 +119,15 @@ def pages(text: str, most: int, cap: int = CAP) -> list[Page]:
         cap: bytes of the longest word.
     """
     found: list[Page] = []
-    held = most
+    held, base = most, 0
     for start, end in split(text):
+        pieces = split_words(text[start:end], cap)
         words = [
-            Word(word.text, start + word.start, start + word.end, word.first, word.last)
-            for word in split_words(text[start:end], cap)
-            if word.kind != "space"
+            Word(w.text, start + w.start, start + w.end, base + w.first, base + w.last)
+            for w in pieces
+            if w.kind != "space"
         ]
+        base += pieces[-1].last  # sentences tile the text
         if held + len(words) + 1 > most:
             found.append(Page())
             held = 0
