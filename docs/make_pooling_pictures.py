@@ -82,7 +82,10 @@ def power(axes: Any) -> None:
 
 
 def coupled(axes: Any) -> None:
-    """The weight of an unlabelled document by its relevance, published and posterior."""
+    """The weight of an unlabelled document: posterior by its relevance, published by a score.
+
+    In the published form that score is the other model's: selection's where relevance learns.
+    """
     chance = torch.linspace(0.01, 0.94, 60)
     lines = [
         Line(style, chance.tolist(), posterior_weights(chance, torch.full((60,), s)).tolist())
@@ -91,9 +94,13 @@ def coupled(axes: Any) -> None:
     published = published_weights(torch.logit(chance))
     lines.append(Line(OTHERS[0], chance.tolist(), (published / published.max()).tolist()))
     ticks = (0, 0.25, 0.5, 0.75, 1)
-    axis = Axis("chance that it is relevant", ticks, [str(n) for n in ticks])
+    name = "chance that it is relevant; published: sigmoid of the other model's score"
+    axis = Axis(name, ticks, [str(n) for n in ticks])
     draw_lines(axes, lines, axis, "weight as a negative")
-    axes.set_title("Posterior weights (selected 0.9, 0.5, 0.1) fall, published (orange) rise")
+    axes.set_title(
+        "Posterior weights (selected 0.9, 0.5, 0.1) by relevance,\n"
+        "published (orange) by the other model's score"
+    )
 
 
 def quality(axes: Any) -> None:

@@ -1,6 +1,7 @@
 """``milepost lab quality`` from the command line."""
 
 import json
+import re
 
 import pytest
 from click.testing import CliRunner
@@ -97,6 +98,7 @@ def test_layers_of_a_network(tmp_path):
     shown = run(write(tmp_path / "t.jsonl"), "--layers", folder, "--permutations", 9)
     rows = [line.split("  ")[0] for line in shown.splitlines()]
     assert rows[:6] == ["layers", "layer 1", "layer 2", "even", "random", "trained"]
+    assert re.search(r"^layer 1 +[\d.]+ +[\d.]+ to [\d.]+ ", shown, re.MULTILINE)
     assert "the half of the texts on which no weights were trained" in shown
 
 

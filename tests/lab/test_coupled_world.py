@@ -8,8 +8,9 @@ import pytest
 pytestmark = pytest.mark.torch
 pytest.importorskip("torch", reason="needs the train extra: pip install 'milepost[train]'")
 
+from milepost.lab import coupled  # noqa: E402
 from milepost.lab.coupled import ARMS, area, compare, published, world  # noqa: E402
-from milepost.train.coupled import Logistic  # noqa: E402
+from milepost.train.coupled import Logistic, logistic  # noqa: E402
 
 
 def test_the_world_is_the_one_of_the_page():
@@ -52,6 +53,18 @@ def test_the_published_roles_swap():
     swapped = published(made.text, made.labels, (other, one))
     np.testing.assert_allclose(first.weights, swapped[1].weights, atol=1e-9)
     np.testing.assert_allclose(second.weights, swapped[0].weights, atol=1e-9)
+
+
+def test_no_weight_of_the_published_arm_is_bounded(monkeypatch):
+    """One round by hand, under weights beyond 1 + exp(5)."""
+    monkeypatch.setattr(coupled, "_ROUNDS", 1)
+    made, start = world(0.6, 3, 500), Logistic(np.full(5, 1.0), 8.0)
+    weights = 1 + np.exp(start.logits(made.text) / 2)
+    assert weights.max() > 1 + np.exp(5)
+    counted = np.where(made.labels > 0, 1.0, weights)
+    wanted = logistic(made.text, made.labels, counted, start=start)
+    for found in published(made.text, made.labels, (start, start)):
+        np.testing.assert_allclose(found.weights, wanted.weights)
 
 
 def test_the_area_counts_pairs():

@@ -49,6 +49,20 @@ def test_a_better_model_rings_none_though_neighbours_change():
     assert found.alarms == ()
 
 
+def test_labels_that_no_longer_lie_apart_ring_the_alarm():
+    """Two centres at one place, and a model that gives all texts one vector: 0 times, not NaN."""
+    half = np.random.default_rng(1).standard_normal((60, 16))
+    crossed = np.repeat(half, 2, axis=0)  # each vector once with each label
+    for after in (crossed, np.ones((120, 16))):
+        found = drift(VECTORS, after, LABELS)
+        assert found.ratio[0] == 0
+        assert "labels lie 0.00 times as far apart" in found.alarms
+    back = drift(crossed, VECTORS, LABELS, least=0)
+    assert math.isinf(back.ratio[0])
+    assert back.alarms == ()
+    assert math.isnan(drift(crossed, crossed, LABELS).ratio[0])
+
+
 def test_without_labels_neighbours_are_all_there_is():
     found = drift(VECTORS, VECTORS)
     assert (found.separation, found.ratio, found.told) == (None, None, {})
@@ -80,3 +94,8 @@ def test_what_cannot_be_compared_is_named():
         drift(VECTORS[:8], VECTORS[:8])
     with pytest.raises(InputError, match="a label has one text"):
         drift(VECTORS[:20], VECTORS[:20], np.array([0] * 19 + [1]))
+    broken = VECTORS.copy()
+    broken[3, 1] = math.nan
+    for given in ((broken, VECTORS), (VECTORS, broken)):
+        with pytest.raises(InputError, match="a vector is not finite; leave it out"):
+            drift(*given)

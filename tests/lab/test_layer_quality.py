@@ -6,7 +6,9 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the train extra")
 
 from milepost.errors import InputError  # noqa: E402
+from milepost.lab import probes  # noqa: E402
 from milepost.lab.layer_quality import evened, fit, layer_means, log_index, mixtures  # noqa: E402
+from milepost.lab.quality import draws_of  # noqa: E402
 from milepost.lab.separation import centres  # noqa: E402
 from tiny_transformers import TEXT, tiny_folder  # noqa: E402
 
@@ -44,6 +46,22 @@ def test_where_no_layer_tells_labels_training_finds_none_in_held_out_texts():
         made = {one.name: one for one in mixtures(states, labels, np.arange(120), seed=seed)}
         held.append(made["trained"].p)
     assert np.mean(held) > 0.15
+
+
+def test_the_interval_of_a_mixture_is_that_of_the_report():
+    """The same draws of held-out texts, turned about the value: by hand of one layer."""
+    states, labels = planted(1.0)
+    groups = np.arange(120)
+    one = mixtures(states, labels, groups, permutations=9, draws=40, seed=2)[2]
+    half = probes.folds(groups, labels, 2, 2)
+    held, own = evened(states, half == 0)[half == 1, 2], labels[half == 1]
+    drawn = [
+        centres(held, own, often).separation for often in draws_of(own, np.arange(len(own)), 40, 2)
+    ]
+    low, high = np.quantile(drawn, [0.025, 0.975], method="inverted_cdf")
+    assert one.separation == pytest.approx(centres(held, own).separation)
+    wanted = max(0, 2 * one.separation - high), 2 * one.separation - low
+    assert (one.low, one.high) == pytest.approx(wanted)
 
 
 def test_the_loss_is_the_logarithm_of_the_index():

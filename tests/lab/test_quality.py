@@ -1,6 +1,7 @@
 """Separation beside chance: permutations of whole documents, draws, probes, controls."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -96,6 +97,18 @@ def test_a_source_that_looks_like_a_label_is_seen_by_asking_across_sources():
     assert raw["other sources"].value < 0.6
 
 
+def test_a_source_alone_is_measured_where_it_is_known():
+    """Labels that are sources are told perfectly by them, and labels dealt evenly not at all."""
+    given = points(40, apart=0.0)
+    assert "source alone" not in {view.name for view in report(given, permutations=9, draws=9)}
+    for sources, told in ((given.labels, True), ((np.arange(40) // 2) % 2, False)):
+        made = report(replace(given, sources=sources), permutations=19, draws=9)
+        alone = {view.name: view.measures for view in made}["source alone"]
+        assert (alone["probe"].value == 1.0) == (alone["probe"].value > 0.6) == told
+        assert (alone["probe"].p <= 0.05) == told
+        assert math.isinf(alone["separation"].value) == told
+
+
 def test_an_interval_of_many_documents_holds_what_is_true():
     """One axis, two normal classes with centres 2 apart: n D2 / W is 4, probe right in 84 %."""
     held = np.zeros(2)
@@ -122,6 +135,11 @@ def test_what_cannot_be_measured_is_named():
         report(points(classes=1))
     with pytest.raises(InputError, match="a label has one document"):
         report(points(3, classes=2))
+    for wrong in (math.nan, math.inf):
+        given = points()
+        given.vectors[7, 2] = wrong
+        with pytest.raises(InputError, match="a vector is not finite; leave it out"):
+            report(given)
 
 
 def test_the_probe_is_ridge_regression_out_of_fold():

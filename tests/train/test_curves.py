@@ -31,6 +31,7 @@ def lines(count: int) -> list[dict[str, Any]]:
             "floor": 5.0,
             "spread": 0.4,
             "gradient": 1.5,
+            "effective": 400.0,
         }
         line |= {"contrast": 2.0 / number} if second else {"sentence": 1.0 / number}
         if number % 10 == 0:
@@ -62,6 +63,7 @@ def test_everything_in_the_log_is_in_the_picture(tmp_path: Path) -> None:
     assert "step 2,000, 40 minutes, loss 0.075" in shown
     assert "75.0 % at the last check, 75.0 % at the best, at step 2,000" in shown.replace("  ", " ")
     assert "no check yet" not in shown
+    assert "effective" not in shown  # a number of negatives would flatten the parts
     assert png.startswith(b"\x89PNG")
     width, height = struct.unpack(">II", png[16:24])
     assert width > 1000 < height

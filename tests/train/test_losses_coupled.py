@@ -128,6 +128,11 @@ def test_posterior_weights_by_hand() -> None:
     relevant, selected = posteriors(r, s, double(0.0))
     assert relevant.item() == pytest.approx(0.428571, abs=1e-6)  # unselected but relevant
     assert selected.item() == pytest.approx(0.285714, abs=1e-6)  # selected, not relevant
+    assert 1 - (relevant + selected).item() == pytest.approx(0.285714, abs=1e-6)  # neither
+    published = published_weights(torch.logit(double(0.1, 0.5, 0.9)), 1.0).tolist()
+    assert published == pytest.approx([1.111111, 2, 10], abs=1e-6)
+    assert published[2] / published[0] == pytest.approx(9)
+    assert values[2] / values[0] == pytest.approx(2.043478, abs=1e-6)
 
 
 def test_posterior_weights_are_the_unbiased_ones() -> None:
@@ -230,26 +235,41 @@ def test_the_posteriors_split_the_gradient_of_the_product() -> None:
         assert torch.allclose(one, other, atol=1e-12)
 
 
-def test_em_by_hand() -> None:
-    """The table of shares s_k r_t: likelihoods and first step as worked out, and never a fall."""
+def em(s: object) -> tuple:
+    """Likelihoods, ``s`` and ``r`` of 400 rounds of EM on the table of shares s_k r_t."""
     shares = torch.tensor([[0.72, 0.36], [0.24, 0.12]], dtype=torch.float64)
-    s, r = double(0.5, 0.5), double(0.5, 0.5)
-    likelihoods = []
-    for step in range(400):
+    r, told = double(0.5, 0.5), []
+    for _ in range(400):
         logits = torch.logit(r).expand(2, 2).flatten(), torch.logit(s)[:, None].expand(2, 2)
         logits = logits[0], logits[1].flatten()
-        likelihoods.append(-4 * product_entropy(*logits, shares.flatten()).item())
+        likelihood = -4 * product_entropy(*logits, shares.flatten()).item()
         relevant, selected = (p.reshape(2, 2) for p in posteriors(*logits, shares.flatten()))
         s, r = selected.mean(dim=1), relevant.mean(dim=0)
-        if step == 0:
-            assert s.tolist() == pytest.approx([0.693333, 0.453333], abs=1e-6)
-            assert r.tolist() == pytest.approx([0.653333, 0.493333], abs=1e-6)
+        told.append((likelihood, s.tolist(), r.tolist()))
+    return tuple(zip(*told, strict=True))
+
+
+def test_em_by_hand() -> None:
+    """Likelihoods and first step as worked out, and never a fall."""
+    likelihoods, s, r = em(double(0.5, 0.5))
+    assert s[0] == pytest.approx([0.693333, 0.453333], abs=1e-6)
+    assert r[0] == pytest.approx([0.653333, 0.493333], abs=1e-6)
     wanted = [-2.732730, -2.354676, -2.239874, -2.192955]
     assert likelihoods[:4] == pytest.approx(wanted, abs=1e-6)
     assert all(b >= a - 1e-12 for a, b in pairwise(likelihoods))
     assert likelihoods[-1] == pytest.approx(-2.164376, abs=1e-6)
-    assert s.tolist() == pytest.approx([0.8692, 0.2897], abs=2e-4)
-    assert r.tolist() == pytest.approx([0.8283, 0.4142], abs=2e-4)
+    assert s[-1] == pytest.approx([0.8692, 0.2897], abs=2e-4)
+    assert r[-1] == pytest.approx([0.8283, 0.4142], abs=2e-4)
+
+
+def test_em_from_elsewhere_ends_at_the_same_product() -> None:
+    """Another start, another scale: only the product is known."""
+    likelihoods, s, r = em(double(0.9, 0.2))
+    assert all(b >= a - 1e-12 for a, b in pairwise(likelihoods))
+    assert likelihoods[-1] == pytest.approx(-2.164376, abs=1e-6)
+    assert s[-1] == pytest.approx([0.9308, 0.3103], abs=2e-4)
+    assert r[-1] == pytest.approx([0.7736, 0.3868], abs=2e-4)
+    assert [a * b for a in s[-1] for b in r[-1]] == pytest.approx([0.72, 0.36, 0.24, 0.12])
 
 
 def test_gradients_are_right() -> None:

@@ -252,7 +252,7 @@ def test_unsure_negatives_count_less(teacher: Any) -> None:
     material = small_material(teacher)
     objective = build(MarkedStage(**SMALL, distil=0, selected=0.4), material)
     student = Student()
-    loss = objective.step(student, Random(3))["loss"]
+    parts = objective.step(student, Random(3))
     asked, _ = objective.draw(Random(3))
     landmarks, queries = (vectors_of(student.model, batch) for batch in student.seen)
     owners = student.seen[0].owners
@@ -270,9 +270,11 @@ def test_unsure_negatives_count_less(teacher: Any) -> None:
         scores = landmarks @ queries[row] / 0.05
         against = (weights * scores[wrong].exp()).sum()
         total += torch.log(1 + against / scores[right].exp()).mean()
-    assert loss == pytest.approx((total / len(asked)).item(), abs=1e-4)
+    assert parts["loss"] == pytest.approx((total / len(asked)).item(), abs=1e-4)
+    assert 1 < parts["effective"] < negative.sum()
     sure = build(MarkedStage(**SMALL, distil=0), material).step(student, Random(3))
-    assert loss < sure["loss"]
+    assert parts["loss"] < sure["loss"]
+    assert "effective" not in sure
 
 
 def test_mined_weights_reach_the_loss_and_go_before_the_teachers(teacher: Any) -> None:

@@ -179,7 +179,7 @@ def _views(found: list[View]) -> Iterator[str]:
             (
                 name,
                 _number(one.value),
-                "" if math.isnan(one.low) else f"{_number(one.low)} to {_number(one.high)}",
+                _interval(one.low, one.high),
                 _number(one.chance),
                 _number(one.p),
             )
@@ -197,6 +197,7 @@ def _mixtures(found: list[Mixture]) -> Iterator[str]:
         (
             one.name,
             _number(one.separation),
+            _interval(one.low, one.high),
             _number(one.chance),
             _number(one.p),
             _number(one.probe),
@@ -204,7 +205,8 @@ def _mixtures(found: list[Mixture]) -> Iterator[str]:
         )
         for one in found
     ]
-    yield from columns(("layers", "separation", "permuted", "p", "probe", "weights"), rows)
+    heads = ("layers", "separation", "95 %", "permuted", "p", "probe", "weights")
+    yield from columns(heads, rows)
     yield ""
     yield "Measured on the half of the texts on which no weights were trained."
 
@@ -230,6 +232,11 @@ def _changes(found: Drift) -> Iterator[str]:
         yield f"ALARM: {alarm}"
     if not found.alarms:
         yield "no alarm"
+
+
+def _interval(low: float, high: float) -> str:
+    """Both ends; nothing where there is no interval."""
+    return "" if math.isnan(low) else f"{_number(low)} to {_number(high)}"
 
 
 def _number(value: float) -> str:

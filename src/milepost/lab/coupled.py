@@ -7,6 +7,7 @@ product of both. Four models of relevance see the labels; their truth is kept fo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -67,6 +68,8 @@ def published(
 ) -> tuple[Logistic, Logistic]:
     """Both models of the published form, pointwise: each refitted under the other's old weights.
 
+    No weight is bounded, as published.
+
     Args:
         features: ``(n, d)``, the same for both.
         labels: ``(n,)``.
@@ -79,7 +82,7 @@ def published(
     models = starts
     for _ in range(_ROUNDS):
         scores = [torch.from_numpy(model.logits(features)) for model in models]
-        weights = [published_weights(each, temperature).numpy() for each in scores]
+        weights = [published_weights(each, temperature, math.inf).numpy() for each in scores]
         relevance, selection = (
             logistic(features, labels, np.where(labels > 0, 1.0, other), start=model)
             for model, other in zip(models, reversed(weights), strict=True)

@@ -20,7 +20,7 @@ from milepost.errors import InputError
 from milepost.evaluate.statistics import Difference, corrected, difference, interval
 from milepost.lab import probes
 from milepost.lab.permuted import label_of_groups
-from milepost.lab.quality import PAIRS, draws_of
+from milepost.lab.quality import PAIRS, draws_of, need_finite
 from milepost.lab.separation import centres, distances, views
 
 KEPT = 0.5
@@ -45,7 +45,8 @@ class Drift:
         kept: of each text's neighbours.
         cka: of all pairs of texts.
         separation: of labels, before and after; None without labels.
-        ratio: after over before, with its 95 % interval; None without labels.
+        ratio: after over before, with its 95 % interval; None without labels. Where one of both is
+            0, infinite or none it has no interval: 0 where the labels no longer lie apart.
         told: share of texts whose label is guessed right, after minus before, by the probe and by
             neighbours, Holm-corrected; empty without labels.
         alarms: what got worse beyond doubt, a line each.
@@ -81,8 +82,11 @@ def drift(
         seed: of the bootstrap and of the folds.
 
     Raises:
-        InputError: too few texts, or other texts, or fewer than two texts of a label.
+        InputError: too few texts, or other texts, or fewer than two texts of a label, or a vector
+            that is not finite.
     """
+    for vectors in (before, after):
+        need_finite(vectors)
     number = len(before)
     if len(after) != number:
         raise InputError(f"{number} vectors before and {len(after)} after", "give the same texts")
@@ -104,7 +108,7 @@ def drift(
         return Drift(kept, cka(*both), None, None, {}, tuple(alarms))
     separation, ratio = _separations(both, labels, draws, seed)
     told = _told(both, labels, names, seed)
-    if ratio[2] < 1 - 1e-6:  # less than rounding
+    if ratio[0] == 0 or ratio[2] < 1 - 1e-6:  # less than rounding
         alarms.append(f"labels lie {ratio[0]:.2f} times as far apart")
     alarms += [
         f"{name}: {one.mean:+.1%} of labels guessed right"
@@ -162,7 +166,7 @@ def _separations(
         raise InputError("a label has one text", "give at least two of each label")
     before, after = (centres(vectors, labels).separation for vectors in both)
     if not (before > 0 and after > 0 and math.isfinite(before) and math.isfinite(after)):
-        return (before, after), (math.nan,) * 3
+        return (before, after), (_limit(before, after), math.nan, math.nan)
     logs = []
     for weights in draws_of(labels, groups, draws, seed):
         a, b = (centres(vectors, labels, weights).separation for vectors in both)
@@ -173,6 +177,16 @@ def _separations(
     # Turned about the observed ratio: see ``quality.REFLECTED``.
     ends = (math.exp(2 * middle - float(high)), math.exp(2 * middle - float(low)))
     return (before, after), (after / before, *ends)
+
+
+def _limit(before: float, after: float) -> float:
+    """The ratio where one of both is 0, infinite or NaN (of vectors that are all one).
+
+    NaN only where neither lies apart, or both lie infinitely far.
+    """
+    if not after > 0:
+        return 0.0 if before > 0 else math.nan
+    return after / before if before > 0 else math.inf
 
 
 def _told(

@@ -23,6 +23,7 @@ from torch import Tensor
 from milepost.errors import InputError, ModelError
 from milepost.lab import probes
 from milepost.lab.permuted import label_of_groups, permuted, share_as_good
+from milepost.lab.quality import draws_of, ends
 from milepost.lab.separation import centres
 from milepost.model import open_checkpoint
 from milepost.model.huggingface import HuggingFace
@@ -40,6 +41,8 @@ class Mixture:
         name: ``layer N`` from 1, even, random, trained, or trained on permuted labels.
         weights: ``(layers,)``, they sum to 1.
         separation: of the held-out texts.
+        low: lower end of its 95 % interval, other texts drawn in the place of the held-out ones.
+        high: upper end.
         chance: mean of it over permuted labels.
         p: share of permuted labels, the observed ones among them, that do as well.
         probe: balanced accuracy of a linear probe trained on the texts of the other half.
@@ -48,6 +51,8 @@ class Mixture:
     name: str
     weights: tuple[float, ...]
     separation: float
+    low: float
+    high: float
     chance: float
     p: float
     probe: float
@@ -101,6 +106,7 @@ def mixtures(
     groups: NDArray[np.int64],
     *,
     permutations: int = 99,
+    draws: int = 200,
     seed: int = 0,
 ) -> list[Mixture]:
     """Each layer alone and all layers mixed, measured on the half that nothing was trained on.
@@ -110,7 +116,8 @@ def mixtures(
         labels: ``(n,)`` from 0 on.
         groups: ``(n,)`` from 0 on: what is never parted.
         permutations: of the held-out labels.
-        seed: of the halves, of random weights and of permutations.
+        draws: of the bootstrap of held-out texts; weights are not trained anew.
+        seed: of the halves, of random weights, of permutations and of draws.
 
     Raises:
         InputError: fewer than two labels, or a label with fewer than four groups.
@@ -133,16 +140,19 @@ def mixtures(
     named["trained on permuted labels"] = fit(even[train], wrong[train])
     test_groups = np.unique(groups[test], return_inverse=True)[1]
     ways = list(permuted(labels[test], test_groups, permutations, seed))
+    drawn = draws_of(labels[test], test_groups, draws, seed)
     made = []
     for name, weights in named.items():
         mixed = np.einsum("nld,l->nd", even, weights)
         values = np.array([centres(mixed[test], way).separation for way in ways])
+        others = [centres(mixed[test], labels[test], often).separation for often in drawn]
         guess = probes.by_probe(probes.probe(mixed, half), labels)[test]
         made.append(
             Mixture(
                 name,
                 tuple(map(float, weights)),
                 float(values[0]),
+                *ends(others, float(values[0]), reflected=True),
                 float(values[1:].mean()),
                 share_as_good(values),
                 probes.balanced(guess == labels[test], labels[test]),

@@ -73,7 +73,8 @@ class View:
     """All measures of the vectors in one form.
 
     Attributes:
-        name: raw, standardised, unit length; or length alone: what the number of tokens tells.
+        name: raw, standardised, unit length; or what is known without vectors: length alone (the
+            number of tokens) and source alone (where a point comes from).
         measures: by name: separation, dbs, dunn, silhouette; and balanced accuracies: probe,
             centre, neighbours, and other sources (the probe, trained on all sources but its own).
         flags: what is degenerate, see ``separation``.
@@ -92,7 +93,7 @@ def report(
     seed: int = 0,
     progress: Callable[[str, int, int], None] = lambda *_: None,
 ) -> list[View]:
-    """Measure each view of the vectors, and the texts' length alone.
+    """Measure each view of the vectors, and what the texts' length and source tell alone.
 
     Args:
         points: what to measure.
@@ -102,8 +103,10 @@ def report(
         progress: called with a view, views done, and views in all.
 
     Raises:
-        InputError: fewer than two labels, a label of one document, or two labels in a document.
+        InputError: fewer than two labels, a label of one document, two labels in a document, or a
+            vector that is not finite.
     """
+    need_finite(points.vectors)
     classes = np.bincount(label_of_groups(points.labels, points.groups))
     if len(classes) < 2:
         raise InputError("all texts have one label", "give texts of at least two labels")
@@ -116,12 +119,24 @@ def report(
         **views(points.vectors),
         "length alone": np.log(np.maximum(points.lengths, 1))[:, None],
     }
+    if points.sources is not None:
+        forms["source alone"] = np.eye(int(points.sources.max()) + 1)[points.sources]
     made = []
     for done, (name, vectors) in enumerate(forms.items()):
         progress(name, done, len(forms))
         space = _Space(vectors, points, min(probes.FOLDS, int(classes.min())), seed)
         made.append(_view(name, space, points, permutations, draws, seed))
     return made
+
+
+def need_finite(vectors: NDArray[np.floating]) -> None:
+    """Refuse what no distance can be measured from.
+
+    Raises:
+        InputError: a vector is not finite.
+    """
+    if not np.isfinite(vectors).all():
+        raise InputError("a vector is not finite", "leave it out")
 
 
 class _Space:
@@ -176,7 +191,7 @@ def _view(
     for measure, value in ways[0].items():
         values = np.array([way[measure] for way in ways])
         others = values[1:][np.isfinite(values[1:])]
-        low, high = _ends(drawn.get(measure, []), value, reflected=measure in REFLECTED)
+        low, high = ends(drawn.get(measure, []), value, reflected=measure in REFLECTED)
         measures[measure] = Measure(
             value,
             low,
@@ -226,8 +241,14 @@ def draws_of(
     return found
 
 
-def _ends(values: list[float], observed: float, *, reflected: bool) -> tuple[float, float]:
-    """The middle 95 % of the draws in which there is a value; NaN where there is no interval."""
+def ends(values: list[float], observed: float, *, reflected: bool) -> tuple[float, float]:
+    """The middle 95 % of the draws in which there is a value; NaN where there is no interval.
+
+    Args:
+        values: of the draws.
+        observed: without drawing.
+        reflected: turn the interval about it, see ``REFLECTED``.
+    """
     known = np.array([value for value in values if not math.isnan(value)])
     if not len(known) or not math.isfinite(observed):
         return math.nan, math.nan

@@ -32,7 +32,10 @@ from milepost.train.alarm import CollapseAlarm
 _Line = Mapping[str, Any]
 _Points = tuple[list[float], list[float]]
 
-_ELSEWHERE = {"step", "stage", "seconds", "rate", "gradient", "loss", "floor", "spread"}
+# "effective" is a number of negatives, beside which nats would be a line at 0.
+_ELSEWHERE = {
+    "step", "stage", "seconds", "rate", "gradient", "loss", "floor", "spread", "effective",
+}  # fmt: skip
 _STYLES = (OURS, *OTHERS)
 _BINS = 40
 """Means that a curve is drawn through; its readings stand behind them, pale."""

@@ -22,30 +22,11 @@ def test_a_constant_accuracy_is_found_at_once():
     assert np.exp(100 * (1 - 0.869736)) == pytest.approx(454_263, rel=1e-4)
 
 
-def filled(cells):
-    table = Scores(3, 2)
-    for (placement, net), score in cells.items():
-        table.add(placement, net, score)
-    return table
-
-
-KNOWN = {(0, 0): 0.84, (0, 1): 0.85, (1, 0): 0.84, (2, 0): 0.83, (2, 1): 0.82}
-
-
-def test_what_was_never_measured_wins_nothing():
-    table = filled(KNOWN)
-    assert np.isnan(table.values[1, 1])
-    assert table.best() == (0, 1)
-
-
-def test_the_best_placement_comes_with_the_net_that_is_best_with_it():
-    assert filled(KNOWN | {(1, 0): 0.86}).best() == (1, 0)
-
-
-def test_a_cell_needs_its_measurements():
-    table = filled(KNOWN)
-    table.add(2, 0, 0.83)
-    assert table.best(least=2) == (2, 0)
+def test_what_was_never_measured_is_unknown():
+    table = Scores(2, 1)
+    table.add(0, 0, 0.85)
+    assert table.values[0, 0] == pytest.approx(0.85)
+    assert np.isnan(table.values[1, 0])
 
 
 def test_later_measurements_weigh_more():
@@ -58,3 +39,12 @@ def test_later_measurements_weigh_more():
 def test_noise_of_one_batch_and_of_a_running_mean():
     assert noise(0.8, 128, decay=0.0) == pytest.approx(0.0354, abs=1e-4)
     assert noise(0.8, 128) == pytest.approx(0.0081, abs=1e-4)
+    # Of running means as they are made: the steady state, and twice as much after five.
+    rng = np.random.default_rng(0)
+    table = Scores(4000, 1)
+    for step in range(40):
+        for row, drawn in enumerate(rng.binomial(128, 0.8, 4000)):
+            table.add(row, 0, drawn / 128)
+        if step == 4:
+            assert table.values.std() == pytest.approx(0.016, abs=5e-4)
+    assert table.values.std() == pytest.approx(0.0081, abs=4e-4)

@@ -2,6 +2,7 @@
 
 import json
 from itertools import combinations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from milepost.errors import InputError  # noqa: E402
 from milepost.lab.supernet import mixture, tasks  # noqa: E402
 from milepost.lab.supernet.learner import Learner, alone  # noqa: E402
 from milepost.lab.supernet.mixture import search  # noqa: E402
+from milepost.lab.supernet.nets import ImageNet  # noqa: E402
 from milepost.lab.supernet.study import study  # noqa: E402
 from milepost.lab.supernet.tasks import DECOYS, MOTIFS, motifs, task, textures  # noqa: E402
 
@@ -60,6 +62,18 @@ def test_one_net_serves_every_placement_of_a_task(name):
     torch.testing.assert_close(together[:1], one)
 
 
+def test_pools_of_an_image_round_up():
+    """Of 7 they leave 4, 2, 1, and the last row counts; rounded down, 3, 1 and none."""
+    net, image = ImageNet(2, 4, 3), torch.zeros(1, 1, 7, 7)
+    sizes = []
+    for norm in net.norms:
+        norm.register_forward_hook(lambda _, given, __: sizes.append(given[0].shape[-1]))
+    before = net(image, (1, 1, 1, 1))
+    assert sizes == [7, 4, 2, 1]
+    image[..., -1, :] = 5.0
+    assert not torch.allclose(net(image, (1, 1, 1, 1)), before)
+
+
 def test_cost_and_resolution_go_with_late_halvings():
     made = task("planted")
     assert made.placements[int(np.argmax(made.macs))] == (4, 1, 1)
@@ -88,6 +102,42 @@ def test_every_step_is_counted_and_only_known_cells_are_heard(assignment):
     if assignment == "cost":
         cheap = np.argsort(made.macs, kind="stable")[:5]
         assert found.steps[cheap, 1].sum() == 0
+
+
+class Known:
+    """In a learner's place: accuracies that are written down."""
+
+    def __init__(self, of):
+        self.of = of
+
+    def accuracy(self, placement, part, rows=None):
+        assert (part, rows) == ("choice", None)
+        return self.of[placement]
+
+
+@pytest.mark.parametrize(
+    ("first", "heard", "wanted", "nets"),
+    [
+        ((0.84, 0.84, 0.83), 5, (0.85, 0.84, 0.83), (1, 0, 0)),
+        ((0.84, 0.86, 0.83), 5, (0.85, 0.86, 0.83), (1, 0, 0)),
+        # One measurement too few is as good as none, and then nobody knows the placement.
+        ((0.84, 0.84, 0.83), 4, (0.85, None, 0.83), (1, None, 0)),
+    ],
+)
+def test_a_cell_never_trained_is_not_heard(first, heard, wanted, nets):
+    """By hand: the second net would give 1.0 with the second placement, which it never saw."""
+    made = SimpleNamespace(placements=[0, 1, 2], choice="choice")
+    scores = mixture.Scores(3, 2)
+    for (placement, net), count in np.ndenumerate([[5, 5], [heard, 0], [5, 5]]):
+        for _ in range(count):
+            scores.add(placement, net, 0.5)  # what it was in training does not count
+    found = mixture._heard(made, [Known(first), Known((0.85, 1.0, 0.82))], scores)
+    for placement, value in enumerate(wanted):
+        if value is None:
+            assert np.isnan(found.ranking[placement])
+        else:
+            assert found.ranking[placement] == value
+            assert found.nets[placement] == nets[placement]
 
 
 def test_a_search_repeats_with_its_seed():

@@ -111,6 +111,9 @@ def test_formulas_give_the_published_sizes():
     # SN-Net's row 4: tiny block 0, a stitch, small blocks 1 to 11.
     row = 147648 + costs.block_parameters(192) + costs.linear_parameters(192, 384)
     assert row + 11 * costs.block_parameters(384) + 385000 + 768 == 20571496
+    # The smallest model, beside the whole narrow one.
+    least = [round(100 * vision(192, depth) / vision(192, 12), 1) for depth in (6, 9)]
+    assert least == [53.3, 76.7]
     stitch = costs.linear_parameters(192, 768)
     for depth, pool, whole, share in (
         (6, 47088656, 47829776, 41.2),

@@ -103,7 +103,11 @@ def _given(
 
 
 def _followed(scores: Scores, usual: Scores, done: float, *, even: bool) -> NDArray[np.float64]:
-    """Logarithms of the shares now: a cell without measurements counts as usual."""
+    """Logarithms of the shares now: a cell without measurements counts as usual.
+
+    The temperature is capped by the noise of a running mean in its steady state, the same for all
+    cells; one of few measurements is noisier than that.
+    """
     import numpy as np
 
     known = np.nan_to_num(scores.values, nan=0.0)

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from milepost.errors import InputError
 from milepost.train.batches import Batch
-from milepost.train.losses import cached_backward
+from milepost.train.losses import cached_backward, effective_sample_size
 
 Encode = Callable[[Batch], Tensor]
 T = TypeVar("T")
@@ -36,7 +36,8 @@ class Objective(Protocol):
         Returns:
             Parts for the log. Always among them: ``loss`` (nats), ``floor`` (what it would be if
             all scores were equal: the contrast's part is then the log of its candidates) and
-            ``spread`` (mean cosine between different landmarks of the batch, -1 to 1).
+            ``spread`` (mean cosine between different landmarks of the batch, -1 to 1). Where
+            negatives have weights, ``effective`` as well, see ``effective_of``.
         """
         ...
 
@@ -69,6 +70,24 @@ def spread_of(vectors: Tensor) -> float:
         return 0.0
     everything = rows.sum(dim=0).square().sum() - rows.square().sum()
     return float(everything / (count * (count - 1)))
+
+
+def effective_of(weights: Tensor, wrong: NDArray[np.bool_]) -> dict[str, float]:
+    """What the log is told of negatives that have weights: how many equal ones they are worth.
+
+    A step in which few of many are left learns from few.
+
+    Args:
+        weights: ``(q, n)``.
+        wrong: ``(q, n)``: the negatives.
+
+    Returns:
+        ``effective``; nothing where all of them count whole.
+    """
+    counted = weights[marked(wrong, weights)]
+    if bool((counted == 1).all()):
+        return {}
+    return {"effective": effective_sample_size(counted).item()}
 
 
 def sizes_of(dimensions: Sequence[int], vectors: Tensor) -> Sequence[int]:

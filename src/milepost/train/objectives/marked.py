@@ -37,6 +37,7 @@ from milepost.train.losses import (
 from milepost.train.material import Material
 from milepost.train.objectives.base import (
     Encode,
+    effective_of,
     marked,
     need,
     need_common,
@@ -225,7 +226,7 @@ class Marked:
             floor = loss - parts["contrast"] + level
         told = {"loss": loss, "floor": floor, **parts}
         read = {name: value.item() for name, value in told.items()}
-        return {**read, "spread": spread_of(landmarks)}
+        return {**read, "spread": spread_of(landmarks), **effective_of(weights, negative)}
 
     def candidates(
         self, questions: Sequence[Question], owners: NDArray[np.int64]

@@ -25,6 +25,7 @@ from milepost.train.objectives.base import (
     Encode,
     backward,
     chunks_of,
+    effective_of,
     marked,
     need,
     need_common,
@@ -155,6 +156,7 @@ class Pairs:
         if not all(whole):
             even = torch.zeros(len(chosen), len(owner))
             level = level + contrast(even, right[:, owner], trusted[:, owner])
+        told |= effective_of(trusted, ~same)
         return {"loss": value.item(), "floor": level.item(), **told}
 
 
