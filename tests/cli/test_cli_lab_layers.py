@@ -27,17 +27,22 @@ def run(*args):
 def test_a_row_a_design_and_every_comparison():
     lines = run().stdout.splitlines()
     assert lines[0].split() == ["design", "early", "nowhere", "cosine", "trained", "ms/text"]
-    assert [line.split()[0] for line in lines[1:6]] == ["M1", "M2", "M3", "M4", "M5"]
+    assert [line.split()[0] for line in lines[1:9]] == [
+        "M1", "M2", "M3", "M4", "M5", "M5@random", "M5@nonsense", "M5@hierarchical",
+    ]  # fmt: skip
     assert sum(line.startswith(("early:", "nowhere:")) for line in lines) == 12
     assert lines[-1] == "Mean reciprocal rank of 64; chance is 0.074."
 
 
-def test_json_holds_every_trial_and_the_same_seed_gives_the_same():
+def test_json_holds_every_trial_and_controls_change_no_other_row():
     first, again = (
-        json.loads(run("--study", "crossed", "--seed", "3", "--json").stdout) for _ in range(2)
+        json.loads(run("--study", "crossed", "--seed", "3", "--json", controls).stdout)
+        for controls in ("--controls", "--no-controls")
     )
     assert {one["dataset"] for one in first["trials"]} == {3, 4}
-    assert len(first["trials"]) == 2 * 2 * 4
+    assert len(again["trials"]) == 2 * 2 * 4
+    assert len(first["trials"]) == 2 * 2 * 7
+    first["trials"] = [one for one in first["trials"] if "@" not in one["design"]]
     for made in (first, again):
         for one in made["trials"]:
             del one["milliseconds"]

@@ -25,6 +25,14 @@ def test_two_tables_for_people():
     assert result.exception is None
     assert "ponet, cut at random" in result.output
     assert "grows as" in result.output
+    assert "ponet@hierarchical" in result.output
+
+
+def test_controls_can_be_left_out_and_are_in_the_json_otherwise():
+    small = ("--texts", "topics", "--steps", 1, "--longest", 64, "--lengths", "", "--json")
+    rows = [json.loads(run(*small, *more).stdout)["learned"] for more in ((), ("--no-controls",))]
+    with_controls, without = ([row["mixer"] for row in each] for each in rows)
+    assert with_controls == [*without, "ponet@random", "ponet@nonsense", "ponet@hierarchical"]
 
 
 def test_json_holds_costs_alone_where_nothing_is_learned():

@@ -57,9 +57,11 @@ def test_shapes_print_a_line_an_arm():
     result = run(shapes, "--arm", "mean", "--arm", "corrected", "--steps", 1)
     assert result.exception is None
     lines = result.output.splitlines()
-    assert [line.split()[0] for line in lines] == ["arm", "mean", "corrected"]
+    assert [line.split()[0] for line in lines] == ["arm", "mean", "corrected", "corrected@random"]
     rows = json.loads(run(shapes, "--arm", "mean", "--steps", 1, "--json").output)["rows"]
-    assert rows[0]["arm"] == "mean"
+    assert [row["arm"] for row in rows] == ["mean", "corrected@random"]
+    alone = run(shapes, "--arm", "mean", "--steps", 1, "--no-controls", "--json").output
+    assert [row["arm"] for row in json.loads(alone)["rows"]] == ["mean"]
     assert set(rows[0]["overlap"]) == {"ground", "disc", "square", "bright bar", "dark bar"}
 
 

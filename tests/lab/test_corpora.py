@@ -12,9 +12,11 @@ from milepost.lab.corpora import (  # noqa: E402
     DEPTH,
     ToyLanguage,
     balanced,
+    bracket_symbols,
     brackets,
     morphology,
     nonsense,
+    nonsense_symbols,
     nonsense_word,
     permuted,
 )
@@ -48,6 +50,25 @@ def test_brackets_are_closed_and_nest_to_the_depth_that_is_allowed():
     )
     assert deepest == DEPTH
     assert not balanced("abBaA")
+
+
+def test_symbols_follow_the_texts_rules():
+    """What a sentence draws from comes again in it, and of 5,000 kinds hardly by chance."""
+    found = nonsense_symbols(3000, 5000, 4)
+    again = [one in found[max(0, n - 5) : n] for n, one in enumerate(found)]
+    assert len(found) == 3000
+    assert 0.1 < np.mean(again) < 0.4
+    assert 0 <= min(found) <= max(found) < 5000
+
+    nested = bracket_symbols(3000, 15, 4)
+    assert set(nested) == set(range(14))  # an odd one is in no pair
+    stack = []
+    for number in nested:
+        if number < 7:
+            stack.append(number)
+        else:
+            assert stack.pop() == number - 7
+        assert len(stack) <= DEPTH
     assert not balanced("aB")
     assert not balanced("A")
 

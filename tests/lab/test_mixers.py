@@ -5,12 +5,15 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the train extra")
 
 from milepost.errors import InputError  # noqa: E402
+from milepost.lab.generated import KINDS  # noqa: E402
 from milepost.lab.mixers import MIXERS, Attention, Classifier, Fourier, count, layer  # noqa: E402
 from milepost.lab.peak import PeakMemory  # noqa: E402
 from milepost.lab.ponet import (  # noqa: E402
+    CONTROLS,
     RANDOM,
     Cost,
     Recipe,
+    _trained,
     cost,
     cost_table,
     growth,
@@ -112,9 +115,33 @@ def test_the_same_seed_learns_the_same_and_cuts_matter():
     assert learn(RANDOM, "topics", recipe, [0]).parameters == one.parameters
 
 
+@pytest.mark.parametrize("kind", ["topics", "listops"])
+def test_a_control_trains_its_map_to_classes_alone(kind):
+    recipe = Recipe(longest=64, steps=3, batch=4, width=16, layers=1, held_out=32)
+    rows = [learn(name, kind, recipe, [0]) for name in CONTROLS]
+    classes = {"topics": 6, "listops": 10}[kind]
+    assert {row.parameters for row in rows} == {17 * classes}
+    assert [row.mixer for row in rows] == ["ponet@random", "ponet@nonsense", "ponet@hierarchical"]
+
+
+def test_a_control_as_drawn_keeps_its_encoder_and_a_pre_trained_one_does_not():
+    recipe = Recipe(longest=64, steps=2, batch=4, width=16, layers=1)
+    tables = {
+        name: _trained(name, KINDS["topics"], recipe, 0, lambda _: None)[0].table.weight
+        for name in CONTROLS
+    }
+    torch.manual_seed(0)
+    drawn = Classifier("ponet", 128, 6, width=16, layers=1).table.weight
+    assert torch.equal(tables["ponet@random"], drawn)
+    assert not torch.equal(tables["ponet@nonsense"], drawn)
+    assert not torch.equal(tables["ponet@nonsense"], tables["ponet@hierarchical"])
+
+
 def test_unknown_names_are_answered_with_the_nearest():
     with pytest.raises(InputError, match="did you mean 'ponet'"):
         learn("ponnet", "topics", Recipe(steps=1), [0])
+    with pytest.raises(InputError, match="did you mean 'random'"):
+        learn("ponet@randon", "topics", Recipe(steps=1), [0])
     with pytest.raises(InputError, match="did you mean 'topics'"):
         learn("ponet", "topic", Recipe(), [0])
     with pytest.raises(InputError, match="are no lengths"):

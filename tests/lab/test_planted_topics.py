@@ -7,6 +7,7 @@ pytest.importorskip("peft", reason="needs the train extra")
 
 from milepost.evaluate.statistics import smallest_p  # noqa: E402
 from milepost.lab import multilayer as lab  # noqa: E402
+from milepost.lab.planted_controls import as_control  # noqa: E402
 from milepost.lab.planted_layers import PLACES, Planted, Texts  # noqa: E402
 from milepost.model.pooling import module  # noqa: E402
 from milepost.train.losses import info_nce  # noqa: E402
@@ -102,6 +103,37 @@ def test_what_is_not_trained_has_no_parameters():
     assert found.score > 3 * lab.CHANCE
     again = lab.trial(design, "last", FROZEN, seed=0)
     assert (again.score, again.cosine) == (found.score, found.cosine)
+
+
+def weights_of(kind, seed=0):
+    planted = Planted("early", 3, 16, bidirectional=True, seed=seed)
+    as_control(planted, kind, layers=3, width=16, seed=seed, steps=2)
+    return planted.encoder
+
+
+def test_a_control_is_frozen_and_pre_trained_on_its_own_text():
+    drawn = Planted("early", 3, 16, bidirectional=True, seed=0).encoder
+    networks = {kind: weights_of(kind) for kind in ("random", "nonsense", "hierarchical")}
+    flat = {
+        kind: torch.cat([weight.flatten() for weight in network.parameters()])
+        for kind, network in (*networks.items(), ("drawn", drawn))
+    }
+    assert torch.equal(flat["random"], flat["drawn"])
+    assert not torch.equal(flat["nonsense"], flat["random"])
+    assert not torch.equal(flat["nonsense"], flat["hierarchical"])
+    for network in networks.values():
+        assert not any(weight.requires_grad for weight in network.parameters())
+
+
+@pytest.mark.parametrize("place", ["early", "nowhere"])
+def test_a_control_finds_what_is_written_and_nothing_else(place):
+    """What M5 reads out of a network that learnt nothing of topics is the pooling's own."""
+    (design,) = [one for one in lab.CONTROLS if one.name == "M5@hierarchical"]
+    found = lab.trial(design, place, lab.Training(steps=30), seed=0)
+    pooler = module("multilayer", 32, layers=4)
+    assert found.parameters == sum(weight.numel() for weight in pooler.parameters())
+    assert (found.score > 0.5) == (place == "early")
+    assert found.score > 0.5 or found.score < 2.5 * lab.CHANCE
 
 
 def test_vectors_that_are_all_the_same_share_their_places():

@@ -7,9 +7,18 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs the train extra")
 
+from milepost.errors import InputError  # noqa: E402
 from milepost.lab import segmentation  # noqa: E402
-from milepost.lab.segmentation import Outcome, hardest, overlap, study, trained  # noqa: E402
-from milepost.lab.shapes import CLASSES, NOISE, draw  # noqa: E402
+from milepost.lab.segmentation import (  # noqa: E402
+    CONTROL,
+    Outcome,
+    hardest,
+    overlap,
+    study,
+    trained,
+)
+from milepost.lab.shapes import CLASSES, NOISE, SIZE, draw  # noqa: E402
+from milepost.model.images.segmenter import segmenter  # noqa: E402
 
 pytestmark = pytest.mark.torch
 
@@ -75,6 +84,23 @@ def test_training_lowers_the_loss_and_repeats(monkeypatch):
         )
     assert last < 0.7 * first
     assert last == same
+
+
+def test_a_control_trains_nothing_but_the_last_layer(monkeypatch):
+    monkeypatch.setattr(segmentation, "TRAIN", 8)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(3)
+        drawn = segmenter("corrected", len(CLASSES), SIZE).state_dict()
+    net = trained(CONTROL, 3, 2, batch=4)
+    moved = {name for name, weight in net.state_dict().items() if not weight.equal(drawn[name])}
+    assert moved == {"classes.weight", "classes.bias"}
+
+
+def test_texts_are_no_controls_of_images():
+    with pytest.raises(InputError, match="nonsense is text"):
+        trained("corrected@nonsense", 0, 1)
+    with pytest.raises(InputError, match="did you mean 'random'"):
+        trained("corrected@randon", 0, 1)
 
 
 def test_a_study_has_one_outcome_an_arm_and_seed(monkeypatch):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from milepost.cli.columns import columns
-from milepost.cli.lab_options import needs_torch, seed_option
+from milepost.cli.lab_options import controls_option, needs_torch, seed_option
 from milepost.cli.options import Settings, common, count_option, json_option
 from milepost.cli.progress import Counter
 
@@ -50,6 +50,7 @@ number of comparisons. See docs/pooling/multilayer.md.""",
 @count_option("--datasets", 2, "Networks with topics and texts, at each place.")
 @count_option("--steps", 60, "Of training.")
 @count_option("--rank", 4, "Rank of LoRA; 0 leaves the network as it is.", least=0)
+@controls_option
 @seed_option("Of the first dataset.")
 @json_option
 @common
@@ -62,10 +63,15 @@ def layers(
     datasets: int,
     steps: int,
     rank: int,
+    controls: bool,
     seed: int,
     as_json: bool,
 ) -> int:
-    """Train five designs of pooling and attention on a small causal model, and compare them."""
+    """Train five designs of pooling and attention on a small causal model, and compare them.
+
+    Below them stands M5 trained over frozen networks that know nothing of topics: as drawn, and
+    pre-trained on sentences without meaning and on nested pairs of words. These are not compared.
+    """
     from milepost._optional import require
     from milepost.cli.records import print_json
 
@@ -80,6 +86,7 @@ def layers(
             datasets=datasets,
             training=Training(steps=steps, rank=rank),
             seed=seed,
+            controls=controls,
             progress=counter.steps_of(study),
         )
     found = compare(trials, pairs_of(study))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from milepost.cli.lab_options import needs_torch, seed_option
+from milepost.cli.lab_options import controls_option, needs_torch, seed_option
 from milepost.cli.options import Settings, common, count_option, json_option
 from milepost.cli.progress import Counter
 from milepost.cli.records import print_json
@@ -31,6 +31,7 @@ Texts are generated. See docs/pooling/ponet.md.""",
 @count_option("--longest", 96, "Tokens of a text, at most.", least=64)
 @count_option("--steps", 100, "Training steps of 32 texts.")
 @count_option("--seeds", 1, "Trainings of each row.")
+@controls_option
 @seed_option()
 @click.option(
     "--lengths",
@@ -49,6 +50,7 @@ def mixers(
     longest: int,
     steps: int,
     seeds: int,
+    controls: bool,
     seed: int,
     lengths: str,
     as_json: bool,
@@ -56,11 +58,13 @@ def mixers(
     """Train small encoders that differ in nothing but their mixing, then time one layer of each.
 
     Rows: softmax attention, a Fourier transform (FNet), PoNet's global aggregation alone, PoNet,
-    and PoNet with as many segments cut at random. All have as many parameters.
+    and PoNet with as many segments cut at random. All have as many parameters. Below them PoNet
+    frozen, its map to classes alone trained: as drawn, and pre-trained on texts without meaning.
     """
     from milepost.lab.generated import KINDS
     from milepost.lab.mixers import MIXERS
     from milepost.lab.ponet import (
+        CONTROLS,
         LEARNING,
         Recipe,
         cost,
@@ -84,7 +88,7 @@ def mixers(
                 counter.steps_of(),
             )
             for kind in kinds
-            for name in LEARNING
+            for name in (*LEARNING, *(CONTROLS if controls else ()))
         ]
         costs = [cost(name, tokens) for name in MIXERS for tokens in sizes]
     if as_json:

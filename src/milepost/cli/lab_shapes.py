@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from milepost.cli.columns import columns
-from milepost.cli.lab_options import needs_torch
+from milepost.cli.lab_options import controls_option, needs_torch
 from milepost.cli.options import Interrupted, Settings, common, count_option, json_option
 from milepost.cli.progress import Counter
 from milepost.cli.records import as_plain, print_json
@@ -37,20 +37,31 @@ Examples:
 )
 @count_option("--seeds", 1, "Runs of each.")
 @count_option("--steps", 200, "Of training.")
+@controls_option
 @json_option
 @common
 @click.pass_obj
 @needs_torch
-def shapes(settings: Settings, arms: tuple[str, ...], seeds: int, steps: int, as_json: bool) -> int:
-    """Segment discs, squares and bars whose class is decided at one end, far from the other."""
-    from milepost.lab.segmentation import study
+def shapes(
+    settings: Settings,
+    arms: tuple[str, ...],
+    seeds: int,
+    steps: int,
+    controls: bool,
+    as_json: bool,
+) -> int:
+    """Segment discs, squares and bars whose class is decided at one end, far from the other.
+
+    The last row is the corrected block in a network as drawn, its last layer alone trained.
+    """
+    from milepost.lab.segmentation import CONTROL, study
     from milepost.lab.shapes import CLASSES
     from milepost.model.images.segmenter import ARMS
 
     with Counter(settings) as counter:
         try:
             outcomes = study(
-                arms or tuple(ARMS),
+                list(dict.fromkeys((*(arms or ARMS), *((CONTROL,) if controls else ())))),
                 seeds,
                 steps,
                 progress=counter.steps_of("runs"),

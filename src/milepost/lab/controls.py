@@ -38,6 +38,34 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 _TOGETHER = 16  # windows read at a time
 
 
+def rows_below(name: str) -> tuple[str, ...]:
+    """A row's controls as tables name them.
+
+    >>> rows_below("mean")
+    ('mean@random', 'mean@nonsense', 'mean@hierarchical')
+    """
+    return tuple(f"{name}@{kind}" for kind in KINDS)
+
+
+def parted(name: str) -> tuple[str, Kind | None]:
+    """A row's name without its control, and the control; None where it has none.
+
+    Raises:
+        InputError: there is no such control.
+
+    >>> parted("mean@random")
+    ('mean', 'random')
+    """
+    row, _, control = name.partition("@")
+    kind = next((known for known in KINDS if known == control), None)
+    if control and kind is None:
+        raise InputError(
+            f"{name}: there is no network {control!r}",
+            f"{nearest(control, KINDS)}known: {', '.join(KINDS)}",
+        )
+    return row, kind
+
+
 class ControlEncoder:
     """A byte encoder that is not trained any further.
 

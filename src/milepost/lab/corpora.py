@@ -48,9 +48,8 @@ def nonsense(size: int, seed: int = 0) -> bytes:
     while held < size:
         sentences = []
         for _ in range(int(rng.integers(7, 14))):
-            few = [nonsense_word(int(n)) for n in rng.integers(0, 5000, 15)]
-            count = int(rng.integers(5, 16))
-            sentences.append(" ".join(few[n] for n in rng.integers(0, 15, count)) + ".")
+            words = (nonsense_word(number) for number in _few(rng, 5000))
+            sentences.append(" ".join(words) + ".")
         parts.append(" ".join(sentences) + "\n")
         held += len(parts[-1])
     return "".join(parts).encode()
@@ -59,20 +58,45 @@ def nonsense(size: int, seed: int = 0) -> bytes:
 def brackets(size: int, seed: int = 0) -> bytes:
     """At least ``size`` bytes of nested pairs ``a … A``, at most ``DEPTH`` deep, a row a line."""
     rng = _generator(seed)
+    letters = string.ascii_lowercase
     rows: list[str] = []
     held = 0
     while held < size:
-        row: list[str] = []
-        stack: list[str] = []
-        length = int(rng.integers(20, 81))
-        while stack or len(row) < length:
-            opens = len(row) < length and len(stack) < DEPTH and (not stack or rng.random() < 0.5)
-            if opens:
-                stack.append(string.ascii_lowercase[int(rng.integers(26))])
-            row.append(stack[-1] if opens else stack.pop().upper())
+        row = (letters[n] if opens else letters[n].upper() for n, opens in _nested(rng, 26))
         rows.append("".join(row) + ".\n")
         held += len(rows[-1])
     return "".join(rows).encode()
+
+
+def nonsense_symbols(count: int, kinds: int, seed: int = 0) -> list[int]:
+    """Sentences as ``nonsense`` has them of so many kinds of words, one behind the other.
+
+    Args:
+        count: symbols.
+        kinds: of symbols, 0 to ``kinds - 1``.
+        seed: of the draw.
+    """
+    rng = _generator(seed)
+    found: list[int] = []
+    while len(found) < count:
+        found += _few(rng, kinds)
+    return found[:count]
+
+
+def bracket_symbols(count: int, kinds: int, seed: int = 0) -> list[int]:
+    """Rows as ``brackets`` has them, one behind the other: n is closed by ``n + kinds // 2``.
+
+    Args:
+        count: symbols.
+        kinds: of symbols, at least 2; where they are odd the last is none.
+        seed: of the draw.
+    """
+    rng = _generator(seed)
+    pairs = kinds // 2
+    found: list[int] = []
+    while len(found) < count:
+        found += [n if opens else n + pairs for n, opens in _nested(rng, pairs)]
+    return found[:count]
 
 
 def balanced(row: str) -> bool:
@@ -239,6 +263,25 @@ def morphology(
     test = tuple(document(share, held_out=True) for _ in range(max(1, size // share // 5)))
     words = frozenset(roots[root] + ends[end] for root, end in hidden)
     return Morphology(train, test, words, sure)
+
+
+def _few(rng: np.random.Generator, kinds: int) -> list[int]:
+    """The words of a sentence: 10±5 out of 15 drawn ones."""
+    few = rng.integers(0, kinds, 15).tolist()
+    count = int(rng.integers(5, 16))
+    return [few[n] for n in rng.integers(0, 15, count)]
+
+
+def _nested(rng: np.random.Generator, pairs: int) -> Iterator[tuple[int, bool]]:
+    """A row of brackets: which pair, and whether it is opened."""
+    stack: list[int] = []
+    length, done = int(rng.integers(20, 81)), 0
+    while stack or done < length:
+        opens = done < length and len(stack) < DEPTH and (not stack or rng.random() < 0.5)
+        if opens:
+            stack.append(int(rng.integers(pairs)))
+        yield (stack[-1] if opens else stack.pop()), opens
+        done += 1
 
 
 def _drawn(

@@ -53,11 +53,13 @@ class Kind:
         vocabulary: kinds of tokens.
         classes: kinds of labels.
         make: a generator and the most tokens → a text.
+        in_bytes: whether a token is a byte of ASCII.
     """
 
     vocabulary: int
     classes: int
     make: Callable[[Random, int], Example]
+    in_bytes: bool = False
 
 
 def list_of_operations(random: Random, longest: int) -> Example:
@@ -101,7 +103,7 @@ def text_of_a_topic(random: Random, longest: int) -> Example:
 
 KINDS = {
     "listops": Kind(CLOSING + 1, 10, list_of_operations),
-    "topics": Kind(128, TOPICS, text_of_a_topic),
+    "topics": Kind(128, TOPICS, text_of_a_topic, in_bytes=True),
 }
 """Kinds of texts by name."""
 

@@ -116,7 +116,7 @@ def layer(name: str, width: int, heads: int) -> EncoderLayer:
 
 def count(module: nn.Module) -> int:
     """Numbers that train."""
-    return sum(weight.numel() for weight in module.parameters())
+    return sum(weight.numel() for weight in module.parameters() if weight.requires_grad)
 
 
 class Classifier(nn.Module):
@@ -148,11 +148,15 @@ class Classifier(nn.Module):
 
     def forward(self, ids: Tensor, mask: Tensor, segments: Tensor) -> Tensor:
         """``(b, n)`` three times → ``(b, classes)`` scores."""
-        states = self.norm(self.table(ids) + places(ids.shape[1], self._width))
+        result: Tensor = self.head(masked_mean(self.states(ids, mask, segments), mask))
+        return result
+
+    def states(self, ids: Tensor, mask: Tensor, segments: Tensor) -> Tensor:
+        """``(b, n)`` three times → ``(b, n, width)``."""
+        states: Tensor = self.norm(self.table(ids) + places(ids.shape[1], self._width))
         for each in self.layers:
             states = each(states, mask, segments)
-        result: Tensor = self.head(masked_mean(states, mask))
-        return result
+        return states
 
 
 def places(length: int, width: int) -> Tensor:

@@ -9,13 +9,14 @@
 Each design is trained with LoRA on a small causal model of random weights (``planted_layers``) to
 bring two texts of one topic together, and asked for the second text of 64 topics that it has not
 met. A dataset is a network, its topics and its texts; designs are compared on the same datasets.
+Below them stands M5 over frozen networks that know nothing of topics (``planted_controls``).
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -23,6 +24,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from milepost.evaluate.statistics import difference, holm, wilcoxon
+from milepost.lab.controls import KINDS, Kind, rows_below
+from milepost.lab.planted_controls import as_control
 from milepost.lab.planted_layers import PLACES, Place, Planted, Texts
 from milepost.model.lora import with_lora
 from milepost.model.pooling import PoolModule, module
@@ -43,6 +46,7 @@ class Design:
         settings: of the operator.
         every_layer: whether it reads all layers, or the last.
         bidirectional: whether tokens see both sides.
+        control: over which network that is no more than frozen; None for LoRA on a random one.
     """
 
     name: str
@@ -50,6 +54,7 @@ class Design:
     settings: Mapping[str, Any] = field(default_factory=dict)
     every_layer: bool = False
     bidirectional: bool = False
+    control: Kind | None = None
 
 
 _LAST = {"summary": "last"}
@@ -59,6 +64,11 @@ M2 = Design("M2", "multilayer", _LAST)
 M3 = Design("M3", "multilayer", _LAST, every_layer=True)
 M4 = Design("M4", "multilayer", _TOKENS, bidirectional=True)
 M5 = Design("M5", "multilayer", every_layer=True, bidirectional=True)
+
+CONTROLS = tuple(
+    replace(M5, name=name, control=kind) for name, kind in zip(rows_below("M5"), KINDS, strict=True)
+)
+"""Below every study: what M5 finds in networks that learnt nothing of topics."""
 
 
 def _like_m5(name: str, **settings: Any) -> Design:
@@ -100,7 +110,7 @@ class Training:
     """How every design is trained.
 
     Attributes:
-        steps: of AdamW.
+        steps: of AdamW; a control's network is pre-trained for as many.
         batch: pairs of texts a step.
         rate: of learning, falling to 0 in a straight line.
         rank: of LoRA on all linear layers; 0 leaves the network frozen.
@@ -163,6 +173,7 @@ def run(
     datasets: int = 2,
     training: Training = Training(),
     seed: int = 0,
+    controls: bool = True,
     progress: Callable[[str, int, int], None] = lambda *_: None,
 ) -> list[Trial]:
     """Train every design of a study on every dataset of every place.
@@ -173,9 +184,11 @@ def run(
         datasets: networks with topics and texts, at each place.
         training: how.
         seed: of the first dataset; the next ones count up.
+        controls: train ``CONTROLS`` as well.
         progress: called with a name, trials done, and trials in all.
     """
-    todo = [(p, n, d) for p in places for n in range(datasets) for d in STUDIES[study]]
+    designs = (*STUDIES[study], *(CONTROLS if controls else ()))
+    todo = [(p, n, d) for p in places for n in range(datasets) for d in designs]
     trials = []
     for done, (place, number, design) in enumerate(todo):
         progress(f"{place} {design.name}", done, len(todo))
@@ -191,8 +204,17 @@ def trial(design: Design, place: Place, training: Training, *, seed: int) -> Tri
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)  # of LoRA's own weights
         planted.encoder.requires_grad_(False)
-        if training.rank:
+        if training.rank and design.control is None:
             with_lora(planted.encoder, training.rank, 2.0 * training.rank, dropout=0.0)
+    if design.control is not None:
+        as_control(
+            planted,
+            design.control,
+            layers=training.layers,
+            width=training.width,
+            seed=seed,
+            steps=training.steps,
+        )
     read = training.layers if design.every_layer else 1
     pooling = module(design.pooling, training.width, layers=read, seed=seed, **design.settings)
     learned = [w for w in (*planted.encoder.parameters(), *pooling.parameters()) if w.requires_grad]

@@ -110,6 +110,11 @@ class Planted:
         self._written = _LOUD * (texts.topics @ self._directions)[:, None]
         return self._backbone.layers(texts.ids, texts.valid)
 
+    def last(self, ids: Tensor) -> Tensor:
+        """States behind the last layer of words without a topic, ``(b, t)`` → ``(b, t, d)``."""
+        self._written = None
+        return self._backbone.layers(ids, torch.ones_like(ids, dtype=torch.bool))[:, :, -1]
+
     def _texts(self, topics: Tensor, random: torch.Generator) -> Texts:
         count = len(topics)
         lengths = torch.randint(SHORTEST, LONGEST + 1, (count,), generator=random)

@@ -2,6 +2,8 @@
 
 Every mixer reads the same generated texts in the same order, with as many parameters and steps.
 ``ponet, cut at random`` gets as many segments at random places: does their structure matter?
+``ponet@random`` and the other controls train the map to classes alone, over a frozen encoder that
+is as it was drawn or pre-trained on texts without meaning.
 """
 
 from __future__ import annotations
@@ -18,9 +20,11 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from milepost.errors import InputError, nearest
+from milepost.lab.controls import parted, rows_below
 from milepost.lab.generated import KINDS, Example, Kind, numbered, recut
 from milepost.lab.mixers import Classifier, count, layer
 from milepost.lab.peak import PeakMemory
+from milepost.lab.symbol_training import Pretrained, pretrain, symbols, text_bytes
 from milepost.model.pooling.module import padded
 from milepost.train.poolings import rate_share
 
@@ -28,6 +32,11 @@ RANDOM = "ponet, cut at random"
 LEARNING = ("attention", "fft", "aggregation", "ponet", RANDOM)
 """Rows of the table of accuracies; ``plain`` attention computes what ``attention`` does."""
 
+CONTROLS = rows_below("ponet")
+"""Below them: what the map to classes learns of an encoder that learnt nothing of the texts."""
+
+_SIZE = 20_000  # tokens that a control is pre-trained on
+_SEGMENT = 16  # tokens of a segment of those
 _HELD_OUT = 1 << 20  # seeds of texts that nothing trains on begin here
 _ASKED = 64  # texts of a batch that is only read
 
@@ -38,7 +47,7 @@ class Recipe:
 
     Attributes:
         longest: tokens of a text, at most.
-        steps: optimizer steps.
+        steps: optimizer steps; a control's encoder is pre-trained for as many.
         batch: texts a step.
         rate: highest learning rate; a warm-up over a tenth of the steps, then a cosine to 0.
         width, heads, layers: of the encoder.
@@ -104,14 +113,14 @@ def learn(
     """Train a mixer once a seed.
 
     Args:
-        mixer: one of ``LEARNING``.
+        mixer: one of ``LEARNING``; ``NAME@random`` and so on for a control of it.
         kind: one of ``KINDS``.
         recipe: the same for all.
         seeds: of weights and texts.
         say: told what is done, how far, of how much.
 
     Raises:
-        InputError: no such kind or mixer.
+        InputError: no such kind, mixer or control.
     """
     if kind not in KINDS:
         raise InputError(
@@ -254,16 +263,23 @@ def _trained(
     mixer: str, kind: Kind, recipe: Recipe, seed: int, say: Callable[[int], None]
 ) -> tuple[Classifier, list[float]]:
     """The model, and the seconds of each step."""
+    name, control = parted(mixer)
     torch.manual_seed(seed)
     model = Classifier(
-        "ponet" if mixer == RANDOM else mixer,
+        "ponet" if name == RANDOM else name,
         kind.vocabulary,
         kind.classes,
         width=recipe.width,
         heads=recipe.heads,
         layers=recipe.layers,
     )
-    optimizer = torch.optim.AdamW(model.parameters(), lr=recipe.rate, weight_decay=0.01)
+    if control is not None:
+        if control != "random":
+            _pretrain(model, control, kind, recipe, seed)
+        model.requires_grad_(False)
+        model.head.requires_grad_(True)
+    learned = [weight for weight in model.parameters() if weight.requires_grad]
+    optimizer = torch.optim.AdamW(learned, lr=recipe.rate, weight_decay=0.01)
     random, times = Random(seed), []
     for step in range(recipe.steps):
         say(step)
@@ -274,10 +290,38 @@ def _trained(
         loss = F.cross_entropy(model(ids, mask, segments), labels)
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        nn.utils.clip_grad_norm_(learned, 1.0)
         optimizer.step()
         times.append(time.process_time() - begun)
     return model.eval(), times
+
+
+def _pretrain(
+    model: Classifier, control: Pretrained, kind: Kind, recipe: Recipe, seed: int
+) -> None:
+    """Train the encoder to say which tokens were exchanged; its segments are all of one length."""
+    if kind.in_bytes:
+        text = text_bytes(control, _SIZE, seed)
+    else:
+        text = symbols(control, _SIZE, kind.vocabulary, seed)
+
+    def read(ids: Tensor) -> Tensor:
+        segments = torch.arange(ids.shape[1]).expand_as(ids) // _SEGMENT
+        return model.states(ids, torch.ones_like(ids, dtype=torch.bool), segments)
+
+    encoder = [
+        each for part in (model.table, model.norm, model.layers) for each in part.parameters()
+    ]
+    pretrain(
+        read,
+        encoder,
+        text,
+        width=recipe.width,
+        kinds=kind.vocabulary,
+        causal=False,
+        steps=recipe.steps,
+        seed=seed,
+    )
 
 
 def _texts(mixer: str, kind: Kind, random: Random, recipe: Recipe, number: int) -> list[Example]:

@@ -1,4 +1,8 @@
-"""What mixes a coarse map best: segmenters trained on shapes, with equal weights."""
+"""What mixes a coarse map best: segmenters trained on shapes, with equal weights.
+
+``ARM@random`` is the control of an arm: its network as drawn, frozen, the last layer alone trained.
+The other controls of ``lab/controls.py`` are of texts, and there are none of images.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from milepost.errors import InputError
+from milepost.lab.controls import parted
 from milepost.lab.shapes import CLASSES, SIZE, draw
 from milepost.model.images.segmenter import Segmenter, segmenter, weights
 
@@ -19,6 +25,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 TRAIN, TEST = 500, 200
+
+CONTROL = "corrected@random"
+"""Below the table: what the last layer learns of a network that learnt nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,24 +100,35 @@ def trained(
     """Train one arm on the shapes of seed 0.
 
     Args:
-        name: see ``milepost.model.images.segmenter.ARMS``.
+        name: see ``milepost.model.images.segmenter.ARMS``; with ``@random`` the last layer of it
+            alone is trained.
         seed: of weights and order.
         steps: of AdamW, its rate falling to 0 along half a cosine.
         budget: weights of the block, see ``segmenter``.
         batch: images a step.
+
+    Raises:
+        InputError: no such arm or control.
     """
+    arm, control = parted(name)
+    if control not in (None, "random"):
+        raise InputError(f"{name}: {control} is text, not images", f"known: {arm}@random")
     images, classes = (torch.from_numpy(part) for part in draw(TRAIN, 0))
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        net = segmenter(name, len(CLASSES), SIZE, budget=budget)
-        optimizer = torch.optim.AdamW(net.parameters(), lr=4e-3, weight_decay=0.01)
+        net = segmenter(arm, len(CLASSES), SIZE, budget=budget)
+        if control is not None:
+            net.requires_grad_(False)
+            net.classes.requires_grad_(True)
+        learned = [weight for weight in net.parameters() if weight.requires_grad]
+        optimizer = torch.optim.AdamW(learned, lr=4e-3, weight_decay=0.01)
         schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
         for _ in range(steps):
             rows = torch.randint(len(images), (batch,))
             losses = F.cross_entropy(net(images[rows]), classes[rows], reduction="none")
             optimizer.zero_grad()
             hardest(losses, losses.numel() // 4).backward()
-            torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+            torch.nn.utils.clip_grad_norm_(learned, 1.0)
             optimizer.step()
             schedule.step()
     net.eval()
@@ -150,7 +170,7 @@ def study(
     """Train and test every arm with every seed; all blocks as heavy as ``corrected``.
 
     Args:
-        arms: names, see ``milepost.model.images.segmenter.ARMS``.
+        arms: names, see ``trained``.
         seeds: how many, from 0.
         steps: of training.
         progress: called with an arm's name, what is done and of how much.

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from milepost import pooling
-from milepost.errors import InputError, nearest
+from milepost.errors import InputError
 from milepost.lab.compare.controls import CONTROLS
+from milepost.lab.controls import parted
 from milepost.pooling import Operator
 
 TRAINED = ""
@@ -57,14 +58,9 @@ def read_row(text: str) -> Row:
     Raises:
         InputError: an unknown operator, setting or network, or a value out of its bounds.
     """
-    rest, _, network = text.strip().partition("@")
+    rest, network = parted(text.strip())
     name, *given = rest.split(":")
     row = pooling.get(name).operator
-    if network and network not in CONTROLS:
-        raise InputError(
-            f"{text}: there is no network {network!r}",
-            f"{nearest(network, CONTROLS)}known: {', '.join(CONTROLS)}",
-        )
     settings: dict[str, Any] = {}
     for part in given:
         key, sign, value = part.partition("=")
@@ -73,7 +69,7 @@ def read_row(text: str) -> Row:
         default = row.parameters[key].default if key in row.parameters else value
         settings[key] = _value(text, key, value, default)
     row.settings(settings)
-    return Row(name, tuple(sorted(settings.items())), network)
+    return Row(name, tuple(sorted(settings.items())), network or TRAINED)
 
 
 def _value(text: str, key: str, value: str, default: Any) -> Any:
