@@ -48,9 +48,11 @@ def task(tmp_path):
 def test_words_and_bytes_are_compared_as_json_and_as_a_table():
     found = json.loads(run("--steps", 2, "--size", 5000, "--arms", "words,bytes", "--json"))
     assert found["experiment"] == "words"
-    assert [row["arm"] for row in found["rows"]] == ["words", "bytes"]
+    controls = ["words@random", "words@nonsense", "words@hierarchical"]
+    assert [row["arm"] for row in found["rows"]] == ["words", "bytes", *controls]
     assert {"machine", "commit", "date"} <= found.keys()
-    table = run("--steps", 1, "--size", 5000, "--arms", "words", "--seed", 3)
+    table = run("--steps", 1, "--size", 5000, "--arms", "words", "--seed", 3, "--no-controls")
+    assert "@" not in table
     assert "bits a byte" in table
     assert "No guess gets more than 80% right" in table
 
@@ -76,7 +78,10 @@ def test_transfer_prints_what_a_character_weighs(task):
         "--transfer", "--task", task, "--steps", 1, "--size", 5000, "--sources", "de",
         "--targets", "de,en",
     )  # fmt: skip
-    assert "de, raw" in table
+    rows = [line.split("  ")[0] for line in table.splitlines()]
+    assert rows[1:8] == [
+        "n-grams", "random, raw", "de, raw", "de", "de@random", "de@nonsense", "de@hierarchical",
+    ]  # fmt: skip
     assert "bytes a character" in table
     shown = {line.split("  ")[0]: line.split() for line in table.splitlines()}
     assert shown["characters"][1:] == shown["characters"][-1:] * 2
@@ -85,10 +90,13 @@ def test_transfer_prints_what_a_character_weighs(task):
     assert "4 questions" in table
 
 
-def test_noise_has_a_row_of_the_reader_as_it_was_drawn(task):
-    table = run("--noise", "--task", task, "--steps", 1)
-    rows = [line.split("  ")[0] for line in table.splitlines()]
-    assert rows[1:4] == ["WordPool", "WordPool, untrained", "n-grams"]
+def test_noise_has_rows_of_readers_that_learnt_nothing(task):
+    for controls in ("--controls", "--no-controls"):
+        table = run("--noise", "--task", task, "--steps", 1, controls)
+        rows = [line.split("  ")[0] for line in table.splitlines()]
+        assert rows[1:3] == ["WordPool", "n-grams"]
+        below = ["WordPool@random", "WordPool@nonsense", "WordPool@hierarchical"]
+        assert rows[4:-1] == (below if controls == "--controls" else [])
 
 
 def test_a_task_must_be_given():

@@ -11,6 +11,7 @@ torch = pytest.importorskip("torch", reason="needs the train extra")
 
 from milepost.errors import InputError  # noqa: E402
 from milepost.evaluate.types import Question, Task  # noqa: E402
+from milepost.lab import controls as controls_module  # noqa: E402
 from milepost.lab import transfer as transfer_module  # noqa: E402
 from milepost.lab.byte_training import Recipe  # noqa: E402
 from milepost.lab.few_documents import few  # noqa: E402
@@ -24,8 +25,13 @@ from milepost.lab.sentence_search import (  # noqa: E402
     right_sentences,
     tune,
 )
-from milepost.lab.transfer import Budget, languages, shared_size, transfer  # noqa: E402
-from milepost.lab.word_noise import noise_table, trained_words  # noqa: E402
+from milepost.lab.transfer import Budget, languages, shared_size, texts_of, transfer  # noqa: E402
+from milepost.lab.word_noise import (  # noqa: E402
+    asked_without_meaning,
+    control_words,
+    noise_table,
+    trained_words,
+)
 from milepost.model.bytes.encoder import ByteShape, made  # noqa: E402
 from milepost.model.bytes.stack import StackShape  # noqa: E402
 from milepost.types import Document  # noqa: E402
@@ -137,6 +143,29 @@ def test_a_question_of_two_sentences_has_one_vector():
     assert words.questions(["Where is it? In a house.", "So?"]).shape == (2, 16)
 
 
+@pytest.mark.parametrize("kind", ["nonsense", "hierarchical"])
+def test_a_text_without_meaning_is_asked_for_its_own_words(kind):
+    asked = asked_without_meaning(kind, 3000, 1)
+    assert sum(len(one.evidence) for one in asked) >= 3000
+    for one in asked:
+        words = one.question.split(" ")
+        assert words
+        assert all(word in one.evidence for word in words)
+    assert len(asked) > 30
+    assert asked == asked_without_meaning(kind, 3000, 1)
+
+
+def test_controls_of_words_differ_by_what_they_read():
+    vectors = {
+        kind: control_words(kind, steps=1, width=16).questions(["Where is it?"])
+        for kind in ("random", "nonsense", "hierarchical")
+    }
+    drawn = trained_words(task(), steps=0, width=16).questions(["Where is it?"])
+    np.testing.assert_array_equal(vectors["random"], drawn)
+    assert np.abs(vectors["nonsense"] - drawn).max() > 1e-4
+    assert np.abs(vectors["nonsense"] - vectors["hierarchical"]).max() > 1e-4
+
+
 def test_few_documents_with_few_questions():
     small = few(task(), 1, 3, where=lambda facts: facts["language"] == "en")
     assert len(small.documents) == 1
@@ -148,17 +177,20 @@ def test_few_documents_with_few_questions():
 
 def test_transfer_has_a_row_before_and_after_tuning_and_the_controls():
     budget = Budget(Recipe(SMALL, steps=2, window=64), size=2000, steps=2, documents=2, each=3)
-    rows = transfer(task(), task("dev", 40), ["en"], ["en", "xx"], budget)
-    names = ["n-grams", "random", "en, raw", "en", "nonsense, then en"]
+    rows = transfer(task(), task("dev", 40), ["en"], ["en", "xx"], budget).rows
+    controls = ["en@random", "en@nonsense", "en@hierarchical"]
+    names = ["n-grams", "random, raw", "en, raw", "en", *controls]
     assert [row.source for row in rows[::2]] == names
     assert [row.target for row in rows[:2]] == ["en", "xx"]
     assert all(row.found.questions == 6 for row in rows)
     with pytest.raises(InputError, match="no documents in 'de'"):
         transfer(task(), task("dev"), ["de"], ["en"], budget)
+    without = transfer(task(), task("dev", 40), ["en"], ["en", "xx"], budget, controls=False)
+    assert without.rows == [row for row in rows if row.source in ("n-grams", "en, raw", "en")]
 
 
 def test_languages_are_weighed_in_characters_and_bytes():
-    found = languages(task())
+    found = languages(texts_of(task()))
     assert [language.name for language in found] == ["en", "xx"]
     assert found[0].characters == found[0].size
     assert found[0].documents == 2
@@ -173,12 +205,13 @@ def uneven():
 
 
 def test_the_shortest_source_says_how_much_is_taken_of_every_one():
-    assert [shared_size(uneven(), ["en", "ru"], most) for most in (9, 1000)] == [9, 400]
-    assert shared_size(uneven(), ["en"], 1000) == 502
-    assert [(one.documents, one.characters, one.size) for one in languages(uneven(), 400)] == [
+    texts = texts_of(uneven())
+    assert [shared_size(texts, ["en", "ru"], most) for most in (9, 1000)] == [9, 400]
+    assert shared_size(texts, ["en"], 1000) == 502
+    assert [(one.documents, one.characters, one.size) for one in languages(texts, 400)] == [
         (2, 400, 400), (1, 400, 800),
     ]  # fmt: skip
-    assert [(one.documents, one.characters) for one in languages(uneven(), 300)] == [
+    assert [(one.documents, one.characters) for one in languages(texts, 300)] == [
         (1, 300), (1, 300),
     ]  # fmt: skip
 
@@ -193,12 +226,15 @@ def test_every_source_is_read_to_the_same_length(monkeypatch):
         read.append(len(data.decode()))
         return made(recipe.shape, seed)
 
-    monkeypatch.setattr(transfer_module, "pretrain", pretrain)
+    for module in (transfer_module, controls_module):
+        monkeypatch.setattr(module, "pretrain", pretrain)
     budget = Budget(Recipe(SMALL, steps=1, window=64), steps=1, documents=1, each=1)
-    transfer(train, task("dev", 40), ["xx", "en"], ["en"], budget)
-    assert read[0] == read[1] == shared_size(train, ["xx"], 10**6)
-    assert read[0] < shared_size(train, ["en"], 10**6)
-    assert read[2] - read[0] < 100  # nonsense ends with a sentence
+    found = transfer(train, task("dev", 40), ["xx", "en"], ["en"], budget)
+    assert {one.characters for one in found.languages.values()} == {read[0]}
+    assert read[0] == read[1] == shared_size(texts_of(train), ["xx"], 10**6)
+    assert read[0] < shared_size(texts_of(train), ["en"], 10**6)
+    assert len(read) == 4
+    assert all(0 <= long - read[0] < 1000 for long in read[2:])  # nonsense ends with a paragraph
 
 
 @pytest.mark.parametrize("finder", ["words", "bytes"])

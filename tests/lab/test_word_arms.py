@@ -8,11 +8,13 @@ torch = pytest.importorskip("torch", reason="needs the train extra")
 from milepost.errors import InputError  # noqa: E402
 from milepost.lab.word_arms import (  # noqa: E402
     ARMS,
+    CONTROLS,
     MAIN,
     Arm,
     Setup,
     _asked,
     _continues,
+    _freeze,
     _measure,
     build,
     cells,
@@ -165,6 +167,29 @@ def test_a_text_without_surprise_is_learned_to_the_end(arm):
     assert score.bits < 1.5
 
 
+def test_a_control_reads_with_its_last_layer_alone():
+    corpus = generated(6000)
+    scores = compare(corpus, SETUP, ("words", *CONTROLS, "bytes@random"))
+    assert [score.arm for score in scores[1:4]] == list(CONTROLS)
+    head = SETUP.width * VOCABULARY
+    assert [score.parameters for score in scores[1:]] == [head] * 4
+    assert scores[0].parameters > head
+    assert len({score.bits for score in scores}) == 5
+    assert all(score.places == scores[0].places for score in scores[:4])
+
+
+def test_a_control_keeps_what_it_has_below_its_last_layer():
+    (window,) = windows_of(["one two three"], 48)
+    built = {name: build(ARMS["words"], SETUP, 0) for name in ("random", "nonsense")}
+    drawn = build(ARMS["words"], SETUP, 0).state_dict()
+    for name, model in built.items():
+        _freeze(model, ARMS["words"], name, [window] * 8, 3, SETUP, 0)
+        learned = {key for key, weight in model.named_parameters() if weight.requires_grad}
+        assert learned == {"head.weight"}
+        same = all(weight.equal(drawn[key]) for key, weight in model.state_dict().items())
+        assert same == (name == "random")
+
+
 def test_a_file_is_held_out_by_chapters(tmp_path):
     file = tmp_path / "book.txt"
     chapters = [f"\n\nCHAPTER {n}. A NAME\n\n" + f"word{n} " * 1200 for n in range(1, 8)]
@@ -188,5 +213,7 @@ def test_the_stride_is_the_mean_word():
 def test_arms_and_sizes_that_cannot_be_are_named():
     with pytest.raises(InputError, match="did you mean 'stride'"):
         compare(Corpus("x", ("a b",), ("a b",)), SETUP, ["strid"])
+    with pytest.raises(InputError, match="did you mean 'nonsense'"):
+        compare(Corpus("x", ("a b",), ("a b",)), SETUP, ["words@nonsens"])
     with pytest.raises(InputError, match="no 4 heads"):
         Setup(width=18)

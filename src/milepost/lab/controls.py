@@ -35,6 +35,9 @@ Kind = Literal["random", "nonsense", "hierarchical"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 """Every kind of control."""
 
+Pretrained = Literal["nonsense", "hierarchical"]
+"""Those that are more than weights as they were drawn."""
+
 _TOGETHER = 16  # windows read at a time
 
 
@@ -121,6 +124,18 @@ class ControlEncoder:
         return np.concatenate(rows)
 
 
+def text_of(kind: Pretrained, size: int, seed: int = 0) -> bytes:
+    """At least ``size`` bytes of the text that a control is pre-trained on."""
+    return nonsense(size, seed) if kind == "nonsense" else brackets(size, seed)
+
+
+def control_model(kind: Kind, recipe: Recipe, *, seed: int = 0, size: int = 60_000) -> ByteModel:
+    """The network of a control, which may be trained further; see ``control_encoder``."""
+    if kind == "random":
+        return made(recipe.shape, seed)
+    return pretrain(text_of(kind, size, seed), recipe, seed)
+
+
 def control_encoder(
     kind: Kind, *, seed: int = 0, recipe: Recipe | None = None, size: int = 60_000
 ) -> ControlEncoder:
@@ -140,9 +155,4 @@ def control_encoder(
             f"there is no control {kind!r}", f"{nearest(kind, KINDS)}known: {', '.join(KINDS)}"
         )
     recipe = recipe or Recipe()
-    if kind == "random":
-        model = made(recipe.shape, seed)
-    else:
-        text = nonsense(size, seed) if kind == "nonsense" else brackets(size, seed)
-        model = pretrain(text, recipe, seed)
-    return ControlEncoder(kind, model, recipe.window)
+    return ControlEncoder(kind, control_model(kind, recipe, seed=seed, size=size), recipe.window)

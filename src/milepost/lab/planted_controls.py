@@ -14,9 +14,9 @@ from functools import lru_cache
 
 from torch import Tensor
 
-from milepost.lab.controls import Kind
+from milepost.lab.controls import Kind, Pretrained
 from milepost.lab.planted_layers import WORDS, Planted
-from milepost.lab.symbol_training import Pretrained, pretrain, symbols
+from milepost.lab.symbol_training import pretrain, symbols
 
 _SIZE = 20_000  # words of the text that is read
 

@@ -20,11 +20,11 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from milepost.errors import InputError, nearest
-from milepost.lab.controls import parted, rows_below
+from milepost.lab.controls import Pretrained, parted, rows_below
 from milepost.lab.generated import KINDS, Example, Kind, numbered, recut
 from milepost.lab.mixers import Classifier, count, layer
 from milepost.lab.peak import PeakMemory
-from milepost.lab.symbol_training import Pretrained, pretrain, symbols, text_bytes
+from milepost.lab.symbol_training import pretrain, symbols, text_bytes
 from milepost.model.pooling.module import padded
 from milepost.train.poolings import rate_share
 

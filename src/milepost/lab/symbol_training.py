@@ -10,17 +10,14 @@ causal network learns to say the next symbol, another which symbols were exchang
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from milepost.lab.corpora import bracket_symbols, brackets, nonsense, nonsense_symbols
+from milepost.lab.controls import Pretrained, text_of
+from milepost.lab.corpora import bracket_symbols, nonsense_symbols
 from milepost.train.poolings import rate_share
-
-Pretrained = Literal["nonsense", "hierarchical"]
-"""Controls that are more than weights as they were drawn."""
 
 _EXCHANGED = 0.15
 _BATCH, _WINDOW, _RATE = 32, 48, 3e-3
@@ -34,7 +31,7 @@ def symbols(kind: Pretrained, count: int, kinds: int, seed: int = 0) -> Tensor:
 
 def text_bytes(kind: Pretrained, count: int, seed: int = 0) -> Tensor:
     """At least ``count`` bytes of the text itself, ``(bytes,)`` int64, all under 128."""
-    return torch.tensor(list((nonsense if kind == "nonsense" else brackets)(count, seed)))
+    return torch.tensor(list(text_of(kind, count, seed)))
 
 
 def pretrain(

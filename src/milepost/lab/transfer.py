@@ -2,22 +2,24 @@
 
 Rows are encoders, columns languages; a cell is the recall of the evidence among the sentences of
 the question's document. The first rows are encoders that nobody tuned: span corruption trains to
-rebuild, not to compare, so the raw mean is no result but what a tuned one is compared with.
+rebuild, not to compare, so the raw mean is no result but what a tuned one is compared with. The
+last are controls, tuned on the first source's questions: what they find owes nothing to what was
+read before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
 from milepost.errors import InputError, nearest
 from milepost.evaluate.types import Task
 from milepost.lab.byte_training import Recipe, pretrain
+from milepost.lab.controls import KINDS, control_model
 from milepost.lab.few_documents import few
-from milepost.lab.pool_protocol import source_text
 from milepost.lab.sentence_search import Bytes, Finder, Grams, Recall, asked_of, recall, tune
-from milepost.model.bytes.encoder import ByteModel, made
+from milepost.model.bytes.encoder import ByteModel
 from milepost.model.bytes.tokenizer import as_bytes
 
 _BETWEEN = "\n\n"  # what stands between two documents of a language
@@ -78,31 +80,53 @@ class Budget:
     seed: int = 0
 
 
-def languages(task: Task, size: int | None = None) -> list[Language]:
-    """The languages of a task's documents, by name, with what they weigh.
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A table, and what was read for it.
+
+    Attributes:
+        rows: row by row, column by column.
+        languages: all that the documents have, as much of each as an encoder is pre-trained on.
+    """
+
+    rows: list[Transfer]
+    languages: dict[str, Language]
+
+
+def texts_of(task: Task) -> dict[str, list[str]]:
+    """The documents of each language, languages by name."""
+    texts: dict[str, list[str]] = {}
+    for document in task.documents:
+        name = task.facts.get(document.name, {}).get("language")
+        if name:
+            texts.setdefault(str(name), []).append(document.text)
+    return dict(sorted(texts.items()))
+
+
+def languages(texts: Mapping[str, Sequence[str]], size: int | None = None) -> list[Language]:
+    """What the texts of each language weigh.
 
     Args:
-        task: the documents.
+        texts: see ``texts_of``.
         size: characters of each language at most, as ``transfer`` reads them; None for all.
     """
     found: list[Language] = []
-    for name, texts in sorted(_texts(task).items()):
-        begun = _joined(texts, size)
-        starts = accumulate((len(text) + len(_BETWEEN) for text in texts[:-1]), initial=0)
+    for name, own in texts.items():
+        begun = _joined(own, size)
+        starts = accumulate((len(text) + len(_BETWEEN) for text in own[:-1]), initial=0)
         count = sum(start < len(begun) for start in starts)
         found.append(Language(name, count, len(begun), len(as_bytes(begun))))
     return found
 
 
-def shared_size(task: Task, sources: Sequence[str], most: int) -> int:
+def shared_size(texts: Mapping[str, Sequence[str]], sources: Sequence[str], most: int) -> int:
     """Characters that an encoder of any source is pre-trained on: what the shortest source has.
 
     Args:
-        task: the documents.
+        texts: see ``texts_of``.
         sources: languages of them.
         most: characters at most.
     """
-    texts = _texts(task)
     return min(most, *(len(_joined(texts[name])) for name in sources))
 
 
@@ -113,11 +137,14 @@ def transfer(
     targets: Sequence[str],
     budget: Budget,
     progress: Callable[[str], None] = lambda _: None,
-) -> list[Transfer]:
+    *,
+    controls: bool = True,
+) -> Outcome:
     """Pre-train and tune an encoder a source, and ask all of them in every target.
 
-    Rows: n-grams without parameters; a random encoder; each source before and after tuning; and
-    the nonsense control, tuned on the first source's questions.
+    Rows: n-grams without parameters; a random encoder as it is; each source before and after
+    tuning; and the controls, random weights and both texts without meaning, tuned on the first
+    source's questions.
 
     Args:
         train: documents and questions to learn from.
@@ -126,18 +153,19 @@ def transfer(
         targets: languages.
         budget: sizes.
         progress: called with what is done next.
+        controls: add the rows of encoders that learnt nothing.
 
     Raises:
         InputError: a language that the tasks do not have.
     """
-    known = [language.name for language in languages(train)]
+    texts = texts_of(train)
     for name in (*sources, *targets):
-        if name not in known:
+        if name not in texts:
             raise InputError(
                 f"{train.name} has no documents in {name!r}",
-                f"{nearest(name, known)}known: {', '.join(known)}",
+                f"{nearest(name, texts)}known: {', '.join(texts)}",
             )
-    size = shared_size(train, sources, budget.size)
+    size = shared_size(texts, sources, budget.size)
     asked = {
         name: few(dev, budget.documents, budget.each, seed=budget.seed, where=_in(name))
         for name in targets
@@ -150,18 +178,21 @@ def transfer(
             found.append(Transfer(finder.name, name, recall(finder, task)))
 
     measure(Grams())
-    measure(Bytes(made(budget.recipe.shape, budget.seed), "random"))
+    if controls:
+        random = control_model("random", budget.recipe, seed=budget.seed)
+        measure(Bytes(random, "random, raw"))
     for source in sources:
         progress(f"pre-training on {source}")
-        text = as_bytes(_joined(_texts(train)[source], size))
+        text = as_bytes(_joined(texts[source], size))
         model = pretrain(text, budget.recipe, budget.seed)
         measure(Bytes(model, f"{source}, raw"))
         measure(_tuned(model, source, train, source, budget, progress))
-    nonsense = source_text("nonsense", size, budget.seed)
-    assert nonsense is not None  # only "random" has no text
-    model = pretrain(nonsense, budget.recipe, budget.seed)
-    measure(_tuned(model, f"nonsense, then {sources[0]}", train, sources[0], budget, progress))
-    return found
+    for kind in KINDS if controls else ():
+        name = f"{sources[0]}@{kind}"
+        progress(f"pre-training {name}")
+        model = control_model(kind, budget.recipe, seed=budget.seed, size=size)
+        measure(_tuned(model, name, train, sources[0], budget, progress))
+    return Outcome(found, {language.name: language for language in languages(texts, size)})
 
 
 def _tuned(
@@ -178,16 +209,6 @@ def _tuned(
     asked = asked_of(own, budget.questions, budget.seed)
     tune(finder, asked, steps=budget.steps, seed=budget.seed)
     return finder
-
-
-def _texts(task: Task) -> dict[str, list[str]]:
-    """The documents of each language."""
-    texts: dict[str, list[str]] = {}
-    for document in task.documents:
-        name = task.facts.get(document.name, {}).get("language")
-        if name:
-            texts.setdefault(str(name), []).append(document.text)
-    return texts
 
 
 def _joined(texts: Sequence[str], size: int | None = None) -> str:

@@ -9,6 +9,10 @@ scored on every byte of documents that no arm has been trained on:
 Ends of pieces are part of a word model's text: they say where words end. Where the cut is drawn at
 random it says nothing of the text, so its ends are given and not scored; a fixed stride's ends cost
 next to nothing. ``end_bits`` tells what they cost.
+
+``ARM@random``, ``ARM@nonsense`` and ``ARM@hierarchical`` are controls: the arm's network as it was
+drawn, or pre-trained in the same way on text without meaning; its last layer alone reads the
+corpus, so that what lies below it knows nothing of the language.
 """
 
 from __future__ import annotations
@@ -25,6 +29,7 @@ from torch import Tensor
 
 from milepost.errors import InputError, nearest
 from milepost.evaluate.statistics import interval
+from milepost.lab.controls import Kind, parted, rows_below, text_of
 from milepost.lab.word_units import (
     BUCKETS,
     Corpus,
@@ -84,6 +89,9 @@ ARMS: dict[str, Arm] = {
 MAIN = ("words", "bytes", "stride", "random")
 """The arms of the question itself."""
 
+CONTROLS = rows_below("words")
+"""What stands below them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Setup:
@@ -93,7 +101,7 @@ class Setup:
         width: d of the states.
         window: bytes of context.
         batch: windows a step.
-        steps: of AdamW at ``rate``, no decay.
+        steps: of AdamW at ``rate``, no decay; a control is pre-trained for as many.
         rate: learning rate.
         seeds: how many, of weights and batches.
         seed: the first.
@@ -162,13 +170,9 @@ def compare(
     """Train and measure every arm.
 
     Raises:
-        InputError: an unknown arm.
+        InputError: an unknown arm or control.
     """
-    for name in arms:
-        if name not in ARMS:
-            raise InputError(
-                f"there is no arm {name!r}", f"{nearest(name, ARMS)}known: {', '.join(ARMS)}"
-            )
+    known = [_known(name) for name in arms]
     train, test = (windows_of(texts, setup.window) for texts in (corpus.train, corpus.test))
     stride, seen = mean_length(train), corpus.counts()
     scored = [
@@ -176,10 +180,12 @@ def compare(
     ]
     sizes = [len(window.data) for window in test]
     scores: list[Score] = []
-    for name in arms:
-        arm, found, seconds = ARMS[name], [], 0.0
+    for name, (arm, control) in zip(arms, known, strict=True):
+        found, seconds = [], 0.0
         for seed in range(setup.seed, setup.seed + setup.seeds):
             model = build(arm, setup, seed)
+            if control is not None:
+                _freeze(model, arm, control, train, stride, setup, seed)
 
             def doing(done: int, name: str = name, seed: int = seed) -> None:
                 progress(f"{corpus.name}: {name}, seed {seed}", done, setup.steps)
@@ -203,6 +209,33 @@ def compare(
             )
         )
     return scores
+
+
+def _known(name: str) -> tuple[Arm, Kind | None]:
+    row, control = parted(name)
+    if row not in ARMS:
+        raise InputError(
+            f"there is no arm {row!r}", f"{nearest(row, ARMS)}known: {', '.join(ARMS)}"
+        )
+    return ARMS[row], control
+
+
+def _freeze(
+    model: Model,
+    arm: Arm,
+    control: Kind,
+    windows: Sequence[Window],
+    stride: int,
+    setup: Setup,
+    seed: int,
+) -> None:
+    """Make an arm's control: only its last layer is left to train on the windows."""
+    if control != "random":
+        text = text_of(control, sum(len(window.data) for window in windows), seed)
+        others = windows_of([text.decode()], setup.window)
+        _train(model, arm, others, stride, setup, seed, lambda _: None)
+    model.requires_grad_(False)
+    model.head.requires_grad_(True)
 
 
 def build(arm: Arm, setup: Setup, seed: int) -> Model:
@@ -269,14 +302,15 @@ def _train(
 ) -> float:
     """Seconds that training took; the batches are the same for every arm."""
     rng, cuts = np.random.default_rng(seed), np.random.default_rng(seed + 1)
-    adam = torch.optim.AdamW(model.parameters(), lr=setup.rate, betas=(0.9, 0.95), weight_decay=0.0)
+    learned = [weight for weight in model.parameters() if weight.requires_grad]
+    adam = torch.optim.AdamW(learned, lr=setup.rate, betas=(0.9, 0.95), weight_decay=0.0)
     begun = time.perf_counter()
     for step in range(setup.steps):
         chosen = [windows[n] for n in rng.integers(0, len(windows), setup.batch)]
         cost = loss(model, _units(arm, chosen, stride, cuts))
         adam.zero_grad()
         cost.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        torch.nn.utils.clip_grad_norm_(learned, 1.0)
         adam.step()
         progress(step + 1)
     return time.perf_counter() - begun

@@ -201,5 +201,5 @@ class Stack(nn.Module):
 
 
 def parameters(module: nn.Module) -> int:
-    """How many numbers a module trains."""
-    return sum(weight.numel() for weight in module.parameters())
+    """How many numbers a module trains; what is frozen does not count."""
+    return sum(weight.numel() for weight in module.parameters() if weight.requires_grad)
