@@ -52,7 +52,7 @@ class Run:
         task: the task's.
         seed: of weights and batches.
         trained: by the recipe, or the pooling as it begins, without heads.
-        key: hash of all that the figures hang on: material, reader, recipe, settings.
+        key: hash of all that the figures hang on: material, reader, recipe, settings, revision.
         reads: ``tokens``, ``landmarks`` or ``layers``.
         asks: whether it reads the query.
         width: of its vectors before the head.
