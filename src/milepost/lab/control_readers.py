@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +31,8 @@ from milepost.types import Document, Landmarks, Span
 class ControlReader:
     """A control that reads as ``milepost.Encoder`` does.
 
-    A sentence's vector is the mean of the states of its bytes, each in its window: the state of the
-    last byte, where a model's landmark stands, would mostly say with which sign a sentence ends.
+    A sentence's vector is the mean of the states of its bytes, each in its window. The state of the
+    last byte, where a model's landmark stands, finds less: the mean is the harder control.
 
     Args:
         kind: see ``lab.controls``.
@@ -72,7 +73,7 @@ class ControlReader:
             size = int(lengths[0])
             borders = [0, *(border for span in spans for border in span)]
             # Lengths in bytes of what lies between spans, and of the spans, by turns.
-            counts = [len(as_bytes(words[a:b])) for a, b in zip(borders, borders[1:], strict=False)]
+            counts = [len(as_bytes(words[a:b])) for a, b in pairwise(borders)]
             own = np.repeat(np.arange(len(counts)) % 2 == 1, counts)
             means = pooling.get("mean")(states[: len(own)][own], counts[1::2])
             vectors = unit(means)
