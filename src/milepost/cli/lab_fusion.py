@@ -14,7 +14,7 @@ from milepost.cli.lab_options import (
     seed_option,
     vectors_option,
 )
-from milepost.cli.options import Settings, common, count_option, json_option
+from milepost.cli.options import Settings, common, count_option, json_option, say
 from milepost.cli.progress import Counter
 from milepost.cli.records import print_json
 
@@ -111,7 +111,7 @@ def fusion(
     from dataclasses import replace
 
     from milepost.evaluate.names import Workshop
-    from milepost.lab.bilinear import CONTROLS, STUDIED, Protocol, compare
+    from milepost.lab.bilinear import CONTROLS, FEWEST, STUDIED, Protocol, compare
     from milepost.lab.control_readers import control_readers
     from milepost.lab.fusion_table import record, table, verdicts
     from milepost.lab.fusion_tasks import evidence, named
@@ -134,10 +134,15 @@ def fusion(
                 task, parameters=parameters or task.parameters, steps=steps or task.steps
             )
 
-            def say(name: str, done: int, of: int, task: str = task.name) -> None:
+            if "@" in task.name and len(task.train) < FEWEST:
+                if not settings.quiet:
+                    say(f"{task.name}: evidence is hardly ever among the nearest; left out")
+                continue
+
+            def told(name: str, done: int, of: int, task: str = task.name) -> None:
                 counter(name, task, done, of)
 
-            findings.append(compare(task, names or (*CONTROLS, *STUDIED), protocol, say))
+            findings.append(compare(task, names or (*CONTROLS, *STUDIED), protocol, told))
             counter.clear()
             if not as_json:
                 click.echo(table(findings[-1]) + "\n")
