@@ -79,3 +79,20 @@ def test_each_control_is_made_once_and_when_it_reads(monkeypatch):
     assert made == list(KINDS)
     assert len(set(found)) == 3
     assert control_readers(False) == ()
+
+
+def test_an_untrained_network_has_its_shape_and_nothing_else():
+    torch = pytest.importorskip("torch")
+    from milepost.lab.untrained import untrained
+
+    network = torch.nn.Sequential(torch.nn.Linear(50, 40), torch.nn.LayerNorm(40))
+    with torch.no_grad():
+        network[1].weight.fill_(3.0)
+    kept = [each.clone() for each in network.parameters()]
+    one, other = untrained(network, 1), untrained(network, 2)
+    assert all(torch.equal(a, b) for a, b in zip(network.parameters(), kept, strict=True))
+    assert one[0].weight.std().item() == pytest.approx(0.02, rel=0.1)
+    assert not one[0].bias.any()
+    assert one[1].weight.unique().tolist() == [1.0]
+    assert not torch.equal(one[0].weight, other[0].weight)
+    assert torch.equal(one[0].weight, untrained(network, 1)[0].weight)
