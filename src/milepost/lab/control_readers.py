@@ -49,6 +49,11 @@ class ControlReader:
         """Made when there is something to read: pre-training takes some ten seconds."""
         return control_encoder(self.name)
 
+    @property
+    def parameters(self) -> int:
+        """Numbers that it reads by."""
+        return self._encoder.parameters
+
     def encode(self, text: str | Document, *, spans: Sequence[Span] | None = None) -> Landmarks:
         """Read a text of any length; sentences are those of every model, and none is cut.
 
