@@ -19,6 +19,9 @@ from milepost.cli.records import as_plain, print_json
 from milepost.errors import InputError, MissingExtra
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from milepost.lab.control_readers import ControlReader
     from milepost.lab.drift import Drift
     from milepost.lab.labelled_texts import Progress, Texts
@@ -182,7 +185,7 @@ def _by_layer(
     from milepost.lab.separation import numbered
 
     states = layer_means(checkpoint, given.texts, progress)
-    controls = {
+    controls: dict[str, NDArray[np.floating]] = {
         reader.name: layer_means(checkpoint, given.texts, progress, random=True)
         if reader.name == "random"
         else encode(reader, given.texts, progress=progress).vectors[:, None]
@@ -210,19 +213,17 @@ def _drift(
     from milepost.lab.labelled_texts import encode
     from milepost.lab.separation import numbered
 
-    before, after, *others = (
-        encode(reader, given.texts, progress=progress).vectors
-        for reader in (load(model), load(against), *readers)
-    )
+    def vectors(reader: Reader) -> NDArray[np.float32]:
+        return encode(reader, given.texts, progress=progress).vectors
+
     labels = numbered(given.labels) if len(set(given.labels)) > 1 else None
-    controls = dict(zip((reader.name for reader in readers), others, strict=True))
     return drift(
-        before,
-        after,
+        vectors(load(model)),
+        vectors(load(against)),
         labels,
         neighbours=neighbours,
         least=least,
-        controls=controls,
+        controls={reader.name: vectors(reader) for reader in readers},
         seed=seed,
     )
 

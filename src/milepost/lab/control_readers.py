@@ -42,12 +42,13 @@ class ControlReader:
     """
 
     def __init__(self, kind: Kind) -> None:
-        self.name: Kind = kind
+        self.name: str = kind
+        self._kind = kind
 
     @cached_property
     def _encoder(self) -> ControlEncoder:
         """Made when there is something to read: pre-training takes some ten seconds."""
-        return control_encoder(self.name)
+        return control_encoder(self._kind)
 
     @property
     def parameters(self) -> int:

@@ -225,6 +225,10 @@ def audit(
         if (row := _row(name, bucket, found, limits, mined, told)) is not None
     )
     for control in controls:
+
+        def named(name: str, done: int, of: int, by: str = control.name) -> None:
+            progress(f"{name} ({by})", done, of)
+
         own = audit(
             task,
             control,
@@ -232,7 +236,7 @@ def audit(
             hide=hide,
             limits=limits,
             seed=seed,
-            progress=lambda name, done, of, by=control.name: progress(f"{name} ({by})", done, of),
+            progress=named,
         )
         rows += tuple(
             replace(row, ranker=f"{row.ranker}@{control.name}")

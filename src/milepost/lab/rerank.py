@@ -133,7 +133,14 @@ def study(
         Second("xpool for another question", pools, recipe.against, others=True),
     ]
     say("ranking", 0, len(seconds))
-    found = {
+    rows = _measured(taught, asked, seconds, asking)
+    for control in controls:
+
+        def told(doing: str, done: int, of: int, name: str = control.name) -> None:
+            say(f"{name}: {doing}", done, of)
+
+        rows += _of_control(folders, control, recipe, settings, asking, told)
+    return {
         "tasks": list(dict.fromkeys(asked.tasks)),
         "documents": len(asked.lengths),
         "questions": len(asked.queries),
@@ -143,15 +150,8 @@ def study(
         "keep": asking.keep,
         "ceiling": ceiling(asked, asking.keep),
         "last losses": losses,
-        "rows": _measured(taught, asked, seconds, asking),
+        "rows": rows,
     }
-    for control in controls:
-
-        def told(doing: str, done: int, of: int, name: str = control.name) -> None:
-            say(f"{name}: {doing}", done, of)
-
-        found["rows"] += _of_control(folders, control, recipe, settings, asking, told)
-    return found
 
 
 def _of_control(
