@@ -27,6 +27,13 @@ vectors_option = click.option(
     help="Keep vectors here. [default: lab in Milepost's cache]",
 )
 
+controls_option = click.option(
+    "--controls/--no-controls",
+    default=True,
+    show_default=True,
+    help="Add rows over networks that learnt nothing.",
+)
+
 
 def seed_option(help_text: str = "The first seed.") -> Callable[[Command], Command]:
     """``--seed``; NumPy's generators take none below 0."""
