@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -20,3 +21,15 @@ def shared_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip(f"needs the shared data at {SHARED_DATA}")
     return SHARED_DATA
+
+
+@pytest.fixture
+def small_controls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Controls that were pre-trained for one step, not for ten seconds."""
+    pytest.importorskip("torch", reason="needs the train extra")
+    from milepost.lab import control_readers
+    from milepost.lab.byte_training import Recipe
+    from milepost.lab.controls import control_encoder
+
+    quick = partial(control_encoder, recipe=Recipe(steps=1, batch=2))
+    monkeypatch.setattr(control_readers, "control_encoder", quick)

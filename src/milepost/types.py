@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from milepost.errors import InputError
 
@@ -133,6 +133,16 @@ class Landmarks:
     tokens_given: int
     tokens_read: int
     familiar: NDArray[np.float32]
+
+
+class Reader(Protocol):
+    """What reads texts and questions into vectors of one space; ``milepost.Encoder`` does."""
+
+    def encode(self, text: str | Document) -> Landmarks:
+        """Landmarks of a text."""
+
+    def encode_query(self, question: str) -> NDArray[np.float32]:
+        """Vector of a question, ``(d,)``, unit length."""
 
 
 @dataclass(frozen=True, slots=True)

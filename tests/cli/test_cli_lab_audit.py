@@ -7,7 +7,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-pytestmark = pytest.mark.torch
+pytestmark = [pytest.mark.torch, pytest.mark.usefixtures("small_controls")]
 pytest.importorskip("torch", reason="needs the train extra: pip install 'milepost[train]'")
 
 from milepost.cli.lab_audit import audit  # noqa: E402
@@ -48,8 +48,16 @@ def test_a_task_as_a_table_and_as_json(task, tmp_path, model):
     assert "1 questions about 1 documents, 1 sentences of their evidence hidden" in result.output
     (found,) = json.loads(run(*given, "--json").output)["audits"]
     assert found["hidden"] == 1
-    assert {row["ranker"] for row in found["rows"]} == {"words", "landmarks"}
+    controls = ("random", "nonsense", "hierarchical")
+    readers = {"words", "landmarks", *(f"landmarks@{name}" for name in controls)}
+    assert {row["ranker"] for row in found["rows"]} == readers
     assert f"{found['rows'][0]['share']:.3f}" in result.output
+    for name in controls:
+        told = found["areas"][f"mined@{name}"]
+        assert f"with chance ({name}): mined {told:.3f}, coupled " in result.output
+    bare = run(*given, "--no-controls").output
+    assert "@" not in bare
+    assert "with chance: mined " in bare
 
 
 def test_generated_worlds_need_no_data():

@@ -13,7 +13,7 @@ from milepost.cli.lab_fusion import fusion
 from milepost.cli.options import Settings
 from milepost.errors import InputError
 
-pytestmark = pytest.mark.torch
+pytestmark = [pytest.mark.torch, pytest.mark.usefixtures("small_controls")]
 SHORT = ("--steps", "5", "--seeds", "2", "--fusion", "mlb")
 
 
@@ -52,7 +52,9 @@ def test_json_holds_every_seed_and_interval():
     assert run(*given).output == result.output
 
 
-def test_a_folder_is_ranked_again(tmp_path, model):
+@pytest.fixture
+def folder(tmp_path):
+    """A document to learn from and one to be tested on, six questions each."""
     filler = "The hive stands in the garden. It was made of straw. Children pass it. "
     documents, questions = [], []
     for name, split in (("a", "train"), ("b", "dev")):
@@ -64,15 +66,44 @@ def test_a_folder_is_ranked_again(tmp_path, model):
     for name, rows in (("documents", documents), ("questions", questions)):
         lines = "".join(json.dumps(row) + "\n" for row in rows)
         (tmp_path / f"{name}.jsonl").write_text(lines)
-    result = run(
-        tmp_path, "--task", "product-1", "--cache", tmp_path / "cache", "--candidates", 4,
-        "--json", *model, *SHORT,
-    )  # fmt: skip
+    return tmp_path
+
+
+def ranked(folder, model, *args):
+    return run(folder, "--task", "product-1", "--cache", folder / "cache", *args, *model, *SHORT)
+
+
+def test_a_folder_is_ranked_again(folder, model):
+    result = ranked(folder, model, "--candidates", 4, "--no-controls", "--json")
     assert result.exception is None
-    _, task = json.loads(result.output)["tasks"]
+    _, task = json.loads(result.stdout)["tasks"]
     assert task["task"] == "evidence"
     assert task["tested"] == 6
     assert task["without"] == 1
+
+
+def test_the_same_with_encoders_that_know_nothing(folder, model):
+    """All seven sentences are candidates, so that evidence is among them whoever reads."""
+    result = ranked(folder, model, "--candidates", 7, "--json")
+    assert result.exception is None
+    tasks = json.loads(result.stdout)["tasks"]
+    names = [task["task"] for task in tasks]
+    controls = [f"evidence@{name}" for name in ("random", "nonsense", "hierarchical")]
+    assert names == ["product-1", "evidence", *controls]
+    for task in tasks[2:]:
+        assert (task["trained"], task["tested"]) == (6, 6)
+        assert [row["name"] for row in task["rows"]] == ["concat-mlp", "hadamard", "mlb"]
+    assert min(task["without"] for task in tasks[2:]) < 1
+
+
+def test_a_control_that_finds_too_little_to_learn_from_is_left_out_and_named(folder, model):
+    """Of two candidates none is evidence: the others' tables are printed all the same."""
+    result = ranked(folder, model, "--candidates", 2)
+    assert result.exception is None
+    assert "evidence: questions whose first sentence" in result.output
+    left_out = result.output.count("evidence is hardly ever among the nearest; left out")
+    assert left_out >= 1
+    assert result.output.count("evidence@") == 3 + (3 - left_out)  # those left have a verdict, too
 
 
 def test_an_unknown_fusion_is_answered_with_the_nearest():

@@ -14,7 +14,7 @@ from milepost.cli.lab_rerank import rerank
 from milepost.cli.options import Settings
 from milepost.errors import InputError
 
-pytestmark = pytest.mark.torch
+pytestmark = [pytest.mark.torch, pytest.mark.usefixtures("small_controls")]
 
 
 def run(*args, quiet=False):
@@ -44,6 +44,32 @@ def test_json_holds_what_the_table_is_made_of(tmp_path, model):
     rows = {row["name"]: row for row in found["rows"]}
     assert len(rows["xpool"]["mrr of seeds"]) == 2
     assert rows["best landmark"]["recall@1 of tasks"].keys() == {"small"}
+
+
+def test_every_control_has_the_rows_of_the_experiment(tmp_path, model):
+    """With the columns of the model's, and told apart from them."""
+    task = write_task(tmp_path / "small")
+    # More heads than a control has numbers: it gets as many as it can have.
+    given = (task, "--steps", 2, "--heads", 128, *model)
+    rows = {row["name"]: row for row in json.loads(run(*given, "--json").stdout)["rows"]}
+    controls = {name: row for name, row in rows.items() if row.get("control")}
+    assert controls.keys() == {
+        f"{name}@{control}"
+        for name in ("mean of landmarks", "best landmark", "xpool")
+        for control in ("random", "nonsense", "hierarchical")
+    }
+    for name, row in controls.items():
+        own = rows[name.partition("@")[0]]
+        assert row.keys() - own.keys() <= {"control", "ceiling"}
+        assert row["recall@5"][0] >= row["recall@1"][0]
+    assert controls["mean of landmarks@random"]["ceiling"] == 1
+    figures = [controls[f"best landmark@{name}"]["mrr"] for name in ("random", "nonsense")]
+    assert figures[0] != rows["best landmark"]["mrr"]
+    shown = run(*given).output
+    assert "\nxpool@hierarchical " in shown
+    assert "landmarks of encoders that know nothing" in shown
+    bare = run(*given, "--no-controls").output
+    assert "@random" not in bare
 
 
 def test_a_task_without_training_questions_is_named(tmp_path, model):

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from small_models import write_checkpoint
 
-pytestmark = pytest.mark.torch
+pytestmark = [pytest.mark.torch, pytest.mark.usefixtures("small_controls")]
 pytest.importorskip("torch", reason="needs the train extra: pip install 'milepost[train]'")
 
 from milepost.cli.lab_stitch import stitch  # noqa: E402
@@ -43,6 +43,11 @@ def test_everything_in_tables(tmp_path):
     assert result.exception is None
     for words_ in ("early exit", "transpose", "documents by the row", "GFLOP", "stitch 1"):
         assert words_ in result.output
+    controls = [line.split() for line in result.output.splitlines() if line.startswith("control")]
+    assert [row[1].partition("@")[2] for row in controls] == [
+        "random", "random", "random", "nonsense", "hierarchical",
+    ]  # fmt: skip
+    assert [row[5] == "–" for row in controls] == [False] * 3 + [True] * 2
     assert (tmp_path / "a.png").stat().st_size > 1000
     names = {file.name for file in (tmp_path / "pool").iterdir()}
     assert {"pool.json", "pool.safetensors", "tokenizer.json", "landmark.json"} == names

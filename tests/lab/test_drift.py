@@ -35,6 +35,19 @@ def test_unrelated_vectors_ring_every_alarm():
     assert "times as far apart" in found.alarms[1]
 
 
+def test_what_knows_nothing_keeps_what_chance_does_and_rings_nothing():
+    """Floors are of the first model's neighbours; one with its vectors keeps all."""
+    noise = np.random.default_rng(5).standard_normal((120, 9))
+    found = drift(VECTORS, VECTORS @ TURN, controls={"noise": noise, "twin": 2 * VECTORS})
+    assert found.alarms == ()
+    assert found.floors["twin"].mean == 1
+    assert found.floors["noise"].mean == pytest.approx(agreement(VECTORS, noise, 10).mean())
+    assert found.floors["noise"].high < 0.2
+    assert found.floors["noise"].chance == found.kept.chance
+    with pytest.raises(InputError, match="120 vectors before and 119 after"):
+        drift(VECTORS, VECTORS, controls={"short": noise[1:]})
+
+
 def test_a_little_noise_rings_none():
     found = drift(VECTORS, VECTORS + 0.1 * RNG.standard_normal(VECTORS.shape), LABELS)
     assert 0.5 < found.kept.low < found.kept.mean < 1

@@ -10,6 +10,7 @@ pytest.importorskip("torch", reason="needs the train extra: pip install 'milepos
 
 from milepost.errors import InputError  # noqa: E402
 from milepost.evaluate.types import Question, Task  # noqa: E402
+from milepost.lab.control_readers import control_readers  # noqa: E402
 from milepost.lab.false_negatives import BUCKETS, audit  # noqa: E402
 from milepost.testing import fake_encoder  # noqa: E402
 from milepost.train.negatives import Limits  # noqa: E402
@@ -105,6 +106,23 @@ def test_another_reader_ranks_too():
     found = audit(task(EGGS), ENCODER, ("minilm",), minilm=Long(), hide="pooled")
     first = found.rows[0]
     assert (first.ranker, first.count, first.share) == ("minilm", 1, 1.0)  # 48 letters, the longest
+
+
+@pytest.mark.usefixtures("small_controls")
+def test_controls_are_audited_in_the_model_s_place():
+    """Rows and areas of their own; what the model's say stays as it is."""
+    asked, rankers = task(EGGS, HONEY), ("words", "landmarks", "search")
+    bare = audit(asked, ENCODER, rankers)
+    found = audit(asked, ENCODER, rankers, controls=control_readers())
+    assert found.rows[: len(bare.rows)] == bare.rows
+    assert bare.areas.items() <= found.areas.items()
+    for name in ("random", "nonsense", "hierarchical"):
+        rows = [row for row in found.rows if row.ranker == f"landmarks@{name}"]
+        # Each of the two questions hides one of its sentences in a whole list.
+        assert sum(row.count for row in rows) == 2 * (len(SENTENCES) - 1)
+        assert sum(row.share * row.count for row in rows) == pytest.approx(2)
+        assert 0 <= found.areas[f"mined@{name}"] <= 1
+    assert len(found.areas) == 8
 
 
 @pytest.mark.parametrize(

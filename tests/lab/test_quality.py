@@ -52,6 +52,19 @@ def test_p_counts_the_observed_labels_and_what_is_as_good():
     assert math.isnan(share_as_good(np.array([math.nan, 1.0])))
 
 
+def test_controls_are_measured_as_they_would_be_alone():
+    """A view in each form, of the same labels; the model's own stay as they are."""
+    given, control = points(apart=6.0), points(apart=0.0, width=4, seed=1)
+    bare = report(given, permutations=9, draws=20)
+    made = report(given, controls={"noise": control}, permutations=9, draws=20)
+    assert made[: len(bare)] == bare
+    alone = report(control, permutations=9, draws=20)[:3]
+    assert made[len(bare) :] == [replace(view, name=f"{view.name}@noise") for view in alone]
+    assert made[0].measures["probe"].value > made[-1].measures["probe"].value + 0.2
+    with pytest.raises(InputError, match="not finite"):
+        report(given, controls={"odd": replace(control, vectors=control.vectors * np.inf)})
+
+
 def test_labels_far_apart_are_found_by_every_measure_and_not_by_length():
     made = {view.name: view for view in report(points(apart=6.0))}
     for name in ("raw", "standardised"):

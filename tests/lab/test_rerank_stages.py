@@ -18,9 +18,8 @@ from milepost.lab.rerank import (
     first_stage,
     mid_ranks,
     ranked,
-    records,
-    table,
 )
+from milepost.lab.rerank_table import records, table
 
 pytestmark = pytest.mark.torch
 

@@ -13,10 +13,12 @@ pytestmark = pytest.mark.torch
 torch = pytest.importorskip("torch", reason="needs the train extra: pip install 'milepost[train]'")
 
 from milepost.errors import InputError  # noqa: E402
+from milepost.lab.control_readers import control_readers  # noqa: E402
 from milepost.lab.stitch import run  # noqa: E402
+from milepost.lab.stitch_controls import window  # noqa: E402
 from milepost.lab.stitch_maps import compare, problem  # noqa: E402
 from milepost.lab.stitch_material import Plan, material, recall  # noqa: E402
-from milepost.lab.stitch_outcome import mean_over_seeds, starts_of  # noqa: E402
+from milepost.lab.stitch_outcome import CONTROL, mean_over_seeds, starts_of  # noqa: E402
 from milepost.lab.stitch_plot import check, draw  # noqa: E402
 from milepost.lab.stitch_training import (  # noqa: E402
     Schedule,
@@ -168,6 +170,7 @@ def test_recall_by_hand():
     assert recall(found, truth) == pytest.approx(1 / 3)
 
 
+@pytest.mark.usefixtures("small_controls")
 def test_the_whole_experiment(given_, tmp_path):
     """Every arm and every descendant, a matrix with the pool's own recall on its diagonal."""
     told = []
@@ -187,14 +190,43 @@ def test_the_whole_experiment(given_, tmp_path):
     ] == pytest.approx(PLAN.stitching)
     assert all(cost > 0 for cost in outcome.costs.values())
     assert [each.start for each in starts_of(outcome)] == list(STARTS)
-    again = run(*given_, PLAN)
-    for one, other in zip(outcome.descendants, again.descendants, strict=True):
+    again = run(*given_, PLAN, controls=control_readers(), progress=lambda *each: told.append(each))
+    assert ("seed 0, control", 14, 14) in told
+    others = [each for each in again.descendants if each.arm != CONTROL]
+    for one, other in zip(outcome.descendants, others, strict=True):
         assert {**asdict(one), "milliseconds": 0} == {**asdict(other), "milliseconds": 0}
+    what_knows_nothing(again)
     read = load_pool(tmp_path / "pool")
     assert [path.name for path in read.paths] == list(names)
     picture = tmp_path / "stitch.svg"
-    draw(outcome, picture)
+    draw(again, picture)
     assert "<svg" in picture.read_text()
+
+
+def what_knows_nothing(outcome):
+    """The pool's sizes untrained, and encoders of bytes, which share no space."""
+    rows, alone = (
+        {row.name: row for row, _ in mean_over_seeds(outcome, (arm,))} for arm in (CONTROL, "alone")
+    )
+    sizes = [f"{name}@random" for name in alone]
+    assert list(rows) == [*sizes, "bytes@nonsense", "bytes@hierarchical"]
+    for name, row in alone.items():
+        size = rows[f"{name}@random"]
+        assert (size.parameters, size.operations) == (row.parameters, row.operations)
+        assert abs(size.agreement) < 1
+    for name in ("nonsense", "hierarchical"):
+        own = rows[f"bytes@{name}"]
+        # Of 384 ids a table, two blocks of four maps and a gated layer, 32 buckets, five norms.
+        assert own.parameters == 384 * 64 + 2 * (4 * 64 * 64 + 3 * 64 * 128) + 32 * 4 + 5 * 64
+        assert own.agreement is None
+        assert own.operations > 0
+        assert 0 <= own.recall <= 1
+
+
+def test_a_window_of_words_says_where_each_sentence_lies():
+    text, spans = window(["One two.", " three", ""])
+    assert text == "One two. three ."
+    assert [text[a:b] for a, b in spans] == ["One two.", "three", "."]
 
 
 def test_what_is_refused(given_, tmp_path):

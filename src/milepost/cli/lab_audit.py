@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from milepost.cli.columns import columns
-from milepost.cli.lab_options import kept_vectors, needs_torch, seed_option, vectors_option
+from milepost.cli.lab_options import (
+    controls_option,
+    kept_vectors,
+    needs_torch,
+    seed_option,
+    vectors_option,
+)
 from milepost.cli.options import Settings, common, count_option, json_option, model_option
 from milepost.cli.progress import Counter
 from milepost.cli.records import print_json
@@ -64,6 +70,7 @@ See docs/pooling/coupled.md.""",
 @click.option("--generated", is_flag=True, help="A made world instead, where the truth is known.")
 @count_option("--seeds", 10, "Generated worlds.")
 @vectors_option
+@controls_option
 @json_option
 @model_option
 @common
@@ -82,6 +89,7 @@ def audit(
     generated: bool,
     seeds: int,
     cache: Path | None,
+    controls: bool,
     as_json: bool,
     model: str | None,
 ) -> int:
@@ -103,11 +111,13 @@ def audit(
     from milepost.evaluate.session import data_folder
     from milepost.evaluate.tasks.names import load
     from milepost.evaluate.tasks.protocol import take
+    from milepost.lab.control_readers import control_readers
     from milepost.lab.false_negatives import audit as audited
     from milepost.train.negatives import Limits
 
     names = [name.strip() for name in rankers.split(",") if name.strip()]
     workshop = Workshop(kept_vectors(cache), model=model)
+    readers = control_readers(controls)
     found = []
     with Counter(settings) as counter:
         for name in tasks or ("squad_articles",):
@@ -120,6 +130,7 @@ def audit(
                     hide=hide,
                     limits=Limits(selected=selected),
                     minilm=workshop.embedder("minilm") if "minilm" in names else None,
+                    controls=readers,
                     seed=seed,
                     progress=lambda doing, done, of: counter("", doing, done, of),
                 )
@@ -156,10 +167,16 @@ def _rows(found: Audit) -> Iterator[str]:
     )
     yield "all, mined: share of hidden answers, and after the filter of mining;"
     yield "by mine, by product model: weight of hidden answers / of others"
-    told = ", ".join(
-        f"{name} {'–' if value is None else f'{value:.3f}'}" for name, value in found.areas.items()
-    )
-    yield f"a hidden answer weighs less than another sentence with chance: {told}"
+    told: dict[str, list[str]] = {}
+    for name, value in found.areas.items():
+        weights, _, control = name.partition("@")
+        shown = f"{weights} {'–' if value is None else f'{value:.3f}'}"
+        told.setdefault(f" ({control})" if control else "", []).append(shown)
+    for control, areas in told.items():
+        yield (
+            f"a hidden answer weighs less than another sentence with chance{control}: "
+            f"{', '.join(areas)}"
+        )
 
 
 def _pair(weights: tuple[float | None, float | None]) -> str:

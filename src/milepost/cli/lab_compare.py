@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.cli.lab_options import FILE, FOLDER, needs_torch, seed_option
+from milepost.cli.lab_options import FILE, FOLDER, controls_option, needs_torch, seed_option
 from milepost.cli.options import Interrupted, Settings, common, count_option, say
 from milepost.cli.progress import Counter
 
@@ -59,12 +59,7 @@ docs/pooling.md.""",
 @click.option(
     "--documents", type=click.IntRange(2), metavar="N", help="Long documents. [default: 64]"
 )
-@click.option(
-    "--controls/--no-controls",
-    default=True,
-    show_default=True,
-    help="Add the mean over networks that learnt nothing.",
-)
+@controls_option
 @click.option(
     "--data",
     metavar="FOLDER",

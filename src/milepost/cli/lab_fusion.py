@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from milepost.cli.lab_options import kept_vectors, needs_torch, seed_option, vectors_option
-from milepost.cli.options import Settings, common, count_option, json_option
+from milepost.cli.lab_options import (
+    controls_option,
+    kept_vectors,
+    needs_torch,
+    seed_option,
+    vectors_option,
+)
+from milepost.cli.options import Settings, common, count_option, json_option, say
 from milepost.cli.progress import Counter
 from milepost.cli.records import print_json
+
+if TYPE_CHECKING:
+    from milepost.types import Reader
 
 
 @click.command(
@@ -72,6 +82,7 @@ and sum-K (K planted products or sums). See docs/pooling/bilinear.md.""",
     help="A shipped model or a model folder; it reads FOLDER.",
 )
 @vectors_option
+@controls_option
 @json_option
 @common
 @click.pass_obj
@@ -89,6 +100,7 @@ def fusion(
     candidates: int,
     model: str,
     cache: Path | None,
+    controls: bool,
     as_json: bool,
 ) -> int:
     """Train fusions of two vectors with as many parameters each, and say which are better.
@@ -99,14 +111,21 @@ def fusion(
     from dataclasses import replace
 
     from milepost.evaluate.names import Workshop
-    from milepost.lab.bilinear import CONTROLS, STUDIED, Protocol, compare
+    from milepost.lab.bilinear import CONTROLS, FEWEST, STUDIED, Protocol, compare
+    from milepost.lab.control_readers import control_readers
     from milepost.lab.fusion_table import record, table, verdicts
     from milepost.lab.fusion_tasks import evidence, named
 
     chosen = [named(name) for name in tasks]
     if folder is not None:
-        encoder = Workshop(kept_vectors(cache), model=model).encoder()
-        chosen.append(evidence(folder, encoder, documents=documents, candidates=candidates))
+        readers: dict[str, Reader] = {
+            "evidence": Workshop(kept_vectors(cache), model=model).encoder(),
+            **{f"evidence@{each.name}": each for each in control_readers(controls)},
+        }
+        chosen += (
+            evidence(folder, reader, name=name, documents=documents, candidates=candidates)
+            for name, reader in readers.items()
+        )
     protocol = Protocol(seeds=tuple(range(seed, seed + seeds)))
     findings = []
     with Counter(settings) as counter:
@@ -115,10 +134,15 @@ def fusion(
                 task, parameters=parameters or task.parameters, steps=steps or task.steps
             )
 
-            def say(name: str, done: int, of: int, task: str = task.name) -> None:
+            if "@" in task.name and len(task.train) < FEWEST:
+                if not settings.quiet:
+                    say(f"{task.name}: evidence is hardly ever among the nearest; left out")
+                continue
+
+            def told(name: str, done: int, of: int, task: str = task.name) -> None:
                 counter(name, task, done, of)
 
-            findings.append(compare(task, names or (*CONTROLS, *STUDIED), protocol, say))
+            findings.append(compare(task, names or (*CONTROLS, *STUDIED), protocol, told))
             counter.clear()
             if not as_json:
                 click.echo(table(findings[-1]) + "\n")

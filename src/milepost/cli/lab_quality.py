@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from milepost._optional import require
 from milepost.cli.columns import columns
-from milepost.cli.lab_options import FILE, seed_option
-from milepost.cli.options import Settings, common, count_option, json_option, model_option
+from milepost.cli.lab_options import FILE, controls_option, seed_option
+from milepost.cli.options import Settings, common, count_option, json_option, model_option, say
 from milepost.cli.progress import Counter
 from milepost.cli.records import as_plain, print_json
-from milepost.errors import InputError
+from milepost.errors import InputError, MissingExtra
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from milepost.lab.control_readers import ControlReader
     from milepost.lab.drift import Drift
     from milepost.lab.labelled_texts import Progress, Texts
     from milepost.lab.layer_quality import Mixture
     from milepost.lab.quality import View
+    from milepost.types import Reader
 
 
 @click.command(
@@ -61,6 +67,7 @@ exits with 1 where the alarm rings. See docs/pooling/quality.md.""",
     help="Share of kept neighbours below which --against rings the alarm.",
 )
 @count_option("--permutations", 99, "Of the labels: no p is under 1/(N+1).")
+@controls_option
 @seed_option("Of permutations, draws and folds.")
 @json_option
 @common
@@ -75,6 +82,7 @@ def quality(
     neighbours: int,
     least: float,
     permutations: int,
+    controls: bool,
     seed: int,
     as_json: bool,
 ) -> int:
@@ -92,17 +100,18 @@ def quality(
     if not given.labels and not against:
         raise InputError(f"the lines of {texts} have no label", "add one to each, or --against")
     code = 0
+    readers = _readers(controls, settings)
     with Counter(settings) as counter:
         progress = counter.steps_of()
         if checkpoint:
-            found: Any = _by_layer(given, checkpoint, permutations, seed, progress)
+            found: Any = _by_layer(given, checkpoint, readers, permutations, seed, progress)
             shown = _mixtures(found)
         elif against:
-            found = _drift(given, model, against, neighbours, least, seed, progress)
+            found = _drift(given, model, against, readers, neighbours, least, seed, progress)
             shown = _changes(found)
             code = 1 if found.alarms else 0
         else:
-            found = _report(given, model, landmarks, permutations, seed, progress)
+            found = _report(given, model, readers, landmarks, permutations, seed, progress)
             shown = _views(found)
     if as_json:
         made = [asdict(one) for one in found] if isinstance(found, list) else asdict(found)
@@ -113,9 +122,25 @@ def quality(
     return code
 
 
+def _readers(wanted: bool, settings: Settings) -> Sequence[ControlReader]:
+    """The controls; none where torch is missing, without which all else runs."""
+    if not wanted:
+        return ()
+    try:
+        require("torch", extra="train")
+    except MissingExtra as missing:
+        if not settings.quiet:
+            say(f"no rows over networks that learnt nothing: {missing}")
+        return ()
+    from milepost.lab.control_readers import control_readers
+
+    return control_readers()
+
+
 def _report(
     given: Texts,
     model: str | None,
+    readers: Sequence[ControlReader],
     landmarks: bool,
     permutations: int,
     seed: int,
@@ -128,34 +153,56 @@ def _report(
     from milepost.lab.quality import Points, report
     from milepost.lab.separation import numbered
 
-    made = encode(load(model), given.texts, landmarks=landmarks, progress=progress)
-    labels = numbered(given.labels)[made.texts]
-    sources = numbered(given.sources)[made.texts] if len(set(given.sources)) > 1 else None
-    lengths = np.maximum(made.lengths, 1)
-    points = Points(made.vectors, labels, made.texts, lengths, sources)
-    return report(points, permutations=permutations, seed=seed, progress=progress)
+    def points(reader: Reader) -> Points:
+        made = encode(reader, given.texts, landmarks=landmarks, progress=progress)
+        labels = numbered(given.labels)[made.texts]
+        sources = numbered(given.sources)[made.texts] if len(set(given.sources)) > 1 else None
+        lengths = np.maximum(made.lengths, 1)
+        return Points(made.vectors, labels, made.texts, lengths, sources)
+
+    return report(
+        points(load(model)),
+        controls={reader.name: points(reader) for reader in readers},
+        permutations=permutations,
+        seed=seed,
+        progress=progress,
+    )
 
 
 def _by_layer(
-    given: Texts, checkpoint: str, permutations: int, seed: int, progress: Progress
+    given: Texts,
+    checkpoint: str,
+    readers: Sequence[ControlReader],
+    permutations: int,
+    seed: int,
+    progress: Progress,
 ) -> list[Mixture]:
     import numpy as np
 
-    from milepost._optional import require
-
     require("torch", extra="train")
-    from milepost.lab.layer_quality import layer_means, mixtures
+    from milepost.lab.labelled_texts import encode
+    from milepost.lab.layer_quality import evenly, layer_means, mixtures
     from milepost.lab.separation import numbered
 
     states = layer_means(checkpoint, given.texts, progress)
-    labels, groups = numbered(given.labels), np.arange(len(given.texts))
-    return mixtures(states, labels, groups, permutations=permutations, seed=seed)
+    controls: dict[str, NDArray[np.floating]] = {
+        reader.name: layer_means(checkpoint, given.texts, progress, random=True)
+        if reader.name == "random"
+        else encode(reader, given.texts, progress=progress).vectors[:, None]
+        for reader in readers
+    }
+    known = numbered(given.labels), np.arange(len(given.texts))
+    return [
+        *mixtures(states, *known, permutations=permutations, seed=seed),
+        *evenly(controls, *known, permutations=permutations, seed=seed),
+    ]
 
 
 def _drift(
     given: Texts,
     model: str | None,
     against: str,
+    readers: Sequence[ControlReader],
     neighbours: int,
     least: float,
     seed: int,
@@ -166,26 +213,39 @@ def _drift(
     from milepost.lab.labelled_texts import encode
     from milepost.lab.separation import numbered
 
-    before, after = (
-        encode(load(name), given.texts, progress=progress).vectors for name in (model, against)
-    )
+    def vectors(reader: Reader) -> NDArray[np.float32]:
+        return encode(reader, given.texts, progress=progress).vectors
+
     labels = numbered(given.labels) if len(set(given.labels)) > 1 else None
-    return drift(before, after, labels, neighbours=neighbours, least=least, seed=seed)
+    return drift(
+        vectors(load(model)),
+        vectors(load(against)),
+        labels,
+        neighbours=neighbours,
+        least=least,
+        controls={reader.name: vectors(reader) for reader in readers},
+        seed=seed,
+    )
 
 
 def _views(found: list[View]) -> Iterator[str]:
+    forms: dict[str, list[View]] = {}
     for view in found:
+        forms.setdefault(view.name.partition("@")[0], []).append(view)
+    for name, (view, *others) in forms.items():
         rows = [
             (
-                name,
+                measure,
                 _number(one.value),
                 _interval(one.low, one.high),
                 _number(one.chance),
                 _number(one.p),
+                *(_number(other.measures[measure].value) for other in others),
             )
-            for name, one in view.measures.items()
+            for measure, one in view.measures.items()
         ]
-        yield from columns((view.name, "", "95 %", "permuted", "p"), rows)
+        heads = (other.name.removeprefix(name) for other in others)
+        yield from columns((name, "", "95 %", "permuted", "p", *heads), rows)
         yield from (f"({flag})" for flag in view.flags)
         yield ""
     yield "separation: n D2 / W, the inverse of Xie and Beni's index; dbs: less is better;"
@@ -217,6 +277,8 @@ def _changes(found: Drift) -> Iterator[str]:
         f"neighbours kept  {kept.mean:.3f} ({kept.low:.3f} to {kept.high:.3f}); "
         f"by chance {kept.chance:.3f}"
     )
+    for name, floor in found.floors.items():
+        yield f"  by {name:<12}  {floor.mean:.3f} ({floor.low:.3f} to {floor.high:.3f})"
     yield f"CKA              {_number(found.cka)}"
     if found.separation is not None and found.ratio is not None:
         before, after = found.separation

@@ -9,6 +9,7 @@ import click
 
 from milepost.cli.lab_options import (
     FILE,
+    controls_option,
     kept_vectors,
     needs_torch,
     seed_option,
@@ -116,6 +117,7 @@ See docs/pooling/xpool.md.""",
     help="A shipped model or a model folder.",
 )
 @vectors_option
+@controls_option
 @click.option("--allow-nc", is_flag=True, help="Learn from documents for non-commercial use.")
 @json_option
 @common
@@ -141,6 +143,7 @@ def rerank(
     out: Path | None,
     model: str,
     cache: Path | None,
+    controls: bool,
     allow_nc: bool,
     as_json: bool,
 ) -> int:
@@ -150,7 +153,9 @@ def rerank(
     parameters: the best landmark, the three best, a softmax over all.
     """
     from milepost.evaluate.names import Workshop
-    from milepost.lab.rerank import Asking, study, table
+    from milepost.lab.control_readers import control_readers
+    from milepost.lab.rerank import Asking, study
+    from milepost.lab.rerank_table import table
     from milepost.lab.xpool import Recipe
 
     with Counter(settings) as counter:
@@ -169,6 +174,7 @@ def rerank(
                 splice=splice,
                 seeds=range(seed, seed + seeds),
             ),
+            controls=control_readers(controls),
             out=out,
             say=counter.steps_of(),
         )
@@ -182,6 +188,11 @@ def rerank(
             f"{', '.join(found['tasks'])}; the first stage keeps {keep}, which hold the document "
             f"of {100 * found['ceiling']:.1f} % of the questions."
         )
+        if controls:
+            click.echo(
+                "@random, @nonsense, @hierarchical: landmarks of encoders that know nothing, over "
+                "their own first stage."
+            )
         if out is not None:
             click.echo(f"{out}")
     return 0

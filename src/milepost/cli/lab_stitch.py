@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from milepost.cli.columns import columns
-from milepost.cli.lab_options import FILE, FOLDER, needs_torch
+from milepost.cli.lab_options import FILE, FOLDER, controls_option, needs_torch
 from milepost.cli.options import Settings, common, json_option
 from milepost.cli.progress import Counter
 from milepost.cli.records import print_json
@@ -77,6 +77,7 @@ See docs/pooling/stitch.md.""",
     type=FILE,
     help="Draw recall against cost: .svg or .png.",
 )
+@controls_option
 @json_option
 @common
 @click.pass_obj
@@ -92,6 +93,7 @@ def stitch(
     sampling: str,
     out: Path | None,
     report: Path | None,
+    controls: bool,
     as_json: bool,
 ) -> int:
     """Distil a narrow and a wide encoder, stitch them, and compare every descendant.
@@ -100,6 +102,7 @@ def stitch(
     """
     from dataclasses import replace
 
+    from milepost.lab.control_readers import control_readers
     from milepost.lab.stitch import run
     from milepost.lab.stitch_maps import compare, problem
     from milepost.lab.stitch_material import TINY, Plan
@@ -123,6 +126,7 @@ def stitch(
             text,
             plan,
             seeds=seeds,
+            controls=control_readers(controls),
             out=out,
             progress=counter.steps_of(),
         )
@@ -150,7 +154,7 @@ def _maps(errors: Iterable[MapError]) -> Iterator[str]:
 
 def _tables(outcome: Outcome) -> Iterator[str]:
     """The descendants, the starts, the matrix, the costs and the updates."""
-    from milepost.lab.stitch_outcome import mean_over_seeds, starts_of
+    from milepost.lab.stitch_outcome import ARMS, mean_over_seeds, starts_of
 
     yield f"against the ancestor, {outcome.sentences} held-out sentences"
     yield from columns(
@@ -162,11 +166,11 @@ def _tables(outcome: Outcome) -> Iterator[str]:
                 f"{row.parameters:,}",
                 f"{row.operations / 1e6:.1f}",
                 f"{row.milliseconds:.2f}",
-                f"{row.agreement:.3f}",
+                "–" if row.agreement is None else f"{row.agreement:.3f}",
                 f"{row.recall:.3f}",
                 f"{spread:.3f}",
             )
-            for row, spread in mean_over_seeds(outcome, ("pool", "alone", "early exit"))
+            for row, spread in mean_over_seeds(outcome, ARMS)
         ],
         left=2,
     )

@@ -35,7 +35,8 @@ BESIDE = ("concat-mlp", "hadamard")
 # A cosine of 1 begins as a score of 20: a softmax over cosines at temperature 0.05.
 _COSINE = 20.0
 
-_FEWEST = 5  # rows to learn from, of which a fifth is held back
+FEWEST = 5
+"""Rows to learn from, of which a fifth is held back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +194,7 @@ def compare(
     Raises:
         InputError: an unknown fusion, one that is larger than the budget, or too few rows.
     """
-    if len(task.train) < _FEWEST:
+    if len(task.train) < FEWEST:
         raise InputError(
             f"{task.name}: {len(task.train)} rows are too few to learn from", "give more documents"
         )

@@ -88,6 +88,12 @@ class ControlEncoder:
         width: int = self.model.width
         return width
 
+    @property
+    def parameters(self) -> int:
+        """Numbers that are read by: the table of bytes and the encoder, without the decoder."""
+        read = (*self.model.embedding.parameters(), *self.model.encoder.parameters())
+        return sum(weight.numel() for weight in read)
+
     def states(
         self, texts: Sequence[str]
     ) -> tuple[NDArray[np.float32], NDArray[np.int64], NDArray[np.int64]]:

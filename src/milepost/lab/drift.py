@@ -11,7 +11,9 @@ Two models' vectors share no axes, so what is compared is who lies near whom.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +52,8 @@ class Drift:
         told: share of texts whose label is guessed right, after minus before, by the probe and by
             neighbours, Holm-corrected; empty without labels.
         alarms: what got worse beyond doubt, a line each.
+        floors: neighbours of the first model that encoders which know nothing keep, by name: what
+            shared words, length and place keep by themselves.
     """
 
     kept: Kept
@@ -58,6 +62,7 @@ class Drift:
     ratio: tuple[float, float, float] | None
     told: dict[str, Difference]
     alarms: tuple[str, ...]
+    floors: dict[str, Kept]
 
 
 def drift(
@@ -67,6 +72,7 @@ def drift(
     *,
     neighbours: int = 10,
     least: float = KEPT,
+    controls: Mapping[str, NDArray[np.floating]] = MappingProxyType({}),
     draws: int = 500,
     seed: int = 0,
 ) -> Drift:
@@ -78,6 +84,7 @@ def drift(
         labels: ``(n,)`` int64 from 0 on, or None.
         neighbours: of each text that are looked at.
         least: share of neighbours below which the alarm rings.
+        controls: name → ``(n, d'')``, the same texts by an encoder that knows nothing.
         draws: of the bootstrap.
         seed: of the bootstrap and of the folds.
 
@@ -85,11 +92,13 @@ def drift(
         InputError: too few texts, or other texts, or fewer than two texts of a label, or a vector
             that is not finite.
     """
-    for vectors in (before, after):
-        need_finite(vectors)
     number = len(before)
-    if len(after) != number:
-        raise InputError(f"{number} vectors before and {len(after)} after", "give the same texts")
+    for vectors in (before, after, *controls.values()):
+        need_finite(vectors)
+        if len(vectors) != number:
+            raise InputError(
+                f"{number} vectors before and {len(vectors)} after", "give the same texts"
+            )
     if number < max(4, neighbours + 2):
         raise InputError(
             f"{number} texts are too few for {neighbours} neighbours of each",
@@ -100,12 +109,19 @@ def drift(
     labels = None if labels is None else labels[some]
     number = len(some)
     names = [str(row) for row in range(number)]
-    shares = agreement(both[0], both[1], neighbours)
-    low, high = interval(shares.tolist(), names, draws=draws, seed=seed)
-    kept = Kept(float(shares.mean()), low, high, neighbours / (number - 1))
-    alarms = [f"texts keep {kept.mean:.0%} of their neighbours"] * (high < least)
+
+    def kept_by(vectors: NDArray[np.float64]) -> Kept:
+        shares = agreement(both[0], vectors, neighbours)
+        low, high = interval(shares.tolist(), names, draws=draws, seed=seed)
+        return Kept(float(shares.mean()), low, high, neighbours / (number - 1))
+
+    kept = kept_by(both[1])
+    floors = {
+        name: kept_by(views(vectors[some])["unit length"]) for name, vectors in controls.items()
+    }
+    alarms = [f"texts keep {kept.mean:.0%} of their neighbours"] * (kept.high < least)
     if labels is None:
-        return Drift(kept, cka(*both), None, None, {}, tuple(alarms))
+        return Drift(kept, cka(*both), None, None, {}, tuple(alarms), floors)
     separation, ratio = _separations(both, labels, draws, seed)
     told = _told(both, labels, names, seed)
     if ratio[0] == 0 or ratio[2] < 1 - 1e-6:  # less than rounding
@@ -115,7 +131,7 @@ def drift(
         for name, one in told.items()
         if one.verdict == "worse"
     ]
-    return Drift(kept, cka(*both), separation, ratio, told, tuple(alarms))
+    return Drift(kept, cka(*both), separation, ratio, told, tuple(alarms), floors)
 
 
 def agreement(a: NDArray[np.float64], b: NDArray[np.float64], count: int) -> NDArray[np.float64]:

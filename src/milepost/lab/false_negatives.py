@@ -9,7 +9,7 @@ negatives that mining there would take in: a lower bound, as more may answer tha
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from random import Random
 from typing import Literal
@@ -23,12 +23,14 @@ from milepost.evaluate.embedders import Embedder
 from milepost.evaluate.statistics import interval
 from milepost.evaluate.systems.landmark import Milepost
 from milepost.evaluate.types import Question, Task
+from milepost.lab.control_readers import ControlReader
 from milepost.lab.coupled import area
 from milepost.search.lexical import question_terms, terms
 from milepost.train.collection import Block, Sentences, Statistics, sentences_of
 from milepost.train.coupled import Floats, fit_product, trust
 from milepost.train.made import Source
 from milepost.train.negatives import Candidate, Evidence, Limits, reason
+from milepost.types import Reader
 
 Hide = Literal["random", "pooled"]
 """Which sentence of the evidence was marked: any, or the one that shared words rank best, as where
@@ -121,7 +123,7 @@ class Row:
     """One ranker's would-be negatives of some ranks.
 
     Attributes:
-        ranker: of ``RANKERS``.
+        ranker: of ``RANKERS``; ``landmarks@random`` and so on for a control.
         first, last: ranks, from 1.
         count: sentences.
         share: of them that are hidden answers.
@@ -170,12 +172,13 @@ class Audit:
 
 def audit(
     task: Task,
-    encoder: Encoder,
+    encoder: Reader,
     rankers: Sequence[str] = ("words", "landmarks", "search"),
     *,
     hide: Hide = "random",
     limits: Limits | None = None,
     minilm: Embedder | None = None,
+    controls: Sequence[ControlReader] = (),
     seed: int = 0,
     progress: Callable[[str, int, int], object] = lambda *_: None,
 ) -> Audit:
@@ -183,11 +186,13 @@ def audit(
 
     Args:
         task: whose evidence is marked.
-        encoder: its landmarks.
+        encoder: its landmarks; an ``Encoder`` where ``search`` ranks.
         rankers: of ``RANKERS``.
         hide: see ``Hide``.
         limits: of mining: its filter and its ``selected``.
         minilm: what the ranker of that name reads with.
+        controls: audited in the encoder's place, words beside them: rows of ``landmarks@random``
+            and so on with the filter and the weights of a control's cosines, and areas of these.
         seed: of what is kept.
         progress: called with the task's name, and how many of its documents are read.
 
@@ -219,6 +224,26 @@ def audit(
         for bucket in BUCKETS
         if (row := _row(name, bucket, found, limits, mined, told)) is not None
     )
+    for control in controls:
+
+        def named(name: str, done: int, of: int, by: str = control.name) -> None:
+            progress(f"{name} ({by})", done, of)
+
+        own = audit(
+            task,
+            control,
+            ("words", "landmarks"),
+            hide=hide,
+            limits=limits,
+            seed=seed,
+            progress=named,
+        )
+        rows += tuple(
+            replace(row, ranker=f"{row.ranker}@{control.name}")
+            for row in own.rows
+            if row.ranker == "landmarks"
+        )
+        areas |= {f"{name}@{control.name}": value for name, value in own.areas.items()}
     documents = {case.document for case in found}
     count = sum(len(case.hidden) for case in found)
     return Audit(task.name, len(found), len(documents), count, rows, areas)
@@ -226,7 +251,7 @@ def audit(
 
 def _cases(
     task: Task,
-    encoder: Encoder,
+    encoder: Reader,
     rankers: Sequence[str],
     hide: Hide,
     minilm: Embedder | None,
@@ -276,11 +301,12 @@ def _orders(
     questions: Sequence[str],
     cosines: NDArray[np.float32],
     words: NDArray[np.float32],
-    encoder: Encoder,
+    encoder: Reader,
     minilm: Embedder | None,
 ) -> list[list[int]]:
     """For each question the best 51 sentences of one ranker."""
     if ranker == "search":
+        assert isinstance(encoder, Encoder)
         opened = Milepost("landmark", encoder).open([read.source.document])
         places = [ranking.best(_DEPTH + 1) for ranking in opened.search(questions)]
         return [[read.touching([(p.start, p.end)])[0] for p in each] for each in places]

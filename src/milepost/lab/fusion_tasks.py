@@ -17,10 +17,10 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from milepost.encoder import Encoder
 from milepost.errors import InputError, nearest
 from milepost.lab.digits import TRAINED, digits
 from milepost.lab.landmarked import Landmarked, read
+from milepost.types import Reader
 
 FEATURES = 16
 """Numbers of x and of y in the made tasks."""
@@ -168,7 +168,12 @@ def made(kind: str, features: int, train: int = 3000, test: int = 2000) -> PairT
 
 
 def evidence(
-    folder: Path, encoder: Encoder, *, documents: int = 12, candidates: int = 16
+    folder: Path,
+    encoder: Reader,
+    *,
+    name: str = "evidence",
+    documents: int = 12,
+    candidates: int = 16,
 ) -> PairTask:
     """Questions with the nearest landmarks of their document, of which some are evidence.
 
@@ -178,6 +183,7 @@ def evidence(
     Args:
         folder: a task with ``documents.jsonl.gz`` and ``questions.jsonl.gz``.
         encoder: gives the vectors; it stays as it is.
+        name: of the task; where another than the model reads, ``evidence@`` and its name.
         documents: most documents to learn from; half as many are tested.
         candidates: landmarks of each question, nearest first.
 
@@ -187,7 +193,7 @@ def evidence(
     train = _candidates(read([folder], "train", encoder, documents=documents), candidates)
     test = _candidates(read([folder], "dev", encoder, documents=-(-documents // 2)), candidates)
     return PairTask(
-        "evidence",
+        name,
         train[train.true.any(1).nonzero()[:, 0]],
         test,
         tells="questions whose first sentence is evidence",

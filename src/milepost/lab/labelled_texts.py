@@ -19,7 +19,7 @@ from milepost.errors import InputError
 from milepost.evaluate.tasks.reading import Line, lines
 
 if TYPE_CHECKING:
-    from milepost.encoder import Encoder
+    from milepost.types import Reader
 
 Progress = Callable[[str, int, int], None]
 
@@ -77,7 +77,7 @@ def _all_or_none(found: Sequence[Line], key: str) -> tuple[str, ...]:
 
 
 def encode(
-    encoder: Encoder,
+    encoder: Reader,
     texts: Sequence[str],
     *,
     landmarks: bool = False,

@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from milepost.encoder import Encoder
 from milepost.errors import InputError
 from milepost.evaluate.tasks.protocol import take
 from milepost.evaluate.tasks.shared import read_folder
 from milepost.evaluate.types import Split, Task
 from milepost.pooling.ragged import starts
 from milepost.train.data import NON_COMMERCIAL, touched
+from milepost.types import Reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Landmarked:
 def read(
     folders: Sequence[Path],
     split: Split,
-    encoder: Encoder,
+    encoder: Reader,
     *,
     documents: int | None = None,
     questions: int | None = None,

@@ -11,8 +11,8 @@ D2``, of layers that were first brought to the same mean squared distance to the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +25,7 @@ from milepost.lab import probes
 from milepost.lab.permuted import label_of_groups, permuted, share_as_good
 from milepost.lab.quality import draws_of, ends
 from milepost.lab.separation import centres
+from milepost.lab.untrained import untrained
 from milepost.model import open_checkpoint
 from milepost.model.huggingface import HuggingFace
 from milepost.model.pooling.layer_weights import sparsemax
@@ -38,7 +39,8 @@ class Mixture:
     """Layers mixed by weights, on texts that the weights were not trained on.
 
     Attributes:
-        name: ``layer N`` from 1, even, random, trained, or trained on permuted labels.
+        name: ``layer N`` from 1, even, random, trained, or trained on permuted labels;
+            ``even@random`` and so on for an encoder that knows nothing.
         weights: ``(layers,)``, they sum to 1.
         separation: of the held-out texts.
         low: lower end of its 95 % interval, other texts drawn in the place of the held-out ones.
@@ -62,6 +64,8 @@ def layer_means(
     source: str | Path,
     texts: Sequence[str],
     progress: Callable[[str, int, int], None] = lambda *_: None,
+    *,
+    random: bool = False,
 ) -> NDArray[np.float64]:
     """Mean state of each layer over a text's tokens, ``(texts, layers, d)`` float64.
 
@@ -72,6 +76,7 @@ def layer_means(
         source: a folder of transformers, or its name on the hub.
         texts: none of them without a token.
         progress: called with what is done, texts done, and texts in all.
+        random: read by the same network with random weights.
 
     Raises:
         ModelError: the network cannot be read.
@@ -81,6 +86,8 @@ def layer_means(
     backbone = opened.model.backbone
     if not isinstance(backbone, HuggingFace):
         raise ModelError(f"{source} is no network of transformers", "give a folder of one")
+    if random:
+        backbone = untrained(backbone)
     opening = opened.reading.opening
     first = [opened.tokenizer.token_to_id(opening)] if opening else []
     longest = min(_WINDOW, backbone.max_tokens) - len(first)
@@ -159,6 +166,31 @@ def mixtures(
             )
         )
     return made
+
+
+def evenly(
+    controls: Mapping[str, NDArray[np.floating]],
+    labels: NDArray[np.int64],
+    groups: NDArray[np.int64],
+    *,
+    permutations: int = 99,
+    seed: int = 0,
+) -> list[Mixture]:
+    """The mixture of even weights of encoders that know nothing, ``even@NAME``; see ``mixtures``.
+
+    Args:
+        controls: name → ``(n, layers, d)``, one layer or more.
+        labels: as there.
+        groups: as there.
+        permutations: as there.
+        seed: as there.
+    """
+    return [
+        replace(one, name=f"{one.name}@{name}")
+        for name, states in controls.items()
+        for one in mixtures(states, labels, groups, permutations=permutations, seed=seed)
+        if one.name == "even"
+    ]
 
 
 def evened(states: NDArray[np.floating], train: NDArray[np.bool_]) -> NDArray[np.float64]:

@@ -9,8 +9,9 @@ probe's accuracy does not, believe the probe.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,7 +75,8 @@ class View:
 
     Attributes:
         name: raw, standardised, unit length; or what is known without vectors: length alone (the
-            number of tokens) and source alone (where a point comes from).
+            number of tokens) and source alone (where a point comes from). ``raw@random`` and so
+            on: the same of a control.
         measures: by name: separation, dbs, dunn, silhouette; and balanced accuracies: probe,
             centre, neighbours, and other sources (the probe, trained on all sources but its own).
         flags: what is degenerate, see ``separation``.
@@ -88,6 +90,7 @@ class View:
 def report(
     points: Points,
     *,
+    controls: Mapping[str, Points] = MappingProxyType({}),
     permutations: int = 99,
     draws: int = 200,
     seed: int = 0,
@@ -97,6 +100,7 @@ def report(
 
     Args:
         points: what to measure.
+        controls: name → the same texts' vectors by an encoder that knows nothing.
         permutations: of labels.
         draws: of the bootstrap.
         seed: of both, of the folds, and of the sample of ``PAIRS`` points.
@@ -106,7 +110,8 @@ def report(
         InputError: fewer than two labels, a label of one document, two labels in a document, or a
             vector that is not finite.
     """
-    need_finite(points.vectors)
+    for given in (points, *controls.values()):
+        need_finite(given.vectors)
     classes = np.bincount(label_of_groups(points.labels, points.groups))
     if len(classes) < 2:
         raise InputError("all texts have one label", "give texts of at least two labels")
@@ -115,17 +120,22 @@ def report(
             "a label has one document: nothing could be learned of it",
             "give at least two of each label",
         )
-    forms = {
-        **views(points.vectors),
-        "length alone": np.log(np.maximum(points.lengths, 1))[:, None],
-    }
+    forms = [(name, vectors, points) for name, vectors in views(points.vectors).items()]
+    forms.append(("length alone", np.log(np.maximum(points.lengths, 1))[:, None], points))
     if points.sources is not None:
-        forms["source alone"] = np.eye(int(points.sources.max()) + 1)[points.sources]
+        forms.append(
+            ("source alone", np.eye(int(points.sources.max()) + 1)[points.sources], points)
+        )
+    forms += (
+        (f"{name}@{control}", vectors, own)
+        for control, own in controls.items()
+        for name, vectors in views(own.vectors).items()
+    )
     made = []
-    for done, (name, vectors) in enumerate(forms.items()):
+    for done, (name, vectors, own) in enumerate(forms):
         progress(name, done, len(forms))
-        space = _Space(vectors, points, min(probes.FOLDS, int(classes.min())), seed)
-        made.append(_view(name, space, points, permutations, draws, seed))
+        space = _Space(vectors, own, min(probes.FOLDS, int(classes.min())), seed)
+        made.append(_view(name, space, own, permutations, draws, seed))
     return made
 
 

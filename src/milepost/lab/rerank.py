@@ -8,6 +8,7 @@ leaves the others behind them, so that what the first stage loses stays lost: it
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,18 +19,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from milepost import pooling
-from milepost.encoder import Encoder
 from milepost.errors import InputError
-from milepost.evaluate.statistics import Values, corrected, mean_over_tasks, over_tasks
+from milepost.evaluate.statistics import mean_over_tasks
 from milepost.evaluate.types import Split
+from milepost.lab.control_readers import ControlReader
 from milepost.lab.landmarked import Landmarked, read, spliced
+from milepost.lab.rerank_table import FIGURES, Row, by_task, records
 from milepost.lab.xpool import Recipe, train
 from milepost.pooling.operator import Pool
 from milepost.pooling.ragged import unit
 from milepost.pooling.xpool import Against, pair_scores
+from milepost.types import Reader
 
-FIGURES = ("recall@1", "recall@5", "mrr")
+CONTROLLED = "best landmark", "xpool"
+"""Second stages that are measured on the landmarks of controls as well."""
+
 FIRST = "mean of landmarks"
+
+Say = Callable[[str, int, int], None]
+"""Told what is done, how far, of how much."""
 
 PLAIN: dict[str, Pool] = {
     "best landmark": pooling.get("query-top-k", k=1),
@@ -81,32 +89,16 @@ class Second:
     others: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """What one ranking reaches.
-
-    Attributes:
-        name: of the ranking.
-        figures: name of a figure → its value for each question, mean of the seeds.
-        seeds: MRR of each seed, mean over all questions.
-        milliseconds: of the second stage, a question, the processor's time; 0 for the first.
-    """
-
-    name: str
-    figures: Mapping[str, NDArray[np.float64]]
-    seeds: tuple[float, ...]
-    milliseconds: float
-
-
 def study(
     folders: Sequence[Path],
-    encoder: Encoder,
+    encoder: Reader,
     recipe: Recipe,
     settings: Mapping[str, Any],
     asking: Asking,
     *,
+    controls: Sequence[ControlReader] = (),
     out: Path | None = None,
-    say: Callable[[str, int, int], None] = lambda doing, done, of: None,
+    say: Say = lambda doing, done, of: None,
 ) -> dict[str, Any]:
     """Train X-Pool on the training documents of some tasks, and rank with it and its rivals.
 
@@ -116,40 +108,21 @@ def study(
         recipe: of the training.
         settings: of ``xpool``.
         asking: the rest.
+        controls: give landmarks to the same experiment: rows ``NAME@random`` and so on, compared
+            with the control's own first stage. Of the heads asked for they have as many as divide
+            both that number and their width.
         out: the first seed's pooling is written here, for ``milepost.pooling.load``.
         say: told what is done, how far, of how much.
 
     Returns:
-        For ``--json``: ``rows`` (see ``records``), ``ceiling``, counts, the last losses.
+        For ``--json``: ``rows`` (see ``records``), ``ceiling``, counts, the last losses; rows of
+        controls are marked ``control``, and their first stage has a ``ceiling`` of its own.
 
     Raises:
         InputError: tasks that cannot be read, or too little to learn from.
     """
-    taught = read(
-        folders,
-        "train",
-        encoder,
-        documents=asking.train_documents,
-        questions=asking.train_questions,
-        allow_nc=asking.allow_nc,
-        say=lambda task, done, of: say(f"reading {task} (train)", done, of),
-    )
-    asked = read(
-        folders,
-        asking.split,
-        encoder,
-        questions=asking.questions,
-        say=lambda task, done, of: say(f"reading {task} ({asking.split})", done, of),
-    )
-    pools, losses = [], []
-    for seed in asking.seeds:
-
-        def told(step: int, _: float, seed: int = seed) -> None:
-            say(f"training, seed {seed}", step, recipe.steps)
-
-        made, some = train(taught, recipe, seed, settings=settings, say=told)
-        pools.append(made.reference())
-        losses.append(float(np.mean(some[-10:])))
+    taught, asked = _collections(folders, encoder, asking, say)
+    pools, losses = _trained(taught, recipe, settings, asking.seeds, say)
     if out is not None:
         pools[0].save(out)
     begun = pooling.get("xpool", **settings)
@@ -160,12 +133,13 @@ def study(
         Second("xpool for another question", pools, recipe.against, others=True),
     ]
     say("ranking", 0, len(seconds))
-    rows = ranked(asked, seconds, asking.keep)
-    hurt = (
-        ranked(spliced(asked, taught.states, asking.splice), seconds, asking.keep)
-        if asking.splice
-        else []
-    )
+    rows = _measured(taught, asked, seconds, asking)
+    for control in controls:
+
+        def told(doing: str, done: int, of: int, name: str = control.name) -> None:
+            say(f"{name}: {doing}", done, of)
+
+        rows += _of_control(folders, control, recipe, settings, asking, told)
     return {
         "tasks": list(dict.fromkeys(asked.tasks)),
         "documents": len(asked.lengths),
@@ -176,8 +150,83 @@ def study(
         "keep": asking.keep,
         "ceiling": ceiling(asked, asking.keep),
         "last losses": losses,
-        "rows": records(asked, rows, hurt),
+        "rows": rows,
     }
+
+
+def _of_control(
+    folders: Sequence[Path],
+    control: ControlReader,
+    recipe: Recipe,
+    settings: Mapping[str, Any],
+    asking: Asking,
+    say: Say,
+) -> list[dict[str, Any]]:
+    """The first stage and those of ``CONTROLLED`` on landmarks of an encoder that knows nothing."""
+    taught, asked = _collections(folders, control, asking, say)
+    heads = math.gcd(settings.get("heads", 1), taught.states.shape[1])
+    pools, _ = _trained(taught, recipe, {**settings, "heads": heads}, asking.seeds, say)
+    best, trained = CONTROLLED
+    seconds = [Second(best, [PLAIN[best]]), Second(trained, pools, recipe.against)]
+    rows = _measured(taught, asked, seconds, asking)
+    rows[0]["ceiling"] = ceiling(asked, asking.keep)
+    return [{**row, "name": f"{row['name']}@{control.name}", "control": True} for row in rows]
+
+
+def _collections(
+    folders: Sequence[Path], reader: Reader, asking: Asking, say: Say
+) -> tuple[Landmarked, Landmarked]:
+    """What is learned from, and what is asked."""
+    taught = read(
+        folders,
+        "train",
+        reader,
+        documents=asking.train_documents,
+        questions=asking.train_questions,
+        allow_nc=asking.allow_nc,
+        say=lambda task, done, of: say(f"reading {task} (train)", done, of),
+    )
+    asked = read(
+        folders,
+        asking.split,
+        reader,
+        questions=asking.questions,
+        say=lambda task, done, of: say(f"reading {task} ({asking.split})", done, of),
+    )
+    return taught, asked
+
+
+def _trained(
+    taught: Landmarked,
+    recipe: Recipe,
+    settings: Mapping[str, Any],
+    seeds: Sequence[int],
+    say: Say,
+) -> tuple[list[Pool], list[float]]:
+    """The pooling of each seed, and its mean loss over the last ten steps."""
+    pools, losses = [], []
+    for seed in seeds:
+
+        def told(step: int, _: float, seed: int = seed) -> None:
+            say(f"training, seed {seed}", step, recipe.steps)
+
+        made, some = train(taught, recipe, seed, settings=settings, say=told)
+        pools.append(made.reference())
+        losses.append(float(np.mean(some[-10:])))
+    return pools, losses
+
+
+def _measured(
+    taught: Landmarked, asked: Landmarked, seconds: Sequence[Second], asking: Asking
+) -> list[dict[str, Any]]:
+    """Records of the first stage and of all second ones, spliced documents beside them."""
+    rows = ranked(asked, seconds, asking.keep)
+    hurt = (
+        ranked(spliced(asked, taught.states, asking.splice), seconds, asking.keep)
+        if asking.splice
+        else []
+    )
+    return records(asked, rows, hurt)
 
 
 def first_stage(data: Landmarked) -> NDArray[np.float32]:
@@ -265,81 +314,6 @@ def ceiling(data: Landmarked, most: int) -> float:
     kept = candidates(first_stage(data), most)
     found = np.take_along_axis(kept, data.answers[:, None], axis=1)[:, 0]
     return mean_over_tasks(by_task(data, found.astype(np.float64)))[0]
-
-
-def by_task(data: Landmarked, values: NDArray[np.float64]) -> dict[str, Values]:
-    """A figure of every question as ``evaluate.statistics`` reads it: clusters are documents."""
-    found: dict[str, tuple[list[float], list[str]]] = {}
-    for task, answer, value in zip(data.tasks, data.answers, values, strict=True):
-        some = found.setdefault(task, ([], []))
-        some[0].append(float(value))
-        some[1].append(data.documents[answer])
-    return dict(found)
-
-
-def records(
-    data: Landmarked, rows: Sequence[Row], hurt: Sequence[Row] = ()
-) -> list[dict[str, Any]]:
-    """What is printed of the rows: means over tasks with intervals, differences to the first.
-
-    Args:
-        data: what was asked.
-        rows: of ``ranked``, the first stage in front.
-        hurt: the same rows with foreign landmarks spliced in.
-    """
-    base = by_task(data, rows[0].figures["mrr"])
-    differences = corrected(
-        {
-            row.name: over_tasks(
-                {
-                    task: (values, base[task][0], clusters)
-                    for task, (values, clusters) in by_task(data, row.figures["mrr"]).items()
-                }
-            )
-            for row in rows[1:]
-        }
-    )
-    found = []
-    for number, row in enumerate(rows):
-        record: dict[str, Any] = {"name": row.name}
-        for name in FIGURES:
-            values = by_task(data, row.figures[name])
-            record[name] = mean_over_tasks(values)
-            record[f"{name} of tasks"] = {
-                task: float(np.mean(some)) for task, (some, _) in values.items()
-            }
-        if row.name in differences:
-            one = differences[row.name]
-            record["over the first"] = {
-                "mrr": (one.mean, one.low, one.high),
-                "verdict": one.verdict,
-            }
-        if hurt:
-            spliced = by_task(data, hurt[number].figures["mrr"])
-            record["mrr spliced"] = mean_over_tasks(spliced)
-        record |= {"mrr of seeds": row.seeds, "milliseconds": round(row.milliseconds, 3)}
-        found.append(record)
-    return found
-
-
-def table(found: Sequence[Mapping[str, Any]]) -> str:
-    """The records as lines for people, figures in points of 100."""
-    head = ["", *FIGURES, "95 % of MRR", "over the first", "spliced", "ms"]
-    lines = [head]
-    for record in found:
-        low, high = (100 * value for value in record["mrr"][1:])
-        line = [record["name"], *(f"{100 * record[name][0]:.1f}" for name in FIGURES)]
-        line.append(f"{low:.1f} to {high:.1f}")
-        over = record.get("over the first")
-        line.append(f"{100 * over['mrr'][0]:+.1f} {over['verdict']}" if over else "–")
-        line.append(f"{100 * record['mrr spliced'][0]:.1f}" if "mrr spliced" in record else "–")
-        line.append(f"{record['milliseconds']:.1f}")
-        lines.append(line)
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]).rstrip()
-        for line in lines
-    )
 
 
 def _row(name: str, ranks: Sequence[NDArray[np.float64]], milliseconds: float) -> Row:

@@ -11,11 +11,14 @@ import copy
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path as FilePath
 
 import torch
 from torch import Tensor
 
+from milepost.lab.control_readers import ControlReader
+from milepost.lab.stitch_controls import of_bytes
 from milepost.lab.stitch_material import (
     Material,
     Plan,
@@ -24,8 +27,9 @@ from milepost.lab.stitch_material import (
     read_held,
     recall,
 )
-from milepost.lab.stitch_outcome import MAIN, Descendant, Outcome
+from milepost.lab.stitch_outcome import CONTROL, MAIN, Descendant, Outcome
 from milepost.lab.stitch_training import Schedule, distil, inherit_tables, train_paths
+from milepost.lab.untrained import untrained
 from milepost.model.bert import Bert
 from milepost.model.landmark_encoder import LandmarkEncoder
 from milepost.model.special import TOKENIZER
@@ -45,6 +49,7 @@ def run(
     plan: Plan | None = None,
     *,
     seeds: int = 1,
+    controls: Sequence[ControlReader] = (),
     out: FilePath | None = None,
     progress: Callable[[str, int, int], object] = lambda *_: None,
 ) -> Outcome:
@@ -59,6 +64,9 @@ def run(
         text: any file that can be read.
         plan: sizes; None for the default.
         seeds: how often, with other weights and draws.
+        controls: the arm ``control``: where ``random`` is among them the sizes of each seed's pool
+            with random weights, tables as well; the others as they are, which is the same for
+            every seed.
         out: folder for the pool of the first seed, with the ancestor's tokenizer beside it.
         progress: called with what is done, how much of it, and of how much.
 
@@ -74,11 +82,12 @@ def run(
     costs: dict[str, float] = {"ancestor": _ancestor_cost(shared)}
     updates: dict[str, float] = {}
     names: tuple[str, ...] = ()
+    random = any(control.name == "random" for control in controls)
     for seed in range(seeds):
         one = _Seed(shared, plan, seed)
-        for number, (arm, each) in enumerate(one.arms()):
+        for number, (arm, each) in enumerate(one.arms(random)):
             found.extend(each)
-            progress(f"seed {seed}, {arm}", number + 1, 2 * len(STARTS) + 5)
+            progress(f"seed {seed}, {arm}", number + 1, 2 * len(STARTS) + 5 + random)
         if out is not None and seed == 0:
             save_pool(one.pool, out)
             shared.ancestor.tokenizer.save(str(out / TOKENIZER))
@@ -89,6 +98,10 @@ def run(
             costs[name] = costs.get(name, 0.0) + cost / seeds
         for name, count in one.updates.items():
             updates[name] = updates.get(name, 0.0) + count / seeds
+    for control in controls:
+        if control.name != "random":
+            progress(f"control, {control.name}", 0, 1)
+            found.append(of_bytes(control, shared))
     mean = torch.stack(matrices).mean(0)
     return Outcome(
         descendants=tuple(found),
@@ -123,8 +136,12 @@ class _Seed:
         self.updates: dict[str, float] = {}
         self.pool = self._fresh()
 
-    def arms(self) -> Iterator[tuple[str, list[Descendant]]]:
-        """Each arm and its descendants, in the order in which they are trained."""
+    def arms(self, control: bool) -> Iterator[tuple[str, list[Descendant]]]:
+        """Each arm and its descendants, in the order in which they are trained.
+
+        Args:
+            control: with the sizes of the pool untrained.
+        """
         shared, plan = self._shared, self._plan
         lessons, space = shared.lessons, shared.space
         maps = {}
@@ -163,6 +180,10 @@ class _Seed:
         for path in train_paths(pool, exits, lessons, space, schedule):
             self._count("early exit", path, 1)
         yield "early exit", self._measured("early exit", pool, exits)
+        if control:
+            pool = untrained(self._fresh(), self._seed)
+            rows = self._measured(CONTROL, pool, list(pool.sizes.values()))
+            yield CONTROL, [replace(row, name=f"{row.name}@random") for row in rows]
 
     def matrix(self) -> tuple[tuple[str, ...], Tensor]:
         """Recall of every pair of the pool's descendants: documents by the row."""

@@ -77,6 +77,7 @@ class Material:
         ancestor: the checkpoint.
         lessons: to train on.
         held: batches of held-out windows, and their sentences alone.
+        words: of each held-out window its sentences, as the tokenizer spells what is read of them.
         truth: ``(n, NEAREST)``: what the ancestor finds for each held-out sentence.
         space: of all descendants.
         wanted: ``(n, wide)`` the ancestor's landmarks in it.
@@ -85,6 +86,7 @@ class Material:
     ancestor: Checkpoint
     lessons: Sequence[Lesson]
     held: tuple[Sequence[Batch], Batch]
+    words: Sequence[Sequence[str]]
     truth: Tensor
     space: Space
     wanted: Tensor
@@ -117,10 +119,15 @@ def material(ancestor: Path, text: Path, plan: Plan) -> Material:
     tested = pieces[_HELD_OUT - 1 :: _HELD_OUT]
     numbers = [n for _, first, last in tested for n in range(first, last)]
     held = batches(tested), queries_of([held_text.sentence(n) for n in numbers], *special)
+    words = [
+        [opened.tokenizer.decode(held_text.sentence(n).tolist()) for n in range(first, last)]
+        for _, first, last in tested
+    ]
     lessons = [lesson(opened.model, batch, plan.depth) for batch in learned]
     space = space_of(lessons, plan.wide)
     documents, questions = read_held(opened.model, held)
-    return Material(opened, lessons, held, nearest(documents, questions), space, space(documents))
+    truth = nearest(documents, questions)
+    return Material(opened, lessons, held, words, truth, space, space(documents))
 
 
 def _beginning(tokenizer: Tokenizer, text: str, sentences: int) -> Text:

@@ -11,6 +11,12 @@ from milepost.model.stitch.starts import STARTS
 MAIN = "least_squares"
 """What the stitches of the arm ``pool`` begin with."""
 
+CONTROL = "control"
+"""The arm of what knows nothing."""
+
+ARMS = "pool", "alone", "early exit", CONTROL
+"""Those that a table of sizes shows."""
+
 
 @dataclass(frozen=True, slots=True)
 class Descendant:
@@ -18,13 +24,15 @@ class Descendant:
 
     Attributes:
         arm: ``pool``, ``early exit`` or ``alone``; ``start:KIND`` before the paths are trained and
-            ``random``, ``transpose`` … after.
-        name: of its path.
+            ``random``, ``transpose`` … after; ``control`` for what knows nothing.
+        name: of its path; of a control ``PATH@random``, ``bytes@nonsense`` or
+            ``bytes@hierarchical``.
         seed: of the run.
         parameters: that it runs, its table's included.
         operations: on one window, by formula.
         milliseconds: of one window on this machine, median.
-        agreement: mean cosine of its landmarks with the ancestor's, in the space that they share.
+        agreement: mean cosine of its landmarks with the ancestor's, in the space that they share;
+            None where they share none.
         recall: share of the ancestor's ten nearest among its own.
     """
 
@@ -34,7 +42,7 @@ class Descendant:
     parameters: int
     operations: int
     milliseconds: float
-    agreement: float
+    agreement: float | None
     recall: float
 
 
@@ -72,10 +80,11 @@ def mean_over_seeds(outcome: Outcome, arms: Sequence[str]) -> Iterator[tuple[Des
                 rows.setdefault(each.name, []).append(each)
         for held in rows.values():
             recalls = [each.recall for each in held]
+            agreements = _agreements(held)
             mean = replace(
                 held[0],
                 milliseconds=statistics.fmean(each.milliseconds for each in held),
-                agreement=statistics.fmean(each.agreement for each in held),
+                agreement=statistics.fmean(agreements) if agreements else None,
                 recall=statistics.fmean(recalls),
             )
             yield mean, statistics.pstdev(recalls)
@@ -95,6 +104,11 @@ class StartTold:
     after: tuple[float, float]
 
 
+def _agreements(rows: Sequence[Descendant]) -> list[float]:
+    """Of those that share the ancestor's space."""
+    return [each.agreement for each in rows if each.agreement is not None]
+
+
 def starts_of(outcome: Outcome) -> Iterator[StartTold]:
     """Every start of an outcome; the narrow and the wide encoder, without a stitch, left out."""
 
@@ -105,7 +119,7 @@ def starts_of(outcome: Outcome) -> Iterator[StartTold]:
             if each.arm == arm and each.name not in ("narrow", "wide")
         ]
         return (
-            statistics.fmean(each.agreement for each in rows),
+            statistics.fmean(_agreements(rows)),
             statistics.fmean(each.recall for each in rows),
         )
 

@@ -8,7 +8,7 @@ from milepost._optional import require
 from milepost.errors import InputError
 from milepost.lab.stitch_outcome import Outcome, mean_over_seeds
 
-_ARMS = {"pool": "o", "alone": "s", "early exit": "^"}
+_ARMS = {"pool": "o", "alone": "s", "early exit": "^", "control": "x"}
 
 
 def check(path: Path) -> None:

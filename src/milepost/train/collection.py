@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from milepost.encoder import Encoder
 from milepost.search.lexical import bm25, question_terms, rarity, terms
 from milepost.train.made import Source
-from milepost.types import Span
+from milepost.types import Reader, Span
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class Sentences:
         return sorted(found)
 
 
-def sentences_of(source: Source, encoder: Encoder) -> Sentences:
+def sentences_of(source: Source, encoder: Reader) -> Sentences:
     """Read a document."""
     marks = encoder.encode(source.document)
     text = source.document.text

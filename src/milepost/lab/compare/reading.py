@@ -18,6 +18,7 @@ from milepost.errors import InputError, MissingExtra, ModelError
 from milepost.evaluate.embedders.choose import minilm_folder
 from milepost.evaluate.embedders.fingerprints import fingerprint
 from milepost.lab.compare.states import States, kept
+from milepost.lab.untrained import untrained
 from milepost.model.checkpoint import Checkpoint, open_checkpoint
 from milepost.model.light import Light
 from milepost.model.release import window_sizes
@@ -36,7 +37,6 @@ CHECKPOINT = "checkpoint"
 
 _WINDOW = WindowSize()  # where a checkpoint does not say how long its windows are
 _TOKENS = 4096  # of a batch of windows
-_DEVIATION = 0.02  # of random weights, as BERT begins
 
 
 def model_folder(given: str | None) -> str:
@@ -119,13 +119,7 @@ class TokenReader:
     def random(self, seed: int = 0) -> TokenReader:
         """The same network with random weights: what is left when nothing was learnt."""
         twin: TokenReader = copy.copy(self)
-        twin._model = copy.deepcopy(self._model)
-        spread = torch.Generator().manual_seed(seed)
-        for name, weight in twin._model.named_parameters():
-            if weight.dim() > 1:
-                weight.normal_(0.0, _DEVIATION, generator=spread)
-            else:
-                weight.fill_(0.0 if name.endswith("bias") else 1.0)
+        twin._model = untrained(self._model, seed)
         twin.identity = f"random {seed} {self.identity}"
         return twin
 
