@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from milepost.encoder import Encoder, load
 from milepost.errors import IndexBusy, InputError, MilepostError, StorageFull, StoreError, nearest
 from milepost.intake import absolute, entry, found, hashed, signature
+from milepost.reranker import Reranker
 from milepost.search import Answer, question_terms, search
 from milepost.search.ranking import Ranking
 from milepost.store import DocumentInfo, Store, open_store
@@ -85,6 +86,10 @@ class Index:
     @cached_property
     def _ranking(self) -> Ranking:
         return Ranking.read(self.model.manifest.fusion, self.model.folder)
+
+    @cached_property
+    def _reranker(self) -> Reranker | None:
+        return Reranker.of(self.model)
 
     def add(
         self,
@@ -285,6 +290,7 @@ class Index:
             question_terms(question),
             familiarity=self.model.familiarity(question),
             ranking=self._ranking,
+            reranker=self._reranker and self._reranker.about(question),
             k=k,
             budget=budget,
             tokens=self.model.count_tokens,
