@@ -16,10 +16,10 @@ from random import Random
 import numpy as np
 
 from milepost.engine.tokenizer import Tokenizer
+from milepost.evaluate.tasks.reading import objects
 from milepost.model import export, load_checkpoint
 from milepost.text import split
 from milepost.train.batches import assemble
-from milepost.train.data import read_lines
 from milepost.windows import WindowSize, plan
 
 
@@ -28,7 +28,7 @@ def calibration(shared: Path, tokenizer: Tokenizer, batches: int = 60) -> list[d
     random = Random(3)
     texts = []
     for path in sorted((shared / "corpus").glob("*.jsonl.gz")):
-        rows = [row for row in read_lines(path) if row["split"] == "train"]
+        rows = [row for row in objects(path) if row["split"] == "train"]
         texts += [row["text"] for row in random.sample(rows, 12)]
     feeds = []
     for _ in range(batches):

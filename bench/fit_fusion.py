@@ -22,11 +22,12 @@ import torch
 
 import milepost
 from milepost.evaluate.metrics import evidence_found
+from milepost.evaluate.tasks.reading import objects
 from milepost.search import question_terms
 from milepost.search.fusion import SIGNALS, Fusion, curves, fuse, measure, standard
 from milepost.search.passages import within
 from milepost.search.scope import Scope, gather
-from milepost.train.data import NON_COMMERCIAL, held_out, read_lines
+from milepost.train.data import NON_COMMERCIAL, held_out
 
 TASKS = ("written", "squad_articles", "covid_papers", "trials", "meetings")
 HOLD_OUT = 0.12
@@ -52,13 +53,13 @@ def cases(shared: Path, model: milepost.Encoder, split: str, documents: int) -> 
     found: list[Case] = []
     for task in (*TASKS, "multilingual"):
         asked: dict[str, list[dict]] = {}
-        for row in read_lines(shared / "tasks" / task / "questions.jsonl.gz"):
+        for row in objects(shared / "tasks" / task / "questions.jsonl.gz"):
             kept = split == "dev" or task == "multilingual" or held_out(row["document"], HOLD_OUT)
             if row["split"] == split and kept:
                 asked.setdefault(row["document"], []).append(row)
         chosen = sorted(asked)
         chosen = set(chosen[:: -(-len(chosen) // documents)])
-        for document in read_lines(shared / "tasks" / task / "documents.jsonl.gz"):
+        for document in objects(shared / "tasks" / task / "documents.jsonl.gz"):
             licence = str(document.get("meta", {}).get("licence", ""))
             closed = split == "train" and NON_COMMERCIAL.search(licence)
             if document["id"] not in chosen or closed:

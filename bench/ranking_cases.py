@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import milepost
+from milepost.evaluate.tasks.reading import objects
 from milepost.intake import entry
 from milepost.reranker import Reranker
 from milepost.search import question_terms
@@ -18,7 +19,7 @@ from milepost.search.fusion import Fusion, fuse
 from milepost.search.ranking import CLOSELY, Ranked, Ranking
 from milepost.search.scope import gather
 from milepost.search.searcher import again_of
-from milepost.train.data import NON_COMMERCIAL, held_out, read_lines
+from milepost.train.data import NON_COMMERCIAL, held_out
 
 TASKS = {
     "written": 2.0,
@@ -73,7 +74,7 @@ def load(
 ) -> tuple[list[dict], dict]:
     """Documents and their questions of a split; of training only what the encoder has not seen."""
     asked: dict[str, list[dict]] = {}
-    for row in read_lines(shared / "tasks" / task / "questions.jsonl.gz"):
+    for row in objects(shared / "tasks" / task / "questions.jsonl.gz"):
         if row["split"] != split:
             continue
         if split != "train" or fresh(row["document"], task, twin):
@@ -81,7 +82,7 @@ def load(
     chosen = sorted(asked)
     kept = set(chosen[:: max(1, -(-len(chosen) // documents))])
     texts = []
-    for row in read_lines(shared / "tasks" / task / "documents.jsonl.gz"):
+    for row in objects(shared / "tasks" / task / "documents.jsonl.gz"):
         licence = str(row.get("meta", {}).get("licence", ""))
         if row["id"] in kept and not (split == "train" and NON_COMMERCIAL.search(licence)):
             texts.append(row)

@@ -18,7 +18,8 @@ import gzip
 import json
 from pathlib import Path
 
-from milepost.train.data import held_out, read_lines
+from milepost.evaluate.tasks.reading import objects
+from milepost.train.data import held_out
 from ranking_cases import HOLD_OUT, twin_of
 
 TASKS = ("written", "squad_articles", "covid_papers", "trials", "meetings")
@@ -75,8 +76,8 @@ every = {steps}
 
 def halve(shared: Path, task: str, out: Path) -> None:
     """A task of each twin: the training documents that are its own, and the development ones."""
-    texts = list(read_lines(shared / "tasks" / task / "documents.jsonl.gz"))
-    rows = list(read_lines(shared / "tasks" / task / "questions.jsonl.gz"))
+    texts = list(objects(shared / "tasks" / task / "documents.jsonl.gz"))
+    rows = list(objects(shared / "tasks" / task / "questions.jsonl.gz"))
     for twin in (0, 1):
         own = [
             row

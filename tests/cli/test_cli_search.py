@@ -203,7 +203,9 @@ def test_in_refuses_a_name_that_means_nothing(cli, model, db):
     """A document that is not there is an error, not an empty answer."""
     result = cli("search", "bees", "--db", db, "--in", "golf.txt", *model)
     assert result.exit_code == 2
-    assert result.stderr == "milepost: no document is named golf.txt; see: milepost info\n"
+    assert result.stderr == (
+        "milepost: no document is named golf.txt; did you mean 'gold.txt'? see: milepost info\n"
+    )
 
 
 def test_an_empty_path_is_not_the_current_folder(cli, model):

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
 
 from milepost.errors import InputError, MissingExtra
 from milepost.evaluate import session as room
-from milepost.evaluate.session import Session, check_metric, check_output, check_plots, data_folder
+from milepost.evaluate.session import Session, check_metric, check_plots, data_folder
 from milepost.evaluate.standard import SETS
 from milepost.evaluate.tasks.shared import SPAN_TASKS, TEST_ONLY
 
@@ -121,19 +120,6 @@ def test_metrics_are_those_that_will_be_measured():
         check_metric("recall@800", [80], ["document"])
     with pytest.raises(InputError, match=r"ndcg@10.*--setting collection"):
         check_metric("ndcg@10", [60], ["document"])
-
-
-def test_a_file_that_cannot_be_written_is_told_early(tmp_path):
-    """The check makes the folder, keeps a file that is there, and leaves none behind."""
-    new, old = tmp_path / "new" / "a.html", tmp_path / "old.html"
-    old.write_text("old")
-    check_output(new)
-    check_output(old)
-    assert list(new.parent.iterdir()) == []
-    assert old.read_text() == "old"
-    for wrong in (tmp_path, old / "a.html"):
-        with pytest.raises(InputError, match=rf"{re.escape(str(wrong))} cannot be written: \w+"):
-            check_output(wrong)
 
 
 def test_missing_plots_are_told_early(tmp_path, monkeypatch):

@@ -7,9 +7,10 @@ torch = pytest.importorskip("torch", reason="needs the train extra")
 
 from milepost import pooling  # noqa: E402
 from milepost.errors import InputError  # noqa: E402
+from milepost.lab import pool_protocol  # noqa: E402
 from milepost.lab.byte_training import Recipe, bits_per_gap_byte, pretrain  # noqa: E402
 from milepost.lab.controls import KINDS, control_encoder  # noqa: E402
-from milepost.lab.corpora import ToyLanguage, nonsense  # noqa: E402
+from milepost.lab.corpora import ToyLanguage, nonsense, permuted  # noqa: E402
 from milepost.lab.pool_protocol import (  # noqa: E402
     CONTROLS,
     Protocol,
@@ -100,6 +101,28 @@ def test_tuning_learns_what_it_was_shown():
     examples = agreement(0, 16, 0)
     right = tuned_accuracy(made(SMALL, 0), examples, examples, steps=80, rate=5e-3, seed=0)
     assert np.mean(right) > 0.9
+
+
+def test_neither_examples_nor_questions_stand_in_a_text_of_pre_training(monkeypatch):
+    """With the sizes of the defaults, where a fifth of those well formed would by chance."""
+    read = []
+
+    def spied(data, recipe, seed, begun=None):
+        read.extend([] if begun else [data])
+        return pretrain(data, recipe, seed, begun=begun)
+
+    monkeypatch.setattr(pool_protocol, "pretrain", spied)
+    protocol = Protocol(Recipe(SMALL, steps=1, batch=2, window=64), steps=1)
+    matrix(protocol)
+    count = protocol.examples + protocol.questions
+    for language in range(protocol.languages):
+        stop = ToyLanguage(language).stop
+        asked = {one.text for one in agreement(language, count, 1000) if one.agrees}
+        drawn, own = source_text(f"language {language}", protocol.size), read[language]
+        assert len(asked & {one + stop for one in drawn.decode().split(stop)}) > 20
+        assert len(own) >= protocol.size
+        assert not asked & {one + stop for one in own.decode().split(stop)}
+        assert permuted(own) in read[2:]
 
 
 @pytest.mark.parametrize("task", ["agreement", "rebuild"])

@@ -1,6 +1,7 @@
 """What is done is not done again, whatever stopped the rest."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,13 +13,15 @@ pytestmark = pytest.mark.torch
 pytest.importorskip("torch", reason="needs the train extra")
 
 from milepost.errors import InputError  # noqa: E402
+from milepost.lab.compare import session as sessions  # noqa: E402
 from milepost.lab.compare.book import ACCURACY, Asked, Book  # noqa: E402
 from milepost.lab.compare.images import Measure  # noqa: E402
 from milepost.lab.compare.reading import TokenReader  # noqa: E402
 from milepost.lab.compare.recipe import Recipe  # noqa: E402
-from milepost.lab.compare.rows import rows_of  # noqa: E402
+from milepost.lab.compare.rows import read_row, rows_of  # noqa: E402
 from milepost.lab.compare.session import Session  # noqa: E402
 
+RESULTS = Path(__file__).resolve().parents[2] / "bench" / "results"
 RECIPE = Recipe(steps=6, batch=12, rate=3e-3, width=16)
 ROWS = rows_of("mean,attention", controls=False)
 
@@ -74,6 +77,27 @@ def test_another_recipe_or_material_makes_runs_again(reader):
     assert [(run.row, run.seed) for run in book.runs] == [("attention", 0), ("mean", 1)]
     session(reader, book, [small_task(count=19)]).run(ROWS[:1], [0])
     assert [(run.row, len(run.figures["first"])) for run in book.runs] == [("mean", 19)]
+
+
+def test_an_operator_that_changed_is_made_again_and_no_other(reader, monkeypatch):
+    """Its runs by the older code leave the book whatever their seed: no mean mixes the two."""
+    book = Book()
+    session(reader, book).run(ROWS, [0, 1])
+    before = {(run.row, run.seed): run.key for run in book.runs}
+    monkeypatch.setitem(sessions._REVISIONS, "mean", 1)
+    session(reader, book).run(ROWS, [1])
+    after = {(run.row, run.seed): run.key for run in book.runs}
+    assert set(after) == {("attention", 0), ("attention", 1), ("mean", 1)}
+    assert [place for place in after if after[place] != before[place]] == [("mean", 1)]
+
+
+def test_the_published_comparison_is_of_the_code_at_hand(reader):
+    """Whoever changes the recipe or an operator's revision makes bench/results again."""
+    book = Book(RESULTS / "pooling.jsonl.xz")
+    published = session(reader, book, recipe=Recipe())
+    assert book.runs
+    for run in book.runs:
+        assert published._key(read_row(run.row), run.task, run.seed) == run.key
 
 
 def test_tasks_that_train_alike_are_trained_once(reader):

@@ -125,7 +125,7 @@ def test_a_finished_run_has_nothing_left_to_do(
 
 
 def test_a_process_that_is_killed(home: Path, whole: dict[str, Any], tmp_path: Path) -> None:
-    """By SIGKILL, in the middle; another process goes on."""
+    """Another is refused beside it; by SIGKILL, in the middle, it ends, and another goes on."""
     code = (
         "from milepost.train import loop; loop.draw = lambda folder: []\n"
         "from milepost.cli import main; main()"
@@ -133,16 +133,39 @@ def test_a_process_that_is_killed(home: Path, whole: dict[str, Any], tmp_path: P
     out = tmp_path / "run"
     command = [sys.executable, "-c", code, "train", str(home / "run.toml"), "--out", str(out)]
     found = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+
+    def go_on() -> subprocess.CompletedProcess[str]:
+        return subprocess.run([*command, "--resume"], env=found, capture_output=True, text=True)
+
     with subprocess.Popen(command, env=found, stderr=subprocess.DEVNULL) as process:
         until = time.monotonic() + 120
         while not (out / "state.pt").exists() and time.monotonic() < until:
             assert process.poll() is None, "it ended before anything was saved"
             time.sleep(0.002)
+        process.send_signal(signal.SIGSTOP)  # it must not end before it was asked beside
+        refused = go_on()
         process.send_signal(signal.SIGKILL)
     assert process.returncode == -signal.SIGKILL
-    resumed = subprocess.run([*command, "--resume"], env=found, capture_output=True, check=False)
+    assert refused.returncode == 2
+    assert refused.stderr == (
+        f"milepost: {out} is being trained by process {process.pid}; "
+        "wait until it has ended, stop it, or give another --out\n"
+    )
+    resumed = go_on()
     assert resumed.returncode == 0, resumed.stderr
     assert left_by(out) == whole
+
+
+def test_of_two_that_find_an_empty_folder_one_begins(tmp_path: Path) -> None:
+    """The second is refused while the first is at it; a lock alone is no run, nor other files."""
+    first, second = (RunFolder(tmp_path / "run", resume=False) for _ in range(2))
+    with first.alone():
+        with pytest.raises(InputError, match=f"trained by process {os.getpid()};"), second.alone():
+            pytest.fail("both begin")
+        with pytest.raises(InputError, match="holds no run to go on with"):
+            RunFolder(tmp_path / "run", resume=True)
+    with RunFolder(tmp_path / "run", resume=False).alone():
+        assert (tmp_path / "run" / "lock").read_text() == str(os.getpid())
 
 
 def test_other_settings_or_data_are_named(home: Path, tmp_path: Path) -> None:
@@ -154,7 +177,8 @@ def test_other_settings_or_data_are_named(home: Path, tmp_path: Path) -> None:
     file = tmp_path / "run.toml"
     with pytest.raises(KeyboardInterrupt):
         train(read_config(file), stopped=lambda: True)
-    before = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "run").iterdir()}
+    files = [path for path in (tmp_path / "run").iterdir() if path.name != "lock"]
+    before = {path.name: path.stat().st_mtime_ns for path in files}
     with pytest.raises(InputError, match=r"holds a run already; go on with it by --resume"):
         train(read_config(file))
     kept = file.read_text()
@@ -168,7 +192,7 @@ def test_other_settings_or_data_are_named(home: Path, tmp_path: Path) -> None:
         pairs.write('{"query": "a cat", "passage": "A cat."}\n')
     with pytest.raises(InputError, match=r"the data file pairs.jsonl has changed"):
         train(read_config(file), resume=True)
-    after = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "run").iterdir()}
+    after = {path.name: path.stat().st_mtime_ns for path in files}
     assert after == before
     with pytest.raises(InputError, match=r"holds no run to go on with; leave --resume out"):
         train(read_config(file, out=tmp_path / "none"), resume=True)

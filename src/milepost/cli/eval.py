@@ -202,8 +202,9 @@ def evaluate(
         return show_names()
     if compare:
         return _compare(*compare, metric)
-    from milepost.evaluate.session import Session, check_metric, check_output, check_plots
+    from milepost.evaluate.session import Session, check_metric, check_plots
     from milepost.evaluate.types import SETTINGS
+    from milepost.evaluate.writing import check_output
 
     session = Session(
         tasks=_listed(tasks),
@@ -345,10 +346,11 @@ def _experiments(
 ) -> int:
     """Tables on stdout as Markdown; with --report the plots beside it."""
     from milepost.evaluate.experiments import as_markdown, plot
+    from milepost.evaluate.writing import write_text
 
     for outcome in session.outcomes(names, _told(settings)):
         click.echo(as_markdown(outcome))
         if report:
             path = report.with_name(f"{report.stem}-{outcome.name}.svg")
-            path.write_text(plot(outcome), encoding="utf-8")
+            write_text(path, plot(outcome))
     return 0

@@ -117,6 +117,7 @@ def power(
     from milepost.engine.folder import cache_folder
     from milepost.evaluate.experiments import plot
     from milepost.evaluate.experiments.outcome import as_markdown
+    from milepost.evaluate.writing import write_text
     from milepost.lab.power import report as reports
     from milepost.lab.power import sweeps
     from milepost.lab.power.speed import recorded
@@ -153,7 +154,7 @@ def power(
         lines = study(fleets, chosen, counter.steps_of("power"))
     outcome = reports.outcome(lines, across, known, fleet.policy)
     if report is not None:
-        report.write_text(plot(outcome), encoding="utf-8")
+        write_text(report, plot(outcome))
     if as_json:
         given = {
             "servers": servers,

@@ -75,12 +75,10 @@ def show(
     wanted = any(given is not None for given in (text, query, model, weights, out))
     found = _picture(pool, model, text, query, required=wanted)
     if out is not None and found is not None:
+        from milepost.evaluate.writing import write_text
         from milepost.lab.show import as_svg
 
-        try:
-            out.write_text(as_svg(found, f"{row.name}: {operator.equation}"), encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"{out} cannot be written: {error.strerror or error}") from error
+        write_text(out, as_svg(found, f"{row.name}: {operator.equation}"))
     if as_json:
         print_json(_record(pool, numbers, found))
         return 0

@@ -1,37 +1,39 @@
-"""The bar that shows how far reading and encoding have come."""
+"""Bars and lines on stderr that show how far something has come."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import PurePath
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 from milepost.cli.options import Settings
 from milepost.cli.screen import console, is_terminal, visible_name, width
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
+    from rich.progress import Progress, ProgressColumn, TaskID
 
     from milepost.index import Step
 
 
-class Bar:
-    """Draws on stderr from the first step on, if somebody looks at it.
+class Gauge:
+    """A bar on stderr from the first time that something is shown, if somebody looks at it.
 
-    Nothing is imported or drawn until there is something to encode, so a run that finds
-    everything unchanged pays nothing.
+    Nothing is imported or drawn before, so that a run with nothing to do pays nothing.
+
+    Args:
+        settings: of the program.
+        wanted: False draws nothing.
     """
 
-    def __init__(self, settings: Settings, *, as_json: bool = False) -> None:
+    def __init__(self, settings: Settings, *, wanted: bool = True) -> None:
         self._colour = settings.colour
-        self._wanted = not settings.quiet and not as_json and is_terminal(sys.stderr)
+        self._wanted = wanted and not settings.quiet and is_terminal(sys.stderr)
         self._drawn: tuple[Progress, TaskID] | None = None
-        self._pace = Pace()
 
-    def __enter__(self) -> Bar:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -43,36 +45,69 @@ class Bar:
         if self._drawn is not None:
             self._drawn[0].stop()
 
-    def __call__(self, step: Step) -> None:
-        """Show a step of ``Index.add``."""
+    def columns(self) -> Sequence[ProgressColumn]:
+        """What stands behind the bar."""
+        raise NotImplementedError
+
+    def show(self, doing: str, done: float, of: float | None, **fields: Any) -> None:
+        """Draw the bar.
+
+        Args:
+            doing: stands before it.
+            done: how much.
+            of: of how much; None where nobody knows. Another number begins the bar anew: time
+                left is that of this work alone.
+            fields: what the columns name.
+        """
         if not self._wanted:
             return
-        share, speed, left = self._pace.after(step, time.monotonic())
-        bar, task = self._drawn or self._start()
-        place = f"{step.number}/{step.documents} " if step.documents > 1 else ""
-        bar.update(
-            task,
-            completed=share,
-            description=place + visible_name(PurePath(step.name).name)[-30:],
-            speed=f"{speed:,.0f} sentences/s" if speed else "reading",
-            left=f"{clock(left)} left" if left is not None else "",
-        )
+        bar, task = self._drawn or self._start(doing, of, fields)
+        if bar.tasks[0].total != of:
+            bar.reset(task, total=of, description=doing, **fields)
+        bar.update(task, description=doing, completed=done, **fields)
 
-    def _start(self) -> tuple[Progress, TaskID]:
+    def _start(
+        self, doing: str, of: float | None, fields: dict[str, Any]
+    ) -> tuple[Progress, TaskID]:
         from rich.progress import BarColumn, Progress, TextColumn
 
         bar = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=24),
-            TextColumn("{task.percentage:>3.0f}%"),
-            TextColumn("{task.fields[speed]}"),
-            TextColumn("{task.fields[left]}"),
+            *self.columns(),
             console=console(self._colour, sys.stderr),
             transient=True,
         )
-        self._drawn = bar, bar.add_task("", total=1.0, speed="", left="")
+        self._drawn = bar, bar.add_task(doing, total=of, **fields)
         bar.start()
         return self._drawn
+
+
+class Bar(Gauge):
+    """How far reading and encoding have come."""
+
+    def __init__(self, settings: Settings, *, as_json: bool = False) -> None:
+        super().__init__(settings, wanted=not as_json)
+        self._pace = Pace()
+
+    def columns(self) -> Sequence[ProgressColumn]:
+        """Share, speed and time left."""
+        from rich.progress import TextColumn
+
+        texts = ("{task.percentage:>3.0f}%", "{task.fields[speed]}", "{task.fields[left]}")
+        return [TextColumn(text) for text in texts]
+
+    def __call__(self, step: Step) -> None:
+        """Show a step of ``Index.add``."""
+        share, speed, left = self._pace.after(step, time.monotonic())
+        place = f"{step.number}/{step.documents} " if step.documents > 1 else ""
+        self.show(
+            place + visible_name(PurePath(step.name).name)[-30:],
+            share,
+            1.0,
+            speed=f"{speed:,.0f} sentences/s" if speed else "reading",
+            left=f"{clock(left)} left" if left is not None else "",
+        )
 
 
 class Counter:

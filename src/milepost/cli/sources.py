@@ -18,6 +18,7 @@ from milepost.errors import (
     NewerSchema,
     StoreError,
     UnreadableFile,
+    nearest,
 )
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ def select(infos: Iterable[DocumentInfo], wanted: Sequence[str]) -> list[str]:
     """Find the documents that ``--in`` means: by name, path, folder, file name or pattern.
 
     Raises:
-        InputError: one of them means no document.
+        InputError: one of them means no document; with the file name that is nearest.
     """
     from milepost.intake import absolute
 
@@ -159,7 +160,8 @@ def select(infos: Iterable[DocumentInfo], wanted: Sequence[str]) -> list[str]:
             or (any(sign in want for sign in "*?[") and fnmatchcase(Path(name).name, want))
         ]
         if not found:
-            raise InputError(f"no document is named {want}", "see: milepost info")
+            near = nearest(Path(want).name, {Path(name).name for name in known})
+            raise InputError(f"no document is named {want}", f"{near}see: milepost info")
         chosen |= dict.fromkeys(found)
     return list(chosen)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import signal
-import sys
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
@@ -12,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from milepost.cli.options import Interrupted, Settings, common, say
-from milepost.cli.progress import clock
-from milepost.cli.screen import console, is_terminal, print_line, visible, visible_name
+from milepost.cli.progress import Gauge, clock
+from milepost.cli.screen import print_line, visible, visible_name
 from milepost.errors import MilepostError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from rich.progress import Progress, TaskID
+    from rich.progress import ProgressColumn
 
     from milepost.train.loop import Event
     from milepost.train.run import Trained
@@ -134,26 +133,20 @@ class Stop:
             say("stopping after this step; once more to stop at once")
 
 
-class Screen:
+class Screen(Gauge):
     """A bar on stderr if somebody looks at it, and lines for what should be read."""
 
     def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._wanted = not settings.quiet and is_terminal(sys.stderr)
-        self._drawn: tuple[Progress, TaskID] | None = None
+        super().__init__(settings)
+        self._quiet = settings.quiet
         self._loss = ""
 
-    def __enter__(self) -> Screen:
-        return self
+    def columns(self) -> Sequence[ProgressColumn]:
+        """Steps, the loss and time left."""
+        from rich.progress import MofNCompleteColumn, TextColumn
+        from rich.progress import TimeRemainingColumn as TimeLeft
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._drawn is not None:
-            self._drawn[0].stop()
+        return [MofNCompleteColumn(), TextColumn("{task.fields[loss]}"), TimeLeft()]
 
     def __call__(self, event: Event) -> None:
         """Show an event of the run."""
@@ -161,40 +154,19 @@ class Screen:
         if "loss" in line:
             self._loss = f"loss {line['loss']:.3f}"
         said = [event.warning, line.get("alarm")]
-        if not self._settings.quiet:
+        if not self._quiet:
             said += [event.note, _checked(line)]
         for words in filter(None, said):
             self._say(words)
-        if self._wanted and event.doing:
-            bar, task = self._drawn or self._start()
-            total = event.of or None
-            if bar.tasks[0].total != total:
-                bar.reset(task, total=total)  # time left is that of this work alone
+        if event.doing:
             shown = visible_name(event.doing)[-40:]
-            bar.update(task, description=shown, completed=event.done, loss=self._loss)
+            self.show(shown, event.done, event.of or None, loss=self._loss)
 
     def _say(self, words: str) -> None:
         if self._drawn is None:
             say(words)
         else:
             print_line(self._drawn[0].console, f"milepost: {visible(' '.join(words.split()))}")
-
-    def _start(self) -> tuple[Progress, TaskID]:
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-        from rich.progress import TimeRemainingColumn as TimeLeft
-
-        bar = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=24),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[loss]}"),
-            TimeLeft(),
-            console=console(self._settings.colour, sys.stderr),
-            transient=True,
-        )
-        self._drawn = bar, bar.add_task("", total=None, loss="")
-        bar.start()
-        return self._drawn
 
 
 def _checked(line: Mapping[str, Any]) -> str:

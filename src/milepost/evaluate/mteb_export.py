@@ -14,6 +14,7 @@ from typing import Any
 from milepost.errors import InputError
 from milepost.evaluate.metrics import AT_BUDGET, AT_RANK
 from milepost.evaluate.records import Record
+from milepost.evaluate.writing import write_text
 
 _MAIN = "ndcg@10"
 _META = "model_meta.json"
@@ -60,13 +61,7 @@ def export(
             files.append((at / f"{task}.json", _result(task, found, languages)))
         files.append((at / _META, _model(name, revision, tasks, languages)))
     for path, content in files:
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise InputError(
-                f"{path} cannot be written: {error.strerror or error}", "give another folder"
-            ) from error
+        write_text(path, json.dumps(content, indent=2) + "\n", "give another folder")
     return [path for path, _ in files]
 
 

@@ -23,6 +23,7 @@ from milepost.evaluate.tasks.shared import SPAN_TASKS, TEST_ONLY
 from milepost.evaluate.tuned import SHIPPED, read_tuned
 from milepost.evaluate.types import SETTINGS, Setting, Split, Task
 from milepost.evaluate.vectors import Vectors
+from milepost.evaluate.writing import check_output
 
 if TYPE_CHECKING:
     from milepost.evaluate.experiments import Outcome
@@ -199,25 +200,6 @@ def check_metric(name: str, budgets: Sequence[int], settings: Sequence[Setting])
             f"{name} is measured where documents are searched for", "add --setting collection"
         )
     return name
-
-
-def check_output(path: Path) -> None:
-    """See that a file can be written, before hours of measuring; nothing is left behind.
-
-    Raises:
-        InputError: it cannot.
-    """
-    there = path.exists()
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("ab"):
-            pass
-        if not there:
-            path.unlink()
-    except OSError as error:
-        raise InputError(
-            f"{path} cannot be written: {error.strerror or error}", "check the path and the disk"
-        ) from error
 
 
 def check_plots(path: Path) -> None:

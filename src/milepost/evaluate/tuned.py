@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from milepost.errors import InputError, UnreadableFile
+from milepost.evaluate.writing import write_text
 
 SCHEMA = "milepost-tuned/1"
 SHIPPED = Path(__file__).parent / "tuned.json"
@@ -85,11 +86,4 @@ def write_tuned(path: Path, tuned: Tuned) -> None:
     Raises:
         InputError: the file cannot be written.
     """
-    text = json.dumps({"schema": SCHEMA, **asdict(tuned)}, indent=1) + "\n"
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(
-            f"{path} cannot be written: {error.strerror or error}", "check the path and the disk"
-        ) from error
+    write_text(path, json.dumps({"schema": SCHEMA, **asdict(tuned)}, indent=1) + "\n")

@@ -14,7 +14,7 @@ from milepost.errors import InputError
 from milepost.model.bytes.encoder import TINY, ByteModel, ByteShape, made, padded_ids
 from milepost.model.bytes.span import corrupt, gaps_of, random_gaps
 from milepost.model.bytes.tokenizer import SENTINELS, encode, window_at
-from milepost.train.schedule import half_cosine
+from milepost.train.schedule import warmed
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +47,7 @@ class Recipe:
 
     def rate_at(self, step: int) -> float:
         """The learning rate of a step."""
-        warm = max(1, self.steps // 10)
-        if step < warm:
-            return self.rate * (step + 1) / warm
-        done = (step - warm) / max(1, self.steps - warm)
-        return self.rate * (0.1 + 0.9 * half_cosine(done))
+        return warmed(step, self.steps, max(1, self.steps // 10), self.rate, 0.1)
 
 
 def pretrain(

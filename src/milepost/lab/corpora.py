@@ -16,7 +16,7 @@ from milepost.errors import InputError
 from milepost.model.bytes.tokenizer import SENTINEL, SENTINELS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     import numpy as np
 
@@ -157,14 +157,16 @@ class ToyLanguage:
         words += [verb, *self._nominal(rng, int(rng.integers(2)))]
         return Sentence(self.space.join(words) + self.stop, agrees)
 
-    def text(self, size: int, seed: int = 0) -> bytes:
-        """At least ``size`` bytes of sentences, all of them well formed."""
+    def text(self, size: int, seed: int = 0, without: Collection[str] = ()) -> bytes:
+        """At least ``size`` bytes of sentences, all of them well formed and none of ``without``."""
         rng = _generator(seed)
         parts: list[str] = []
         held = 0
         while held < size:
-            parts.append(self.sentence(rng).text)
-            held += len(parts[-1])
+            sentence = self.sentence(rng).text
+            if sentence not in without:
+                parts.append(sentence)
+                held += len(sentence)
         return "".join(parts).encode()
 
     def _nominal(self, rng: np.random.Generator, count: int) -> Iterator[str]:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
-import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,13 +104,6 @@ class Pair:
     words: str = ""
     negatives: tuple[Text, ...] = ()
     weights: tuple[float, ...] = ()
-
-
-def read_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Objects of a gzipped JSON-lines file, one a line."""
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        for line in lines:
-            yield json.loads(line)
 
 
 def held_out(document: str, share: float) -> bool:

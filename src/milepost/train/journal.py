@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import IO, Any
 
 from milepost.errors import InputError, MilepostError
-from milepost.evaluate.tasks.reading import lines
+from milepost.evaluate.tasks.reading import objects
 
 
 class Journal:
@@ -101,7 +101,7 @@ class Journal:
 
     def rows(self) -> Iterator[Mapping[str, Any]]:
         """The rows that are written, in order."""
-        return (line.fields for line in lines(self.path))
+        return objects(self.path)
 
     def _resume(self, settings: Mapping[str, Any]) -> None:
         whole = self.record.read_bytes().rpartition(b"\n")[0] + b"\n"

@@ -7,7 +7,7 @@ the fusion weights.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from milepost.encoder import Encoder
 from milepost.engine.tokenizer import Tokenizer
+from milepost.evaluate.tasks.reading import objects
 from milepost.pooling import document_vector
-from milepost.train.data import NON_COMMERCIAL, held_out, read_lines, touched
+from milepost.train.data import NON_COMMERCIAL, held_out, touched
 from milepost.types import Span
 
 HOLD_OUT = 0.12
@@ -114,14 +115,14 @@ def gather(shared: Path, reader: Reader, say: Callable[[str], None]) -> LightMat
         _add_task(material, shared / "tasks" / task, reader, most)
         say(f"{task}: {len(material.texts)} texts, {len(material.asked)} questions so far")
     for path in sorted((shared / "corpus").glob("*.jsonl.gz")):
-        for row in read_lines(path):
+        for row in objects(path):
             if row["split"] == "train" and _allowed(row["id"], row["licence"]):
                 text = row["text"]
                 at = random.randrange(max(1, len(text) - _LETTERS_CORPUS))
                 begin = 0 if random.random() < 0.3 else text.rfind("\n", 0, at) + 1
                 material.texts.append(reader.read(text[begin : begin + _LETTERS_CORPUS])[0])
         say(f"{path.stem}: {len(material.texts)} texts so far")
-    queries = sorted({row["query"] for path in _pairs(shared) for row in read_lines(path)})
+    queries = sorted({row["query"] for path in _pairs(shared) for row in objects(path)})
     for taught in reader.questions(random.sample(queries, min(len(queries), _QUERIES))):
         material.questions.append(taught)
         material.asked.append(Asked("pairs", -1, ()))
@@ -139,13 +140,13 @@ def _allowed(document: str, licence: object) -> bool:
 
 
 def _add_task(material: LightMaterial, folder: Path, reader: Reader, most: int) -> None:
-    wanted: dict[str, list[dict[str, Any]]] = {}
-    for row in read_lines(folder / "questions.jsonl.gz"):
+    wanted: dict[str, list[Mapping[str, Any]]] = {}
+    for row in objects(folder / "questions.jsonl.gz"):
         if row["split"] == "train":
             wanted.setdefault(row["document"], []).append(row)
     words: list[str] = []
     read = 0
-    for row in read_lines(folder / "documents.jsonl.gz"):
+    for row in objects(folder / "documents.jsonl.gz"):
         if read == most or row["id"] not in wanted:
             continue
         if not _allowed(row["id"], row.get("meta", {}).get("licence", "")):

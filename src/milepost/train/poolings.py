@@ -18,7 +18,7 @@ from milepost.model.lmk_model import Granularity
 from milepost.model.long_bert import LongBert
 from milepost.model.readouts import Pooling, pooled_row
 from milepost.train.losses import info_nce
-from milepost.train.schedule import half_cosine
+from milepost.train.schedule import warmed
 
 Sentences = Sequence[Sequence[int]]
 """A text: token ids of each sentence, without special tokens."""
@@ -232,11 +232,8 @@ def order_of(count: int, batch: int, steps: int, seed: int) -> Iterator[list[int
 
 
 def rate_share(step: int, steps: int) -> float:
-    """The share of the highest rate: a linear warm-up, then a cosine."""
-    warm_up = max(1, steps // 10)
-    if step < warm_up:
-        return (step + 1) / warm_up
-    return half_cosine((step - warm_up) / max(1, steps - warm_up))
+    """The share of the highest rate: a linear warm-up over a tenth of the steps, then a cosine."""
+    return warmed(step, steps, max(1, steps // 10))
 
 
 def _batches(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:

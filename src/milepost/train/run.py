@@ -71,14 +71,19 @@ def train(
         stopped: asked after every step whether to save and stop.
 
     Raises:
-        InputError: data that cannot be used, a run that is there already, or one that was made
-            with other settings or data.
+        InputError: data that cannot be used, a run that is there already, one that was made with
+            other settings or data, or one that another process is at.
         ModelError: ``init`` cannot be opened or trained so.
         Halted: the disk is full or there is too little memory; go on with ``resume``.
         KeyboardInterrupt: ``stopped`` said so.
         MissingExtra: peft is not installed, and ``[lora]`` asks for it.
     """
     folder = RunFolder(config.out, resume=resume)
+    with folder.alone():
+        return _train(config, folder, tell, stopped)
+
+
+def _train(config: Config, folder: RunFolder, tell: Tell, stopped: Callable[[], bool]) -> Trained:
     with reproducible(config), memory("to begin"):
         tell(Event(f"opening {config.init}", 0, 0))
         checkpoint = opened(config)

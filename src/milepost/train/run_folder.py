@@ -6,6 +6,7 @@
     state.pt       all that the run goes on from: weights, optimiser, random numbers, position
     checkpoint/    the averaged weights, for ``milepost export``
     curves.svg, curves.png
+    lock           the number of the process that trains here
 
 A file is written under another name, made safe on the disk, and renamed; in ``checkpoint`` one file
 alone changes from one save to the next, the weights.
@@ -24,8 +25,9 @@ from typing import IO, Any
 import torch
 
 from milepost.errors import InputError, MilepostError
+from milepost.train.lock import held
 
-CHECKPOINT, STATE, LOG = "checkpoint", "state.pt", "log.jsonl"
+CHECKPOINT, STATE, LOG, LOCK = "checkpoint", "state.pt", "log.jsonl", "lock"
 _PART = ".part"
 _BEGIN = "begin again in another folder, by --out"
 
@@ -49,7 +51,7 @@ class RunFolder:
 
     def __init__(self, path: Path, *, resume: bool) -> None:
         self.path = path
-        there = path.is_dir() and any(path.iterdir())
+        there = path.is_dir() and any(file.name != LOCK for file in path.iterdir())
         if path.exists() and not path.is_dir():
             raise InputError(f"{path} is a file", "give another folder by --out")
         if resume and not (path / "config.toml").is_file():
@@ -64,6 +66,28 @@ class RunFolder:
             )
         with self._writing(path):
             path.mkdir(parents=True, exist_ok=True)
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep every other process from training here while this lasts.
+
+        Raises:
+            InputError: one does already.
+            Halted: the folder cannot be written.
+        """
+        with self._writing(self.path / LOCK) as path:
+            file = path.open("a+b", buffering=0)
+        with file, held(file.fileno()) as ours:
+            if not ours:
+                file.seek(0)
+                raise InputError(
+                    f"{self.path} is being trained by process {file.read().decode() or 'unknown'}",
+                    "wait until it has ended, stop it, or give another --out",
+                )
+            with self._writing(path):
+                file.truncate(0)
+                file.write(str(os.getpid()).encode())
+            yield
 
     def begin(self, config: str, facts: Mapping[str, Any]) -> None:
         """Write what the run is made from."""

@@ -8,11 +8,9 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from milepost._optional import require
-from milepost.errors import InputError
 from milepost.evaluate.report.arrange import clean
 from milepost.evaluate.statistics import Verdict
 
@@ -136,21 +134,6 @@ def shorten(name: str, most: int = 40) -> str:
     name = clean(name)
     half = (most - 1) // 2
     return name if len(name) <= most else f"{name[:half]}…{name[-(most - 1 - half) :]}"
-
-
-def write_drawing(path: Path, drawing: str) -> None:
-    """Write an SVG file, its folder made where it is missing.
-
-    Raises:
-        InputError: it cannot be written.
-    """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(drawing, encoding="utf-8")
-    except OSError as error:
-        raise InputError(
-            f"{path} cannot be written: {error.strerror or error}", "check the path and the disk"
-        ) from error
 
 
 def draw_lines(axes: Any, lines: Sequence[Line], x: Axis, y_title: str) -> None:

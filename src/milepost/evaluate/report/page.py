@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from milepost._optional import require
-from milepost.errors import InputError
 from milepost.evaluate.compare import Overall
 from milepost.evaluate.metrics import AT_BUDGET, AT_RANK, OF_DOCUMENTS
 from milepost.evaluate.records import Record
@@ -18,6 +17,7 @@ from milepost.evaluate.report.plots import Plot, drawn, plots
 from milepost.evaluate.report.table import MEAN, MISSING, of_run
 from milepost.evaluate.report.verdict import comparisons, p_value, paragraphs, signed_interval
 from milepost.evaluate.statistics import Difference
+from milepost.evaluate.writing import write_text
 
 GLOSSARY = {
     **{f"{name}@B": meaning for name, meaning in AT_BUDGET.items()},
@@ -45,14 +45,7 @@ def write_page(path: Path, records: Iterable[Record], *, ours: str, command: str
     Raises:
         InputError: as ``page``, or the file cannot be written.
     """
-    text = page(records, ours=ours, command=command)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(
-            f"{path} cannot be written: {error.strerror or error}", "check the path and the disk"
-        ) from error
+    write_text(path, page(records, ours=ours, command=command))
 
 
 def page(records: Iterable[Record], *, ours: str, command: str) -> str:

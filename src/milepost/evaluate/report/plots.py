@@ -28,12 +28,12 @@ from milepost.evaluate.report.drawing import (
     settings,
     shorten,
     svg,
-    write_drawing,
 )
 from milepost.evaluate.report.series import LEAST_DOCUMENTS, Point, by_length, by_position
 from milepost.evaluate.report.table import MEAN
 from milepost.evaluate.report.verdict import comparisons
 from milepost.evaluate.statistics import Difference
+from milepost.evaluate.writing import write_text
 
 BANDED = 2
 """Systems whose curves have bands, ours and its best rival: more bands hide each other."""
@@ -121,7 +121,7 @@ def write_plots(records: Iterable[Record], folder: Path, ours: str) -> list[Path
             for plot in plots(run, ours, metric, setting, found):
                 # Settings are read from files: a name with a slash leads to no other folder.
                 path = folder / f"{re.sub(r'[^A-Za-z0-9]+', '-', setting)}-{plot.key}.svg"
-                write_drawing(path, _joined(plot, SETTING_NAMES.get(setting, clean(setting))))
+                write_text(path, _joined(plot, SETTING_NAMES.get(setting, clean(setting))))
                 written.append(path)
     return written
 

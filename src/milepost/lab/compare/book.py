@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from milepost.errors import InputError
+from milepost.evaluate.writing import write_bytes
 
 SCHEMA = "milepost-pooling/1"
 
@@ -51,7 +52,7 @@ class Run:
         task: the task's.
         seed: of weights and batches.
         trained: by the recipe, or the pooling as it begins, without heads.
-        key: hash of all that the figures hang on: material, reader, recipe, settings.
+        key: hash of all that the figures hang on: material, reader, recipe, settings, revision.
         reads: ``tokens``, ``landmarks`` or ``layers``.
         asks: whether it reads the query.
         width: of its vectors before the head.
@@ -150,16 +151,7 @@ class Book:
             for kind, one in told
         ]
         data = ("\n".join(lines) + "\n").encode()
-        draft = self.path.with_name(f".{self.path.name}.part")
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            draft.write_bytes(lzma.compress(data) if self.path.suffix == ".xz" else data)
-            draft.replace(self.path)
-        except OSError as error:
-            raise InputError(
-                f"{self.path} cannot be written: {error.strerror or error}",
-                "check the path and the disk",
-            ) from error
+        write_bytes(self.path, lzma.compress(data) if self.path.suffix == ".xz" else data)
 
 
 def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

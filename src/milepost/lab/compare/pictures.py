@@ -17,8 +17,8 @@ from milepost.evaluate.report.drawing import (
     legend_handle,
     settings,
     svg,
-    write_drawing,
 )
+from milepost.evaluate.writing import write_text
 from milepost.lab.compare.found import ALL, Found
 from milepost.lab.compare.material import LENGTHS
 from milepost.lab.compare.tables import OURS as LANDMARKS
@@ -100,6 +100,6 @@ def write(found: Found, folder: Path) -> list[Path]:
         if drawn is None:
             continue
         path = folder / f"{name}.svg"
-        write_drawing(path, drawn)
+        write_text(path, drawn)
         written.append(path)
     return written

@@ -25,7 +25,7 @@ from milepost.model.pooling import PoolModule, module
 from milepost.train.losses import info_nce
 from milepost.train.poolings import order_of, rate_share
 
-_POWERS, _POWERS_RATE = "shift", 1e-2  # the weight of GeM and GGeM, and its highest rate
+_POWERS, _POWERS_RATE = "pool.shift", 1e-2  # the weight of GeM and GGeM, and its highest rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,15 +162,17 @@ def train(
     torch.manual_seed(seed)
     pooled.train()
     weights = [weight for weight in pooled.parameters() if weight.requires_grad]
-    powers = [w for name, w in pooled.pool.named_parameters() if name == _POWERS]
-    others = [w for w in weights if not any(w is power for power in powers)]
-    groups = [(others, recipe.rate), (powers, _POWERS_RATE)]
-    optimizer = torch.optim.AdamW([{"params": some} for some, _ in groups], weight_decay=0.0)
+    groups = [
+        {"params": [weight], "highest": _POWERS_RATE if name == _POWERS else recipe.rate}
+        for name, weight in pooled.named_parameters()
+        if weight.requires_grad
+    ]
+    optimizer = torch.optim.AdamW(groups, weight_decay=0.0)
     means = torch.from_numpy(queries.means())
     losses: list[float] = []
     for step, numbers in enumerate(order_of(len(texts), recipe.batch, recipe.steps, seed)):
-        for group, (_, rate) in zip(optimizer.param_groups, groups, strict=True):
-            group["lr"] = rate * rate_share(step, recipe.steps)
+        for group in optimizer.param_groups:
+            group["lr"] = group["highest"] * rate_share(step, recipe.steps)
         asked = nn.functional.normalize(pooled.questions(queries, means, numbers), dim=-1)
         if pooled.asks:
             loss = _of_pairs(pooled, texts, numbers, means, asked, recipe.temperature)

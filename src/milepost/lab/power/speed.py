@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from milepost.errors import InputError, UnreadableFile
 from milepost.evaluate.where import machine, today
+from milepost.evaluate.writing import write_text
 
 if TYPE_CHECKING:
     from milepost.encoder import Encoder
@@ -41,8 +42,7 @@ class Speed:
 
     def write(self, file: Path) -> None:
         """Keep it as JSON."""
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf-8")
+        write_text(file, json.dumps(asdict(self), indent=1) + "\n")
 
     @classmethod
     def read(cls, file: Path) -> Speed:

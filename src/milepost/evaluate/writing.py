@@ -1,0 +1,80 @@
+"""Files of results: whole or as they were, and what stands in the way said in one line."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from milepost.errors import InputError
+
+_MEND = "check the path and the disk"
+
+
+def write_text(path: Path, text: str, mend: str = _MEND) -> None:
+    """Write a text in UTF-8; see ``write_bytes``."""
+    write_bytes(path, text.encode(), mend)
+
+
+def write_bytes(path: Path, data: bytes, mend: str = _MEND) -> None:
+    """Write a file, its folder made where it is missing.
+
+    What was there stays until all of it is on the disk. A device or a pipe is written to as it is.
+
+    Args:
+        path: the file; where it is a link, what it names is written.
+        data: all of it.
+        mend: what the error tells to do.
+
+    Raises:
+        InputError: it cannot be written.
+    """
+    with _told(path, mend):
+        draft = _draft(path)
+        if draft == path:
+            path.write_bytes(data)
+            return
+        try:
+            draft.write_bytes(data)
+            if path.exists():
+                shutil.copymode(path, draft)
+            draft.replace(path.resolve())
+        except BaseException:
+            draft.unlink(missing_ok=True)  # it may be what fills the disk
+            raise
+
+
+def check_output(path: Path) -> None:
+    """See that a file can be written, before hours of measuring; nothing is left behind.
+
+    Raises:
+        InputError: it cannot.
+    """
+    with _told(path, _MEND):
+        draft = _draft(path)
+        there = draft.exists()
+        with draft.open("ab"):
+            pass
+        if not there:
+            draft.unlink()
+
+
+def _draft(path: Path) -> Path:
+    """Where a file is written before it gets its name; the path itself where it is no file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists() and not path.is_file():
+        return path
+    if path.is_file():
+        with path.open("ab"):
+            pass  # another file in its place would not ask whether it is protected
+    place = path.resolve()
+    return place.with_name(f".{place.name}.part")
+
+
+@contextmanager
+def _told(path: Path, mend: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}", mend) from error
