@@ -255,6 +255,8 @@ class Index:
         k: int | None = 5,
         budget: str | int | None = None,
         documents: Name | Iterable[Name] | None = None,
+        *,
+        rerank: bool = True,
     ) -> list[Passage]:
         """Passages that answer the question, best first.
 
@@ -264,12 +266,14 @@ class Index:
             budget: most text in all: ``"1600c"`` (or 1600) characters, ``"400t"`` tokens of the
                 model. The last passage is cut at the budget, at a sentence where one fits.
             documents: names or paths to look in; None for all.
+            rerank: read the best places again, the question in mind, where the model has a
+                reranker: better, and a fraction of a second slower.
 
         Raises:
             BadQuestion: the question is empty or has neither letter nor digit.
             InputError: one of the documents is not in the index; with the nearest that is.
         """
-        return list(self.answer(question, k, budget, documents).passages)
+        return list(self.answer(question, k, budget, documents, rerank=rerank).passages)
 
     def answer(
         self,
@@ -277,6 +281,8 @@ class Index:
         k: int | None = 5,
         budget: str | int | None = None,
         documents: Name | Iterable[Name] | None = None,
+        *,
+        rerank: bool = True,
     ) -> Answer:
         """``search`` with its reasons: signals, weights and parts of every score."""
         names = None if documents is None else self._names(documents)
@@ -284,13 +290,14 @@ class Index:
             if self._store.info(name) is None:
                 raise InputError(*self._unknown(name))
         vector = self.model.encode_query(question)
+        reranker = self._reranker if rerank else None
         return search(
             self._store,
             vector,
             question_terms(question),
             familiarity=self.model.familiarity(question),
             ranking=self._ranking,
-            reranker=self._reranker and self._reranker.about(question),
+            reranker=reranker.about(question) if reranker else None,
             k=k,
             budget=budget,
             tokens=self.model.count_tokens,

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from milepost.encoder import Encoder
-from milepost.engine.folder import RERANKER, ModelFolder
+from milepost.engine.folder import RERANKER, TOKENIZER, ModelFolder
 from milepost.engine.manifest import MANIFEST, read_manifest
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ class Reranker:
     def of(model: Encoder) -> Reranker | None:
         """The reranker in a model's folder, or None where it has none.
 
+        It reads the model's tokens where it has no tokenizer of its own.
+
         Raises:
             ModelError: the folder has one that is damaged.
         """
@@ -46,7 +48,8 @@ class Reranker:
         from milepost.engine.openvino import open_engine
 
         folder = ModelFolder(path, read_manifest(path))
-        return Reranker(Encoder(folder, open_engine(folder), model.tokenizer))
+        tokenizer = None if (path / TOKENIZER).is_file() else model.tokenizer
+        return Reranker(Encoder(folder, open_engine(folder), tokenizer))
 
     def about(self, question: str) -> Asked:
         """The reranker, told what is asked."""

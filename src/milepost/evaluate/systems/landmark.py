@@ -64,7 +64,7 @@ class _OpenMilepost:
 
     def search(self, questions: Sequence[str]) -> Iterator[_Answered]:
         for question in questions:
-            asked = self._reranker and _Once(self._reranker.about(question))
+            asked = _Once(self._reranker.about(question)) if self._reranker else None
             yield _Answered(self._encoder, self._ranking, asked, self._store, self._texts, question)
 
 
