@@ -3,7 +3,7 @@
     python bench/fit_reranker.py --model FOLDER [--write]
 
 The reranker (``FOLDER/reranker``) was trained on training questions; its weight, the cosine above
-which it counts, the length's share and the numbers of the chances are chosen on development
+which it counts, the neighbours' and the length's share and the numbers of the chances are chosen on development
 questions, as those of ``fit_ranking.py`` are. ``--write`` puts them into the model's manifest.
 Needs the bench extra.
 """
@@ -14,6 +14,7 @@ import argparse
 import json
 import pickle
 from datetime import date
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -22,17 +23,19 @@ import milepost
 from fit_ranking import BUDGETS, calibrate, chances, first_overlap, judge, scores_of, show
 from milepost.search.features import FEATURES
 from milepost.search.fusion import Fusion
+from milepost.search.ranking import reranked
 from milepost.search.trees import FILE, read_trees
 from ranking_cases import Case, cases
 
-WEIGHTS = (0.0, 4.0, 8.0, 12.0, 16.0, 20.0, 25.0, 32.0)
-LEASTS = (-0.2, 0.0, 0.2, 0.3, 0.4, 0.5)
+WEIGHTS = (0.0, 8.0, 12.0, 16.0, 20.0, 25.0, 32.0)
+LEASTS = (0.0, 0.2, 0.4)
+NEARS = (0.0, 0.2, 0.4, 0.6)
 SETTINGS = ("document", "collection")
 
 
-def added(case: Case, score: np.ndarray, weight: float, least: float) -> np.ndarray:
+def added(case: Case, score: np.ndarray, numbers: tuple[float, float, float]) -> np.ndarray:
     """Scores as ``ranking.Ranked`` gives them."""
-    return score + weight * np.maximum(np.nan_to_num(case.again - least, nan=0.0), 0.0)
+    return score + reranked(case.again, case.borders, numbers)
 
 
 def main() -> None:
@@ -59,14 +62,15 @@ def main() -> None:
     trees = read_trees(model.folder / FILE, tuple(FEATURES))
     before = [scores_of(case, trees, fusion.steady) for case in dev]
     tried = {}
-    for weight in WEIGHTS:
-        for least in LEASTS if weight else LEASTS[:1]:
-            scores = [added(c, s, weight, least) for c, s in zip(dev, before, strict=True)]
-            figures = [judge(dev, scores, fusion.shortness, setting) for setting in SETTINGS]
-            means = [show(f"{weight:g} above {least:g}", each) for each in figures]
-            tried[weight, least] = float(np.mean(means))
-    weight, least = max(tried, key=tried.__getitem__)
-    scores = [added(c, s, weight, least) for c, s in zip(dev, before, strict=True)]
+    for numbers in product(WEIGHTS, LEASTS, NEARS):
+        if numbers[0] == 0.0 and any(numbers):
+            continue
+        scores = [added(c, s, numbers) for c, s in zip(dev, before, strict=True)]
+        figures = [judge(dev, scores, fusion.shortness, setting) for setting in SETTINGS]
+        means = [show(f"{' '.join(f'{n:g}' for n in numbers)}", each) for each in figures]
+        tried[numbers] = float(np.mean(means))
+    chosen = max(tried, key=tried.__getitem__)
+    scores = [added(c, s, chosen) for c, s in zip(dev, before, strict=True)]
     lengths = {}
     for shortness in (0.0, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0):
         figures = [judge(dev, scores, shortness, setting) for setting in SETTINGS]
@@ -79,10 +83,10 @@ def main() -> None:
         for drop in (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
     }
     drop = max(overlap, key=overlap.__getitem__)
-    numbers = calibrate(*chances(dev, scores, drop))
+    chance = calibrate(*chances(dev, scores, drop))
     learned = {
-        "rerank": [weight, least],
-        "chance": numbers,
+        "rerank": list(chosen),
+        "chance": chance,
         "shortness": shortness,
         "drop": drop,
     }

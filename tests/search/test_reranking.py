@@ -14,7 +14,7 @@ from test_ranking import trees
 from milepost.search import reranking as module
 from milepost.search import search
 from milepost.search.fusion import Fusion
-from milepost.search.ranking import Ranked, Ranking
+from milepost.search.ranking import Ranked, Ranking, reranked
 from milepost.search.reranking import rerank
 from milepost.search.scope import Scope, gather
 from milepost.search.searcher import again_of
@@ -97,7 +97,7 @@ def test_what_is_read_again_is_added_above_the_least():
     """Parts add up, what was not read keeps its score, and a low cosine takes nothing away."""
     store = filled(3, 8)
     scope = measured(store)
-    plain = Ranking(Fusion(rerank=(10.0, 0.2)), trees())
+    plain = Ranking(Fusion(rerank=(10.0, 0.2, 0.0)), trees())
     before = Ranked(scope, 1.0, plain)
     cosines = np.full(len(scope.spans), np.nan, np.float32)
     cosines[:4] = [0.9, 0.3, 0.1, -0.5]
@@ -128,7 +128,7 @@ def test_a_search_reads_again_and_says_so():
     """Through the whole search: a sentence that the reranker likes comes first."""
     store = empty_store()
     put(store, "d", ["Short one. ", "Another. ", f"{'supercalifragilistic ' * 40}. ", "Last one. "])
-    fusion = Ranking(Fusion(rerank=(1000.0, 0.0)))
+    fusion = Ranking(Fusion(rerank=(1000.0, 0.0, 0.0)))
     first = search(store, unit(3), ["short"], ranking=fusion, k=1, budget=20).passages[0]
     assert "supercali" not in first.text
     again = search(
@@ -136,3 +136,12 @@ def test_a_search_reads_again_and_says_so():
     ).passages[0]
     assert again.hits[0].parts["reranker"] == pytest.approx(801, rel=0.01)
     assert again.hits[0].start == 20
+
+
+def test_neighbours_have_a_share_by_hand():
+    """Means over what was read of three, within a document; 10 · (0.5 own + 0.5 mean - 0.1)."""
+    cosines = np.array([0.9, 0.3, np.nan, 0.6, 0.0], np.float32)
+    added = reranked(cosines, np.array([0, 4, 5]), (10.0, 0.1, 0.5))
+    # 0: mean of 0.9, 0.3; 1: the same; 3: itself, for 2 was not read and 4 is another document.
+    wanted = [0.45 + 0.3 - 0.1, 0.15 + 0.3 - 0.1, 0.0, 0.6 - 0.1, 0.0]
+    np.testing.assert_allclose(added, [10 * value for value in wanted], atol=1e-5)

@@ -9,7 +9,9 @@ scale of log-odds, so that its chances order passages and say little more.
 Where the model has a reranker, the best places are then read again with the question in front of
 them (``reranking.py``), and what a sentence is found to hold is added to its log-odds:
 
-    weight · max(0, cosine - least)
+    weight · max(0, (1 - near) · cosine + near · mean - least)
+
+with ``mean`` that of the cosines of the sentence and its two neighbours, as far as they were read.
 
 The chance that a *passage* holds evidence follows from its sentences:
 
@@ -30,6 +32,7 @@ from typing import TYPE_CHECKING, Any
 
 from milepost.search.features import FEATURES, features
 from milepost.search.fusion import Fused, Fusion, fuse
+from milepost.search.lexical import windowed
 from milepost.search.trees import FILE, Trees, read_trees
 
 if TYPE_CHECKING:
@@ -95,9 +98,7 @@ class Ranked:
         self._added: NDArray[np.float32] | None = None
         if again is not None:
             order = np.argsort(-self.score, kind="stable")[:CLOSELY]
-            weight, least = ranking.fusion.rerank
-            above = np.nan_to_num(again(order) - least, nan=0.0)
-            self._added = (weight * np.maximum(above, 0.0)).astype(np.float32)
+            self._added = reranked(again(order), scope.borders, ranking.fusion.rerank)
             self.score = self.score + self._added
 
     def _looked_at(self, scope: Scope, ranking: Ranking) -> NDArray[np.float32]:
@@ -188,6 +189,28 @@ def closely(
     for name, weight in zip(_STEADY, steady, strict=True):
         score += weight * columns[:, _COLUMN[name]]
     return score
+
+
+def reranked(
+    cosines: NDArray[np.float32], borders: NDArray[np.int64], numbers: tuple[float, float, float]
+) -> NDArray[np.float32]:
+    """What the second reading adds to each sentence's log-odds, ``(n,)`` float32, 0 or more.
+
+    Args:
+        cosines: ``(n,)``, NaN for what was not read.
+        borders: first sentence of each document, and ``n``.
+        numbers: see ``Fusion.rerank``.
+    """
+    import numpy as np
+
+    weight, least, near = numbers
+    read = ~np.isnan(cosines)
+    own = np.where(read, cosines, 0.0).astype(np.float32)
+    count = np.maximum(windowed(read.astype(np.float32), borders, 1), 1.0)
+    mean = windowed(own, borders, 1) / count
+    above = (1.0 - near) * own + near * mean - least
+    added: NDArray[np.float32] = np.where(read, weight * np.maximum(above, 0.0), 0.0)
+    return added.astype(np.float32)
 
 
 _COLUMN = {name: number for number, name in enumerate(FEATURES)}
