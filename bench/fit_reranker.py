@@ -3,9 +3,9 @@
     python bench/fit_reranker.py --model FOLDER [--write]
 
 The reranker (``FOLDER/reranker``) was trained on training questions; its weight, the cosine above
-which it counts, the neighbours' and the length's share and the numbers of the chances are chosen on development
-questions, as those of ``fit_ranking.py`` are. ``--write`` puts them into the model's manifest.
-Needs the bench extra.
+which it counts, the neighbours' and the length's share and the numbers of the chances are chosen
+on development questions, as those of ``fit_ranking.py`` are. ``--write`` puts them into the
+model's manifest. Needs the bench extra.
 """
 
 from __future__ import annotations
