@@ -12,11 +12,13 @@ import numpy as np
 import milepost
 from milepost.evaluate.tasks.reading import objects
 from milepost.intake import entry
+from milepost.reranker import Reranker
 from milepost.search import question_terms
 from milepost.search.features import features
 from milepost.search.fusion import Fusion, fuse
-from milepost.search.ranking import CLOSELY
+from milepost.search.ranking import CLOSELY, Ranked, Ranking
 from milepost.search.scope import gather
+from milepost.search.searcher import again_of
 from milepost.train.data import NON_COMMERCIAL, held_out
 
 TASKS = {
@@ -37,7 +39,7 @@ class Case:
     """A question measured in one setting.
 
     ``rows`` are the sentences looked at closely, ``gains`` the share of the question's evidence in
-    each sentence of the scope.
+    each sentence of the scope, ``again`` what the reranker says of those that it read (else NaN).
     """
 
     task: str
@@ -51,6 +53,7 @@ class Case:
     borders: np.ndarray
     evidence: list[tuple[int, int]]
     document: int  # of the evidence among the scope's, -1 where it is not there
+    again: np.ndarray | None = None
 
 
 def twin_of(document: str) -> int:
@@ -94,9 +97,16 @@ def cases(
     documents: int,
     questions: int,
     twin: int | None = None,
+    *,
+    again: bool = False,
 ) -> list[Case]:
-    """All questions of a split in all settings; with a twin those of its sister's documents."""
+    """All questions of a split in all settings; with a twin those of its sister's documents.
+
+    With ``again`` the model's reranker reads the best places of each.
+    """
     found: list[Case] = []
+    reranker = Reranker.of(model) if again else None
+    ranking = Ranking.read(model.manifest.fusion, model.folder)
     for task in (*TASKS, "policies") if split == "dev" else TASKS:
         texts, asked = load(shared, task, split, documents, twin)
         if not texts:
@@ -113,8 +123,27 @@ def cases(
                         settings["elsewhere"] = other
                 for setting, index in settings.items():
                     found.append(measured(row, task, setting, index, model, fusion))
+                    if reranker:
+                        found[-1].again = read_again(row, index, model, ranking, reranker)
         print(split, task, len(texts), len(found), flush=True)
     return found
+
+
+def read_again(
+    row: dict, index: Any, model: milepost.Encoder, ranking: Ranking, reranker: Reranker
+) -> np.ndarray:
+    """Cosines of the places that the search would read again, NaN elsewhere."""
+    question = row["question"]
+    scope = gather(index._store, model.encode_query(question), question_terms(question))
+    again = again_of(index._store, scope, reranker.about(question))
+    said: list[np.ndarray] = []
+
+    def heard(order: np.ndarray) -> np.ndarray:
+        said.append(again(order))
+        return said[0]
+
+    Ranked(scope, model.familiarity(question), ranking, heard)
+    return said[0]
 
 
 def opened(texts: list[dict], model: milepost.Encoder) -> tuple[list, list]:

@@ -2,8 +2,9 @@
 
     python docs/make_ranking.py
 
-Reads ``ranking.json`` and ``ranking-light.json`` (``bench/fit_ranking.py --report``) and
-``reliability.json`` (``bench/reliability.py``) under ``bench/results``. Needs the extra ``eval``.
+Reads ``ranking.json`` and ``ranking-light.json`` (``bench/fit_ranking.py --report``),
+``reranker.json`` (``bench/fit_reranker.py --report``) and ``reliability.json``
+(``bench/reliability.py``) under ``bench/results``. Needs the extra ``eval``.
 """
 
 from __future__ import annotations
@@ -48,11 +49,12 @@ reading.
 """
 
 
-def page(fitted: dict[str, dict[str, Any]], said: dict[str, Any]) -> str:
+def page(fitted: dict[str, dict[str, Any]], again: dict[str, Any], said: dict[str, Any]) -> str:
     """The whole page."""
     parts = [HEAD]
     for name, report in fitted.items():
         parts.append("\n".join(gains(name, report)))
+    parts.append("\n".join(reranked(again)))
     parts.append(
         CHANCE.format(
             **{key: said[key] for key in ("split", "date", "passages", "error")},
@@ -68,7 +70,6 @@ def page(fitted: dict[str, dict[str, Any]], said: dict[str, Any]) -> str:
 
 def gains(name: str, report: dict[str, Any]) -> Iterator[str]:
     """One model's table: evidence found with and without the close look."""
-    budget = report["budgets"].index(1600)
     yield f"## {name}: evidence found on development questions"
     yield ""
     twins = report.get("twins", 0)
@@ -86,6 +87,29 @@ def gains(name: str, report: dict[str, Any]) -> Iterator[str]:
         "cent; the last column is the mean over tasks and budgets."
     )
     yield ""
+    yield from tables(report)
+    yield from overlaps(report)
+
+
+def reranked(report: dict[str, Any]) -> Iterator[str]:
+    """The table of the second reading."""
+    weight, least, near = report["learned"]["rerank"]
+    yield f"## {report['model']}: what the reranker adds"
+    yield ""
+    yield (
+        f"{report['date']}, `python bench/fit_reranker.py --model FOLDER`. The best places of "
+        f"{report['dev']:,} cases (development questions in their settings) were read again with "
+        f"the question in front. Chosen on the questions shown: weight {weight:g}, counted above a "
+        f"cosine of {least:g}, neighbours' share {near:g}, and `shortness`, `drop`, chances."
+    )
+    yield ""
+    yield from tables(report)
+    yield from overlaps(report)
+
+
+def tables(report: dict[str, Any]) -> Iterator[str]:
+    """Evidence found within 1,600 characters by row, one table a setting."""
+    budget = report["budgets"].index(1600)
     for setting, title in (
         ("document", "the document given"),
         ("collection", "a collection searched"),
@@ -100,6 +124,10 @@ def gains(name: str, report: dict[str, Any]) -> Iterator[str]:
             cells = " | ".join(f"{value:.1f}" for value in (*at, fmean(at), every))
             yield f"| {row} | {cells} |"
         yield ""
+
+
+def overlaps(report: dict[str, Any]) -> Iterator[str]:
+    """How well the first passage covers the evidence, by how far it grows."""
     found = {drop: f"{100 * value:.1f}" for drop, value in report["overlap"].items()}
     grown = ", ".join(f"{drop} {value}" for drop, value in found.items())
     yield f"F1 of the first passage with the evidence, by `drop` (%): {grown}."
@@ -122,21 +150,22 @@ def picture(said: dict[str, Any]) -> str:
     return plot(Outcome((), (), "", (panel,), "reliability", question))
 
 
-def measured() -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
-    """What the benches left: each model's gains by its name, and how well chances hold."""
+def measured() -> tuple[dict[str, dict[str, Any]], dict[str, Any], dict[str, Any]]:
+    """What the benches left: each model's gains by its name, the reranker's, how chances hold."""
 
     def read(name: str) -> dict[str, Any]:
         held: dict[str, Any] = json.loads((RESULTS / name).read_text(encoding="utf-8"))
         return held
 
     fitted = [read("ranking.json"), read("ranking-light.json")]
-    return {report["model"]: report for report in fitted}, read("reliability.json")
+    gained = {report["model"]: report for report in fitted}
+    return gained, read("reranker.json"), read("reliability.json")
 
 
 def main() -> None:
     """Read the figures, write page and picture."""
-    fitted, said = measured()
-    text = page(fitted, said)
+    fitted, again, said = measured()
+    text = page(fitted, again, said)
     (ROOT / "docs" / "results-ranking.md").write_text(text, encoding="utf-8")
     (ROOT / "docs" / "results" / "reliability.svg").write_text(picture(said), encoding="utf-8")
     print(text)

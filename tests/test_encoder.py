@@ -47,7 +47,7 @@ def recorded(**sizes: int) -> tuple[Encoder, Recorder]:
     """An encoder whose engine remembers."""
     engine = Recorder()
     manifest = Manifest("recorder", "recorder", 32, **sizes)
-    return Encoder(ModelFolder(Path("nowhere"), manifest), engine, MODEL._tokenizer), engine
+    return Encoder(ModelFolder(Path("nowhere"), manifest), engine, MODEL.tokenizer), engine
 
 
 def assert_whole(text: str, marks: Landmarks) -> None:
@@ -195,7 +195,7 @@ def test_special_tokens_in_a_text_stay_text(word: str) -> None:
         f"It is {word} text.",
     ]
     ((ids, sentences, landmarks),) = engine.batches
-    special = {MODEL._tokenizer.landmark, MODEL._tokenizer.opening}
+    special = {MODEL.tokenizer.landmark, MODEL.tokenizer.opening}
     places = np.flatnonzero(np.isin(ids[0], list(special)) & (sentences[0] >= 0)).tolist()
     used = landmarks[0][landmarks[0] > 0]  # the rest is padding
     assert places == [0, *used.tolist()]
@@ -207,7 +207,7 @@ def test_windows_are_what_the_graph_expects() -> None:
     model, engine = recorded(window=64, left=20, right=10, longest=40)
     text = PROSE * 20
     marks = model.encode(text)
-    tokenizer = MODEL._tokenizer
+    tokenizer = MODEL.tokenizer
     landmarks = 0
     for ids, sentences, places in engine.batches:
         assert ids.dtype == sentences.dtype == places.dtype == np.int32
@@ -317,7 +317,7 @@ def test_the_state_of_every_token(repeats: int) -> None:
     model, _ = recorded(window=64, left=20, right=10, longest=40)
     found = list(model.token_states(text))
     starts = np.concatenate([np.zeros(0, np.int64), *(places for places, _ in found)])
-    wanted = MODEL._tokenizer.encode([text])[0].starts
+    wanted = MODEL.tokenizer.encode([text])[0].starts
     assert sorted(starts.tolist()) == wanted
     for places, states in found:
         assert states.shape == (len(places), 32)
@@ -330,12 +330,12 @@ def test_the_state_of_a_token_is_the_graphs() -> None:
     model = load(threads=1, cache=False)
     text = "The whale is a mammal. It breathes air."
     ((starts, states),) = model.token_states(text)
-    first, second = (tokens.ids for tokens in model._tokenizer.encode([text[:23], text[23:]]))
+    first, second = (tokens.ids for tokens in model.tokenizer.encode([text[:23], text[23:]]))
     ids = [101, *first, 102, *second, 102]
     numbers = [0, *[1] * (len(first) + 1), *[2] * (len(second) + 1)]
     places = [n for n in range(1, len(ids)) if ids[n] != 102]
     wanted = model._engine.run(*(np.array([row], np.int32) for row in (ids, numbers, places)))[0]
-    assert starts.tolist() == model._tokenizer.encode([text])[0].starts
+    assert starts.tolist() == model.tokenizer.encode([text])[0].starts
     assert (states * wanted).sum(axis=1).min() > 0.999  # int8 rounds by batch and padding
 
 
@@ -406,4 +406,4 @@ def test_the_shipped_tokenizer_does_not_know_thai(shared_data: Path) -> None:
 def test_a_model_without_its_landmark_token_is_refused() -> None:
     """A manifest that names a token the tokenizer lacks is an error that names it."""
     with pytest.raises(ModelError, match=r"no token '\[LMK\]'"):
-        Tokenizer(MODEL._tokenizer._backend, "[CLS]", "[LMK]")
+        Tokenizer(MODEL.tokenizer._backend, "[CLS]", "[LMK]")

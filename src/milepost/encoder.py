@@ -6,9 +6,11 @@ import os
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from milepost.engine.folder import POOLING_GRAPH, ModelFolder, Precision, find_model
+from milepost.engine.inputs import inputs_of
 from milepost.engine.pooling import PoolingGraph
 from milepost.engine.tokenizer import Tokenizer
 from milepost.errors import BadQuestion
@@ -36,9 +38,6 @@ _BLOCK = 2048
 # Tokens of one batch. Measured: flat from 1,000 to 4,000, slower beyond as the
 # states leave the caches.
 _BATCH_TOKENS = 2048
-# The engine keeps buffers and kernels for every shape it has met. Lengths are rounded up to a
-# multiple of this (a quarter of it for short ones), so that it meets few: memory stays flat.
-_STEP = 32
 # Letters a token holds on average where the tokenizer knows nothing but single letters, and
 # where it knows whole words (English: 4 to 5).
 _LETTERS_UNKNOWN, _LETTERS_KNOWN = 1.25, 3.0
@@ -64,6 +63,7 @@ class Encoder:
     Attributes:
         manifest: the model's own record (name, fingerprint, window sizes …).
         folder: where it lies.
+        tokenizer: turns sentences into token ids.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Encoder:
         self.manifest = folder.manifest
         self.folder = folder.path
         self._engine = engine
-        self._tokenizer = tokenizer or Tokenizer(
+        self.tokenizer = tokenizer or Tokenizer(
             folder.tokenizer, self.manifest.opening, self.manifest.landmark
         )
         self._pool = _pooling(folder)
@@ -191,7 +191,7 @@ class Encoder:
                 else "the question is empty",
                 "ask in words",
             )
-        ids, _, _ = self._tokenizer.count([words])[0]
+        ids, _, _ = self.tokenizer.count([words])[0]
         if len(ids) > self.manifest.longest:
             return self.encode(words).document
         # One sentence whatever full stops it holds: so questions were read in training.
@@ -200,14 +200,32 @@ class Encoder:
         vector: NDArray[np.float32] = vectors[0]
         return vector
 
+    def encode_windows(self, rows: Sequence[Sequence[Sequence[int]]]) -> list[NDArray[np.float32]]:
+        """Vectors of sentences in windows that the caller has made, ``(sentences, d)`` for each.
+
+        Args:
+            rows: token ids of each sentence of each window, special tokens left out.
+        """
+        import numpy as np
+
+        ends = np.cumsum([0, *map(len, rows)]).tolist()
+        windows = [Window(a, a, b, b) for a, b in pairwise(ends)]
+        costs = [1 + sum(len(ids) + 1 for ids in row) for row in rows]
+        found: dict[int, NDArray[np.float32]] = {}
+        flat = [ids for row in rows for ids in row]
+        for batch in batches(zip(costs, windows, strict=True), budget=_BATCH_TOKENS):
+            for window, _, states in self._run_batch(batch, flat, everywhere=False):
+                found[window.first] = states
+        return [found[window.first] for window in windows]
+
     def familiarity(self, question: str) -> float:
         """How well the tokenizer knows the question, 0–1; see ``Landmarks.familiar``."""
-        _, tokens, letters = self._tokenizer.count([question])[0]
+        _, tokens, letters = self.tokenizer.count([question])[0]
         return _familiar(tokens, letters)
 
     def count_tokens(self, text: str) -> int:
         """Tokens of a text as this model reads it, special tokens not counted."""
-        return len(self._tokenizer.count([text])[0][0])
+        return len(self.tokenizer.count([text])[0][0])
 
     def _landmarks(self, read: _Read, vectors: NDArray[np.float32], tokens_read: int) -> Landmarks:
         import numpy as np
@@ -235,7 +253,7 @@ class Encoder:
         longest = self.manifest.longest
         for at in range(0, len(sentences), _BLOCK):
             block = sentences[at : at + _BLOCK]
-            counted = self._tokenizer.count([text[start:end] for start, end in block])
+            counted = self.tokenizer.count([text[start:end] for start, end in block])
             for (start, end), (ids, tokens, letters) in zip(block, counted, strict=True):
                 if len(ids) > longest or token_starts is not None:
                     self._read_exactly(read, text[start:end], start, token_starts)
@@ -249,7 +267,7 @@ class Encoder:
         self, read: _Read, sentence: str, start: int, token_starts: list[array[int]] | None
     ) -> None:
         """Add a sentence whose tokens' places matter: to cut it, or to be told."""
-        tokens = self._tokenizer.encode([sentence])[0]
+        tokens = self.tokenizer.encode([sentence])[0]
         cuts = cut(sentence, tokens.starts, tokens.ends, self.manifest.longest)
         first = [0, *cuts]
         last = [*cuts, len(tokens.ids)]
@@ -258,7 +276,7 @@ class Encoder:
             piece = tokens.ids[a:b], tokens.starts[a:b], tokens.ends[a:b]
             read.ids.append(array("i", piece[0]))
             read.spans.append((low, high))
-            read.familiar.append(_familiar(*self._tokenizer.letters(sentence, *piece)))
+            read.familiar.append(_familiar(*self.tokenizer.letters(sentence, *piece)))
             if token_starts is not None:
                 token_starts.append(array("q", [start + n for n in piece[1]]))
 
@@ -308,33 +326,17 @@ class Encoder:
     def _run_batch(
         self, batch: list[Window], ids: Sequence[Sequence[int]], everywhere: bool
     ) -> list[_Seen]:
-        import numpy as np
-
-        longest = max(1 + sum(len(ids[i]) + 1 for i in range(w.first, w.last)) for w in batch)
-        longest = max(longest, min(_rounded(longest), self.manifest.window))
-        tokens = np.full((len(batch), longest), self._tokenizer.landmark, np.int32)
-        sentences = np.full((len(batch), longest), -1, np.int32)
-        asked: list[list[int]] = [[] for _ in batch]
-        counts = [0] * len(batch)
-        for row, window in enumerate(batch):
-            at = 0
-            if self._tokenizer.opening is not None:
-                tokens[row, 0], sentences[row, 0], at = self._tokenizer.opening, 0, 1
-            for number in range(window.first, window.last):
-                end = at + len(ids[number])
-                tokens[row, at:end] = ids[number]  # the landmark behind it is the fill value
-                sentences[row, at : end + 1] = number - window.first + 1
-                if window.own_first <= number < window.own_last:
-                    asked[row].extend(range(at, end) if everywhere else (end,))
-                    counts[row] += end - at
-                at = end + 1
-        marks = np.zeros((len(batch), _rounded(max(1, *map(len, asked)))), np.int32)
-        for row, places in enumerate(asked):
-            marks[row, : len(places)] = places
-        states = self._engine.run(tokens, sentences, marks)
+        rows = [[ids[number] for number in range(w.first, w.last)] for w in batch]
+        owned = [(w.own_first - w.first, w.own_last - w.first) for w in batch]
+        inputs = inputs_of(
+            rows, owned, self.tokenizer, most=self.manifest.window, everywhere=everywhere
+        )
+        states = self._engine.run(inputs.ids, inputs.sentences, inputs.marks)
         return [
-            (window, count, states[row, : len(places)])
-            for row, (window, count, places) in enumerate(zip(batch, counts, asked, strict=True))
+            (window, count, states[row, :asked])
+            for row, (window, count, asked) in enumerate(
+                zip(batch, inputs.owned, inputs.asked, strict=True)
+            )
         ]
 
 
@@ -360,12 +362,6 @@ def _familiar(tokens: int, letters: int) -> float:
         return 1.0
     mean = letters / tokens
     return min(1.0, max(0.0, (mean - _LETTERS_UNKNOWN) / (_LETTERS_KNOWN - _LETTERS_UNKNOWN)))
-
-
-def _rounded(length: int) -> int:
-    """A length padded up to one of few: see ``_STEP``."""
-    step = 1 if length == 1 else _STEP if length > 2 * _STEP else _STEP // 4
-    return -(-length // step) * step
 
 
 def load(

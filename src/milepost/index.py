@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from milepost.encoder import Encoder, load
 from milepost.errors import IndexBusy, InputError, MilepostError, StorageFull, StoreError, nearest
 from milepost.intake import absolute, entry, found, hashed, signature
+from milepost.reranker import Reranker
 from milepost.search import Answer, question_terms, search
 from milepost.search.ranking import Ranking
 from milepost.store import DocumentInfo, Store, open_store
@@ -85,6 +86,10 @@ class Index:
     @cached_property
     def _ranking(self) -> Ranking:
         return Ranking.read(self.model.manifest.fusion, self.model.folder)
+
+    @cached_property
+    def _reranker(self) -> Reranker | None:
+        return Reranker.of(self.model)
 
     def add(
         self,
@@ -250,6 +255,8 @@ class Index:
         k: int | None = 5,
         budget: str | int | None = None,
         documents: Name | Iterable[Name] | None = None,
+        *,
+        rerank: bool = True,
     ) -> list[Passage]:
         """Passages that answer the question, best first.
 
@@ -259,12 +266,14 @@ class Index:
             budget: most text in all: ``"1600c"`` (or 1600) characters, ``"400t"`` tokens of the
                 model. The last passage is cut at the budget, at a sentence where one fits.
             documents: names or paths to look in; None for all.
+            rerank: read the best places again, the question in mind, where the model has a
+                reranker: better, and a fraction of a second slower.
 
         Raises:
             BadQuestion: the question is empty or has neither letter nor digit.
             InputError: one of the documents is not in the index; with the nearest that is.
         """
-        return list(self.answer(question, k, budget, documents).passages)
+        return list(self.answer(question, k, budget, documents, rerank=rerank).passages)
 
     def answer(
         self,
@@ -272,6 +281,8 @@ class Index:
         k: int | None = 5,
         budget: str | int | None = None,
         documents: Name | Iterable[Name] | None = None,
+        *,
+        rerank: bool = True,
     ) -> Answer:
         """``search`` with its reasons: signals, weights and parts of every score."""
         names = None if documents is None else self._names(documents)
@@ -279,12 +290,14 @@ class Index:
             if self._store.info(name) is None:
                 raise InputError(*self._unknown(name))
         vector = self.model.encode_query(question)
+        reranker = self._reranker if rerank else None
         return search(
             self._store,
             vector,
             question_terms(question),
             familiarity=self.model.familiarity(question),
             ranking=self._ranking,
+            reranker=reranker.about(question) if reranker else None,
             k=k,
             budget=budget,
             tokens=self.model.count_tokens,

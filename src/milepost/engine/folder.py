@@ -27,6 +27,8 @@ GRAPHS: dict[Precision, str] = {
 POOLING_GRAPH, POOLING = "pooling.xml", "pooling.npz"
 """Of a model whose documents are pooled in another way than by the mean of landmarks: the OpenVINO
 graph, and what ``milepost.pooling.load`` reads."""
+RERANKER = "reranker"
+"""A model in the model's folder, which reads the best places again with the question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,7 @@ def find_model(name: str | os.PathLike[str] | None = None) -> ModelFolder:
     folder = local(
         shipped if (shipped / MANIFEST).is_file() else name,
         "give a folder or a shipped name; see: milepost models",
-        only=[MANIFEST, TOKENIZER, "openvino_*", "pooling.*"],
+        only=[MANIFEST, TOKENIZER, "openvino_*", "pooling.*", f"{RERANKER}/*"],
     )
     if folder is None:
         known = ", ".join(model.manifest.name for model in shipped_models())

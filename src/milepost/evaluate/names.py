@@ -2,6 +2,7 @@
 
     NAME  = BASE[:UNIT][@MODEL][+bm25 | +bm25/rank | +bm25/WEIGHT][|rerank:FOLDER]
     BASE  = landmark         Milepost's search
+            landmark-first   the same, nothing read again by the reranker
             landmark-only    its landmarks without words
             bm25             words; bm25-k0.9-b0.4 sets k1 and b
             bm25-scales      words at several scales (sentence, ±1, ±3)
@@ -56,7 +57,8 @@ _PARAMETERS = re.compile(r"bm25-k(?P<k1>\d*\.?\d+)-b(?P<b>\d*\.?\d+)")
 _WINDOW = re.compile(r"late-chunk-w(?P<tokens>[1-9]\d{0,5})")
 
 BASES = {
-    "landmark": "Milepost's search: landmarks and words, fused",
+    "landmark": "Milepost's search: landmarks and words, fused, the best places read again",
+    "landmark-first": "Milepost's search without its reranker",
     "landmark-only": "Milepost's landmarks without words",
     "bm25": "BM25 over sentences or chunks (UNIT)",
     "bm25-scales": "BM25 of the sentence, ±1 and ±3 neighbours, standardised and added",
@@ -73,6 +75,7 @@ _PARTS = {"unit": ":UNIT", "model": "@MODEL", "words": "+bm25"}
 
 _TAKES = {
     "landmark": {"model"},
+    "landmark-first": {"model"},
     "landmark-only": {"model"},
     "bm25": {"unit"},
     "bm25-scales": set[str](),
@@ -199,6 +202,9 @@ class Workshop:
     def _single(self, name: str, parsed: Parsed) -> System:
         makers: dict[str, Callable[[], System]] = {
             "landmark": lambda: Milepost(name, self.encoder(parsed.model or None)),
+            "landmark-first": lambda: Milepost(
+                name, self.encoder(parsed.model or None), again=False
+            ),
             "landmark-only": lambda: Landmarks(name, self.encoder(parsed.model or None)),
             "bm25-scales": lambda: Bm25(name, self._unit("sentence"), scales=(0, 1, 3)),
             "bm25s": lambda: Bm25s(name, self._unit(parsed.unit)),

@@ -66,6 +66,8 @@ class Fusion:
         odds: offset and slope that bring the fused score to the log-odds of being evidence.
         steady: weights, beside the trees of the close look, of the fused score and of the best
             one in its paragraph: what trees have learned of few documents is kept from straying.
+        rerank: weight of what the reranker finds, the cosine above which it counts, and the share
+            that neighbours have in it, see ``ranking.py``.
         chance: the numbers of a passage's chance, see ``ranking.py``.
         shortness: with a budget, how much a sentence's length counts against it: what is compared
             is the log-odds less this times the logarithm of its characters.
@@ -79,6 +81,7 @@ class Fusion:
     words: tuple[tuple[float, float], ...] = ((0.0, -1.0), (0.0, 0.0), (0.0, 1.0))
     odds: tuple[float, float] = (-5.0, 0.6)
     steady: tuple[float, float] = (0.6, 0.24)
+    rerank: tuple[float, float, float] = (16.0, 0.0, 0.0)
     chance: tuple[float, float, float] = (0.0, 1.0, 0.0)
     shortness: float = 0.0
     drop: float = 0.5
@@ -90,7 +93,7 @@ class Fusion:
         for name in ("landmark", "words"):
             if name in known:
                 known[name] = tuple(tuple(pair) for pair in known[name])
-        for name in ("odds", "steady", "chance"):
+        for name in ("odds", "steady", "rerank", "chance"):
             if name in known:
                 known[name] = tuple(known[name])
         return Fusion(**known)

@@ -6,6 +6,13 @@ sentence and of its paragraph's best beside them, tell the log-odds that it is e
 folder without trees keeps the fused order; two numbers, not fitted to it, bring its scores to the
 scale of log-odds, so that its chances order passages and say little more.
 
+Where the model has a reranker, the best places are then read again with the question in front of
+them (``reranking.py``), and what a sentence is found to hold is added to its log-odds:
+
+    weight · max(0, (1 - near) · cosine + near · mean - least)
+
+with ``mean`` that of the cosines of the sentence and its two neighbours, as far as they were read.
+
 The chance that a *passage* holds evidence follows from its sentences:
 
     chance = 1 / (1 + e^{-(c0 + c1 · best + c2 · ln(1 + rest))})
@@ -18,13 +25,14 @@ collection and of a document that does not answer them (``bench/fit_ranking.py``
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milepost.search.features import FEATURES, features
 from milepost.search.fusion import Fused, Fusion, fuse
+from milepost.search.lexical import windowed
 from milepost.search.trees import FILE, Trees, read_trees
 
 if TYPE_CHECKING:
@@ -32,6 +40,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from milepost.search.scope import Scope
+
+Again = Callable[["NDArray[np.int64]"], "NDArray[np.float32]"]
+"""Numbers of sentences, best first → cosines of all sentences; NaN for what was not read again."""
 
 CLOSELY = 600
 """Sentences that are looked at closely: the best by fused score."""
@@ -67,35 +78,61 @@ class Ranked:
         score: ``(n,)`` float32: log-odds that a sentence is evidence. Sentences beyond the
             closely looked at lie under all of them.
         fused: the first order, with the question's signals and weights.
+
+    Args:
+        scope: the sentences.
+        familiarity: how well the tokenizer knows the question, 0–1.
+        ranking: what the model has learned about searching.
+        again: reads the best of them again; None for what stands without it.
     """
 
-    def __init__(self, scope: Scope, familiarity: float, ranking: Ranking) -> None:
+    def __init__(
+        self, scope: Scope, familiarity: float, ranking: Ranking, again: Again | None = None
+    ) -> None:
         import numpy as np
 
         self.fused: Fused = fuse(scope, familiarity, ranking.fusion)
         self._odds, self._chance = ranking.fusion.odds, ranking.fusion.chance
         self._close: _Close | None = None
-        self.score: NDArray[np.float32]
+        self.score = self._looked_at(scope, ranking)
+        self._added: NDArray[np.float32] | None = None
+        if again is not None:
+            order = np.argsort(-self.score, kind="stable")[:CLOSELY]
+            self._added = reranked(again(order), scope.borders, ranking.fusion.rerank)
+            self.score = self.score + self._added
+
+    def _looked_at(self, scope: Scope, ranking: Ranking) -> NDArray[np.float32]:
+        """Scores before anything is read again."""
+        import numpy as np
+
         if ranking.trees is None:
-            self.score = (self._odds[0] + self._odds[1] * self.fused.score).astype(np.float32)
-            return
+            odds = self._odds[0] + self._odds[1] * self.fused.score
+            return odds.astype(np.float32)
         rows = np.sort(np.argsort(-self.fused.score, kind="stable")[:CLOSELY])
         columns = features(scope, self.fused, rows)
         self._close = _Close(ranking.trees, ranking.fusion.steady, rows, columns)
         close = self._close.score()
         # Below what was looked at, in the order of the fused score.
         below = 1.0 + self.fused.score.max() - self.fused.score
-        self.score = (close.min() - 1e-3 * below).astype(np.float32)
-        self.score[rows] = close
+        score: NDArray[np.float32] = (close.min() - 1e-3 * below).astype(np.float32)
+        score[rows] = close
+        return score
 
     def parts(self, number: int) -> dict[str, float]:
         """What a sentence's score is the sum of, by kind."""
+        if self._added is None:
+            return self._parts(number, float(self.score[number]))
+        added = float(self._added[number])
+        return {**self._parts(number, float(self.score[number]) - added), "reranker": added}
+
+    def _parts(self, number: int, score: float) -> dict[str, float]:
+        """The parts of what a sentence scored before anything was read again."""
         if self._close is None or not self._close.holds(number):
             slope = self._odds[1]
             parts = {
                 name: slope * float(values[number]) for name, values in self.fused.parts.items()
             }
-            return {**parts, "always": float(self.score[number]) - sum(parts.values())}
+            return {**parts, "always": score - sum(parts.values())}
         moved = self._close.parts(number)
         summed = {"always": moved.pop("")}
         for name, value in moved.items():
@@ -152,6 +189,28 @@ def closely(
     for name, weight in zip(_STEADY, steady, strict=True):
         score += weight * columns[:, _COLUMN[name]]
     return score
+
+
+def reranked(
+    cosines: NDArray[np.float32], borders: NDArray[np.int64], numbers: tuple[float, float, float]
+) -> NDArray[np.float32]:
+    """What the second reading adds to each sentence's log-odds, ``(n,)`` float32, 0 or more.
+
+    Args:
+        cosines: ``(n,)``, NaN for what was not read.
+        borders: first sentence of each document, and ``n``.
+        numbers: see ``Fusion.rerank``.
+    """
+    import numpy as np
+
+    weight, least, near = numbers
+    read = ~np.isnan(cosines)
+    own = np.where(read, cosines, 0.0).astype(np.float32)
+    count = np.maximum(windowed(read.astype(np.float32), borders, 1), 1.0)
+    mean = windowed(own, borders, 1) / count
+    above = (1.0 - near) * own + near * mean - least
+    added: NDArray[np.float32] = np.where(read, weight * np.maximum(above, 0.0), 0.0)
+    return added.astype(np.float32)
 
 
 _COLUMN = {name: number for number, name in enumerate(FEATURES)}

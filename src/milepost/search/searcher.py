@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from milepost.errors import InputError, StoreError
 from milepost.search.fusion import Fusion
 from milepost.search.passages import Budget, Run, fit, grown, parse_budget, within, worth
-from milepost.search.ranking import Ranked, Ranking
+from milepost.search.ranking import Again, Ranked, Ranking
+from milepost.search.reranking import Reranks, rerank
 from milepost.search.scope import Moved, Scope, gather, unmoved
 from milepost.types import Hit, Passage, mark_at
 
@@ -56,6 +57,7 @@ def search(
     *,
     familiarity: float = 1.0,
     ranking: Ranking | None = None,
+    reranker: Reranks | None = None,
     k: int | None = 5,
     budget: str | int | None = None,
     tokens: Callable[[str], int] | None = None,
@@ -69,6 +71,7 @@ def search(
         terms: its distinct terms, see ``lexical.question_terms``.
         familiarity: how well the tokenizer knows the question, 0–1.
         ranking: what the model has learned about searching; None for the defaults.
+        reranker: reads the best places again, the question in mind; None for none.
         k: most passages, None for no limit.
         budget: most text, ``"1600c"`` or ``"400t"``; None for no limit.
         tokens: counts tokens of a text; needed for a budget in tokens.
@@ -84,7 +87,8 @@ def search(
     settings = ranking or Ranking(Fusion())
     for _ in range(_PATIENCE):
         try:
-            return _answer(store, vector, terms, familiarity, settings, k, limit, tokens, names)
+            scope = gather(store, vector, terms, names)
+            return _answer(store, scope, familiarity, settings, reranker, k, limit, tokens)
         except Moved:
             continue
     raise StoreError("the index changes all the time", "ask again when the writer is done")
@@ -92,20 +96,18 @@ def search(
 
 def _answer(
     store: Store,
-    vector: NDArray[np.float32],
-    terms: Sequence[str],
+    scope: Scope,
     familiarity: float,
     settings: Ranking,
+    reranker: Reranks | None,
     k: int | None,
     limit: Budget | None,
     tokens: Callable[[str], int] | None,
-    names: Sequence[str] | None,
 ) -> Answer:
     """The pipeline itself; its arguments are those of ``search``, parsed."""
-    scope = gather(store, vector, terms, names)
     if not len(scope.spans):
         return Answer((), {}, {}, dict(scope.weights), ("there is no text to search",))
-    ranked = Ranked(scope, familiarity, settings)
+    ranked = Ranked(scope, familiarity, settings, again_of(store, scope, reranker))
     fused = ranked.fused
     measure = len if limit is None or limit.unit == "c" else tokens
     if measure is None:
@@ -130,6 +132,19 @@ def _answer(
         fused.notes,
         _heat(scope, fused.score, {passage.document for passage in passages}),
     )
+
+
+def again_of(store: Store, scope: Scope, reranker: Reranks | None) -> Again | None:
+    """What ``Ranked`` reads the best sentences of a scope again by."""
+    if reranker is None:
+        return None
+
+    def texts(first: int, last: int) -> list[str]:
+        start = int(scope.spans[first, 0])
+        whole = _text(store, scope, first, last)
+        return [whole[a - start : b - start] for a, b in scope.spans[first:last].tolist()]
+
+    return lambda order: rerank(scope, order, reranker, texts)
 
 
 def _cost(

@@ -83,7 +83,7 @@ class Reader(RememberedEncoder):
         )
         # The tokenizer is handed over, so the folder is not looked into.
         folder = ModelFolder(Path(), changed)
-        return cls(folder, encoder._engine, vectors, encoder._tokenizer)
+        return cls(folder, encoder._engine, vectors, encoder.tokenizer)
 
     def read(self, document: Document, spans: Sequence[Span] | None = None) -> Reading:
         """Read a document by its sentences, or by other spans."""
@@ -118,7 +118,7 @@ class Reader(RememberedEncoder):
         ends: list[int] = []
         parts = split(text)
         words = [text[start:end] for start, end in parts]
-        for (at, _), found in zip(parts, self._tokenizer.encode(words), strict=True):
+        for (at, _), found in zip(parts, self.tokenizer.encode(words), strict=True):
             starts += [at + start for start in found.starts]
             ends += [at + end for end in found.ends]
         borders = [0]

@@ -10,9 +10,11 @@ from milepost.encoder import Encoder
 from milepost.evaluate.systems.units import Scored, Units
 from milepost.evaluate.types import Place
 from milepost.intake import entry, hashed
+from milepost.reranker import Asked, Reranker
 from milepost.search import question_terms, search
 from milepost.search.ranking import Ranked, Ranking
 from milepost.search.scope import gather
+from milepost.search.searcher import again_of
 from milepost.store import open_store
 from milepost.types import Document
 
@@ -29,21 +31,25 @@ class Milepost:
     Args:
         name: the system's name.
         encoder: the model.
+        again: let the model's reranker, where it has one, read the best places again.
     """
 
-    def __init__(self, name: str, encoder: Encoder) -> None:
+    def __init__(self, name: str, encoder: Encoder, *, again: bool = True) -> None:
         self.name = name
         self.fingerprint = encoder.fingerprint
         self._encoder = encoder
+        self._reranker = Reranker.of(encoder) if again else None
 
     def open(self, documents: Sequence[Document]) -> _OpenMilepost:
         """See ``System.open``."""
-        return _OpenMilepost(self._encoder, documents)
+        return _OpenMilepost(self._encoder, self._reranker, documents)
 
 
 class _OpenMilepost:
-    def __init__(self, encoder: Encoder, documents: Sequence[Document]) -> None:
-        self._encoder = encoder
+    def __init__(
+        self, encoder: Encoder, reranker: Reranker | None, documents: Sequence[Document]
+    ) -> None:
+        self._encoder, self._reranker = encoder, reranker
         self._ranking = Ranking.read(encoder.manifest.fusion, encoder.folder)
         self._texts = {document.name: document.text for document in documents}
         self._store = open_store(
@@ -58,7 +64,22 @@ class _OpenMilepost:
 
     def search(self, questions: Sequence[str]) -> Iterator[_Answered]:
         for question in questions:
-            yield _Answered(self._encoder, self._ranking, self._store, self._texts, question)
+            asked = _Once(self._reranker.about(question)) if self._reranker else None
+            yield _Answered(self._encoder, self._ranking, asked, self._store, self._texts, question)
+
+
+class _Once:
+    """A reranker that reads the same places once, whatever the budgets asked about."""
+
+    def __init__(self, asked: Asked) -> None:
+        self._asked, self.tokens, self.room = asked, asked.tokens, asked.room
+        self._known: dict[str, list[NDArray[np.float32]]] = {}
+
+    def cosines(self, places: Sequence[Sequence[Sequence[int]]]) -> list[NDArray[np.float32]]:
+        key = repr(places)
+        if key not in self._known:
+            self._known[key] = self._asked.cosines(places)
+        return self._known[key]
 
 
 class _Answered:
@@ -68,6 +89,7 @@ class _Answered:
         self,
         encoder: Encoder,
         ranking: Ranking,
+        reranker: _Once | None,
         store: Store,
         texts: dict[str, str],
         question: str,
@@ -76,7 +98,7 @@ class _Answered:
         self._vector = encoder.encode_query(question)
         self._terms = question_terms(question)
         self._familiarity = encoder.familiarity(question)
-        self._ranking = ranking
+        self._ranking, self._reranker = ranking, reranker
 
     def spend(self, budget: int) -> list[Place]:
         """The passages of a search with this budget."""
@@ -86,6 +108,7 @@ class _Answered:
             self._terms,
             familiarity=self._familiarity,
             ranking=self._ranking,
+            reranker=self._reranker,
             k=None,
             budget=budget,
         )
@@ -106,7 +129,8 @@ class _Answered:
         units = Units(documents, scope.spans, scope.borders)
         if not len(units):
             return Scored(units, scope.similarity)
-        return Scored(units, Ranked(scope, self._familiarity, self._ranking).score)
+        again = again_of(self._store, scope, self._reranker)
+        return Scored(units, Ranked(scope, self._familiarity, self._ranking, again).score)
 
 
 class Landmarks:

@@ -4,6 +4,7 @@
     merged      stage II: its passage among others, in one noisy long document
     marked      stage III: marked sentences of real long documents
     documents   a title, heading or query finds its document (LMK pooling)
+    rerank      sentences are read with the question in front, for a second look
 
 ``build`` makes one from its settings and the material. Settings are frozen records that refuse
 what cannot be; an objective draws by the generator it is given and keeps nothing between steps.
@@ -15,14 +16,16 @@ from milepost.train.objectives.documents import Documents, DocumentsStage
 from milepost.train.objectives.marked import Marked, MarkedStage
 from milepost.train.objectives.merged import Merged, MergedStage
 from milepost.train.objectives.pairs import Pairs, PairsStage
+from milepost.train.objectives.rerank import Rerank, RerankStage
 
-StageSettings = PairsStage | MergedStage | MarkedStage | DocumentsStage
+StageSettings = PairsStage | MergedStage | MarkedStage | DocumentsStage | RerankStage
 
 STAGES: dict[str, type[StageSettings]] = {
     "pairs": PairsStage,
     "merged": MergedStage,
     "marked": MarkedStage,
     "documents": DocumentsStage,
+    "rerank": RerankStage,
 }
 """Settings of each kind of stage, by the name that a config gives it."""
 
@@ -35,6 +38,7 @@ __all__ = [
     "MergedStage",
     "Objective",
     "PairsStage",
+    "RerankStage",
     "StageSettings",
     "build",
 ]
@@ -55,3 +59,5 @@ def build(stage: StageSettings, material: Material) -> Objective:
             return Marked(stage, material)
         case DocumentsStage():
             return Documents(stage, material)
+        case RerankStage():
+            return Rerank(stage, material)

@@ -1,0 +1,114 @@
+"""Choose what a model's reranker counts for, beside the scores that it is added to.
+
+    python bench/fit_reranker.py --model FOLDER [--write]
+
+The reranker (``FOLDER/reranker``) was trained on training questions; its weight, the cosine above
+which it counts, the neighbours' and the length's share and the numbers of the chances are chosen
+on development questions, as those of ``fit_ranking.py`` are. ``--write`` puts them into the
+model's manifest. Needs the bench extra.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import pickle
+from datetime import date
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+import milepost
+from fit_ranking import BUDGETS, calibrate, chances, first_overlap, judge, scores_of, show
+from milepost.search.features import FEATURES
+from milepost.search.fusion import Fusion
+from milepost.search.ranking import reranked
+from milepost.search.trees import FILE, read_trees
+from ranking_cases import Case, cases
+
+WEIGHTS = (0.0, 8.0, 12.0, 16.0, 20.0, 25.0, 32.0)
+LEASTS = (0.0, 0.2, 0.4)
+NEARS = (0.0, 0.2, 0.4, 0.6)
+SETTINGS = ("document", "collection")
+
+
+def added(case: Case, score: np.ndarray, numbers: tuple[float, float, float]) -> np.ndarray:
+    """Scores as ``ranking.Ranked`` gives them."""
+    return score + reranked(case.again, case.borders, numbers)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--shared", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--model", type=Path, required=True)
+    parser.add_argument("--documents", type=int, default=40, help="documents of one task")
+    parser.add_argument("--questions", type=int, default=12, help="questions of one document")
+    parser.add_argument("--cache", type=Path, help="keep the measured questions here")
+    parser.add_argument("--report", type=Path, help="write the figures to this file")
+    parser.add_argument("--write", action="store_true")
+    options = parser.parse_args()
+    model = milepost.load(options.model)
+    fusion = Fusion.from_fields(model.manifest.fusion)
+    if options.cache and options.cache.exists():
+        with options.cache.open("rb") as file:
+            dev = pickle.load(file)
+    else:
+        sizes = options.documents, options.questions
+        dev = cases(options.shared, model, fusion, "dev", *sizes, again=True)
+        if options.cache:
+            with options.cache.open("wb") as file:
+                pickle.dump(dev, file)
+    trees = read_trees(model.folder / FILE, tuple(FEATURES))
+    before = [scores_of(case, trees, fusion.steady) for case in dev]
+    tried = {}
+    for numbers in product(WEIGHTS, LEASTS, NEARS):
+        if numbers[0] == 0.0 and any(numbers):
+            continue
+        scores = [added(c, s, numbers) for c, s in zip(dev, before, strict=True)]
+        figures = [judge(dev, scores, fusion.shortness, setting) for setting in SETTINGS]
+        means = [show(f"{' '.join(f'{n:g}' for n in numbers)}", each) for each in figures]
+        tried[numbers] = float(np.mean(means))
+    chosen = max(tried, key=tried.__getitem__)
+    scores = [added(c, s, chosen) for c, s in zip(dev, before, strict=True)]
+    lengths = {}
+    for shortness in (0.0, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0):
+        figures = [judge(dev, scores, shortness, setting) for setting in SETTINGS]
+        lengths[shortness] = float(
+            np.mean([show(f"shortness {shortness:g}", each) for each in figures])
+        )
+    shortness = max(lengths, key=lengths.__getitem__)
+    overlap = {
+        drop: float(np.mean(list(first_overlap(dev, scores, drop).values())))
+        for drop in (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
+    }
+    drop = max(overlap, key=overlap.__getitem__)
+    chance = calibrate(*chances(dev, scores, drop))
+    learned = {
+        "rerank": list(chosen),
+        "chance": chance,
+        "shortness": shortness,
+        "drop": drop,
+    }
+    print(json.dumps(learned))
+    rows = {"before": (before, fusion.shortness), "read again": (scores, shortness)}
+    table = {
+        name: {
+            setting: {t: v.tolist() for t, v in judge(dev, given, short, setting).items()}
+            for setting in SETTINGS
+        }
+        for name, (given, short) in rows.items()
+    }
+    if options.report:
+        report = {"date": date.today().isoformat(), "model": model.manifest.name, "dev": len(dev)}
+        report |= {"budgets": BUDGETS, "learned": learned, "table": table, "overlap": overlap}
+        options.report.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    if options.write:
+        path = options.model / "milepost.json"
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+        manifest["fusion"] |= learned
+        path.write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

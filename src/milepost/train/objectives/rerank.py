@@ -1,0 +1,205 @@
+"""Rerankers: sentences are read with the question in front of them.
+
+A window begins with the question, ``[CLS] question [LMK] s1 [LMK] s2 [LMK] …``, so that sentences
+are read knowing what is asked. A sentence's score is the cosine of its landmark with that of the
+question in the same window. A step asks some questions; each reads a window around one of its
+evidence sentences, some around sentences that look like it, and now and then one of another
+document. The evidence has to win against all other sentences that were read for the question:
+
+    mean over evidence p of  log(1 + sum over others n of exp((s_n - s_p) / t))
+
+Cross-encoders read one passage a window (arXiv 1901.04085); here every sentence of a window is
+judged at once, in its context.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from milepost.errors import nearest
+from milepost.train.batches import Batch, Piece, around, assemble
+from milepost.train.data import Question
+from milepost.train.losses import each_against_negatives
+from milepost.train.material import Material
+from milepost.train.objectives.base import (
+    Encode,
+    marked,
+    need,
+    need_common,
+    need_counts,
+    need_shares,
+    spread_of,
+    thinned,
+)
+
+_QUESTION = -1
+"""Stands for a sentence's number where the landmark is the question's."""
+
+
+@dataclass(frozen=True, slots=True)
+class RerankStage:
+    """Settings of training a reranker.
+
+    Attributes:
+        questions: of a step.
+        hard: windows of each question around sentences that look like an answer: mined ones,
+            else the nearest by the teacher.
+        elsewhere: chance of a question to read a window of another question's document, too.
+        windows: tokens of a window, drawn for each step; the question comes on top.
+        steep: how much sooner the first of the hard sentences is drawn than the last: the place
+            in their order is ``u ** steep`` of its length, u even in 0 … 1.
+        tasks: how often a task is drawn, by name; others are not. Empty: all, alike.
+        open_tasks: tasks whose evidence is not marked everywhere it stands: evidence of other
+            questions about the document is then no negative.
+        temperature: divides cosines.
+        question_dropout: chance of each token of a question to be left out; two stay.
+    """
+
+    questions: int = 8
+    hard: int = 2
+    elsewhere: float = 0.5
+    windows: tuple[int, ...] = (96, 144, 192, 240)
+    steep: float = 1.7
+    tasks: dict[str, float] = field(default_factory=dict)
+    open_tasks: tuple[str, ...] = ()
+    temperature: float = 0.05
+    question_dropout: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Check them.
+
+        Raises:
+            InputError: a setting that cannot be.
+        """
+        need_counts(questions=self.questions, hard=self.hard)
+        need_common(self.temperature, ())
+        need_shares(question_dropout=self.question_dropout)
+        need(0 <= self.elsewhere <= 1, f"elsewhere is {self.elsewhere:g}", "a chance: 0 to 1")
+        need(min(self.windows, default=0) >= 8, f"windows are {list(self.windows)}", "8 or more")
+        need(self.steep > 0, f"steep is {self.steep:g}", "above 0; 1 draws all alike")
+        need(
+            all(weight > 0 for weight in self.tasks.values()),
+            "a task's weight is not above 0",
+            "leave out what is not to be drawn",
+        )
+
+
+class Rerank:
+    """Steps of training a reranker.
+
+    Raises:
+        InputError: the material has no such task, or nothing that looks like an answer.
+    """
+
+    def __init__(self, stage: RerankStage, material: Material) -> None:
+        known = material.by_task
+        need(bool(known), "there are no questions with marked evidence", "name tasks in [data]")
+        for name in (*stage.tasks, *stage.open_tasks):
+            hint = f"{nearest(name, known)}tasks: {', '.join(known)}"
+            need(name in known, f"there is no task {name!r}", hint)
+        need(
+            bool(material.mined) or material.targets is not None,
+            "nothing says which sentences look like an answer",
+            "name mined negatives (milepost mine) or a teacher in [data]",
+        )
+        need(
+            not material.causal,
+            "a causal model cannot read sentences for the question's landmark",
+            "train an encoder that sees both sides",
+        )
+        self.stage, self.material = stage, material
+        self._tasks = stage.tasks or dict.fromkeys(known, 1.0)
+        self._numbers = {name: [n for each in known[name].values() for n in each] for name in known}
+        self._evidence: dict[int, set[int]] = {}
+        for question in material.questions:
+            self._evidence.setdefault(question.text, set()).update(question.evidence)
+
+    def draw(self, random: Random) -> list[tuple[int, list[Piece]]]:
+        """Numbers of questions, each with the windows it reads, its own document's first."""
+        stage, material = self.stage, self.material
+        names, weights = list(self._tasks), list(self._tasks.values())
+        chosen = random.choices(names, weights, k=stage.questions)
+        asked = [random.choice(self._numbers[name]) for name in chosen]
+        size = random.choice(stage.windows)
+        drawn: list[tuple[int, list[Piece]]] = []
+        for place, number in enumerate(asked):
+            question = material.questions[number]
+            about = [(question.text, random.choice(question.evidence))]
+            hard = material.hard(number)
+            chances = [random.random() ** stage.steep for _ in range(stage.hard if hard else 0)]
+            about += [hard[int(chance * len(hard))] for chance in chances]
+            other = material.questions[asked[place - 1]]
+            if random.random() < stage.elsewhere and other.text != question.text:
+                about.append((other.text, random.choice(other.evidence)))
+            pieces = [
+                around(material.texts[text], text, sentence, size, random)
+                for text, sentence in about
+            ]
+            drawn.append((number, list(dict.fromkeys(pieces))))
+        return drawn
+
+    def step(self, encode: Encode, random: Random) -> dict[str, float]:
+        """See ``Objective``."""
+        stage, material = self.stage, self.material
+        drawn = self.draw(random)
+        questions = [material.questions[number] for number, _ in drawn]
+        ids = [thinned(q.ids, stage.question_dropout, random) for q in questions]
+        batch, rows, texts = self._batch(ids, [pieces for _, pieces in drawn])
+        vectors = encode(batch)
+        sentences = batch.owners[:, 1]
+        fronts = np.flatnonzero(sentences == _QUESTION)
+        front = torch.from_numpy(fronts[np.cumsum(sentences == _QUESTION) - 1])
+        cosines = (vectors * vectors[front.to(vectors.device)]).sum(dim=1)
+        positive, negative = self._sides(questions, rows, texts, sentences)
+        scores = cosines.expand(len(questions), -1)
+        right, wrong = marked(positive, scores), marked(negative, scores)
+        loss = each_against_negatives(scores, right, wrong, stage.temperature)
+        loss.backward()
+        with torch.no_grad():
+            flat = torch.zeros_like(scores)
+            floor = each_against_negatives(flat, right, wrong, stage.temperature)
+        return {"loss": loss.item(), "floor": floor.item(), "spread": spread_of(vectors)}
+
+    def _batch(
+        self, ids: Sequence[NDArray[np.int32]], pieces: Sequence[Sequence[Piece]]
+    ) -> tuple[Batch, NDArray[np.int64], NDArray[np.int64]]:
+        """All windows; of each landmark the question it was read for, and its text."""
+        material = self.material
+        windows: list[list[NDArray[np.int32]]] = []
+        owners: list[tuple[int, int]] = []
+        texts: list[int] = []
+        for row, (asked, own) in enumerate(zip(ids, pieces, strict=True)):
+            for text, first, last in own:
+                windows.append(
+                    [asked, *(material.texts[text].sentence(n) for n in range(first, last))]
+                )
+                owners += [(row, n) for n in (_QUESTION, *range(first, last))]
+                texts += [text] * (1 + last - first)
+        batch = assemble(windows, owners, material.opening, material.landmark)
+        return batch, batch.owners[:, 0], np.array(texts, np.int64)
+
+    def _sides(
+        self,
+        questions: Sequence[Question],
+        rows: NDArray[np.int64],
+        texts: NDArray[np.int64],
+        sentences: NDArray[np.int64],
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Positives and negatives of each question among the landmarks, both ``(q, n)``."""
+        positive = np.zeros((len(questions), len(rows)), bool)
+        negative = np.zeros_like(positive)
+        for row, question in enumerate(questions):
+            read = (rows == row) & (sentences != _QUESTION)
+            own = texts == question.text
+            positive[row] = read & own & np.isin(sentences, question.evidence)
+            aside = {*question.beside, *self.material.texts[question.text].aside}
+            if question.task in self.stage.open_tasks:
+                aside |= self._evidence[question.text]
+            negative[row] = read & ~positive[row] & ~(own & np.isin(sentences, list(aside)))
+        return positive, negative

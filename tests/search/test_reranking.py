@@ -1,0 +1,147 @@
+"""The best places read again: which they are, and what they add to a score."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from search_stores import empty_store, filled, put, unit
+from test_ranking import trees
+
+from milepost.search import reranking as module
+from milepost.search import search
+from milepost.search.fusion import Fusion
+from milepost.search.ranking import Ranked, Ranking, reranked
+from milepost.search.reranking import rerank
+from milepost.search.scope import Scope, gather
+from milepost.search.searcher import again_of
+from milepost.store.base import Store
+
+
+class Letters:
+    """Reads a word as so many tokens; a sentence's cosine is its length over a thousand."""
+
+    room = 60
+
+    def __init__(self) -> None:
+        self.places: list[Sequence[Sequence[int]]] = []
+
+    def tokens(self, sentences: Sequence[str]) -> list[list[int]]:
+        return [[len(word) for word in sentence.split()] for sentence in sentences]
+
+    def cosines(self, places: Sequence[Sequence[Sequence[int]]]) -> list[np.ndarray]:
+        self.places = list(places)
+        return [np.array([sum(ids) / 1000 for ids in place], np.float32) for place in places]
+
+
+def measured(store: Store) -> Scope:
+    return gather(store, unit(1), ["common"])
+
+
+@given(
+    st.lists(st.integers(1, 9), min_size=1, max_size=4),
+    st.randoms(use_true_random=False),
+    st.integers(5, 80),
+    st.integers(1, 200),
+)
+def test_places_are_apart_within_documents_and_within_the_budget(sizes, random, room, budget):
+    """Whatever the order: no sentence twice, no place over a border, no more than is allowed."""
+    store = empty_store()
+    for d, size in enumerate(sizes):
+        put(store, f"d{d}", [f"{'word ' * random.randint(1, 12)}end. " for _ in range(size)])
+    scope = measured(store)
+    order = list(range(len(scope.spans)))
+    random.shuffle(order)
+    reader = Letters()
+    reader.room = room
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "BUDGET", budget)
+        again = again_of(store, scope, reader)
+        found = again(np.array(order))
+    costs = [sum(len(ids) + 1 for ids in place) for place in reader.places]
+    read = np.flatnonzero(~np.isnan(found))
+    assert sum(map(len, reader.places)) == len(read)  # none twice
+    assert order[0] in read
+    for place, cost in zip(reader.places, costs, strict=True):
+        assert cost <= room or len(place) == 1
+    assert sum(costs[:-1]) < budget
+    if sum(costs) < budget:
+        assert len(read) == len(order)
+    words = [store.text(f"d{d}", 0, 10**6) for d in range(len(sizes))]
+    for place in reader.places:  # a place stands in one document, one sentence behind the other
+        assert any(_holds(text, place) for text in words)
+
+
+def _holds(text: str, place: Sequence[Sequence[int]]) -> bool:
+    ids = [token for sentence in place for token in sentence]
+    every = [len(word) for word in text.split()]
+    return any(every[at : at + len(ids)] == ids for at in range(len(every)))
+
+
+def test_a_place_grows_around_its_best_sentence():
+    """Neighbours join on both sides while there is room; the next place leaves them out."""
+    store = empty_store()
+    put(store, "d", [f"{'a ' * 9}s{n}. " for n in range(9)])  # ten tokens and a landmark each
+    scope, reader = measured(store), Letters()
+    reader.room = 34
+    texts = lambda a, b: [f"{'a ' * 9}s{n}. " for n in range(a, b)]  # noqa: E731
+    found = rerank(scope, np.array([4, 3, 0]), reader, texts)
+    assert [len(place) for place in reader.places] == [3, 3]
+    assert np.flatnonzero(np.isnan(found)).tolist() == [6, 7, 8]
+
+
+def test_what_is_read_again_is_added_above_the_least():
+    """Parts add up, what was not read keeps its score, and a low cosine takes nothing away."""
+    store = filled(3, 8)
+    scope = measured(store)
+    plain = Ranking(Fusion(rerank=(10.0, 0.2, 0.0)), trees())
+    before = Ranked(scope, 1.0, plain)
+    cosines = np.full(len(scope.spans), np.nan, np.float32)
+    cosines[:4] = [0.9, 0.3, 0.1, -0.5]
+    after = Ranked(scope, 1.0, plain, lambda order: cosines)
+    wanted = [7.0, 1.0, 0.0, 0.0] + [0.0] * (len(scope.spans) - 4)
+    np.testing.assert_allclose(after.score - before.score, wanted, atol=1e-5)
+    for number in range(len(scope.spans)):
+        parts = after.parts(number)
+        assert parts["reranker"] == pytest.approx(wanted[number], abs=1e-5)
+        assert sum(parts.values()) == pytest.approx(float(after.score[number]), abs=1e-4)
+    assert "reranker" not in before.parts(0)
+
+
+def test_the_order_given_is_that_of_the_scores():
+    """The reranker is asked about the best first."""
+    scope = measured(filled(3, 8))
+    asked: list[np.ndarray] = []
+
+    def again(order: np.ndarray) -> np.ndarray:
+        asked.append(order)
+        return np.full(len(scope.spans), np.nan, np.float32)
+
+    after = Ranked(scope, 1.0, Ranking(Fusion(), trees()), again)
+    assert (np.diff(after.score[asked[0]]) <= 0).all()
+
+
+def test_a_search_reads_again_and_says_so():
+    """Through the whole search: a sentence that the reranker likes comes first."""
+    store = empty_store()
+    put(store, "d", ["Short one. ", "Another. ", f"{'supercalifragilistic ' * 40}. ", "Last one. "])
+    fusion = Ranking(Fusion(rerank=(1000.0, 0.0, 0.0)))
+    first = search(store, unit(3), ["short"], ranking=fusion, k=1, budget=20).passages[0]
+    assert "supercali" not in first.text
+    again = search(
+        store, unit(3), ["short"], ranking=fusion, reranker=Letters(), k=1, budget=2000
+    ).passages[0]
+    assert again.hits[0].parts["reranker"] == pytest.approx(801, rel=0.01)
+    assert again.hits[0].start == 20
+
+
+def test_neighbours_have_a_share_by_hand():
+    """Means over what was read of three, within a document; 10 · (0.5 own + 0.5 mean - 0.1)."""
+    cosines = np.array([0.9, 0.3, np.nan, 0.6, 0.0], np.float32)
+    added = reranked(cosines, np.array([0, 4, 5]), (10.0, 0.1, 0.5))
+    # 0: mean of 0.9, 0.3; 1: the same; 3: itself, for 2 was not read and 4 is another document.
+    wanted = [0.45 + 0.3 - 0.1, 0.15 + 0.3 - 0.1, 0.0, 0.6 - 0.1, 0.0]
+    np.testing.assert_allclose(added, [10 * value for value in wanted], atol=1e-5)

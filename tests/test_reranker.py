@@ -1,0 +1,93 @@
+"""Places read with the question in front of them."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import milepost
+from milepost.engine.folder import RERANKER, find_model
+from milepost.errors import ModelError
+from milepost.reranker import Reranker
+from test_encoder import MODEL, recorded
+
+SENTENCES = ["Bees build cells of wax. ", "The cells are hexagons. ", "Wasps use paper."]
+
+
+def test_the_question_opens_every_window():
+    """``[CLS] question [LMK] s1 [LMK] …``, and cosines with the question of the same window."""
+    encoder, engine = recorded(window=40, longest=20)
+    asked = Reranker(encoder).about(" Who builds? ")
+    ids = asked.tokens(SENTENCES)
+    found = asked.cosines([ids[:2], ids[2:]])
+    question = list(MODEL.tokenizer.count(["Who builds?"])[0][0])
+    opening, landmark = MODEL.tokenizer.opening, MODEL.tokenizer.landmark
+    rows = [
+        (row, marks)
+        for ids_, _, marks_ in engine.batches
+        for row, marks in zip(ids_, marks_, strict=True)
+    ]
+    for place, cosines in zip((ids[:2], ids[2:]), found, strict=True):
+        wanted = [opening, *question, landmark]
+        ends = [len(wanted) - 1]
+        for sentence in place:
+            wanted += [*sentence, landmark]
+            ends.append(len(wanted) - 1)
+        marks = next(marks for row, marks in rows if row[: len(wanted)].tolist() == wanted)
+        assert marks[: len(ends)].tolist() == ends
+        assert cosines.shape == (len(place),)
+        vectors = encoder.encode_windows([[question, *place]])[0]
+        np.testing.assert_allclose(cosines, vectors[1:] @ vectors[0], atol=1e-6)
+
+
+def test_what_fits_beside_the_question():
+    """A question takes half a window at most; a sentence no more than the model reads."""
+    encoder, _ = recorded(window=40, longest=20)
+    reranker = Reranker(encoder)
+    short, long = reranker.about("who"), reranker.about("who " * 100)
+    assert short.room == 40 - 2 - len(MODEL.tokenizer.count(["who"])[0][0])
+    assert long.room == 40 - 2 - 20
+    assert [len(ids) for ids in short.tokens(["who " * 100, "who"])] == [20, 1]
+    assert short.cosines([]) == []
+
+
+def test_windows_are_what_the_caller_made():
+    """Each window's vectors, in the order given, whatever was read together."""
+    encoder, _ = recorded(window=40, longest=20)
+    ids = [list(each[0]) for each in MODEL.tokenizer.count(SENTENCES)]
+    both = encoder.encode_windows([[ids[0], ids[1]], [ids[2]], [ids[1]]])
+    assert [len(vectors) for vectors in both] == [2, 1, 1]
+    for row, vectors in zip([[ids[0], ids[1]], [ids[2]], [ids[1]]], both, strict=True):
+        np.testing.assert_allclose(vectors, encoder.encode_windows([row])[0], atol=1e-6)
+
+
+def test_a_model_without_a_reranker():
+    """The light model has none, and searches."""
+    assert Reranker.of(milepost.load("landmark-light")) is None
+    with milepost.open(model=milepost.load("landmark-light")) as index:
+        index.add(milepost.Document("d", "".join(SENTENCES)))
+        assert "reranker" not in index.search("Who builds?")[0].hits[0].parts
+
+
+def test_the_shipped_reranker_reads_again():
+    """It is part of the default model, and knows an answer that shares no word."""
+    asked = Reranker.of(milepost.load()).about("What do insects make their homes of?")
+    [place] = asked.cosines([asked.tokens(SENTENCES)])
+    assert place.shape == (3,)
+    assert np.abs(place).max() <= 1.001
+    with milepost.open() as index:
+        index.add(milepost.Document("d", "".join(SENTENCES)))
+        passage = index.search("What do insects make their homes of?", k=1)[0]
+    assert passage.hits[0].parts["reranker"] > 0
+
+
+def test_a_damaged_reranker_says_so(tmp_path: Path):
+    """A folder that lost its graph is an error with a mend, not a silent search without it."""
+    folder = tmp_path / "model"
+    shutil.copytree(find_model().path, folder)
+    (folder / RERANKER / "openvino_int8.bin").unlink()
+    with pytest.raises(ModelError, match=r"openvino_int8.bin is missing"):
+        Reranker.of(milepost.load(folder))
