@@ -65,4 +65,6 @@ def test_one_module_runs_every_placement_with_the_same_weights():
     mask = torch.ones(1, 7, dtype=torch.bool)
     other = module("hierarchy", WIDTH, placement=(1, 2))
     other.load_state_dict(built.state_dict())
-    torch.testing.assert_close(built.placed(states, mask, (1, 2)), other(states, torch.tensor([7])))
+    torch.testing.assert_close(
+        built.placed(states, mask, (1, 2), ("mean",)), other(states, torch.tensor([7]))
+    )
