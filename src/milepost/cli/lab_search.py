@@ -70,7 +70,7 @@ Examples:
     help="How architectures come to nets; may be given several times.",
 )
 @count_option("--seeds", 2, "Runs of each.")
-@count_option("--steps", 200, "Training of one architecture alone.")
+@count_option("--steps", 250, "Training of one architecture alone.")
 @count_option("--budget", 4, "A search takes N times those steps.")
 @json_option
 @common

@@ -23,6 +23,9 @@ pytestmark = pytest.mark.torch
         ("pyramid", {"widths": (5,)}),
         ("hierarchy", {"placement": (1, 2, 1, 1), "join": "max"}),
         ("hierarchy", {"placement": (2,)}),
+        ("hierarchy", {"placement": (1, 2, 1, 1), "join": "attention"}),
+        ("hierarchy", {"placement": (1, 1, 1), "join": ("attention", "max")}),
+        ("hierarchy", {"placement": (1, 1, 1), "join": ("max", "mean")}),
     ],
 )
 def test_every_ablation_is_the_reference_s(name, settings):
@@ -53,6 +56,12 @@ def test_pairs_of_padded_texts():
     assert joined[..., 0].tolist() == [[2, 7], [15, 0]]
     assert left.tolist() == [[True, True], [True, False]]
     assert paired(-values, mask, "max")[0][..., 0].tolist() == [[-1, -7], [-10, 0]]
+    # Numbers alone are 1 or -1 at unit mean square: unlike, they are heard three to one.
+    values = torch.tensor([[[4.0], [-8.0], [7.0]], [[10.0], [20.0], [0.0]]])
+    score = torch.tensor([3.0]).log() / 2
+    joined, left = paired(values, mask, "attention", score)
+    torch.testing.assert_close(joined[..., 0], torch.tensor([[1.0, 7.0], [15.0, 0.0]]))
+    assert left.tolist() == [[True, True], [True, False]]
 
 
 def test_one_module_runs_every_placement_with_the_same_weights():

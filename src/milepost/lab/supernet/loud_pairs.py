@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-LENGTH, WIDTH = 32, 8
+LENGTH, WIDTH = 24, 8
 SYMBOLS = 4
-LOUD, SOFT = 1.75, 0.25
+LOUD, SOFT = 1.8, 0.2
 """How loud the tokens of an uneven pair are, in either order; in an even pair both are 1."""
 SAID = ((0, True), (0, False), (1, True), (1, False))
 """Symbol of each pair, and whether it is uneven: the first two make the class, the others are like

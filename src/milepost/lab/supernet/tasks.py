@@ -129,9 +129,9 @@ def textures(count: int, rng: np.random.Generator) -> tuple[NDArray[np.float32],
 def loud(seed: int = 0, joins: Sequence[str] = JOINS) -> Task:
     """Pairs that only their loudness tells apart, in order, for the text hierarchy.
 
-    How to halve is planted by what a block cannot read, see ``loud_pairs``. Where: one block at full
-    length is too few before a mean; and to compare places blocks must see far, as those after the
-    last halving do.
+    How to halve is planted by what a block cannot read, see ``loud_pairs``. Where: one block at
+    full length is too few before a mean; and to compare places blocks must see far, as those after
+    the last halving do.
     """
     layer = [loud_pairs.LENGTH * loud_pairs.WIDTH * (3 + 2 * CHANNELS)] * LOUD_LAYERS
     return _task(
