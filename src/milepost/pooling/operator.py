@@ -56,7 +56,8 @@ class Parameter:
         """The value, or an error that says what may stand there."""
         if self.several and isinstance(value, list | tuple):
             return tuple(self._single(operator, name, each) for each in value)
-        return self._single(operator, name, value)
+        single: Value = self._single(operator, name, value)
+        return single
 
     def _single(self, operator: str, name: str, value: Any) -> Any:
         wanted: Any = type(self.default)

@@ -86,9 +86,9 @@ def test_one_block_before_a_mean_leaves_no_net_a_way_to_tell(monkeypatch):
             assert gap < 0.001 if blind else gap > 0.01, each
 
 
-def test_trained_alone_the_planted_join_is_far_above_the_blind_one(monkeypatch):
+def test_trained_alone_a_net_with_the_planted_join_learns(monkeypatch):
+    """With one block before it, where a mean leaves a coin."""
     monkeypatch.setattr(tasks, "SIZES", {**tasks.SIZES, "train": 2048})
     made = task("loud")
-    maximum, mean = (Architecture((1, 1, 3), (join, "max")) for join in ("max", "mean"))
+    maximum = Architecture((1, 1, 3), ("max", "max"))
     assert alone(made, maximum, 0, 250).accuracy(maximum, made.test) > 0.8
-    assert alone(made, mean, 0, 250).accuracy(mean, made.test) < 0.58

@@ -7,6 +7,7 @@ torch = pytest.importorskip("torch", reason="needs the train extra")
 
 from every_operator import WIDTH, cut, warm  # noqa: E402
 from milepost.model.pooling import module  # noqa: E402
+from milepost.model.pooling.export import write  # noqa: E402
 from milepost.model.pooling.neighbours import paired  # noqa: E402
 
 pytestmark = pytest.mark.torch
@@ -77,3 +78,30 @@ def test_one_module_runs_every_placement_with_the_same_weights():
     torch.testing.assert_close(
         built.placed(states, mask, (1, 2), ("mean",)), other(states, torch.tensor([7]))
     )
+
+
+@pytest.mark.parametrize("join", ["attention", ("max", "attention")])
+def test_attention_between_halvings_trains_and_runs_in_openvino(join, tmp_path):
+    import openvino
+
+    pool = warm("hierarchy", placement=(1, 1, 1), join=join)
+    built = module("hierarchy", WIDTH, placement=(1, 1, 1), join=join)
+    built.load_state_dict({n: torch.from_numpy(v) for n, v in pool.weights.items()})
+    rng = np.random.default_rng(0)
+    states = torch.from_numpy(rng.standard_normal((2, 9, WIDTH)).astype("f4"))
+    states[1, 6:] = torch.nan
+    built(states.requires_grad_(True), torch.tensor([9, 6])).square().sum().backward()
+    assert torch.isfinite(states.grad[0]).all()
+    assert (states.grad[1, 6:] == 0).all()
+    for name, weight in built.named_parameters():
+        assert torch.isfinite(weight.grad).all(), name
+        assert weight.grad.abs().max() > 0, name
+    write(built, tmp_path)
+    compiled = openvino.Core().compile_model(
+        tmp_path / "pooling.xml", "CPU", {"INFERENCE_PRECISION_HINT": "f32"}
+    )
+    for length in (1, 2, 3, 7, 40):
+        text = rng.standard_normal((length, WIDTH)).astype("f4")
+        np.testing.assert_allclose(
+            compiled({"states": text})["vector"], pool(text, [length])[0], rtol=2e-4, atol=2e-5
+        )
