@@ -54,7 +54,7 @@ Examples:
 )
 @click.option(
     "--supernets",
-    default="1,2,4",
+    default="1,2",
     show_default=True,
     callback=_numbers,
     metavar="N,…",
