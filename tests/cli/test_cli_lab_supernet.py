@@ -38,6 +38,7 @@ def test_the_lab_knows_both():
 
 def test_a_search_prints_placements_and_methods():
     args = ["--seeds", 1, "--steps", 1, "--budget", 12, "--supernets", "2", "--assign", "cost"]
+    args += ["--task", "planted"]
     result = run(search, *args)
     assert result.exception is None
     lines = result.output.splitlines()
@@ -47,6 +48,21 @@ def test_a_search_prints_placements_and_methods():
     again = json.loads(run(search, *args, "--json").output)
     assert again["methods"][0]["name"] == "2 nets, cost"
     assert len(again["rows"]) == 10
+
+
+def test_a_search_prints_joins_and_what_each_gives():
+    args = ["--seeds", 1, "--steps", 1, "--budget", 1, "--supernets", "1"]
+    args += ["--joins", "mean", "--joins", "max"]
+    result = run(search, *args)
+    assert result.exception is None
+    lines = result.output.splitlines()
+    assert len([line for line in lines if "±" in line]) == 24
+    assert any(line.startswith("2 1 2 max mean ") for line in lines)
+    assert any(line.startswith("halving 2: max ") for line in lines)
+    made = json.loads(run(search, *args, "--json").output)
+    assert made["rows"][1]["joins"] == ["mean", "max"]
+    assert [part["name"] for part in made["parts"]][5:7] == ["3 1 1", "halving 1: mean"]
+    assert made["methods"][0]["picks"][0].keys() == {"placement", "joins"}
 
 
 def test_numbers_that_are_none_are_refused():

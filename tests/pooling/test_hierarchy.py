@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given as draw
+from hypothesis import strategies as st
 
 from milepost import pooling
 from milepost.errors import InputError
@@ -36,6 +38,74 @@ def test_an_odd_tail_stays_itself():
     assert joined[:, 0].tolist() == [2, 7, 15]
     assert left.tolist() == [2, 1]
     assert halved(states, np.array([3, 2]), "max")[0][:, 0].tolist() == [3, 7, 20]
+
+
+def test_attention_by_hand():
+    """At unit mean square 4 is 1 and -8 is -1: with a score of ln(3)/2 three parts to one."""
+    states, lengths = np.array([[4.0], [-8.0], [7.0], [10.0], [20.0]]), np.array([3, 2])
+    joined, left = halved(states, lengths, "attention", np.array([np.log(3) / 2]))
+    np.testing.assert_allclose(joined[:, 0], [1, 7, 15], atol=1e-5)
+    assert left.tolist() == [2, 1]
+    for score in (None, np.zeros(1)):
+        np.testing.assert_allclose(
+            halved(states, lengths, "attention", score)[0], halved(states, lengths, "mean")[0]
+        )
+
+
+@draw(
+    lengths=st.lists(st.integers(1, 9), min_size=1, max_size=4),
+    seed=st.integers(0, 99),
+    size=st.sampled_from([0.1, 3.0, 1e3]),
+)
+def test_attention_lies_between_the_two_of_a_pair_and_reads_no_other_text(lengths, seed, size):
+    rng = np.random.default_rng(seed)
+    states, score = rng.standard_normal((sum(lengths), 4)), size * rng.standard_normal(4)
+    joined, left = halved(states, np.array(lengths), "attention", score)
+    low = -halved(-states, np.array(lengths), "max")[0]
+    high = halved(states, np.array(lengths), "max")[0]
+    assert (joined >= low - 1e-9).all()
+    assert (joined <= high + 1e-9).all()
+    assert left.tolist() == [(length + 1) // 2 for length in lengths]
+    ends, begins = np.cumsum(lengths), np.cumsum(left) - left
+    for end, length, begin, count in zip(ends, lengths, begins, left, strict=True):
+        alone, _ = halved(states[end - length : end], np.array([length]), "attention", score)
+        np.testing.assert_allclose(alone, joined[begin : begin + count])
+        if length % 2:
+            np.testing.assert_array_equal(joined[begin + count - 1], states[end - 1])
+
+
+def test_each_halving_has_its_join():
+    states = np.array([[1.0], [3.0], [7.0], [5.0]], "f4")
+    for join, wanted in {
+        ("mean", "max"): 6,
+        ("max", "mean"): 5,
+        ("attention", "max"): 6,
+        "max": 7,
+    }.items():
+        pool = pooling.get("hierarchy", placement=(1, 1, 1), join=join)
+        assert pool(states, [4])[0, 0] == pytest.approx(wanted), join
+        assert ("score" in pool.weights) == ("attention" in join)
+
+
+def test_joins_of_each_halving_are_kept_in_a_file(tmp_path):
+    pool = pooling.get("hierarchy", join=["attention", "max"])
+    states = np.random.default_rng(0).standard_normal((5, 4)).astype("f4")
+    wanted = pool(states, [5])
+    pool.save(tmp_path / "pooling.npz")
+    again = pooling.load(tmp_path / "pooling.npz")
+    assert again.settings["join"] == ("attention", "max")
+    np.testing.assert_array_equal(again(states, [5]), wanted)
+
+
+def test_joins_that_are_none_or_not_as_many_as_halvings_are_refused():
+    with pytest.raises(InputError, match="did you mean 'attention'"):
+        pooling.get("hierarchy", join=("mean", "attentoin"))
+    with pytest.raises(InputError, match="did you mean 'mean'"):
+        pooling.get("hierarchy", join="maen")
+    with pytest.raises(InputError, match="join is 2, not str"):
+        pooling.get("hierarchy", join=(2, 1))
+    with pytest.raises(InputError, match="3 joins for 2 halvings"):
+        pooling.get("hierarchy", join=("mean",) * 3)(np.ones((2, 2), "f4"), [2])
 
 
 def test_it_begins_as_a_mean_of_means():

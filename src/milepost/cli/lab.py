@@ -19,7 +19,7 @@ EXPERIMENTS: dict[str, tuple[str, str]] = {
     "mixers": ("milepost.cli.lab_mixers", "Compare ways in which tokens learn of each other."),
     "fusion": ("milepost.cli.lab_fusion", "What bilinear fusions are worth beside plain ones."),
     "shapes": ("milepost.cli.lab_shapes", "P2AT on images: published, mended, rivals."),
-    "search": ("milepost.cli.lab_search", "Where to halve: supernets against brute force."),
+    "search": ("milepost.cli.lab_search", "Where and how to halve: supernets against brute force."),
     "tokens": ("milepost.cli.lab_tokens", "Words from spelling, bytes, and byte encoders."),
     "stitch": ("milepost.cli.lab_stitch", "Encoders of many sizes out of two."),
     "audit": ("milepost.cli.lab_audit", "How many hard negatives are unmarked answers."),

@@ -1,4 +1,4 @@
-"""``milepost lab search``: where to halve, found by nets that share weights, beside brute force."""
+"""``milepost lab search``: where and how to halve, by nets that share weights and by force."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from milepost.cli.progress import Counter
 from milepost.cli.records import print_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
-    from milepost.lab.supernet.study import Method, Study
+    from milepost.lab.supernet.architectures import Architecture
+    from milepost.lab.supernet.study import Method, Row, Study
 
 
 def _numbers(_: click.Context, __: click.Parameter, given: str) -> tuple[int, ...]:
@@ -27,28 +28,37 @@ def _numbers(_: click.Context, __: click.Parameter, given: str) -> tuple[int, ..
 
 
 @click.command(
-    short_help="Where to halve: supernets against brute force.",
+    short_help="Where and how to halve: supernets against brute force.",
     epilog="""\b
 Examples:
   milepost lab search
+  milepost lab search --joins mean --joins max --seeds 3
+  milepost lab search --task planted --seeds 3 --steps 300 --budget 2
   milepost lab search --task shapes --seeds 2 --json
   milepost lab search --supernets 1,2,4,8 --assign learnt --assign cost
 """,
 )
 @click.option(
     "--task",
-    type=click.Choice(["planted", "shapes"]),
-    default="planted",
+    type=click.Choice(["loud", "planted", "shapes"]),
+    default="loud",
     show_default=True,
-    help="Motifs in order (text hierarchy), or textured discs (convolutions).",
+    help="Loud pairs or motifs in order (text hierarchy), or textured discs (convolutions).",
+)
+@click.option(
+    "--joins",
+    type=click.Choice(["mean", "max", "attention"]),
+    multiple=True,
+    help="What a halving may make of a pair; may be given several times. Where none is given: loud "
+    "all three, planted the mean, shapes the maximum.",
 )
 @click.option(
     "--supernets",
-    default="1,2,4",
+    default="1,2",
     show_default=True,
     callback=_numbers,
     metavar="N,…",
-    help="How many nets share the placements.",
+    help="How many nets share the architectures.",
 )
 @click.option(
     "--assign",
@@ -57,11 +67,11 @@ Examples:
     multiple=True,
     default=("learnt", "fixed"),
     show_default=True,
-    help="How placements come to nets; may be given several times.",
+    help="How architectures come to nets; may be given several times.",
 )
-@count_option("--seeds", 3, "Runs of each.")
-@count_option("--steps", 250, "Training of one placement alone.")
-@count_option("--budget", 2, "A search takes N times those steps.")
+@count_option("--seeds", 2, "Runs of each.")
+@count_option("--steps", 250, "Training of one architecture alone.")
+@count_option("--budget", 4, "A search takes N times those steps.")
 @json_option
 @common
 @click.pass_obj
@@ -69,6 +79,7 @@ Examples:
 def search(
     settings: Settings,
     task: str,
+    joins: tuple[str, ...],
     supernets: tuple[int, ...],
     assignments: tuple[str, ...],
     seeds: int,
@@ -76,7 +87,7 @@ def search(
     budget: int,
     as_json: bool,
 ) -> int:
-    """Rank placements of two halvings among six layers, and say how right each ranking is."""
+    """Rank placements of two halvings and their joins, and say how right each ranking is."""
     from milepost.lab.supernet.mixture import ASSIGNMENTS
     from milepost.lab.supernet.study import study
 
@@ -89,6 +100,7 @@ def search(
                 seeds=seeds,
                 steps=steps,
                 budget=budget,
+                joins=joins,
                 progress=counter.steps_of("steps"),
             )
         except KeyboardInterrupt:
@@ -102,12 +114,12 @@ def search(
 
 
 def _shown(made: Study) -> Iterator[str]:
-    """A row a placement, then a row a way of finding one."""
+    """A row an architecture, one a part of it, one a way of finding one."""
     yield from columns(
-        ("placement", "MACs", "accuracy", "worth its cost"),
+        ("architecture", "MACs", "accuracy", "worth its cost"),
         [
             (
-                _placed(row.placement),
+                _named(row),
                 f"{row.macs:,}",
                 f"{row.accuracy:.3f} ±{row.spread:.3f}",
                 "yes" if row.worth else "",
@@ -116,6 +128,12 @@ def _shown(made: Study) -> Iterator[str]:
         ],
     )
     yield ""
+    if made.parts:
+        yield from columns(
+            ("all with", "mean", "best"),
+            [(part.name, f"{part.mean:.3f}", f"{part.best:.3f}") for part in made.parts],
+        )
+        yield ""
     yield from columns(
         ("method", "steps", "tau", "95 %", "regret", "at cost", "picks"),
         [_cells(method) for method in made.methods],
@@ -133,9 +151,10 @@ def _cells(method: Method) -> tuple[str, ...]:
         interval,
         f"{method.regret:.3f}",
         f"{method.regret_at_cost:.3f}",
-        ", ".join(map(_placed, method.picks)),
+        ", ".join(map(_named, method.picks)),
     )
 
 
-def _placed(placement: Iterable[int]) -> str:
-    return " ".join(map(str, placement))
+def _named(of: Row | Architecture) -> str:
+    """``2 1 2 max mean``: layers at each resolution, the join of each halving."""
+    return " ".join(map(str, (*of.placement, *of.joins)))

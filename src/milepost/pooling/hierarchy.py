@@ -1,8 +1,8 @@
-"""Blocks that mix neighbours, and halvings between them: where to halve is the question.
+"""Blocks that mix neighbours, and halvings between them: where and how to halve is the question.
 
 The space of *Balanced Mixture of SuperNets for Learning the CNN Pooling Architecture* (arXiv
 2306.11982) for text: ``placement = (a, b, c)`` is a blocks at full length, b at half, c at a
-quarter. ``milepost.lab.supernet`` searches it.
+quarter, and ``join`` says what a pair becomes. ``milepost.lab.supernet`` searches both.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from milepost.errors import InputError
 from milepost.pooling.neighbours import pairs, rms_scaled, shifted
 from milepost.pooling.operator import Batch, Operator, Parameter
-from milepost.pooling.ragged import maxima, means
+from milepost.pooling.ragged import maxima, means, softmax, sums
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from milepost.pooling.operator import Weights
+
+
+JOINS = ("mean", "max", "attention")
+"""What a pair may become."""
 
 
 def checked_placement(placement: tuple[int, ...]) -> tuple[int, ...]:
@@ -35,6 +39,25 @@ def checked_placement(placement: tuple[int, ...]) -> tuple[int, ...]:
             "give the number of blocks at each level, each at least 1, as in (2, 1, 1)",
         )
     return placement
+
+
+def joins(join: str | tuple[str, ...], placement: tuple[int, ...]) -> tuple[str, ...]:
+    """The join of each halving.
+
+    >>> joins("mean", (2, 1, 1))
+    ('mean', 'mean')
+
+    Raises:
+        InputError: there are not as many as halvings.
+    """
+    halvings = len(placement) - 1
+    each = (join,) * halvings if isinstance(join, str) else join
+    if len(each) != halvings:
+        raise InputError(
+            f"hierarchy: {len(each)} joins for {halvings} halvings",
+            "give one join for all of them, or as many as the placement has levels, less one",
+        )
+    return each
 
 
 def mixed(
@@ -57,30 +80,40 @@ def mixed(
 
 
 def halved(
-    states: NDArray[np.float64], lengths: NDArray[np.int64], join: str
+    states: NDArray[np.float64],
+    lengths: NDArray[np.int64],
+    join: str,
+    score: NDArray[np.floating] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Pairs made one; the last of an odd text stays as it is.
 
     Args:
         states: ``(tokens, d)``.
         lengths: ``(texts,)``.
-        join: ``mean`` or ``max``.
+        join: one of ``JOINS``.
+        score: ``(d,)``, for ``attention``: a pair's shares are the softmax of its scaled states
+            times this. At 0, and at None, that is a mean.
 
     Returns:
         States and lengths, ``ceil(n/2)`` each: 7 tokens become 4, 2, 1, 1.
     """
     sizes, left = pairs(lengths)
-    joined: Any = (means if join == "mean" else maxima)(states, sizes)
+    if join == "attention" and score is not None:
+        shares = softmax(rms_scaled(states) @ score, sizes)
+        return sums(states * shares[:, None], sizes), left
+    joined: Any = (maxima if join == "max" else means)(states, sizes)
     return joined, left
 
 
 def hierarchy(batch: Batch, settings: Mapping[str, Any], weights: Weights) -> NDArray[np.floating]:
     """Mean of the last level; begins as a mean of means, its blocks adding nothing."""
     states, lengths = batch.states.astype("float64"), batch.lengths
+    how = joins(settings["join"], settings["placement"])
     block = 0
     for level, blocks in enumerate(settings["placement"]):
         if level:
-            states, lengths = halved(states, lengths, settings["join"])
+            score = weights["score"][level - 1] if "score" in weights else None
+            states, lengths = halved(states, lengths, how[level - 1], score)
         for _ in range(blocks):
             states = mixed(states, lengths, weights, block)
             block += 1
@@ -92,16 +125,20 @@ def _start(
 ) -> dict[str, NDArray[np.float32]]:
     import numpy as np
 
-    blocks, channels = sum(checked_placement(settings["placement"])), settings["channels"]
+    placement, channels = checked_placement(settings["placement"]), settings["channels"]
+    blocks, how = sum(placement), joins(settings["join"], placement)
     kernel = 0.3 * rng.standard_normal((blocks, 3, width))
     kernel[:, 1] += 1  # a block begins by looking at the place itself
     inward = rng.standard_normal((blocks, width, channels)) / np.sqrt(width)
-    return {
+    begun = {
         "kernel": kernel.astype(np.float32),
         "inward": inward.astype(np.float32),
         "bias": np.zeros((blocks, channels), np.float32),
         "outward": np.zeros((blocks, channels, width), np.float32),
     }
+    if "attention" in how:
+        begun["score"] = np.zeros((len(how), width), np.float32)
+    return begun
 
 
 OPERATORS = (
@@ -117,7 +154,9 @@ OPERATORS = (
         parameters={
             "placement": Parameter((1, 1, 1), "Blocks at each level; a halving between levels."),
             "channels": Parameter(16, "Inner width of a block.", least=1),
-            "join": Parameter("mean", "What a pair becomes.", choices=("mean", "max")),
+            "join": Parameter(
+                "mean", "What a pair becomes; one, or one a halving.", choices=JOINS, several=True
+            ),
         },
     ),
 )

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Weights = Mapping[str, NDArray[np.float32]]
 
-Value = int | float | bool | str | tuple[int, ...]
+Value = int | float | bool | str | tuple[int, ...] | tuple[str, ...]
 """A setting of an operator."""
 Need = Literal["queries", "segments", "layers"]
 """What an operator reads beside states and lengths, see ``Batch``."""
@@ -42,6 +42,7 @@ class Parameter:
         help: what it does, one sentence.
         least, most: bounds of a number, inclusive; None for none.
         choices: what a string may be.
+        several: a tuple of such values may stand there as well.
     """
 
     default: Value
@@ -49,9 +50,16 @@ class Parameter:
     least: float | None = None
     most: float | None = None
     choices: tuple[str, ...] = ()
+    several: bool = False
 
     def checked(self, operator: str, name: str, value: Any) -> Value:
         """The value, or an error that says what may stand there."""
+        if self.several and isinstance(value, list | tuple):
+            return tuple(self._single(operator, name, each) for each in value)
+        single: Value = self._single(operator, name, value)
+        return single
+
+    def _single(self, operator: str, name: str, value: Any) -> Any:
         wanted: Any = type(self.default)
         if wanted is float and isinstance(value, int) and not isinstance(value, bool):
             value = float(value)
@@ -73,8 +81,7 @@ class Parameter:
             ends = [f"at least {self.least}"] * (self.least is not None)
             ends += [f"at most {self.most}"] * (self.most is not None)
             raise InputError(f"{operator}: {name} is {value}", f"give {' and '.join(ends)}")
-        checked: Value = value
-        return checked
+        return value
 
 
 def checked_settings(

@@ -11,10 +11,11 @@ torch = pytest.importorskip("torch", reason="needs the train extra")
 
 from milepost.errors import InputError  # noqa: E402
 from milepost.lab.supernet import mixture, tasks  # noqa: E402
+from milepost.lab.supernet.architectures import Architecture  # noqa: E402
 from milepost.lab.supernet.learner import Learner, alone  # noqa: E402
 from milepost.lab.supernet.mixture import search  # noqa: E402
-from milepost.lab.supernet.nets import ImageNet  # noqa: E402
-from milepost.lab.supernet.study import study  # noqa: E402
+from milepost.lab.supernet.nets import ImageNet, pooled  # noqa: E402
+from milepost.lab.supernet.study import parts, study  # noqa: E402
 from milepost.lab.supernet.tasks import DECOYS, MOTIFS, motifs, task, textures  # noqa: E402
 
 pytestmark = pytest.mark.torch
@@ -48,43 +49,71 @@ def test_averages_of_pairs_do_not_tell_stripes_of_a_disc_from_ground():
     assert np.abs(images).mean() > 2 * np.abs(pooled).mean()
 
 
-@pytest.mark.parametrize("name", ["planted", "shapes"])
-def test_one_net_serves_every_placement_of_a_task(name):
-    made = task(name)
-    assert len(made.placements) == 10
+@pytest.mark.parametrize(
+    ("name", "joins", "count"),
+    [
+        ("planted", (), 10),
+        ("shapes", (), 10),
+        ("loud", (), 54),
+        ("loud", ("max", "mean"), 24),
+        ("shapes", ("mean", "attention"), 40),
+    ],
+)
+def test_one_net_serves_every_architecture_of_a_task(name, joins, count):
+    made = task(name, joins=joins)
+    assert len(made.architectures) == len(set(made.architectures)) == count
     learner = Learner(made, 0)
+    with torch.no_grad():
+        scores = learner.net.score if name == "shapes" else learner.net.pooling.score
+        scores.normal_()
     inputs = made.train[0][:5]
-    out = [learner.net(inputs, placement) for placement in made.placements]
+    out = [learner.net(inputs, each) for each in made.architectures]
     assert {each.shape for each in out} == {out[0].shape}
-    assert not torch.allclose(out[0], out[-1], atol=1e-4)
-    together = learner.net(made.train[0][:2], made.placements[3])
-    one = learner.net(made.train[0][:1], made.placements[3])
-    torch.testing.assert_close(together[:1], one)
+    for one, two in combinations(out, 2):
+        assert not torch.allclose(one, two, atol=1e-5)
+    for each in made.architectures[:: count // 5]:
+        together = learner.net(made.train[0][:2], each)
+        torch.testing.assert_close(together[:1], learner.net(made.train[0][:1], each))
 
 
 def test_pools_of_an_image_round_up():
     """Of 7 they leave 4, 2, 1, and the last row counts; rounded down, 3, 1 and none."""
-    net, image = ImageNet(2, 4, 3), torch.zeros(1, 1, 7, 7)
+    net, image = ImageNet(2, 4, 3, 3), torch.zeros(1, 1, 7, 7)
+    thrice = Architecture((1, 1, 1, 1), ("max",) * 3)
     sizes = []
     for norm in net.norms:
         norm.register_forward_hook(lambda _, given, __: sizes.append(given[0].shape[-1]))
-    before = net(image, (1, 1, 1, 1))
+    before = net(image, thrice)
     assert sizes == [7, 4, 2, 1]
     image[..., -1, :] = 5.0
-    assert not torch.allclose(net(image, (1, 1, 1, 1)), before)
+    assert not torch.allclose(net(image, thrice), before)
+
+
+def test_squares_of_an_image_by_hand():
+    """Of 3x3, the last column and row are joined of two, the corner is alone."""
+    x = torch.arange(9.0).view(1, 1, 3, 3)
+    zero = torch.zeros(1)
+    assert pooled(x, "max", zero).flatten().tolist() == [4, 5, 7, 8]
+    assert pooled(x, "mean", zero).flatten().tolist() == [2, 3.5, 6.5, 8]
+    torch.testing.assert_close(pooled(x, "attention", zero), pooled(x, "mean", zero))
+    # All but 0 are 1 at unit mean square: 1, 3 and 4 are heard three times as loud as 0.
+    three = pooled(x, "attention", torch.tensor([3.0]).log())
+    torch.testing.assert_close(three.flatten(), torch.tensor([2.4, 3.5, 6.5, 8]))
+    loud = pooled(x, "attention", torch.tensor([40.0]))
+    torch.testing.assert_close(loud.flatten(), torch.tensor([8 / 3, 3.5, 6.5, 8]))
 
 
 def test_cost_and_resolution_go_with_late_halvings():
     made = task("planted")
-    assert made.placements[int(np.argmax(made.macs))] == (4, 1, 1)
-    assert made.placements[int(np.argmin(made.resolution))] == (1, 1, 4)
+    assert made.architectures[int(np.argmax(made.macs))].placement == (4, 1, 1)
+    assert made.architectures[int(np.argmin(made.resolution))].placement == (1, 1, 4)
 
 
 def test_a_net_alone_learns():
     made = task("shapes")
-    placement = (2, 1, 3)
-    before = alone(made, placement, 0, 1).accuracy(placement, made.train)
-    after = alone(made, placement, 0, 40).accuracy(placement, made.train)
+    some = Architecture((2, 1, 3), ("max", "max"))
+    before = alone(made, some, 0, 1).accuracy(some, made.train)
+    after = alone(made, some, 0, 40).accuracy(some, made.train)
     assert after > before + 0.1
 
 
@@ -126,7 +155,7 @@ class Known:
 )
 def test_a_cell_never_trained_is_not_heard(first, heard, wanted, nets):
     """By hand: the second net would give 1.0 with the second placement, which it never saw."""
-    made = SimpleNamespace(placements=[0, 1, 2], choice="choice")
+    made = SimpleNamespace(architectures=[0, 1, 2], choice="choice")
     scores = mixture.Scores(3, 2)
     for (placement, net), count in np.ndenumerate([[5, 5], [heard, 0], [5, 5]]):
         for _ in range(count):
@@ -174,7 +203,10 @@ def test_a_study_judges_every_method_and_is_plain_json():
         budget=15,
         progress=lambda what, done, of: seen.append((what, done, of)),
     )
-    assert [row.placement for row in made.rows] == task("planted").placements
+    assert [Architecture(row.placement, row.joins) for row in made.rows] == task(
+        "planted"
+    ).architectures
+    assert made.parts == []  # of one join nothing is to be said
     assert any(row.worth for row in made.rows)
     names = [method.name for method in made.methods]
     assert names[:3] == ["brute force", "1 net", "2 nets, fixed"]
@@ -184,9 +216,41 @@ def test_a_study_judges_every_method_and_is_plain_json():
         if method.tau is not None:
             assert -1 <= method.low <= method.high <= 1
     macs = {method.name: method for method in made.methods}["most MACs"]
-    assert macs.picks == ((4, 1, 1),)
+    assert macs.picks == (Architecture((4, 1, 1), ("mean", "mean")),)
     assert json.loads(json.dumps(made.as_json()))["rows"][0]["placement"] == [1, 1, 4]
     assert seen[-1][1] < seen[-1][2] == 2 * (10 * 2 + 2 * 2 * 15)
+
+
+def test_a_proxy_that_knows_no_joins_loses_what_they_lose_on_average():
+    made = study(
+        "loud", supernets=(1,), seeds=1, steps=1, budget=1, joins=("mean", "max", "attention")
+    )
+    assert len(made.rows) == 54
+    cheapest = [row.accuracy for row in made.rows if row.placement == (1, 1, 3)]
+    best = max(row.accuracy for row in made.rows)
+    proxy = {method.name: method for method in made.methods}["fewest MACs"]
+    assert proxy.picks == (Architecture((1, 1, 3)),)
+    assert proxy.regret == pytest.approx(best - sum(cheapest) / 9)
+    even = {method.name: method for method in made.methods}["even placement"]
+    assert even.picks == (Architecture((2, 2, 1), ("mean", "mean")),)
+
+
+def test_parts_are_means_over_what_shares_them():
+    """By hand: two placements, two joins at one halving."""
+    accuracies = {((1, 2), "mean"): 0.5, ((1, 2), "max"): 0.9}
+    accuracies |= {((2, 1), "mean"): 0.6, ((2, 1), "max"): 0.8}
+    rows = [
+        SimpleNamespace(placement=placement, joins=(join,), accuracy=accuracy)
+        for (placement, join), accuracy in accuracies.items()
+    ]
+    seen = [(part.name, round(part.mean, 6), part.best) for part in parts(rows)]
+    assert seen == [
+        ("1 2", 0.7, 0.9),
+        ("2 1", 0.7, 0.8),
+        ("halving 1: mean", 0.55, 0.6),
+        ("halving 1: max", 0.85, 0.9),
+    ]
+    assert parts(rows[::2]) == []
 
 
 def test_a_drawn_best_of_all_has_no_regret_but_that_of_its_validation():
@@ -199,8 +263,10 @@ def test_a_drawn_best_of_all_has_no_regret_but_that_of_its_validation():
 def test_unknown_tasks_and_too_many_nets_are_named():
     with pytest.raises(InputError, match="did you mean 'shapes'"):
         task("shape")
-    with pytest.raises(InputError, match="11 supernets for 10 placements"):
+    with pytest.raises(InputError, match="11 supernets for 10 architectures"):
         study("planted", supernets=(11,))
+    with pytest.raises(InputError, match="did you mean 'mean'"):
+        task("loud", joins=("maen",))
 
 
 def test_a_task_s_examples_hang_on_its_seed_and_no_part_is_another():

@@ -7,6 +7,7 @@ torch = pytest.importorskip("torch", reason="needs the train extra")
 
 from every_operator import WIDTH, cut, warm  # noqa: E402
 from milepost.model.pooling import module  # noqa: E402
+from milepost.model.pooling.export import write  # noqa: E402
 from milepost.model.pooling.neighbours import paired  # noqa: E402
 
 pytestmark = pytest.mark.torch
@@ -23,6 +24,9 @@ pytestmark = pytest.mark.torch
         ("pyramid", {"widths": (5,)}),
         ("hierarchy", {"placement": (1, 2, 1, 1), "join": "max"}),
         ("hierarchy", {"placement": (2,)}),
+        ("hierarchy", {"placement": (1, 2, 1, 1), "join": "attention"}),
+        ("hierarchy", {"placement": (1, 1, 1), "join": ("attention", "max")}),
+        ("hierarchy", {"placement": (1, 1, 1), "join": ("max", "mean")}),
     ],
 )
 def test_every_ablation_is_the_reference_s(name, settings):
@@ -53,6 +57,12 @@ def test_pairs_of_padded_texts():
     assert joined[..., 0].tolist() == [[2, 7], [15, 0]]
     assert left.tolist() == [[True, True], [True, False]]
     assert paired(-values, mask, "max")[0][..., 0].tolist() == [[-1, -7], [-10, 0]]
+    # Numbers alone are 1 or -1 at unit mean square: unlike, they are heard three to one.
+    values = torch.tensor([[[4.0], [-8.0], [7.0]], [[10.0], [20.0], [0.0]]])
+    score = torch.tensor([3.0]).log() / 2
+    joined, left = paired(values, mask, "attention", score)
+    torch.testing.assert_close(joined[..., 0], torch.tensor([[1.0, 7.0], [15.0, 0.0]]))
+    assert left.tolist() == [[True, True], [True, False]]
 
 
 def test_one_module_runs_every_placement_with_the_same_weights():
@@ -65,4 +75,33 @@ def test_one_module_runs_every_placement_with_the_same_weights():
     mask = torch.ones(1, 7, dtype=torch.bool)
     other = module("hierarchy", WIDTH, placement=(1, 2))
     other.load_state_dict(built.state_dict())
-    torch.testing.assert_close(built.placed(states, mask, (1, 2)), other(states, torch.tensor([7])))
+    torch.testing.assert_close(
+        built.placed(states, mask, (1, 2), ("mean",)), other(states, torch.tensor([7]))
+    )
+
+
+@pytest.mark.parametrize("join", ["attention", ("max", "attention")])
+def test_attention_between_halvings_trains_and_runs_in_openvino(join, tmp_path):
+    import openvino
+
+    pool = warm("hierarchy", placement=(1, 1, 1), join=join)
+    built = module("hierarchy", WIDTH, placement=(1, 1, 1), join=join)
+    built.load_state_dict({n: torch.from_numpy(v) for n, v in pool.weights.items()})
+    rng = np.random.default_rng(0)
+    states = torch.from_numpy(rng.standard_normal((2, 9, WIDTH)).astype("f4"))
+    states[1, 6:] = torch.nan
+    built(states.requires_grad_(True), torch.tensor([9, 6])).square().sum().backward()
+    assert torch.isfinite(states.grad[0]).all()
+    assert (states.grad[1, 6:] == 0).all()
+    for name, weight in built.named_parameters():
+        assert torch.isfinite(weight.grad).all(), name
+        assert weight.grad.abs().max() > 0, name
+    write(built, tmp_path)
+    compiled = openvino.Core().compile_model(
+        tmp_path / "pooling.xml", "CPU", {"INFERENCE_PRECISION_HINT": "f32"}
+    )
+    for length in (1, 2, 3, 7, 40):
+        text = rng.standard_normal((length, WIDTH)).astype("f4")
+        np.testing.assert_allclose(
+            compiled({"states": text})["vector"], pool(text, [length])[0], rtol=2e-4, atol=2e-5
+        )

@@ -38,12 +38,12 @@ def interval(
 ) -> tuple[float, float, float]:
     """Mean tau of several runs of one method, with a bootstrap interval.
 
-    Placements and runs are both drawn with replacement: other placements of the kind, other seeds
-    of the search. With ten placements it is wide, and says so.
+    Architectures and runs are both drawn with replacement: other architectures of the kind, other
+    seeds of the search. With ten architectures it is wide, and says so.
 
     Args:
-        truth: ``(placements,)``, or ``(runs, placements)`` where each run has its own.
-        rankings: ``(runs, placements)``: what each run gives each placement.
+        truth: ``(architectures,)``, or ``(runs, architectures)`` where each run has its own.
+        rankings: ``(runs, architectures)``: what each run gives each architecture.
         level: share of draws inside.
         draws: how many.
         seed: of the draws.
@@ -57,7 +57,7 @@ def interval(
     truths = np.broadcast_to(truth, rankings.shape)
     drawn: list[float] = []
     for _ in range(draws):
-        # A placement drawn twice is the same thing twice: it ties with itself on both sides.
+        # An architecture drawn twice is the same thing twice: it ties with itself on both sides.
         some = rng.integers(0, rankings.shape[1], rankings.shape[1])
         runs = rng.integers(0, len(rankings), len(rankings))
         drawn.append(float(np.mean([tau(truths[run][some], rankings[run][some]) for run in runs])))

@@ -1,4 +1,4 @@
-"""Which net trains which placement: shares that follow scores and load all nets alike.
+"""Which net trains which architecture: shares that follow scores and load all nets alike.
 
 ``softmax(T · score)`` over nets, then scaled in turns (Sinkhorn) until every net gets as much: what
 one net does relatively better stays, that one net takes everything does not. All of it in
@@ -19,7 +19,7 @@ ROUNDS = 100
 
 
 def shares(scores: NDArray[np.floating], temperature: float) -> NDArray[np.float64]:
-    """Logarithms of ``softmax(temperature · scores)`` over nets, ``(placements, nets)``."""
+    """Logarithms of ``softmax(temperature · scores)`` over nets, ``(architectures, nets)``."""
     import numpy as np
 
     return _normal(temperature * np.asarray(scores, np.float64))
@@ -39,7 +39,7 @@ def balanced(
     """Shares scaled until every net gets as much.
 
     Args:
-        logs: logarithms of shares, ``(placements, nets)``; each row's shares sum to 1.
+        logs: logarithms of shares, ``(architectures, nets)``; each row's shares sum to 1.
         uneven: see ``unevenness``; the scaling ends at or below it.
         rounds: after so many it ends as well.
 

@@ -1,11 +1,11 @@
-"""A net in training: one step with a placement, and its accuracy."""
+"""A net in training: one step with an architecture, and its accuracy."""
 
 from __future__ import annotations
 
 import torch
 from torch.nn import functional as F
 
-from milepost.lab.supernet.placements import Placement
+from milepost.lab.supernet.architectures import Architecture
 from milepost.lab.supernet.tasks import Part, Task
 from milepost.train.schedule import half_cosine
 
@@ -28,27 +28,27 @@ class Learner:
             self.net = task.net()
         self._optimizer = torch.optim.Adam(self.net.parameters(), lr=task.rate)
 
-    def step(self, placement: Placement, done: float) -> None:
+    def step(self, architecture: Architecture, done: float) -> None:
         """Learn from one batch.
 
         Args:
-            placement: of the halvings in this step.
+            architecture: of this step.
             done: share of all steps that are taken, of all nets together: the rate falls along
                 half a cosine over them.
         """
         for group in self._optimizer.param_groups:
             group["lr"] = self.task.rate * half_cosine(done)
         inputs, classes = self._rows(self.task.train, BATCH)
-        loss = F.cross_entropy(self.net(inputs, placement), classes)
+        loss = F.cross_entropy(self.net(inputs, architecture), classes)
         self._optimizer.zero_grad()
         loss.backward()
         self._optimizer.step()
 
     @torch.no_grad()
-    def accuracy(self, placement: Placement, part: Part, rows: int | None = None) -> float:
+    def accuracy(self, architecture: Architecture, part: Part, rows: int | None = None) -> float:
         """Share of right answers on a part, or on so many of its rows, drawn anew each time."""
         inputs, classes = part if rows is None else self._rows(part, rows)
-        right = self.net(inputs, placement).argmax(1) == classes
+        right = self.net(inputs, architecture).argmax(1) == classes
         return float(right.float().mean())
 
     def _rows(self, part: Part, rows: int) -> Part:
@@ -56,9 +56,9 @@ class Learner:
         return part[0][chosen], part[1][chosen]
 
 
-def alone(task: Task, placement: Placement, seed: int, steps: int) -> Learner:
-    """A net trained with one placement only."""
+def alone(task: Task, architecture: Architecture, seed: int, steps: int) -> Learner:
+    """A net trained with one architecture only."""
     learner = Learner(task, seed)
     for step in range(steps):
-        learner.step(placement, step / steps)
+        learner.step(architecture, step / steps)
     return learner

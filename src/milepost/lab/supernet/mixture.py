@@ -1,6 +1,6 @@
-"""A mixture of supernets: several sets of weights, each trained with some of the placements.
+"""A mixture of supernets: several sets of weights, each trained with some of the architectures.
 
-A step: draw a placement; draw a net by its share of it; train that net with it; measure the net
+A step: draw an architecture; draw a net by its share of it; train that net with it; measure the net
 with it on a slice of validation; shares follow what was measured. No gradient reaches the shares.
 After *Balanced Mixture of SuperNets* (arXiv 2306.11982); docs/pooling/supernets.md says what is
 done otherwise, and why.
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Assignment = Literal["learnt", "unbalanced", "fixed", "cost"]
 """``learnt``: by scores, nets loaded alike. ``unbalanced``: by scores only. ``fixed``: evenly, by
-lot. ``cost``: the cheapest placements to the first net, and so on."""
+lot. ``cost``: the cheapest architectures to the first net, and so on."""
 ASSIGNMENTS: tuple[Assignment, ...] = ("learnt", "unbalanced", "fixed", "cost")
 
 FIRST, LAST = 1.0, 100.0
@@ -31,10 +31,10 @@ FIRST, LAST = 1.0, 100.0
 SLICE = 128
 """Rows of validation that a step is measured on."""
 LEAST = 5
-"""Steps that a net must have taken with a placement to be heard about it."""
+"""Steps that a net must have taken with an architecture to be heard about it."""
 DRIFT = 0.95
-"""Of the running mean that scores are compared with: nets get better all the time, and a placement
-must not look bad for having been measured early."""
+"""Of the running mean that scores are compared with: nets get better all the time, and none
+may look bad for having been measured early."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +42,10 @@ class Found:
     """What a search found.
 
     Attributes:
-        ranking: each placement's accuracy on the part for choosing, through the net that is best
+        ranking: each architecture's accuracy on the part for choosing, through the net that is best
             with it; NaN where no net has taken ``LEAST`` steps with it.
         nets: that net.
-        steps: of training each net with each placement, ``(placements, nets)``.
+        steps: of training each net with each architecture, ``(architectures, nets)``.
     """
 
     ranking: NDArray[np.float64]
@@ -56,7 +56,7 @@ class Found:
 def search(
     task: Task, nets: int, steps: int, *, assignment: Assignment = "learnt", seed: int = 0
 ) -> Found:
-    """Train a mixture and rank placements by it.
+    """Train a mixture and rank architectures by it.
 
     Args:
         task: see ``milepost.lab.supernet.tasks``.
@@ -69,30 +69,30 @@ def search(
 
     rng = np.random.default_rng(seed)
     learners = [Learner(task, 1000 * seed + number) for number in range(nets)]
-    scores = Scores(len(task.placements), nets)
+    scores = Scores(len(task.architectures), nets)
     usual = Scores(1, 1, DRIFT)
     given = _given(task, nets, assignment, rng)
     for step in range(steps):
-        placement = int(rng.integers(len(task.placements)))
+        architecture = int(rng.integers(len(task.architectures)))
         if given is not None:
-            net = int(given[placement])
+            net = int(given[architecture])
         else:
             logs = _followed(scores, usual, step / steps, even=assignment == "learnt")
-            net = int(rng.choice(nets, p=np.exp(logs[placement])))
-        learners[net].step(task.placements[placement], step / steps)
-        accuracy = learners[net].accuracy(task.placements[placement], task.search, SLICE)
+            net = int(rng.choice(nets, p=np.exp(logs[architecture])))
+        learners[net].step(task.architectures[architecture], step / steps)
+        accuracy = learners[net].accuracy(task.architectures[architecture], task.search, SLICE)
         usual.add(0, 0, accuracy)
-        scores.add(placement, net, accuracy - float(usual.values[0, 0]))
+        scores.add(architecture, net, accuracy - float(usual.values[0, 0]))
     return _heard(task, learners, scores)
 
 
 def _given(
     task: Task, nets: int, assignment: Assignment, rng: np.random.Generator
 ) -> NDArray[np.int64] | None:
-    """The net of each placement where it is settled beforehand."""
+    """The net of each architecture where it is settled beforehand."""
     import numpy as np
 
-    count = len(task.placements)
+    count = len(task.architectures)
     if assignment == "fixed":
         return rng.permutation(np.arange(count) % nets)
     if assignment == "cost":
@@ -118,12 +118,14 @@ def _followed(scores: Scores, usual: Scores, done: float, *, even: bool) -> NDAr
 
 
 def _heard(task: Task, learners: list[Learner], scores: Scores) -> Found:
-    """Measure every net with every placement it knows, on rows that no share has followed."""
+    """Measure every net with every architecture it knows, on rows that no share has followed."""
     import numpy as np
 
     table = np.full(scores.counts.shape, np.nan)
-    for placement, net in np.argwhere(scores.counts >= LEAST):
-        table[placement, net] = learners[net].accuracy(task.placements[placement], task.choice)
+    for architecture, net in np.argwhere(scores.counts >= LEAST):
+        table[architecture, net] = learners[net].accuracy(
+            task.architectures[architecture], task.choice
+        )
     filled = np.where(np.isnan(table), -1.0, table)
     return Found(
         np.where(filled.max(1) < 0, np.nan, filled.max(1)), filled.argmax(1), scores.counts

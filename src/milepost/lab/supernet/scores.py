@@ -1,6 +1,6 @@
-"""What each net was measured to give with each placement, and how often it was.
+"""What each net was measured to give with each architecture, and how often it was.
 
-As published a table begins at 1 and forgets that slowly: a placement never tried beats all that
+As published a table begins at 1 and forgets that slowly: an architecture never tried beats all that
 were. Here what was never measured is unknown.
 """
 
@@ -19,27 +19,27 @@ class Scores:
     """Running means, each corrected for having begun at 0.
 
     Args:
-        placements: rows.
+        architectures: rows.
         nets: columns.
         decay: of a running mean: ``s ← decay · s + (1 - decay) · new``.
     """
 
-    def __init__(self, placements: int, nets: int, decay: float = DECAY) -> None:
+    def __init__(self, architectures: int, nets: int, decay: float = DECAY) -> None:
         import numpy as np
 
         self.decay = decay
-        self.counts = np.zeros((placements, nets), np.int64)
-        self._running = np.zeros((placements, nets))
+        self.counts = np.zeros((architectures, nets), np.int64)
+        self._running = np.zeros((architectures, nets))
 
-    def add(self, placement: int, net: int, score: float) -> None:
+    def add(self, architecture: int, net: int, score: float) -> None:
         """Count one measurement in."""
-        self.counts[placement, net] += 1
-        running = self._running[placement, net]
-        self._running[placement, net] = self.decay * running + (1 - self.decay) * score
+        self.counts[architecture, net] += 1
+        running = self._running[architecture, net]
+        self._running[architecture, net] = self.decay * running + (1 - self.decay) * score
 
     @property
     def values(self) -> NDArray[np.float64]:
-        """``(placements, nets)``: ``s / (1 - decay^n)``; NaN where nothing was measured."""
+        """``(architectures, nets)``: ``s / (1 - decay^n)``; NaN where nothing was measured."""
         import numpy as np
 
         weight = 1 - self.decay**self.counts

@@ -1,12 +1,12 @@
-"""Tasks whose best placement is worth finding: motifs in order, textures in arranged discs.
+"""Tasks whose best architecture is worth finding: loud pairs, motifs in order, textured discs.
 
-Both ask for two things at once, one that is gone after the first halving and one that only few
-layers at full length cannot see.
+Each asks for two things at once, one that a first halving can lose and one that only few layers at
+full length cannot see.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,8 +14,11 @@ import torch
 from torch import Tensor, nn
 
 from milepost.errors import InputError, nearest
+from milepost.lab.supernet import loud_pairs
+from milepost.lab.supernet.architectures import Architecture, architectures
 from milepost.lab.supernet.nets import ImageNet, TextNet
-from milepost.lab.supernet.placements import Placement, macs, placements, resolution
+from milepost.lab.supernet.placements import macs, placements, resolution
+from milepost.pooling.hierarchy import JOINS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,24 +31,24 @@ Part = tuple[Tensor, Tensor]
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What placements are searched for.
+    """What architectures are searched for.
 
     Attributes:
         name: see ``TASKS``.
-        placements: all there are.
+        architectures: all there are.
         macs: of each, for one example.
         resolution: of each, see ``placements.resolution``.
         train: examples that nets learn from.
         search: examples that say which net should train what; no gradient comes from them.
-        choice: fresh ones, that placements are chosen on.
+        choice: fresh ones, that architectures are chosen on.
         test: fresh ones, that the truth is measured on.
-        net: makes a net whose weights serve every placement, from torch's random numbers; called
-            with inputs and a placement it gives logits.
+        net: makes a net whose weights serve every architecture, from torch's random numbers; called
+            with inputs and an architecture it gives logits.
         rate: of learning, at the beginning.
     """
 
     name: str
-    placements: list[Placement]
+    architectures: list[Architecture]
     macs: list[int]
     resolution: list[float]
     train: Part
@@ -57,6 +60,8 @@ class Task:
 
 
 LAYERS, POOLINGS = 6, 2
+LOUD_LAYERS = 5
+"""Of the task with all joins: six placements times nine ways to join, each trained alone."""
 SIZES = {"train": 8192, "search": 1024, "choice": 1024, "test": 1024}
 """Examples of each part."""
 
@@ -121,7 +126,27 @@ def textures(count: int, rng: np.random.Generator) -> tuple[NDArray[np.float32],
     return images[:, None].astype(np.float32), classes
 
 
-def planted(seed: int = 0) -> Task:
+def loud(seed: int = 0, joins: Sequence[str] = JOINS) -> Task:
+    """Pairs that only their loudness tells apart, in order, for the text hierarchy.
+
+    How to halve is planted by what a block cannot read, see ``loud_pairs``. Where: one block at
+    full length is too few before a mean; and to compare places blocks must see far, as those after
+    the last halving do.
+    """
+    layer = [loud_pairs.LENGTH * loud_pairs.WIDTH * (3 + 2 * CHANNELS)] * LOUD_LAYERS
+    return _task(
+        "loud",
+        loud_pairs.said,
+        seed,
+        layer,
+        2,
+        joins,
+        lambda: TextNet(loud_pairs.WIDTH, CHANNELS, LOUD_LAYERS, POOLINGS, 2),
+        1e-2,
+    )
+
+
+def planted(seed: int = 0, joins: Sequence[str] = ("mean",)) -> Task:
     """Motifs in order, for the text hierarchy.
 
     To tell the motifs apart something must be done before the first halving: the one block at full
@@ -130,33 +155,57 @@ def planted(seed: int = 0) -> Task:
     """
     layer = [LENGTH * WIDTH * (3 + 2 * CHANNELS)] * LAYERS
     return _task(
-        "planted", motifs, seed, layer, 2, lambda: TextNet(WIDTH, CHANNELS, LAYERS, 2), 1e-2
+        "planted",
+        motifs,
+        seed,
+        layer,
+        2,
+        joins,
+        lambda: TextNet(WIDTH, CHANNELS, LAYERS, POOLINGS, 2),
+        1e-2,
     )
 
 
-def shapes(seed: int = 0) -> Task:
+def shapes(seed: int = 0, joins: Sequence[str] = ("max",)) -> Task:
     """Textured discs, for the published form: convolutions and 2x2 max pools."""
     layer = [SIDE**2 * 9 * IMAGE_CHANNELS] + [SIDE**2 * 9 * IMAGE_CHANNELS**2] * (LAYERS - 1)
     return _task(
-        "shapes", textures, seed, layer, 4, lambda: ImageNet(IMAGE_CHANNELS, LAYERS, 4), 4e-3
+        "shapes",
+        textures,
+        seed,
+        layer,
+        4,
+        joins,
+        lambda: ImageNet(IMAGE_CHANNELS, LAYERS, POOLINGS, 4),
+        4e-3,
     )
 
 
-TASKS: dict[str, Callable[[int], Task]] = {"planted": planted, "shapes": shapes}
-"""Every task by its name."""
+TASKS: dict[str, Callable[..., Task]] = {"loud": loud, "planted": planted, "shapes": shapes}
+"""Every task by its name; called with a seed and joins, or with neither."""
 
 
-def task(name: str, seed: int = 0) -> Task:
+def task(name: str, seed: int = 0, joins: Sequence[str] = ()) -> Task:
     """A task by its name.
 
+    Args:
+        name: see ``TASKS``.
+        seed: of its examples.
+        joins: what a halving may make of a pair; where none are given, those of the task.
+
     Raises:
-        InputError: there is no such task.
+        InputError: there is no such task, or no such join.
     """
     if name not in TASKS:
         raise InputError(
             f"there is no task {name!r}", f"{nearest(name, TASKS)}known: {', '.join(TASKS)}"
         )
-    return TASKS[name](seed)
+    for join in joins:
+        if join not in JOINS:
+            raise InputError(
+                f"there is no join {join!r}", f"{nearest(join, JOINS)}known: {', '.join(JOINS)}"
+            )
+    return TASKS[name](seed, joins) if joins else TASKS[name](seed)
 
 
 def _task(
@@ -165,6 +214,7 @@ def _task(
     seed: int,
     layer: list[int],
     shrink: int,
+    joins: Sequence[str],
     net: Callable[[], nn.Module],
     rate: float,
 ) -> Task:
@@ -175,12 +225,12 @@ def _task(
     for part, size in SIZES.items():
         inputs, classes = make(size, rng)
         parts[part] = torch.from_numpy(inputs), torch.from_numpy(classes)
-    all_ = placements(LAYERS, POOLINGS)
+    all_ = architectures(placements(len(layer), POOLINGS), joins)
     return Task(
         name,
         all_,
-        [macs(each, layer, shrink) for each in all_],
-        [resolution(each, shrink) for each in all_],
+        [macs(each.placement, layer, shrink) for each in all_],
+        [resolution(each.placement, shrink) for each in all_],
         **parts,
         net=net,
         rate=rate,

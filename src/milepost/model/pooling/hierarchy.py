@@ -7,6 +7,7 @@ from torch.nn import functional as F
 
 from milepost.model.pooling.module import PoolModule, masked_mean
 from milepost.model.pooling.neighbours import paired, rms_scaled
+from milepost.pooling.hierarchy import joins
 
 
 class Hierarchy(PoolModule):
@@ -14,15 +15,20 @@ class Hierarchy(PoolModule):
 
     def pool(self, states: Tensor, mask: Tensor, _: Tensor | None, __: Tensor) -> Tensor:
         """See ``milepost.pooling.hierarchy.hierarchy``."""
-        return self.placed(states, mask, self.settings["placement"])
+        placement = self.settings["placement"]
+        return self.placed(states, mask, placement, joins(self.settings["join"], placement))
 
-    def placed(self, states: Tensor, mask: Tensor, placement: tuple[int, ...]) -> Tensor:
-        """Pool with halvings at other places than the settings say.
+    def placed(
+        self, states: Tensor, mask: Tensor, placement: tuple[int, ...], how: tuple[str, ...]
+    ) -> Tensor:
+        """Pool with other halvings than the settings say.
 
         Args:
             states: ``(texts, n, d)``, 0 beyond the mask.
             mask: ``(texts, n)`` bool.
             placement: blocks at each level; as many in sum as the module has.
+            how: the join of each halving; ``attention`` only where the module was made with it, for
+                at least as many halvings.
 
         Returns:
             ``(texts, d)``.
@@ -30,7 +36,9 @@ class Hierarchy(PoolModule):
         block = 0
         for level, blocks in enumerate(placement):
             if level:
-                states, mask = paired(states, mask, str(self.settings["join"]))
+                join = how[level - 1]
+                score = self.weight("score")[level - 1] if join == "attention" else None
+                states, mask = paired(states, mask, join, score)
             for _ in range(blocks):
                 states = self._mixed(states, mask, block)
                 block += 1

@@ -29,13 +29,16 @@ def averages(values: Tensor, mask: Tensor, width: int) -> Tensor:
     return (total / count.clamp(min=0.5 / width) * there).transpose(1, 2)
 
 
-def paired(values: Tensor, mask: Tensor, join: str) -> tuple[Tensor, Tensor]:
+def paired(
+    values: Tensor, mask: Tensor, join: str, score: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
     """Pairs made one; the last of an odd text stays as it is.
 
     Args:
         values: ``(texts, n, d)``, 0 beyond the mask.
         mask: ``(texts, n)`` bool: each text's tokens come first.
-        join: ``mean`` or ``max``.
+        join: ``mean``, ``max`` or ``attention``.
+        score: ``(d,)``, for ``attention``; None is a mean.
 
     Returns:
         ``(texts, ceil(n/2), d)``, 0 beyond the new mask, and that mask.
@@ -46,10 +49,15 @@ def paired(values: Tensor, mask: Tensor, join: str) -> tuple[Tensor, Tensor]:
     mask = torch.cat([mask, torch.zeros_like(mask[:, :1])], 1)
     even, follows = values[:, 0:-1:2], values[:, 1::2]
     first, second = mask[:, 0:-1:2], mask[:, 1::2]
-    if join == "mean":
-        count = first.to(values.dtype) + second.to(values.dtype)
-        return (even + follows) / count.clamp(min=1)[..., None], first
-    return torch.where(second[..., None], torch.maximum(even, follows), even), first
+    if join == "max":
+        return torch.where(second[..., None], torch.maximum(even, follows), even), first
+    if join == "attention" and score is not None:
+        # Of two, a softmax is a sigmoid of the difference.
+        more = (rms_scaled(follows) - rms_scaled(even)) @ score
+        share = torch.sigmoid(more) * second.to(values.dtype)
+        return even + share[..., None] * (follows - even), first
+    count = first.to(values.dtype) + second.to(values.dtype)
+    return (even + follows) / count.clamp(min=1)[..., None], first
 
 
 def rms_scaled(values: Tensor) -> Tensor:
