@@ -14,15 +14,16 @@ import argparse
 import json
 import pickle
 from datetime import date
-from itertools import product
+from itertools import product, starmap
 from pathlib import Path
 
 import numpy as np
 
 import milepost
 from fit_ranking import BUDGETS, calibrate, chances, first_overlap, judge, scores_of, show
+from milepost.reranker import Reranker
 from milepost.search.features import FEATURES
-from milepost.search.fusion import Fusion
+from milepost.search.fusion import Fusion, Reranking
 from milepost.search.ranking import reranked
 from milepost.search.trees import FILE, read_trees
 from ranking_cases import Case, cases
@@ -33,7 +34,7 @@ NEARS = (0.0, 0.2, 0.4, 0.6)
 SETTINGS = ("document", "collection")
 
 
-def added(case: Case, score: np.ndarray, numbers: tuple[float, float, float]) -> np.ndarray:
+def added(case: Case, score: np.ndarray, numbers: Reranking) -> np.ndarray:
     """Scores as ``ranking.Ranked`` gives them."""
     return score + reranked(case.again, case.borders, numbers)
 
@@ -49,6 +50,8 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     model = milepost.load(options.model)
+    if Reranker.of(model) is None or not (model.folder / FILE).is_file():
+        parser.error(f"{options.model} has no reranker, or no {FILE} that it is added to")
     fusion = Fusion.from_fields(model.manifest.fusion)
     if options.cache and options.cache.exists():
         with options.cache.open("rb") as file:
@@ -62,12 +65,14 @@ def main() -> None:
     trees = read_trees(model.folder / FILE, tuple(FEATURES))
     before = [scores_of(case, trees, fusion.steady) for case in dev]
     tried = {}
-    for numbers in product(WEIGHTS, LEASTS, NEARS):
-        if numbers[0] == 0.0 and any(numbers):
+    for numbers in starmap(Reranking, product(WEIGHTS, LEASTS, NEARS)):
+        if not numbers.weight and (numbers.least or numbers.near):
             continue
         scores = [added(c, s, numbers) for c, s in zip(dev, before, strict=True)]
         figures = [judge(dev, scores, fusion.shortness, setting) for setting in SETTINGS]
-        means = [show(f"{' '.join(f'{n:g}' for n in numbers)}", each) for each in figures]
+        means = [
+            show(f"{numbers.weight:g} {numbers.least:g} {numbers.near:g}", each) for each in figures
+        ]
         tried[numbers] = float(np.mean(means))
     chosen = max(tried, key=tried.__getitem__)
     scores = [added(c, s, chosen) for c, s in zip(dev, before, strict=True)]
@@ -85,7 +90,9 @@ def main() -> None:
     drop = max(overlap, key=overlap.__getitem__)
     chance = calibrate(*chances(dev, scores, drop))
     learned = {
-        "rerank": list(chosen),
+        "weight": chosen.weight,
+        "least": chosen.least,
+        "near": chosen.near,
         "chance": chance,
         "shortness": shortness,
         "drop": drop,
@@ -106,7 +113,7 @@ def main() -> None:
     if options.write:
         path = options.model / "milepost.json"
         manifest = json.loads(path.read_text(encoding="utf-8"))
-        manifest["fusion"] |= learned
+        manifest["fusion"]["rerank"] = learned
         path.write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

@@ -135,7 +135,10 @@ def read_again(
     """Cosines of the places that the search would read again, NaN elsewhere."""
     question = row["question"]
     scope = gather(index._store, model.encode_query(question), question_terms(question))
-    again = again_of(index._store, scope, reranker.about(question))
+    asked = reranker.about(question)
+    if asked is None:
+        return np.full(len(scope.spans), np.nan, np.float32)
+    again = again_of(index._store, scope, asked)
     said: list[np.ndarray] = []
 
     def heard(order: np.ndarray) -> np.ndarray:

@@ -82,7 +82,7 @@ def _argument(argument: click.Argument) -> str:
 def _names(option: click.Option) -> str:
     names = ", ".join(sorted(option.opts, key=len))
     if option.is_flag:
-        return names
+        return "/".join([names, *option.secondary_opts])
     if option.metavar:
         value = option.metavar
     elif isinstance(option.type, click.Choice):

@@ -93,7 +93,7 @@ def gains(name: str, report: dict[str, Any]) -> Iterator[str]:
 
 def reranked(report: dict[str, Any]) -> Iterator[str]:
     """The table of the second reading."""
-    weight, least, near = report["learned"]["rerank"]
+    weight, least, near = (report["learned"][name] for name in ("weight", "least", "near"))
     yield f"## {report['model']}: what the reranker adds"
     yield ""
     yield (

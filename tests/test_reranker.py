@@ -44,24 +44,28 @@ def test_the_question_opens_every_window():
 
 
 def test_what_fits_beside_the_question():
-    """A question takes half a window at most; a sentence no more than the model reads."""
+    """A sentence is cut to what a window leaves; a text as a question is not judged by a part."""
     encoder, _ = recorded(window=40, longest=20)
     reranker = Reranker(encoder)
-    short, long = reranker.about("who"), reranker.about("who " * 100)
-    assert short.room == 40 - 2 - len(MODEL.tokenizer.count(["who"])[0][0])
-    assert long.room == 40 - 2 - 20
-    assert [len(ids) for ids in short.tokens(["who " * 100, "who"])] == [20, 1]
-    assert short.cosines([]) == []
+    for words in (1, 12, 20):
+        asked = reranker.about("who " * words)
+        assert asked.room == 40 - 2 - words
+        cut = min(20, asked.room - 1)
+        assert [len(ids) for ids in asked.tokens(["who " * 100, "who"])] == [cut, 1]
+        assert asked.cosines([]) == []
+    assert reranker.about("who " * 21) is None
 
 
 def test_windows_are_what_the_caller_made():
     """Each window's vectors, in the order given, whatever was read together."""
     encoder, _ = recorded(window=40, longest=20)
     ids = [list(each[0]) for each in MODEL.tokenizer.count(SENTENCES)]
-    both = encoder.encode_windows([[ids[0], ids[1]], [ids[2]], [ids[1]]])
-    assert [len(vectors) for vectors in both] == [2, 1, 1]
-    for row, vectors in zip([[ids[0], ids[1]], [ids[2]], [ids[1]]], both, strict=True):
+    rows = [[ids[0], ids[1]], [], [ids[2]], [ids[1]]]
+    both = encoder.encode_windows(rows)
+    assert [vectors.shape for vectors in both] == [(len(row), 32) for row in rows]
+    for row, vectors in zip(rows, both, strict=True):
         np.testing.assert_allclose(vectors, encoder.encode_windows([row])[0], atol=1e-6)
+    assert encoder.encode_windows([]) == []
 
 
 def test_a_model_without_a_reranker():

@@ -6,6 +6,7 @@ import os
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -29,14 +30,15 @@ if TYPE_CHECKING:
 _Seen = tuple[Window, int, "NDArray[np.float32]"]
 """A window, how many tokens it owns, and the states that were asked of it."""
 
+Opener = Callable[[ModelFolder], "Engine"]
+"""A model folder to what runs its graph."""
+
 Progress = Callable[[int, int], None]
 """Called with sentences done and sentences in all."""
 
-# Sentences tokenised at a time: enough to keep the tokenizer's threads busy, few enough that
-# their Python objects do not show in memory.
+# Sentences tokenised at a time: enough for the tokenizer's threads, too few to show in memory.
 _BLOCK = 2048
-# Tokens of one batch. Measured: flat from 1,000 to 4,000, slower beyond as the
-# states leave the caches.
+# Tokens of one batch. Measured: flat from 1,000 to 4,000, slower beyond: states leave the caches.
 _BATCH_TOKENS = 2048
 # Letters a token holds on average where the tokenizer knows nothing but single letters, and
 # where it knows whole words (English: 4 to 5).
@@ -59,6 +61,7 @@ class Encoder:
         folder: the model folder.
         engine: runs the graph; see ``load`` for the default one.
         tokenizer: another one than the folder's, e.g. one made in memory.
+        opener: opens the engine of a folder inside as this one's was; None for the usual one.
 
     Attributes:
         manifest: the model's own record (name, fingerprint, window sizes …).
@@ -67,10 +70,15 @@ class Encoder:
     """
 
     def __init__(
-        self, folder: ModelFolder, engine: Engine, tokenizer: Tokenizer | None = None
+        self,
+        folder: ModelFolder,
+        engine: Engine,
+        tokenizer: Tokenizer | None = None,
+        opener: Opener | None = None,
     ) -> None:
         self.manifest = folder.manifest
         self.folder = folder.path
+        self.opener = opener
         self._engine = engine
         self.tokenizer = tokenizer or Tokenizer(
             folder.tokenizer, self.manifest.opening, self.manifest.landmark
@@ -208,15 +216,17 @@ class Encoder:
         """
         import numpy as np
 
+        if not rows:
+            return []
         ends = np.cumsum([0, *map(len, rows)]).tolist()
         windows = [Window(a, a, b, b) for a, b in pairwise(ends)]
         costs = [1 + sum(len(ids) + 1 for ids in row) for row in rows]
-        found: dict[int, NDArray[np.float32]] = {}
         flat = [ids for row in rows for ids in row]
+        vectors = np.zeros((len(flat), self.dimensions), np.float32)
         for batch in batches(zip(costs, windows, strict=True), budget=_BATCH_TOKENS):
             for window, _, states in self._run_batch(batch, flat, everywhere=False):
-                found[window.first] = states
-        return [found[window.first] for window in windows]
+                vectors[window.first : window.last] = states
+        return np.split(vectors, ends[1:-1])
 
     def familiarity(self, question: str) -> float:
         """How well the tokenizer knows the question, 0–1; see ``Landmarks.familiar``."""
@@ -385,5 +395,6 @@ def load(
     """
     from milepost.engine.openvino import open_engine
 
+    opener = partial(open_engine, threads=threads, cache=cache)
     folder = find_model(name)
-    return Encoder(folder, open_engine(folder, precision=precision, threads=threads, cache=cache))
+    return Encoder(folder, opener(folder, precision=precision), opener=opener)

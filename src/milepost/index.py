@@ -267,7 +267,8 @@ class Index:
                 model. The last passage is cut at the budget, at a sentence where one fits.
             documents: names or paths to look in; None for all.
             rerank: read the best places again, the question in mind, where the model has a
-                reranker: better, and a fraction of a second slower.
+                reranker and the question is no longer than a sentence may be: better, and a
+                fraction of a second slower.
 
         Raises:
             BadQuestion: the question is empty or has neither letter nor digit.

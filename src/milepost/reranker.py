@@ -5,7 +5,8 @@ answer it can be read again, each in a window that begins with the question:
 
     [CLS] question [LMK] s1 [LMK] s2 [LMK] …
 
-All tokens see each other, so the landmark of a sentence says what it holds *for this question*.
+In all layers but the last every token sees the whole window, so the landmark of a sentence says
+what it holds *for this question*.
 Its cosine with the question's own landmark of the same window is what the reranker tells.
 """
 
@@ -47,13 +48,25 @@ class Reranker:
             return None
         from milepost.engine.openvino import open_engine
 
-        folder = ModelFolder(path, read_manifest(path))
+        folder, opener = ModelFolder(path, read_manifest(path)), model.opener or open_engine
         tokenizer = None if (path / TOKENIZER).is_file() else model.tokenizer
-        return Reranker(Encoder(folder, open_engine(folder), tokenizer))
+        return Reranker(Encoder(folder, opener(folder), tokenizer))
 
-    def about(self, question: str) -> Asked:
-        """The reranker, told what is asked."""
-        return Asked(self._encoder, question)
+    @property
+    def fingerprint(self) -> str:
+        """Of the model that reads."""
+        return self._encoder.fingerprint
+
+    def about(self, question: str) -> Asked | None:
+        """The reranker, told what is asked; None where that is longer than a sentence may be.
+
+        Such a question is a text of which no part may stand for all.
+        """
+        ids, _, _ = self._encoder.tokenizer.count([question.strip()])[0]
+        manifest = self._encoder.manifest
+        # Beside the question a window holds a sentence of fair length, or nothing is gained.
+        longest = min(manifest.longest, manifest.window // 2)
+        return Asked(self._encoder, ids) if len(ids) <= longest else None
 
 
 class Asked:
@@ -61,21 +74,19 @@ class Asked:
 
     Args:
         encoder: see ``Reranker``.
-        question: in words; what is beyond half a window is not read.
+        question: its token ids.
 
     Attributes:
         room: tokens that a place may have beside the question, a landmark for each sentence.
     """
 
-    def __init__(self, encoder: Encoder, question: str) -> None:
-        self._encoder = encoder
-        window = encoder.manifest.window
-        self._question = self.tokens([question.strip()], window // 2)[0]
-        self.room = window - 2 - len(self._question)
+    def __init__(self, encoder: Encoder, question: Sequence[int]) -> None:
+        self._encoder, self._question = encoder, question
+        self.room = encoder.manifest.window - 2 - len(question)
 
-    def tokens(self, sentences: Sequence[str], most: int | None = None) -> list[Sequence[int]]:
-        """Token ids of each sentence, cut where one is longer than the model reads."""
-        longest = most or self._encoder.manifest.longest
+    def tokens(self, sentences: Sequence[str]) -> list[Sequence[int]]:
+        """Token ids of each sentence, cut where one leaves no room in a window."""
+        longest = min(self._encoder.manifest.longest, self.room - 1)
         return [ids[:longest] for ids, _, _ in self._encoder.tokenizer.count(sentences)]
 
     def cosines(self, places: Sequence[Sequence[Sequence[int]]]) -> list[NDArray[np.float32]]:

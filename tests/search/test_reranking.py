@@ -13,7 +13,7 @@ from test_ranking import trees
 
 from milepost.search import reranking as module
 from milepost.search import search
-from milepost.search.fusion import Fusion
+from milepost.search.fusion import Fusion, Reranking
 from milepost.search.ranking import Ranked, Ranking, reranked
 from milepost.search.reranking import rerank
 from milepost.search.scope import Scope, gather
@@ -44,14 +44,19 @@ def measured(store: Store) -> Scope:
 @given(
     st.lists(st.integers(1, 9), min_size=1, max_size=4),
     st.randoms(use_true_random=False),
-    st.integers(5, 80),
+    st.integers(14, 80),
     st.integers(1, 200),
+    st.integers(1, 9),
 )
-def test_places_are_apart_within_documents_and_within_the_budget(sizes, random, room, budget):
+def test_places_are_apart_within_documents_and_within_the_budget(sizes, random, room, budget, most):
     """Whatever the order: no sentence twice, no place over a border, no more than is allowed."""
     store = empty_store()
+    lengths = [random.randint(1, 12) for _ in range(sum(sizes))]
+    borders = np.cumsum([0, *sizes])
     for d, size in enumerate(sizes):
-        put(store, f"d{d}", [f"{'word ' * random.randint(1, 12)}end. " for _ in range(size)])
+        # The one word of a sentence, repeated, says by its length which sentence it is.
+        numbers = range(borders[d], borders[d] + size)
+        put(store, f"d{d}", [" ".join(["w" * (n + 1)] * lengths[n]) + " " for n in numbers])
     scope = measured(store)
     order = list(range(len(scope.spans)))
     random.shuffle(order)
@@ -59,26 +64,24 @@ def test_places_are_apart_within_documents_and_within_the_budget(sizes, random, 
     reader.room = room
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "BUDGET", budget)
-        again = again_of(store, scope, reader)
-        found = again(np.array(order))
+        patch.setattr(module, "PLACES", most)
+        found = again_of(store, scope, reader)(np.array(order))
+    places = [[ids[0] - 1 for ids in place] for place in reader.places]
     costs = [sum(len(ids) + 1 for ids in place) for place in reader.places]
     read = np.flatnonzero(~np.isnan(found))
-    assert sum(map(len, reader.places)) == len(read)  # none twice
-    assert order[0] in read
-    for place, cost in zip(reader.places, costs, strict=True):
-        assert cost <= room or len(place) == 1
+    assert sorted(number for place in places for number in place) == read.tolist()
+    assert order[0] in places[0]
+    for place, ids, cost in zip(places, reader.places, costs, strict=True):
+        assert cost <= room
+        assert place == list(range(place[0], place[-1] + 1))
+        assert scope.owner(place[0]) == scope.owner(place[-1])
+        assert [len(each) for each in ids] == [lengths[number] for number in place]
+        wanted = [sum(each) / 1000 for each in ids]
+        np.testing.assert_allclose(found[place], wanted, rtol=1e-6)
     assert sum(costs[:-1]) < budget
-    if sum(costs) < budget:
+    assert len(places) <= most
+    if sum(costs) < budget and len(places) < most:
         assert len(read) == len(order)
-    words = [store.text(f"d{d}", 0, 10**6) for d in range(len(sizes))]
-    for place in reader.places:  # a place stands in one document, one sentence behind the other
-        assert any(_holds(text, place) for text in words)
-
-
-def _holds(text: str, place: Sequence[Sequence[int]]) -> bool:
-    ids = [token for sentence in place for token in sentence]
-    every = [len(word) for word in text.split()]
-    return any(every[at : at + len(ids)] == ids for at in range(len(every)))
 
 
 def test_a_place_grows_around_its_best_sentence():
@@ -97,7 +100,7 @@ def test_what_is_read_again_is_added_above_the_least():
     """Parts add up, what was not read keeps its score, and a low cosine takes nothing away."""
     store = filled(3, 8)
     scope = measured(store)
-    plain = Ranking(Fusion(rerank=(10.0, 0.2, 0.0)), trees())
+    plain = Ranking(Fusion(rerank=Reranking(10.0, 0.2)), trees())
     before = Ranked(scope, 1.0, plain)
     cosines = np.full(len(scope.spans), np.nan, np.float32)
     cosines[:4] = [0.9, 0.3, 0.1, -0.5]
@@ -128,7 +131,7 @@ def test_a_search_reads_again_and_says_so():
     """Through the whole search: a sentence that the reranker likes comes first."""
     store = empty_store()
     put(store, "d", ["Short one. ", "Another. ", f"{'supercalifragilistic ' * 40}. ", "Last one. "])
-    fusion = Ranking(Fusion(rerank=(1000.0, 0.0, 0.0)))
+    fusion = Ranking(Fusion(rerank=Reranking(1000.0)))
     first = search(store, unit(3), ["short"], ranking=fusion, k=1, budget=20).passages[0]
     assert "supercali" not in first.text
     again = search(
@@ -141,7 +144,47 @@ def test_a_search_reads_again_and_says_so():
 def test_neighbours_have_a_share_by_hand():
     """Means over what was read of three, within a document; 10 · (0.5 own + 0.5 mean - 0.1)."""
     cosines = np.array([0.9, 0.3, np.nan, 0.6, 0.0], np.float32)
-    added = reranked(cosines, np.array([0, 4, 5]), (10.0, 0.1, 0.5))
+    added = reranked(cosines, np.array([0, 4, 5]), Reranking(10.0, 0.1, 0.5))
     # 0: mean of 0.9, 0.3; 1: the same; 3: itself, for 2 was not read and 4 is another document.
     wanted = [0.45 + 0.3 - 0.1, 0.15 + 0.3 - 0.1, 0.0, 0.6 - 0.1, 0.0]
     np.testing.assert_allclose(added, [10 * value for value in wanted], atol=1e-5)
+
+
+@pytest.mark.parametrize("change", ["replaced", "removed"])
+def test_a_document_that_changes_while_it_is_read_again(change):
+    """The search begins anew: what it shows is of one state."""
+    store = empty_store()
+    put(store, "d", ["Old words stand here. ", "More of them. "])
+    put(store, "e", ["Another old text. "])
+
+    class Slow(Letters):
+        def cosines(self, places: Sequence[Sequence[Sequence[int]]]) -> list[np.ndarray]:
+            if store.info("e") is not None:  # the first time
+                store.delete("e")
+                store.delete("d")
+                if change == "replaced":
+                    put(store, "d", ["All is new. ", "Nothing stayed as it was. "])
+            return super().cosines(places)
+
+    found = search(store, unit(3), ["words"], ranking=Ranking(Fusion()), reranker=Slow(), k=5)
+    text = " ".join(passage.text for passage in found.passages)
+    assert "ld" not in text
+    assert ("new" in text) == (change == "replaced")
+
+
+def test_chances_have_numbers_of_their_own():
+    """What was fitted to scores with a reranker is not used for scores without one."""
+    fields = {
+        "chance": [0.0, 1.0, 0.0],
+        "drop": 0.5,
+        "rerank": {"weight": 9.0, "chance": [-9, 1, 0], "drop": 2.0},
+    }
+    fusion = Fusion.from_fields(fields)
+    scope = measured(filled(2, 4))
+    nothing = np.full(len(scope.spans), np.nan, np.float32)
+    first = Ranked(scope, 1.0, Ranking(fusion))
+    again = Ranked(scope, 1.0, Ranking(fusion), lambda order: nothing)
+    np.testing.assert_array_equal(first.score, again.score)
+    odds = [np.log(each.chance([0]) / (1 - each.chance([0]))) for each in (first, again)]
+    assert odds[0] - odds[1] == pytest.approx(9.0, abs=1e-4)
+    assert (first.numbers.drop, again.numbers.drop) == (0.5, 2.0)

@@ -203,11 +203,13 @@ def sha256(path: Path) -> str:
 def _engine(folder: ModelFolder) -> Iterator[Finding]:
     """Whether the model runs, tells a fitting sentence from others, and how fast it is."""
     from milepost.encoder import load
+    from milepost.reranker import Reranker
 
     try:
         begun = time.perf_counter()
         encoder = load(folder.path)
         ready_s = time.perf_counter() - begun
+        reranker = Reranker.of(encoder)
         fits = _understands(encoder)
         speed = _speed(encoder)
     except MilepostError as error:
@@ -222,6 +224,8 @@ def _engine(folder: ModelFolder) -> Iterator[Finding]:
     why = f"{folder.precisions[0]} is the fastest graph that the model has"
     yield Finding("engine", "ok", f"{encoder.engine}: {why}; ready in {ready_s:.2f} s")
     yield Finding("speed", "ok", f"{speed:,.0f} tokens/s in a trial of a second")
+    if reranker is not None:
+        yield Finding("reranker", "ok", f"fingerprint {reranker.fingerprint}, ready")
     if not fits:
         yield Finding(
             "answers",

@@ -143,8 +143,8 @@ class Workshop:
 
     Args:
         vectors: where vectors are kept.
-        model: Milepost's own model in the systems ``landmark`` and ``landmark-only``; a shipped
-            name or a folder, None for the default.
+        model: Milepost's own model in the systems ``landmark``, ``landmark-first`` and
+            ``landmark-only``; a shipped name or a folder, None for the default.
         dtype: of sentence-transformers models, ``float32`` or ``bfloat16``.
         tuned: what ``tuned`` stands for.
     """

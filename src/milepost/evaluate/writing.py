@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -36,7 +37,10 @@ def write_bytes(path: Path, data: bytes, mend: str = _MEND) -> None:
             path.write_bytes(data)
             return
         try:
-            draft.write_bytes(data)
+            with draft.open("wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
             if path.exists():
                 shutil.copymode(path, draft)
             draft.replace(path.resolve())

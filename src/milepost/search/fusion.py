@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from milepost.search.lexical import SCALES, windowed
@@ -55,6 +55,25 @@ SIGNALS = {
 
 
 @dataclass(frozen=True, slots=True)
+class Reranking:
+    """The numbers that stand where the best places are read again; see ``ranking.py``.
+
+    Attributes:
+        weight: of what the reranker finds.
+        least: the cosine above which it counts.
+        near: the share that neighbours have in it.
+        chance, shortness, drop: those of ``Fusion``, for these scores.
+    """
+
+    weight: float = 16.0
+    least: float = 0.0
+    near: float = 0.0
+    chance: tuple[float, float, float] = (-8.0, 1.0, 0.0)
+    shortness: float = 0.0
+    drop: float = 0.5
+
+
+@dataclass(frozen=True, slots=True)
 class Fusion:
     """The learned numbers.
 
@@ -66,13 +85,12 @@ class Fusion:
         odds: offset and slope that bring the fused score to the log-odds of being evidence.
         steady: weights, beside the trees of the close look, of the fused score and of the best
             one in its paragraph: what trees have learned of few documents is kept from straying.
-        rerank: weight of what the reranker finds, the cosine above which it counts, and the share
-            that neighbours have in it, see ``ranking.py``.
         chance: the numbers of a passage's chance, see ``ranking.py``.
         shortness: with a budget, how much a sentence's length counts against it: what is compared
             is the log-odds less this times the logarithm of its characters.
         drop: without a budget, a neighbour joins a passage while its log-odds are no more than
             this below the hit's.
+        rerank: what takes the place of the last three where the best places are read again.
     """
 
     gate: Mapping[str, float] = field(default_factory=lambda: {"always": 0.5, "unfamiliar": -2.0})
@@ -81,10 +99,16 @@ class Fusion:
     words: tuple[tuple[float, float], ...] = ((0.0, -1.0), (0.0, 0.0), (0.0, 1.0))
     odds: tuple[float, float] = (-5.0, 0.6)
     steady: tuple[float, float] = (0.6, 0.24)
-    rerank: tuple[float, float, float] = (16.0, 0.0, 0.0)
     chance: tuple[float, float, float] = (0.0, 1.0, 0.0)
     shortness: float = 0.0
     drop: float = 0.5
+    rerank: Reranking = field(default_factory=Reranking)
+
+    @property
+    def reranked(self) -> Fusion:
+        """The numbers where the best places are read again."""
+        again = self.rerank
+        return replace(self, chance=again.chance, shortness=again.shortness, drop=again.drop)
 
     @staticmethod
     def from_fields(fields: Mapping[str, Any]) -> Fusion:
@@ -93,9 +117,12 @@ class Fusion:
         for name in ("landmark", "words"):
             if name in known:
                 known[name] = tuple(tuple(pair) for pair in known[name])
-        for name in ("odds", "steady", "rerank", "chance"):
+        for name in ("odds", "steady", "chance"):
             if name in known:
                 known[name] = tuple(known[name])
+        if "rerank" in known:
+            again = known["rerank"]
+            known["rerank"] = Reranking(**{**again, "chance": tuple(again["chance"])})
         return Fusion(**known)
 
 

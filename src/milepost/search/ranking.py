@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milepost.search.features import FEATURES, features
-from milepost.search.fusion import Fused, Fusion, fuse
+from milepost.search.fusion import Fused, Fusion, Reranking, fuse
 from milepost.search.lexical import windowed
 from milepost.search.trees import FILE, Trees, read_trees
 
@@ -76,8 +76,10 @@ class Ranked:
 
     Attributes:
         score: ``(n,)`` float32: log-odds that a sentence is evidence. Sentences beyond the
-            closely looked at lie under all of them.
+            closely looked at lie under all of them, unless they stand beside one of these and were
+            read again with it.
         fused: the first order, with the question's signals and weights.
+        numbers: the learned ones that go with these scores.
 
     Args:
         scope: the sentences.
@@ -92,7 +94,8 @@ class Ranked:
         import numpy as np
 
         self.fused: Fused = fuse(scope, familiarity, ranking.fusion)
-        self._odds, self._chance = ranking.fusion.odds, ranking.fusion.chance
+        self.numbers = ranking.fusion if again is None else ranking.fusion.reranked
+        self._odds = ranking.fusion.odds
         self._close: _Close | None = None
         self.score = self._looked_at(scope, ranking)
         self._added: NDArray[np.float32] | None = None
@@ -143,7 +146,7 @@ class Ranked:
         """The chance, 0–1, that one of these sentences holds evidence."""
         scores = sorted((float(self.score[number]) for number in numbers), reverse=True)
         rest = sum(_logistic(score) for score in scores[1:])
-        base, best, more = self._chance
+        base, best, more = self.numbers.chance
         return _logistic(base + best * scores[0] + more * math.log1p(rest))
 
 
@@ -192,24 +195,23 @@ def closely(
 
 
 def reranked(
-    cosines: NDArray[np.float32], borders: NDArray[np.int64], numbers: tuple[float, float, float]
+    cosines: NDArray[np.float32], borders: NDArray[np.int64], numbers: Reranking
 ) -> NDArray[np.float32]:
     """What the second reading adds to each sentence's log-odds, ``(n,)`` float32, 0 or more.
 
     Args:
         cosines: ``(n,)``, NaN for what was not read.
         borders: first sentence of each document, and ``n``.
-        numbers: see ``Fusion.rerank``.
+        numbers: the weight, what counts of a cosine, and its neighbours' share.
     """
     import numpy as np
 
-    weight, least, near = numbers
     read = ~np.isnan(cosines)
     own = np.where(read, cosines, 0.0).astype(np.float32)
     count = np.maximum(windowed(read.astype(np.float32), borders, 1), 1.0)
     mean = windowed(own, borders, 1) / count
-    above = (1.0 - near) * own + near * mean - least
-    added: NDArray[np.float32] = np.where(read, weight * np.maximum(above, 0.0), 0.0)
+    above = (1.0 - numbers.near) * own + numbers.near * mean - numbers.least
+    added: NDArray[np.float32] = np.where(read, numbers.weight * np.maximum(above, 0.0), 0.0)
     return added.astype(np.float32)
 
 

@@ -19,6 +19,8 @@ PLACE = 192
 """Tokens of a place, a landmark for each sentence among them."""
 BUDGET = 3000
 """Tokens that are read again, the question in front of each place not counted."""
+PLACES = 24
+"""Places at most: in documents of a sentence each they are small, and each costs a question."""
 AROUND = 12
 """Sentences on each side that a place may grow to."""
 
@@ -71,15 +73,16 @@ def _places(
     known: dict[int, Sequence[int]] = {}
     taken: set[int] = set()
     spent = 0
+    places = 0
     for best in order.tolist():
-        if spent >= BUDGET:
+        if spent >= BUDGET or places == PLACES:
             return
         if best in taken:
             continue
         owner = scope.owner(best)
         low = max(int(scope.borders[owner]), best - AROUND)
         high = min(int(scope.borders[owner + 1]), best + AROUND + 1)
-        if any(number not in known for number in range(low, high)):
+        if not all(number in known for number in range(low, high)):
             known.update(zip(range(low, high), reranker.tokens(texts(low, high)), strict=True))
         room = size - len(known[best]) - 1
         first, last, grows = best, best + 1, True
@@ -92,4 +95,5 @@ def _places(
                     grows = True
         taken.update(range(first, last))
         spent += size - room
+        places += 1
         yield first, [known[number] for number in range(first, last)]

@@ -114,10 +114,10 @@ def _answer(
         raise ValueError("a budget in tokens needs a way to count them")
     lengths = scope.spans[:, 1] - scope.spans[:, 0]
     if limit is None:
-        runs = grown(ranked.score, scope.borders, lengths, k=k, drop=settings.fusion.drop)
+        runs = grown(ranked.score, scope.borders, lengths, k=k, drop=ranked.numbers.drop)
     else:
         runs = within(
-            worth(ranked.score, lengths, settings.fusion.shortness),
+            worth(ranked.score, lengths, ranked.numbers.shortness),
             scope.borders,
             k=k,
             left=limit.size,
@@ -158,9 +158,13 @@ def _cost(
 
 def _text(store: Store, scope: Scope, first: int, last: int) -> str:
     """The text of sentences ``first … last - 1``, which stand in one document."""
-    name = scope.documents[scope.owner(first)].name
-    with unmoved(name):
-        return store.text(name, int(scope.spans[first, 0]), int(scope.spans[last - 1, 1]))
+    info = scope.documents[scope.owner(first)]
+    with unmoved(info.name):
+        text = store.text(info.name, int(scope.spans[first, 0]), int(scope.spans[last - 1, 1]))
+    now = store.info(info.name)
+    if now is None or now.first != info.first:  # rows are never handed out twice
+        raise Moved(info.name)
+    return text
 
 
 def _passages(

@@ -36,9 +36,10 @@ class Milepost:
 
     def __init__(self, name: str, encoder: Encoder, *, again: bool = True) -> None:
         self.name = name
-        self.fingerprint = encoder.fingerprint
         self._encoder = encoder
         self._reranker = Reranker.of(encoder) if again else None
+        parts = encoder.fingerprint, *([self._reranker.fingerprint] if self._reranker else [])
+        self.fingerprint = "+".join(parts)
 
     def open(self, documents: Sequence[Document]) -> _OpenMilepost:
         """See ``System.open``."""
@@ -64,7 +65,8 @@ class _OpenMilepost:
 
     def search(self, questions: Sequence[str]) -> Iterator[_Answered]:
         for question in questions:
-            asked = _Once(self._reranker.about(question)) if self._reranker else None
+            told = self._reranker.about(question) if self._reranker else None
+            asked = _Once(told) if told else None
             yield _Answered(self._encoder, self._ranking, asked, self._store, self._texts, question)
 
 

@@ -6,8 +6,9 @@ question in the same window. A step asks some questions; each reads a window aro
 evidence sentences, some around sentences that look like it, and now and then one of another
 document. The evidence has to win against all other sentences that were read for the question:
 
-    mean over evidence p of  log(1 + sum over others n of exp((s_n - s_p) / t))
+    mean over evidence p of  log(1 + sum over others n of w_n exp((s_n - s_p) / t))
 
+with ``w_n`` below 1 for mined sentences that may answer after all (``milepost mine``).
 Cross-encoders read one passage a window (arXiv 1901.04085); here every sentence of a window is
 judged at once, in its context.
 """
@@ -21,14 +22,16 @@ from random import Random
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from milepost.errors import nearest
 from milepost.train.batches import Batch, Piece, around, assemble
 from milepost.train.data import Question
-from milepost.train.losses import each_against_negatives
+from milepost.train.losses import weighted_contrast
 from milepost.train.material import Material
 from milepost.train.objectives.base import (
     Encode,
+    effective_of,
     marked,
     need,
     need_common,
@@ -110,7 +113,7 @@ class Rerank:
         )
         need(
             not material.causal,
-            "a causal model cannot read sentences for the question's landmark",
+            "a causal model has read the question before any sentence, and none of them for it",
             "train an encoder that sees both sides",
         )
         self.stage, self.material = stage, material
@@ -159,12 +162,14 @@ class Rerank:
         positive, negative = self._sides(questions, rows, texts, sentences)
         scores = cosines.expand(len(questions), -1)
         right, wrong = marked(positive, scores), marked(negative, scores)
-        loss = each_against_negatives(scores, right, wrong, stage.temperature)
+        weights = self._weights([number for number, _ in drawn], texts, sentences).to(scores.device)
+        loss = weighted_contrast(scores, right, wrong, weights, stage.temperature)
         loss.backward()
         with torch.no_grad():
             flat = torch.zeros_like(scores)
-            floor = each_against_negatives(flat, right, wrong, stage.temperature)
-        return {"loss": loss.item(), "floor": floor.item(), "spread": spread_of(vectors)}
+            floor = weighted_contrast(flat, right, wrong, weights, stage.temperature)
+        told = {"loss": loss.item(), "floor": floor.item(), "spread": spread_of(vectors)}
+        return {**told, **effective_of(weights, negative)}
 
     def _batch(
         self, ids: Sequence[NDArray[np.int32]], pieces: Sequence[Sequence[Piece]]
@@ -183,6 +188,19 @@ class Rerank:
                 texts += [text] * (1 + last - first)
         batch = assemble(windows, owners, material.opening, material.landmark)
         return batch, batch.owners[:, 0], np.array(texts, np.int64)
+
+    def _weights(
+        self, asked: Sequence[int], texts: NDArray[np.int64], sentences: NDArray[np.int64]
+    ) -> Tensor:
+        """How surely each landmark is a negative, ``(q, n)``: as mined, else 1."""
+        weights = torch.ones(len(asked), len(texts))
+        places = list(zip(texts.tolist(), sentences.tolist(), strict=True))
+        for row, number in enumerate(asked):
+            said = self.material.weights.get(number, {})
+            for column, place in enumerate(places) if said else ():
+                if place in said:
+                    weights[row, column] = said[place]
+        return weights
 
     def _sides(
         self,
