@@ -76,22 +76,49 @@ def test_a_model_without_a_reranker():
         assert "reranker" not in index.search("Who builds?")[0].hits[0].parts
 
 
-def test_the_shipped_reranker_reads_again():
-    """It is part of the default model, and knows an answer that shares no word."""
-    asked = Reranker.of(milepost.load()).about("What do insects make their homes of?")
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The shipped model with itself as its reranker: a landmark model can be one."""
+    whole = tmp_path_factory.mktemp("models") / "model"
+    shutil.copytree(find_model().path, whole, ignore=shutil.ignore_patterns(RERANKER))
+    inside = whole / RERANKER
+    inside.mkdir()
+    for name in ("milepost.json", "openvino_int8.xml", "openvino_int8.bin"):
+        shutil.copy(whole / name, inside / name)
+    return whole
+
+
+def test_a_model_folder_with_a_reranker(folder: Path) -> None:
+    """It reads the model's tokens, with the model's engine settings, and counts in the search."""
+    model = milepost.load(folder, threads=1)
+    reranker = Reranker.of(model)
+    assert reranker is not None
+    assert "1 threads" in reranker._encoder.engine
+    assert reranker._encoder.tokenizer is model.tokenizer
+    asked = reranker.about("What do insects make their homes of?")
     [place] = asked.cosines([asked.tokens(SENTENCES)])
     assert place.shape == (3,)
-    assert np.abs(place).max() <= 1.001
-    with milepost.open() as index:
+    assert np.abs(place).max() <= 1.01
+    with milepost.open(model=model) as index:
         index.add(milepost.Document("d", "".join(SENTENCES)))
-        passage = index.search("What do insects make their homes of?", k=1)[0]
-    assert passage.hits[0].parts["reranker"] > 0
+        question = "What do insects make their homes of?"
+        again, first = (index.search(question, k=1, rerank=each)[0] for each in (True, False))
+    assert again.hits[0].parts["reranker"] > 0
+    assert "reranker" not in first.hits[0].parts
 
 
-def test_a_damaged_reranker_says_so(tmp_path: Path):
+def test_a_text_as_a_question_is_not_reranked(folder: Path) -> None:
+    """It is searched all the same."""
+    with milepost.open(model=milepost.load(folder)) as index:
+        index.add(milepost.Document("d", "".join(SENTENCES)))
+        passage = index.search("Who builds cells of wax, and why is that so? " * 30, k=1)[0]
+    assert "reranker" not in passage.hits[0].parts
+
+
+def test_a_damaged_reranker_says_so(folder: Path, tmp_path: Path) -> None:
     """A folder that lost its graph is an error with a mend, not a silent search without it."""
-    folder = tmp_path / "model"
-    shutil.copytree(find_model().path, folder)
-    (folder / RERANKER / "openvino_int8.bin").unlink()
+    copy = tmp_path / "model"
+    shutil.copytree(folder, copy)
+    (copy / RERANKER / "openvino_int8.bin").unlink()
     with pytest.raises(ModelError, match=r"openvino_int8.bin is missing"):
-        Reranker.of(milepost.load(folder))
+        Reranker.of(milepost.load(copy))

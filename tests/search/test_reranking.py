@@ -142,11 +142,11 @@ def test_a_search_reads_again_and_says_so():
 
 
 def test_neighbours_have_a_share_by_hand():
-    """Means over what was read of three, within a document; 10 · (0.5 own + 0.5 mean - 0.1)."""
-    cosines = np.array([0.9, 0.3, np.nan, 0.6, 0.0], np.float32)
-    added = reranked(cosines, np.array([0, 4, 5]), Reranking(10.0, 0.1, 0.5))
-    # 0: mean of 0.9, 0.3; 1: the same; 3: itself, for 2 was not read and 4 is another document.
-    wanted = [0.45 + 0.3 - 0.1, 0.15 + 0.3 - 0.1, 0.0, 0.6 - 0.1, 0.0]
+    """Means over what was read of seven, in a document; 10 · (0.5 own + 0.5 mean - 0.1)."""
+    cosines = np.array([0.9, 0.3, np.nan, 0.6, 0.2, 0.0], np.float32)
+    added = reranked(cosines, np.array([0, 5, 6]), Reranking(10.0, 0.1, 0.5))
+    # 0: mean of 0.9, 0.3, 0.6; 1, 3: of all four; 4: of 0.3, 0.6, 0.2; 5 is another document.
+    wanted = [0.65, 0.3, 0.0, 0.45, 0.1 + 11 / 60 - 0.1, 0.0]
     np.testing.assert_allclose(added, [10 * value for value in wanted], atol=1e-5)
 
 

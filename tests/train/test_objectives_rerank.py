@@ -79,9 +79,7 @@ def test_mined_sentences_weigh_what_they_were_given() -> None:
     """A sentence that surely answers as well is as good as not there; the log tells."""
     made, sure = material(), material()
     stage = RerankStage(questions=2, windows=(40,), elsewhere=0.0)
-    made.weights = {
-        number: dict.fromkeys(places, 1e-09) for number, places in made.mined.items()
-    }
+    made.weights = {number: dict.fromkeys(places, 1e-09) for number, places in made.mined.items()}
     told, all_count = (build(stage, each).step(Student(), Random(9)) for each in (made, sure))
     counts = []
     for number, pieces in build(stage, made).draw(Random(9)):

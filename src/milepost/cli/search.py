@@ -60,7 +60,7 @@ Examples:
 @click.option(
     "--rerank/--no-rerank",
     default=True,
-    help="Read the best places again, the question in mind: better, a little slower.",
+    help="Read the best places again, the question in mind, where the model has a reranker.",
     show_default=True,
 )
 @click.option("--no-cache", is_flag=True, help="Keep nothing of the PATHs for the next time.")

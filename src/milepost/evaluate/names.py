@@ -57,7 +57,7 @@ _PARAMETERS = re.compile(r"bm25-k(?P<k1>\d*\.?\d+)-b(?P<b>\d*\.?\d+)")
 _WINDOW = re.compile(r"late-chunk-w(?P<tokens>[1-9]\d{0,5})")
 
 BASES = {
-    "landmark": "Milepost's search: landmarks and words, fused, the best places read again",
+    "landmark": "Milepost's search: landmarks, words, and the model's reranker if it has one",
     "landmark-first": "Milepost's search without its reranker",
     "landmark-only": "Milepost's landmarks without words",
     "bm25": "BM25 over sentences or chunks (UNIT)",

@@ -11,7 +11,7 @@ them (``reranking.py``), and what a sentence is found to hold is added to its lo
 
     weight · max(0, (1 - near) · cosine + near · mean - least)
 
-with ``mean`` that of the cosines of the sentence and its two neighbours, as far as they were read.
+with ``mean`` over the sentence and three neighbours on each side, as far as they were read.
 
 The chance that a *passage* holds evidence follows from its sentences:
 
@@ -208,13 +208,14 @@ def reranked(
 
     read = ~np.isnan(cosines)
     own = np.where(read, cosines, 0.0).astype(np.float32)
-    count = np.maximum(windowed(read.astype(np.float32), borders, 1), 1.0)
-    mean = windowed(own, borders, 1) / count
+    count = np.maximum(windowed(read.astype(np.float32), borders, _NEAR), 1.0)
+    mean = windowed(own, borders, _NEAR) / count
     above = (1.0 - numbers.near) * own + numbers.near * mean - numbers.least
     added: NDArray[np.float32] = np.where(read, numbers.weight * np.maximum(above, 0.0), 0.0)
     return added.astype(np.float32)
 
 
+_NEAR = 3
 _COLUMN = {name: number for number, name in enumerate(FEATURES)}
 _STEADY = ("fused", "paragraph best")
 
