@@ -99,13 +99,13 @@ def reranked(report: dict[str, Any]) -> Iterator[str]:
     yield (
         f"{report['date']}, `python bench/fit_reranker.py --model FOLDER --documents 30 "
         f"--questions 8`: development questions in {report['dev']:,} cases, the best places of "
-        "each read again with the question in front by a network that 1,400 steps of such windows "
-        "made of the shipped weights (averaged with the same run at 400 steps; longer training finds "
-        "more on `squad_articles` and less on `trials` and `policies`). Chosen on the questions shown: "
-        f"weight {weight:g}, counted above a cosine of {least:g}, neighbours' share {near:g}, and "
-        "`shortness`, `drop`, chances. On another draw of 821 cases, few of them of `trials`, "
-        "`covid_papers` and `policies`, the same network seemed to give two points: such draws are "
-        "too small to choose by."
+        "each read again with the question in front by a network that 1,400 steps of such "
+        "windows made of the shipped weights (averaged with the same run at 400 steps; longer "
+        "training finds more on `squad_articles` and less on `trials` and `policies`). Chosen "
+        f"on the questions shown: weight {weight:g}, counted above a cosine of {least:g}, "
+        f"neighbours' share {near:g}, and `shortness`, `drop`, chances. On another draw of 821 "
+        "cases, few of them of `trials`, `covid_papers` and `policies`, the same network "
+        "seemed to give two points: such draws are too small to choose by."
     )
     yield ""
     yield from tables(report)
