@@ -36,7 +36,8 @@ SETTINGS = ("document", "collection")
 
 def added(case: Case, score: np.ndarray, numbers: Reranking) -> np.ndarray:
     """Scores as ``ranking.Ranked`` gives them."""
-    return score + reranked(case.again, case.borders, numbers)
+    known = 1.0 - float(case.columns[0, list(FEATURES).index("unfamiliar")])
+    return score + reranked(case.again, case.borders, numbers, known)
 
 
 def main() -> None:

@@ -188,3 +188,15 @@ def test_chances_have_numbers_of_their_own():
     odds = [np.log(each.chance([0]) / (1 - each.chance([0]))) for each in (first, again)]
     assert odds[0] - odds[1] == pytest.approx(9.0, abs=1e-4)
     assert (first.numbers.drop, again.numbers.drop) == (0.5, 2.0)
+
+
+def test_a_script_that_the_tokenizer_does_not_know_is_left_to_the_words():
+    """Its sentences look alike to the reranker."""
+    store = empty_store()
+    put(store, "d", ["Some words. ", "Other words. "], familiar=0.25)
+    scope = measured(store)
+    cosines = np.array([0.9, 0.1], np.float32)
+    plain = Ranking(Fusion(rerank=Reranking(10.0)))
+    before = Ranked(scope, 1.0, plain)
+    after = Ranked(scope, 1.0, plain, lambda order: cosines)
+    np.testing.assert_allclose(after.score - before.score, [0.25 * 9.0, 0.25 * 1.0], rtol=1e-3)

@@ -61,7 +61,7 @@ def test_training_and_encoding_agree(opening: str) -> None:
     from milepost.testing import fake_encoder
 
     model = fake_encoder()
-    model._tokenizer = Tokenizer(model._tokenizer._backend, opening, "[SEP]")
+    model.tokenizer = Tokenizer(model.tokenizer._backend, opening, "[SEP]")
     seen = []
 
     class Engine(FakeEngine):
@@ -72,7 +72,7 @@ def test_training_and_encoding_agree(opening: str) -> None:
     model._engine = Engine(32)
     sentences = ["One whale sings. ", "Two ships pass by. ", "None."]
     model.encode("".join(sentences))
-    tokenizer = model._tokenizer
+    tokenizer = model.tokenizer
     row = [np.array(tokens.ids, np.int32) for tokens in tokenizer.encode(sentences)]
     owners = [(0, n) for n in range(3)]
     batch = assemble([row], owners, tokenizer.opening, tokenizer.landmark)

@@ -25,7 +25,7 @@ from milepost.train.loading import (  # noqa: E402
     load_task,
 )
 
-TOKENIZER = fake_encoder()._tokenizer
+TOKENIZER = fake_encoder().tokenizer
 TEXT = "One whale sings. Two ships pass by. None of them stops."
 
 

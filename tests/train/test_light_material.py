@@ -72,7 +72,7 @@ def shared(tmp_path: Path) -> Path:
 
 def test_only_what_may_train_is_read(shared: Path) -> None:
     encoder = fake_encoder()
-    tokenizer = encoder._tokenizer
+    tokenizer = encoder.tokenizer
     said: list[str] = []
     material = gather(shared, Reader(encoder, tokenizer), said.append)
     allowed = [n for n in range(60) if n not in (1, 2) and not held_out(f"doc{n}", HOLD_OUT)]
@@ -93,7 +93,7 @@ def test_only_what_may_train_is_read(shared: Path) -> None:
 
 def test_texts_are_as_the_teacher_reads_them() -> None:
     encoder = fake_encoder(longest=6)
-    taught, spans = Reader(encoder, encoder._tokenizer).read(TEXT)
+    taught, spans = Reader(encoder, encoder.tokenizer).read(TEXT)
     landmarks = encoder.encode(TEXT)
     assert spans == [tuple(span) for span in landmarks.spans.tolist()]
     assert len(taught.ids) == taught.starts[-1] == landmarks.tokens_given

@@ -9,9 +9,10 @@ scale of log-odds, so that its chances order passages and say little more.
 Where the model has a reranker, the best places are then read again with the question in front of
 them (``reranking.py``), and what a sentence is found to hold is added to its log-odds:
 
-    weight · max(0, (1 - near) · cosine + near · mean - least)
+    known · weight · max(0, (1 - near) · cosine + near · mean - least)
 
-with ``mean`` over the sentence and three neighbours on each side, as far as they were read.
+with ``known`` from 0 to 1, as far as the tokenizer knows question and documents, and ``mean`` over
+the sentence and three neighbours on each side, as far as they were read.
 
 The chance that a *passage* holds evidence follows from its sentences:
 
@@ -101,7 +102,8 @@ class Ranked:
         self._added: NDArray[np.float32] | None = None
         if again is not None:
             order = np.argsort(-self.score, kind="stable")[:CLOSELY]
-            self._added = reranked(again(order), scope.borders, ranking.fusion.rerank)
+            share = 1.0 - self.fused.signals["unfamiliar"]
+            self._added = reranked(again(order), scope.borders, ranking.fusion.rerank, share)
             self.score = self.score + self._added
 
     def _looked_at(self, scope: Scope, ranking: Ranking) -> NDArray[np.float32]:
@@ -195,7 +197,10 @@ def closely(
 
 
 def reranked(
-    cosines: NDArray[np.float32], borders: NDArray[np.int64], numbers: Reranking
+    cosines: NDArray[np.float32],
+    borders: NDArray[np.int64],
+    numbers: Reranking,
+    known: float = 1.0,
 ) -> NDArray[np.float32]:
     """What the second reading adds to each sentence's log-odds, ``(n,)`` float32, 0 or more.
 
@@ -203,6 +208,7 @@ def reranked(
         cosines: ``(n,)``, NaN for what was not read.
         borders: first sentence of each document, and ``n``.
         numbers: the weight, what counts of a cosine, and its neighbours' share.
+        known: how well the tokenizer knows what was read, 0–1.
     """
     import numpy as np
 
@@ -211,7 +217,9 @@ def reranked(
     count = np.maximum(windowed(read.astype(np.float32), borders, _NEAR), 1.0)
     mean = windowed(own, borders, _NEAR) / count
     above = (1.0 - numbers.near) * own + numbers.near * mean - numbers.least
-    added: NDArray[np.float32] = np.where(read, numbers.weight * np.maximum(above, 0.0), 0.0)
+    added: NDArray[np.float32] = np.where(
+        read, known * numbers.weight * np.maximum(above, 0.0), 0.0
+    )
     return added.astype(np.float32)
 
 
