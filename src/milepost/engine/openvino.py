@@ -110,7 +110,10 @@ def open_engine(
 
 
 def compiled(graph: Path, settings: Mapping[str, Any] | None = None) -> Any:
-    """A graph compiled for this CPU, counting in float32.
+    """A graph compiled for this CPU, counting in float32, its threads free to run on any core.
+
+    Pinned, as OpenVINO would have it, the caller's thread stays on the first core for good, and two
+    processes share that core for all that is Python while another is idle.
 
     Args:
         graph: the ``.xml`` file.
@@ -119,9 +122,9 @@ def compiled(graph: Path, settings: Mapping[str, Any] | None = None) -> Any:
     Raises:
         ModelError: the graph cannot be read or compiled.
     """
-    exact = {"INFERENCE_PRECISION_HINT": "f32", **(settings or {})}
+    ours = {"INFERENCE_PRECISION_HINT": "f32", "ENABLE_CPU_PINNING": False}
     try:
-        return _core().compile_model(str(graph), "CPU", exact)
+        return _core().compile_model(str(graph), "CPU", {**ours, **(settings or {})})
     except RuntimeError as error:
         first = str(error).strip().splitlines()[-1]
         raise ModelError(f"{graph} cannot be compiled: {first}", "reinstall the model") from error
