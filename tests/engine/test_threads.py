@@ -26,7 +26,7 @@ def test_threads_share_a_model_and_get_the_vectors_they_would_get_alone():
     not hasattr(os, "sched_getaffinity"), reason="Linux tells where threads may run"
 )
 def test_no_thread_is_held_on_a_core():
-    """Whoever calls may run anywhere meanwhile, or two processes share a core beside an idle one."""
+    """Whoever calls may run anywhere meanwhile, or two processes share a core and one idles."""
     usable = os.sched_getaffinity(0)
     if len(usable) < 2:
         pytest.skip("there is one core only")
