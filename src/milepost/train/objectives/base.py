@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from random import Random
 from typing import Protocol, TypeVar
 
@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from milepost.errors import InputError
+from milepost.errors import InputError, nearest
 from milepost.train.batches import Batch
 from milepost.train.losses import cached_backward, effective_sample_size
 
@@ -159,6 +159,52 @@ def need_shares(**shares: float) -> None:
     """
     for name, share in shares.items():
         need(0 <= share < 1, f"{name} is {share:g}", "a share: 0 or more, below 1")
+
+
+def need_weights(tasks: Mapping[str, float]) -> None:
+    """Refuse a task's weight that is not above 0.
+
+    Raises:
+        InputError: there is one.
+    """
+    need(
+        all(weight > 0 for weight in tasks.values()),
+        "a task's weight is not above 0",
+        "leave out what is not to be drawn",
+    )
+
+
+def need_tasks(known: Collection[str], names: Iterable[str]) -> None:
+    """Refuse material without marked questions, and names of tasks that it has not.
+
+    Raises:
+        InputError: with the nearest that it has.
+    """
+    need(bool(known), "there are no questions with marked evidence", "name tasks in [data]")
+    for name in names:
+        hint = f"{nearest(name, known)}tasks: {', '.join(known)}"
+        need(name in known, f"there is no task {name!r}", hint)
+
+
+def weigh_mined(
+    weights: Tensor,
+    said: Mapping[int, Mapping[tuple[int, int], float]],
+    asked: Sequence[int],
+    places: Sequence[tuple[int, int]],
+) -> None:
+    """Put what mining said of negatives into their weights.
+
+    Args:
+        weights: ``(q, n)``, changed in place.
+        said: see ``Material.weights``.
+        asked: numbers of the questions.
+        places: text and sentence of each landmark.
+    """
+    for row, number in enumerate(asked):
+        own = said.get(number, {})
+        for column, place in enumerate(places) if own else ():
+            if place in own:
+                weights[row, column] = own[place]
 
 
 def need_common(temperature: float, dimensions: Sequence[int]) -> None:

@@ -43,9 +43,12 @@ from milepost.train.objectives.base import (
     need_common,
     need_counts,
     need_shares,
+    need_tasks,
+    need_weights,
     sizes_of,
     spread_of,
     thinned,
+    weigh_mined,
 )
 
 
@@ -113,11 +116,7 @@ class MarkedStage:
         need(0 < self.selected <= 1, f"selected is {self.selected:g}", "above 0, at most 1")
         weights = self.distil, self.distil_questions, self.rank, self.alpha or 0.0, float(self.hard)
         need(min(weights) >= 0, "a weight or number is negative", "0 or more")
-        need(
-            all(weight > 0 for weight in self.tasks.values()),
-            "a task's weight is not above 0",
-            "leave out what is not to be drawn",
-        )
+        need_weights(self.tasks)
 
 
 class Marked:
@@ -129,10 +128,7 @@ class Marked:
 
     def __init__(self, stage: MarkedStage, material: Material) -> None:
         known = material.by_task
-        need(bool(known), "there are no questions with marked evidence", "name tasks in [data]")
-        for name in (*stage.tasks, *stage.open_tasks):
-            hint = f"{nearest(name, known)}tasks: {', '.join(known)}"
-            need(name in known, f"there is no task {name!r}", hint)
+        need_tasks(known, (*stage.tasks, *stage.open_tasks))
         need(
             material.targets is not None or (not stage.distil and not stage.rank),
             "distil and rank need a teacher",
@@ -287,11 +283,7 @@ class Marked:
         else:
             weights = torch.ones(positive.shape)
         places = [(int(text), int(sentence)) for text, sentence in owners]
-        for row, number in enumerate(asked):
-            said = self.material.weights.get(number, {})
-            for column, place in enumerate(places) if said else ():
-                if place in said:
-                    weights[row, column] = said[place]
+        weigh_mined(weights, self.material.weights, asked, places)
         return weights
 
 

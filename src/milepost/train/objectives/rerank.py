@@ -24,7 +24,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from milepost.errors import nearest
 from milepost.train.batches import Batch, Piece, around, assemble
 from milepost.train.data import Question
 from milepost.train.losses import weighted_contrast
@@ -37,8 +36,11 @@ from milepost.train.objectives.base import (
     need_common,
     need_counts,
     need_shares,
+    need_tasks,
+    need_weights,
     spread_of,
     thinned,
+    weigh_mined,
 )
 
 _QUESTION = -1
@@ -86,11 +88,7 @@ class RerankStage:
         need(0 <= self.elsewhere <= 1, f"elsewhere is {self.elsewhere:g}", "a chance: 0 to 1")
         need(min(self.windows, default=0) >= 8, f"windows are {list(self.windows)}", "8 or more")
         need(self.steep > 0, f"steep is {self.steep:g}", "above 0; 1 draws all alike")
-        need(
-            all(weight > 0 for weight in self.tasks.values()),
-            "a task's weight is not above 0",
-            "leave out what is not to be drawn",
-        )
+        need_weights(self.tasks)
 
 
 class Rerank:
@@ -102,10 +100,7 @@ class Rerank:
 
     def __init__(self, stage: RerankStage, material: Material) -> None:
         known = material.by_task
-        need(bool(known), "there are no questions with marked evidence", "name tasks in [data]")
-        for name in (*stage.tasks, *stage.open_tasks):
-            hint = f"{nearest(name, known)}tasks: {', '.join(known)}"
-            need(name in known, f"there is no task {name!r}", hint)
+        need_tasks(known, (*stage.tasks, *stage.open_tasks))
         need(
             bool(material.mined) or material.targets is not None,
             "nothing says which sentences look like an answer",
@@ -195,11 +190,7 @@ class Rerank:
         """How surely each landmark is a negative, ``(q, n)``: as mined, else 1."""
         weights = torch.ones(len(asked), len(texts))
         places = list(zip(texts.tolist(), sentences.tolist(), strict=True))
-        for row, number in enumerate(asked):
-            said = self.material.weights.get(number, {})
-            for column, place in enumerate(places) if said else ():
-                if place in said:
-                    weights[row, column] = said[place]
+        weigh_mined(weights, self.material.weights, asked, places)
         return weights
 
     def _sides(
