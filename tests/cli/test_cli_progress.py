@@ -37,11 +37,16 @@ with Screen(Settings({quiet})) as screen:
 """
 
 
-def on_a_terminal(script, quiet=False):
-    """What the script writes to a terminal of 80 columns on its stderr, without its movements."""
+COLOUR = r"\x1b\[[0-9;]*m"
+MOVEMENT = r"\x1b\[[0-9;?]*[A-Za-z]"
+
+
+def on_a_terminal(script, quiet=False, **environ):
+    """What the script writes to a terminal of 80 columns on its stderr."""
     master, slave = os.openpty()
     environment = {**os.environ, "COLUMNS": "80", "TERM": "xterm"}
     environment.pop("NO_COLOR", None)
+    environment |= environ
     text = script.replace("{quiet}", "quiet=True" if quiet else "")
     run = subprocess.Popen([sys.executable, "-c", text], stderr=slave, env=environment)
     os.close(slave)
@@ -56,20 +61,33 @@ def on_a_terminal(script, quiet=False):
         parts.append(part)
     os.close(master)
     assert run.wait() == 0
-    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", b"".join(parts).decode())
+    return b"".join(parts).decode()
+
+
+def still(shown):
+    """What was written without colours and movements."""
+    return re.sub(MOVEMENT, "", shown)
 
 
 def test_the_bar_of_reading_says_document_share_and_speed():
     """The second of three documents, most of it done; another document counts as a third."""
-    shown = on_a_terminal(SHOW)
+    shown = still(on_a_terminal(SHOW))
     assert re.search(r"2/3 bees\.txt .* 45% [\d,]+ sentences/s 0:0\d left", shown)
 
 
 def test_the_bar_of_training_says_steps_and_loss_and_warnings_stand_above_it():
     """The loss stays until another is known; a stage has a bar of its own length."""
-    shown = on_a_terminal(TRAIN)
+    shown = still(on_a_terminal(TRAIN))
     assert re.search(r"milepost: too steep\s", shown)
     assert re.search(r"stage 2 .* 1/7 loss 1\.250", shown)
+
+
+def test_who_wants_no_colours_gets_a_bar_without_them():
+    """NO_COLOR is about colours: the bar is drawn and moves."""
+    assert re.search(COLOUR, on_a_terminal(SHOW))
+    shown = on_a_terminal(SHOW, NO_COLOR="1")
+    assert "2/3 bees.txt" in still(shown)
+    assert not re.search(COLOUR, shown)
 
 
 def test_quiet_draws_nothing():
