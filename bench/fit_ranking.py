@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import pickle
 from datetime import date
 from pathlib import Path
 
@@ -28,7 +27,7 @@ from milepost.search.fusion import Fusion
 from milepost.search.passages import grown, worth
 from milepost.search.ranking import closely
 from milepost.search.trees import Trees
-from ranking_cases import TASKS, Case, cases
+from ranking_cases import TASKS, Case, cases, remembered
 
 SETTINGS = {"document": 1.0, "collection": 0.5, "elsewhere": 0.5}
 TWINS = 0.5
@@ -266,6 +265,20 @@ def first_overlap(found: list[Case], scores: list[np.ndarray], drop: float) -> d
     return {task: float(np.mean(values)) for task, values in by_task.items()}
 
 
+def measured_for(
+    options: argparse.Namespace, model: milepost.Encoder, fusion: Fusion
+) -> tuple[list[Case], list[Case], list[Case]]:
+    """Training questions, those put to the twins, and development questions."""
+    sizes = options.documents, options.questions
+    dev, train = (cases(options.shared, model, fusion, split, *sizes) for split in ("dev", "train"))
+    twins: list[Case] = []
+    for number, folder in enumerate(options.twins or ()):
+        sizes = options.documents, options.questions // 2
+        twin = milepost.load(folder)
+        twins += cases(options.shared, twin, fusion, "train", *sizes, number)
+    return train, twins, dev
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--shared", type=Path, default=Path("../shared/data"))
@@ -283,30 +296,7 @@ def main() -> None:
     options = parser.parse_args()
     model = milepost.load(options.model)
     fusion = Fusion.from_fields(model.manifest.fusion)
-    if options.cache and options.cache.exists():
-        with options.cache.open("rb") as file:
-            train, twins, dev = pickle.load(file)
-    else:
-        sizes = options.documents, options.questions
-        dev, train = (
-            cases(options.shared, model, fusion, split, *sizes) for split in ("dev", "train")
-        )
-        twins = [
-            case
-            for twin, folder in enumerate(options.twins or ())
-            for case in cases(
-                options.shared,
-                milepost.load(folder),
-                fusion,
-                "train",
-                options.documents,
-                options.questions // 2,
-                twin,
-            )
-        ]
-        if options.cache:
-            with options.cache.open("wb") as file:
-                pickle.dump((train, twins, dev), file)
+    train, twins, dev = remembered(options.cache, lambda: measured_for(options, model, fusion))
     learned_from = [(case, 1.0) for case in train] + [(case, TWINS) for case in twins]
     trees = fit(learned_from, options.threads, options.rounds, options.seed)
     scores = [scores_of(case, trees) for case in dev]

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import pickle
 from datetime import date
 from itertools import product, starmap
 from pathlib import Path
@@ -26,7 +25,7 @@ from milepost.search.features import FEATURES
 from milepost.search.fusion import Fusion, Reranking
 from milepost.search.ranking import reranked
 from milepost.search.trees import FILE, read_trees
-from ranking_cases import Case, cases
+from ranking_cases import Case, cases, remembered
 
 WEIGHTS = (0.0, 8.0, 12.0, 16.0, 20.0, 25.0, 32.0)
 LEASTS = (0.0, 0.2, 0.4)
@@ -54,15 +53,10 @@ def main() -> None:
     if Reranker.of(model) is None or not (model.folder / FILE).is_file():
         parser.error(f"{options.model} has no reranker, or no {FILE} that it is added to")
     fusion = Fusion.from_fields(model.manifest.fusion)
-    if options.cache and options.cache.exists():
-        with options.cache.open("rb") as file:
-            dev = pickle.load(file)
-    else:
-        sizes = options.documents, options.questions
-        dev = cases(options.shared, model, fusion, "dev", *sizes, again=True)
-        if options.cache:
-            with options.cache.open("wb") as file:
-                pickle.dump(dev, file)
+    sizes = options.documents, options.questions
+    dev = remembered(
+        options.cache, lambda: cases(options.shared, model, fusion, "dev", *sizes, again=True)
+    )
     trees = read_trees(model.folder / FILE, tuple(FEATURES))
     before = [scores_of(case, trees, fusion.steady) for case in dev]
     tried = {}

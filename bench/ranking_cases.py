@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import pickle
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ from milepost.intake import entry
 from milepost.reranker import Reranker
 from milepost.search import question_terms
 from milepost.search.features import features
-from milepost.search.fusion import Fusion, fuse
+from milepost.search.fusion import Fusion
 from milepost.search.ranking import CLOSELY, Ranked, Ranking
 from milepost.search.scope import gather
 from milepost.search.searcher import again_of
@@ -54,6 +56,18 @@ class Case:
     evidence: list[tuple[int, int]]
     document: int  # of the evidence among the scope's, -1 where it is not there
     again: np.ndarray | None = None
+
+
+def remembered(path: Path | None, make: Callable[[], Any]) -> Any:
+    """What ``make`` returns, from the file where it was kept before; None keeps nothing."""
+    if path and path.exists():
+        with path.open("rb") as file:
+            return pickle.load(file)
+    made = make()
+    if path:
+        with path.open("wb") as file:
+            pickle.dump(made, file)
+    return made
 
 
 def twin_of(document: str) -> int:
@@ -106,7 +120,8 @@ def cases(
     """
     found: list[Case] = []
     reranker = Reranker.of(model) if again else None
-    ranking = Ranking.read(model.manifest.fusion, model.folder)
+    # The trees choose what is read again, and serve nothing else here.
+    ranking = Ranking(fusion, Ranking.read({}, model.folder).trees if again else None)
     for task in (*TASKS, "policies") if split == "dev" else TASKS:
         texts, asked = load(shared, task, split, documents, twin)
         if not texts:
@@ -122,31 +137,9 @@ def cases(
                     if other is not alone[number]:
                         settings["elsewhere"] = other
                 for setting, index in settings.items():
-                    found.append(measured(row, task, setting, index, model, fusion))
-                    if reranker:
-                        found[-1].again = read_again(row, index, model, ranking, reranker)
+                    found.append(measured(row, task, setting, index, model, ranking, reranker))
         print(split, task, len(texts), len(found), flush=True)
     return found
-
-
-def read_again(
-    row: dict, index: Any, model: milepost.Encoder, ranking: Ranking, reranker: Reranker
-) -> np.ndarray:
-    """Cosines of the places that the search would read again, NaN elsewhere."""
-    question = row["question"]
-    scope = gather(index._store, model.encode_query(question), question_terms(question))
-    asked = reranker.about(question)
-    if asked is None:
-        return np.full(len(scope.spans), np.nan, np.float32)
-    again = again_of(index._store, scope, asked)
-    said: list[np.ndarray] = []
-
-    def heard(order: np.ndarray) -> np.ndarray:
-        said.append(again(order))
-        return said[0]
-
-    Ranked(scope, model.familiarity(question), ranking, heard)
-    return said[0]
 
 
 def opened(texts: list[dict], model: milepost.Encoder) -> tuple[list, list]:
@@ -170,12 +163,26 @@ def copy(source: Any, target: Any, name: str) -> None:
 
 
 def measured(
-    row: dict, task: str, setting: str, index: Any, model: milepost.Encoder, fusion: Fusion
+    row: dict,
+    task: str,
+    setting: str,
+    index: Any,
+    model: milepost.Encoder,
+    ranking: Ranking,
+    reranker: Reranker | None,
 ) -> Case:
-    """One question in one setting."""
-    vector, terms = model.encode_query(row["question"]), question_terms(row["question"])
-    scope = gather(index._store, vector, terms)
-    fused = fuse(scope, model.familiarity(row["question"]), fusion)
+    """One question in one setting; with a reranker also what it says of the best places."""
+    question = row["question"]
+    scope = gather(index._store, model.encode_query(question), question_terms(question))
+    again = [np.full(len(scope.spans), np.nan, np.float32)] if reranker else [None]
+    reads = again_of(index._store, scope, reranker and reranker.about(question))
+
+    def heard(order: np.ndarray) -> np.ndarray:
+        again.append(reads(order))
+        return again[-1]
+
+    familiarity = model.familiarity(question)
+    fused = Ranked(scope, familiarity, ranking, reads and heard).fused
     names = [info.name for info in scope.documents]
     document = names.index(row["document"]) if row["document"] in names else -1
     gains = np.zeros(len(scope.spans), np.float32)
@@ -201,4 +208,5 @@ def measured(
         scope.borders,
         spans,
         document,
+        again[-1],
     )
