@@ -1,0 +1,62 @@
+"""How far a hit should grow into a passage: F1 with the evidence, by ``drop`` and by length.
+
+    python bench/growth.py --model FOLDER --report bench/results/growth.json
+
+Development questions asked of their document; the first passage that ``index.search`` shows
+without a budget, against the sentences that hold evidence. ``drop`` is in the model's manifest
+(``fit_ranking.py`` chooses it), the length is ``passages.LONG``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+
+import milepost
+import milepost.search.passages
+from fit_ranking import first_overlap, scores_of
+from milepost.search.features import FEATURES
+from milepost.search.fusion import Fusion
+from milepost.search.trees import FILE, read_trees
+from ranking_cases import cases, remembered
+
+DROPS = (1.0, 2.0, 3.0, 4.0, 6.0, 10.0)
+LENGTHS = (600, 800, 1200, 2000, 3000)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--shared", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--model", type=Path, required=True)
+    parser.add_argument("--documents", type=int, default=30, help="documents of one task")
+    parser.add_argument("--questions", type=int, default=8, help="questions of one document")
+    parser.add_argument("--cache", type=Path, help="keep the measured questions here")
+    parser.add_argument("--report", type=Path, help="write the figures to this file")
+    options = parser.parse_args()
+    model = milepost.load(options.model)
+    fusion = Fusion.from_fields(model.manifest.fusion)
+    sizes = options.documents, options.questions
+    dev = remembered(options.cache, lambda: cases(options.shared, model, fusion, "dev", *sizes))
+    trees = read_trees(model.folder / FILE, tuple(FEATURES))
+    scores = [scores_of(case, trees, fusion.steady) for case in dev]
+    rows = []
+    for length in LENGTHS:
+        milepost.search.passages.LONG = length
+        for drop in DROPS:
+            tasks = first_overlap(dev, scores, drop)
+            rows.append({"length": length, "drop": drop, "tasks": tasks})
+            rows[-1]["mean"] = float(np.mean(list(tasks.values())))
+            print(length, drop, f"{100 * rows[-1]['mean']:.1f}", flush=True)
+    if options.report:
+        asked = sum(case.setting == "document" for case in dev)
+        report = {"date": date.today().isoformat(), "model": model.manifest.name}
+        report |= {"questions": asked, "ships": {"drop": fusion.drop}, "rows": rows}
+        options.report.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
