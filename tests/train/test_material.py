@@ -61,8 +61,11 @@ def data(tmp_path: Path) -> DataSettings:
     mined = write(
         tmp_path / "mined.jsonl",
         [{"id": "q", "question": "where sat the cat?", "document": "a", "spans": [[9, 32]],
-          "negatives": [{"document": "a", "span": [33, 58], "weight": 0.5},
-                        {"document": "b", "span": [0, 9]}]}],
+          "negatives": [{"document": "a", "span": [33, 58], "weight": 0.5}]},
+         {"id": "q", "question": "where sat the cat?", "document": "a", "spans": [[9, 32]],
+          "negatives": [{"document": "b", "span": [0, 9]}]},
+         {"id": "gone", "question": "what sat?", "document": "a", "spans": [[9, 32]],
+          "negatives": [{"document": "b", "span": [0, 9]}]}],
     )  # fmt: skip
     return DataSettings(tasks=(task,), pairs=(pairs,), documents=(corpus,), negatives=(mined,))
 
@@ -90,10 +93,10 @@ def test_every_kind_of_file(data: DataSettings, tokenizer: Any) -> None:
     (bad,) = material.report.bad
     assert "cats.jsonl, line 3: span 1000–1002 is outside document 'a'" in str(bad)
     assert [line.partition(": ")[2] for line in material.report.lines()] == [
-        "1 questions, 1 documents asked of",
+        "1 questions, 1 documents asked of, 1 bad line",
         "2 pairs",
         "1 documents with a title",
-        "2 negatives",
+        "2 negatives, 1 negatives of questions that are not read",
     ]
     assert told[0] == ("reading cats.jsonl", 0, 4)
     assert len(told) == 4

@@ -178,7 +178,7 @@ def load_material(
 
     Raises:
         UnreadableFile: a file is missing or damaged.
-        InputError: a line that is no JSON object, or nothing is left to train on.
+        InputError: nothing is left to train on.
         ModelError: the teacher's folder cannot be read.
     """
     report = Report()
@@ -198,7 +198,10 @@ def load_material(
         elif kind == 2:
             load_documents(path, texts, report, allow_nc=allow, hold_out=data.hold_out)
         else:
-            mined.update(load_negatives(path, texts.all, report))
+            asked = {(question.name, question.words) for question in questions}
+            queries = {pair.words for pair in pairs}
+            for key, found in load_negatives(path, texts.all, report, asked, queries):
+                mined.setdefault(key, {}).update(found)
     documents = list(_titled(texts))
     if not (questions or pairs or documents):
         said = "; ".join([*report.lines(), *map(str, report.bad[:3])])
