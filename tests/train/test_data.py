@@ -266,7 +266,7 @@ def test_a_question_under_a_wrong_key_is_named(task: Path, tmp_path: Path) -> No
     assert [q.name for q in load_task(both, Texts(TOKENIZER), report)] == ["line 2"]
     neither = ("no 'text' or 'question'; it has 'id' or 'document' or 'qestion' or 'spans'",)
     assert named(report, both, 3, neither)
-    assert list(report.lines())[0].endswith("1 documents asked of, 1 bad line")
+    assert next(report.lines()).endswith("1 documents asked of, 1 bad line")
 
 
 def test_documents_held_out(task: Path) -> None:
