@@ -30,8 +30,8 @@ from typing import Any, Literal
 
 from milepost.errors import UnreadableFile, nearest
 from milepost.train.material import DataSettings
+from milepost.train.needs import need, need_least, need_shares
 from milepost.train.objectives import STAGES
-from milepost.train.objectives.base import need, need_shares
 from milepost.train.tables import Place, check_keys, fill
 
 
@@ -116,7 +116,7 @@ class Stage:
 
     def __post_init__(self) -> None:
         _above_zero(self, "steps", "rate", "clip", "accumulate")
-        need(min(self.warm_up, self.decay) >= 0, "warm_up or decay is negative", "0 or more")
+        need_least(0, warm_up=self.warm_up, decay=self.decay)
         need(0 <= self.floor <= 1, f"floor is {self.floor}", "a share of the rate: 0 to 1")
 
     @property
