@@ -22,7 +22,7 @@ from milepost.train.config import (  # noqa: E402
     read_config,
     resolved,
 )
-from milepost.train.material import DataSettings  # noqa: E402
+from milepost.train.data_settings import DataSettings  # noqa: E402
 from milepost.train.objectives import STAGES, MarkedStage, PairsStage  # noqa: E402
 from tiny_runs import CHECK, write_run  # noqa: E402
 

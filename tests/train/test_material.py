@@ -15,7 +15,8 @@ pytest.importorskip("torch", reason="needs the train extra: pip install 'milepos
 
 from milepost.errors import InputError, ModelError  # noqa: E402
 from milepost.model.reading import Reading  # noqa: E402
-from milepost.train.material import DataSettings, load_material  # noqa: E402
+from milepost.train.data_settings import DataSettings  # noqa: E402
+from milepost.train.material import load_material  # noqa: E402
 from small_models import write_checkpoint, write_tokenizer  # noqa: E402
 
 READING = Reading(opening="[CLS]", landmark="[SEP]")
@@ -132,7 +133,8 @@ def test_nothing_to_train_on(tmp_path: Path, tokenizer: Any) -> None:
         ({"tasks": ()}, "names no tasks, pairs or documents"),
         ({"context": "titel"}, "did you mean 'title'"),
         ({"hold_out": 1.0}, "hold_out is 1"),
-        ({"longest": 2}, "below 4 tokens"),
+        ({"longest": 2}, "longest is 2; at least 4"),
+        ({"passage": 3}, "passage is 3; at least 4"),
     ],
 )
 def test_settings_that_cannot_be(changes: dict[str, Any], words: str) -> None:
