@@ -49,10 +49,9 @@ from milepost.train.batches import Batch, queries_of
 from milepost.train.check import landmarks_of, vectors_of
 from milepost.train.config import Config, Part, Stage, Windows
 from milepost.train.data import Text, tokenize, touched
-from milepost.train.data_settings import DataSettings
 from milepost.train.journal import Journal
 from milepost.train.loop import Event, Loop
-from milepost.train.material import Material, load_material
+from milepost.train.material import DataSettings, Material, load_material
 from milepost.train.objectives import MarkedStage, MergedStage, Objective, PairsStage, build
 from milepost.train.run import opened, reproducible
 from milepost.train.run_folder import CHECKPOINT, RunFolder
