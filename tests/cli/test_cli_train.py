@@ -6,6 +6,7 @@ import os
 import shlex
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -72,6 +73,54 @@ def test_mistakes_are_one_line(
     done = cli("train", write_run(tmp_path, **changes))
     assert done.exit_code == 2
     assert said in done.stderr.splitlines()[-1]
+
+
+def test_without_a_configuration(cli: Any) -> None:
+    """An example is named, where the option looks as if it were enough."""
+    done = cli("train", "--init", "owner/name")
+    assert done.exit_code == 2
+    assert "missing argument 'CONFIG', a file such as examples/train/small.toml" in done.stderr
+
+
+WITHOUT_TORCH = (
+    "import sys; sys.modules['torch'] = None; import milepost.cli.program as it; it.main()"
+)
+
+
+def test_mistakes_are_named_before_torch_is_loaded(tmp_path: Path) -> None:
+    """As if it were not installed: no TOML, a key of the file's top and one of a table."""
+    config = tmp_path / "run.toml"
+    good = f'init = "a"\nout = "b"\n[data]\ntasks = ["t"]\n{ONE.format(1)}'
+    for text, said in (
+        ("seed = \n", "run.toml is no TOML"),
+        (f"sede = 3\n{good}", "there is no key 'sede'; did you mean 'seed'?"),
+        (
+            f"{good}[check]\nbudgte = 3\n",
+            "[check]: there is no key 'budgte'; did you mean 'budget'",
+        ),
+        (good, "this needs torch"),
+    ):
+        config.write_text(text)
+        done = subprocess.run(
+            [sys.executable, "-c", WITHOUT_TORCH, "train", config],
+            capture_output=True, text=True, check=False, env=environment(),
+        )  # fmt: skip
+        assert done.returncode == 2
+        assert said in done.stderr
+
+
+def test_data_that_is_not_there(cli: Any, tmp_path: Path) -> None:
+    """Named before the model is opened, with the nearest that is there."""
+    file = write_run(tmp_path, init="nowhere")
+    text = file.read_text()
+    file.write_text(text.replace('["task"]', '["tsk"]'))
+    said = f"{file} names {tmp_path}/tsk, which is not there; did you mean 'task'?"
+    done = cli("train", file)
+    assert done.exit_code == 2
+    assert said in done.stderr
+    file.write_text(text)
+    (tmp_path / "task" / "questions.jsonl").unlink()
+    assert "which is no task: it has no questions.jsonl" in cli("train", file).stderr
 
 
 def test_wrong_lines_end_in_1(cli: Any, tmp_path: Path) -> None:

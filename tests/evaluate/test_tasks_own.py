@@ -107,7 +107,7 @@ def test_spans_are_sorted(tmp_path: Path) -> None:
         ({"id": "blank", "text": " "}, "'text' is empty"),
         ({"text": "no name"}, "no 'id'"),
         ("[1, 2]", "[1, 2] is no JSON object"),
-        ('{"id": ', "no JSON"),
+        ('{"id": ', "no JSON: Expecting value at character 7; write one"),
     ],
 )
 def test_a_wrong_line_is_named(tmp_path: Path, row: dict | str, problem: str) -> None:
@@ -132,14 +132,22 @@ def test_an_empty_split_is_an_error(tmp_path: Path) -> None:
         read_own(write(tmp_path / "t.jsonl", DOCUMENT, QUESTION), "train")
 
 
-@pytest.mark.parametrize("content", [None, b"\xff\xfe\x00x", b"\x1f\x8b\x08broken"])
-def test_an_unreadable_file_is_named(tmp_path: Path, content: bytes | None) -> None:
-    """A file that is missing, no UTF-8 or a damaged archive is named."""
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, " cannot be read: No such file"),
+        (b"\n\xff\xfe\x00x", ", line 2: no UTF-8: invalid start byte at byte 1; it must be"),
+        (b"\x1f\x8b\x08broken", " cannot be read: "),
+    ],
+)
+def test_an_unreadable_file_is_named(tmp_path: Path, content: bytes | None, said: str) -> None:
+    """A file that is missing or a damaged archive is named, and the line that is no UTF-8."""
     path = tmp_path / "t.jsonl"
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(UnreadableFile, match=r"t\.jsonl cannot be read"):
+    with pytest.raises(UnreadableFile) as caught:
         read_own(path, "dev")
+    assert f"{path}{said}" in str(caught.value)
 
 
 def test_a_document_that_nobody_asks_of_is_searched_too(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from milepost.train.config import (  # noqa: E402
     read_config,
     resolved,
 )
-from milepost.train.material import DataSettings  # noqa: E402
+from milepost.train.data_settings import DataSettings  # noqa: E402
 from milepost.train.objectives import STAGES, MarkedStage, PairsStage  # noqa: E402
 from tiny_runs import CHECK, write_run  # noqa: E402
 
@@ -76,7 +76,12 @@ def test_paths_start_from_the_file_and_options_from_here(
         ("", {"stages": "[[stage]]\nkind = 'pairs'\n"}, "[[stage]] 1: no 'steps'; add it: a whole"),
         ("", {"stages": ONE + "batsh = 3\n"}, "[[stage]] 1: there is no key 'batsh'"),
         ("", {"stages": ONE + "stepps = 3\n"}, "did you mean 'steps'?"),
-        ("", {"stages": ONE + "warm_up = -1\n"}, "[[stage]] 1: warm_up or decay is negative"),
+        ("", {"stages": ONE + "warm_up = -1\n"}, "[[stage]] 1: warm_up is -1; at least 0"),
+        ("", {"stages": ONE + "decay = -0.5\n"}, "[[stage]] 1: decay is -0.5; at least 0"),
+        ("", {"stages": ONE.replace("pairs", "marked") + "alpha = -1\n"},
+         "[[stage]] 1: alpha is -1; at least 0"),
+        ("", {"stages": ONE.replace("pairs", "marked") + "form = 'outside'\n"},
+         "[[stage]] 1: form means nothing without alpha; add alpha, or leave form out"),
         ("", {"stages": ONE + "pairs = 1\n"}, "[[stage]] 1: pairs is 1; at least 2"),
         ("", {"stages": ONE + "weight = 1\n"}, "[[stage]] 1: there is no key 'weight'"),
         ("", {"stages": "[[stage]]\nsteps = 3\nrate = 0\n[[stage.part]]\nkind = 'pairs'\n"},

@@ -180,16 +180,93 @@ def test_wrong_lines_are_named(tmp_path: Path) -> None:
 
 
 def test_broken_files(tmp_path: Path) -> None:
-    """A file that is not there and one that is no JSON are named."""
+    """A file that is not there and one that is damaged are named."""
     with pytest.raises(UnreadableFile, match="questions"):
         load_task(tmp_path, Texts(TOKENIZER), Report())
     path = tmp_path / "pairs.jsonl"
-    path.write_text('{"query": "a", "passage": "b"}\n{"query"')
-    with pytest.raises(InputError, match="line 2: no JSON"):
+    path.write_bytes(gzip.compress(b'{"query": "a", "passage": "b"}\n' * 99)[:-9])
+    with pytest.raises(UnreadableFile, match=r"pairs\.jsonl cannot be read"):
         load_pairs(path, Texts(TOKENIZER), Report())
     with pytest.raises(InputError, match="is not there"):
         existing([tmp_path / "nothing.jsonl"])
     assert existing([tmp_path]) == [path]
+
+
+BROKEN = b'{"id": \n[1]\n{"text": "\xff"}\n'
+BROKEN_SAID = ("no JSON: Expecting value at character 7", "[1] is no JSON object", "no UTF-8")
+
+
+def named(report: Report, path: Path, first: int, said: tuple[str, ...]) -> bool:
+    """Whether the report names lines of a file from a number on, and nothing else."""
+    wanted = [f"{path}, line {n}: {words}" for n, words in enumerate(said, first)]
+    told = [str(error) for error in report.bad]
+    return len(told) == len(said) and all(map(str.startswith, told, wanted))
+
+
+def test_lines_that_are_no_json_stop_nothing(task: Path, tmp_path: Path) -> None:
+    """In every kind of file they are named once each, and what is right beside them is used."""
+    pairs = tmp_path / "pairs.jsonl"
+    pairs.write_bytes(BROKEN + b'{"query": "whale", "passage": "One sings."}\n')
+    report = Report()
+    assert len(load_pairs(pairs, Texts(TOKENIZER), report)) == 1
+    assert named(report, pairs, 1, BROKEN_SAID)
+    assert list(report.lines()) == [f"{pairs}: 1 pairs, 3 bad lines"]
+
+    for name in ("documents", "questions"):
+        whole = gzip.decompress((task / f"{name}.jsonl.gz").read_bytes())
+        (task / f"{name}.jsonl").write_bytes(whole + BROKEN)  # goes before the packed one
+        report = Report()
+        assert len(load_task(task, Texts(TOKENIZER), report)) == 2
+        assert named(report, task / f"{name}.jsonl", whole.count(b"\n") + 1, BROKEN_SAID)
+        assert next(report.lines()).endswith("3 bad lines")
+        (task / f"{name}.jsonl").unlink()
+
+    both = tmp_path / "both.jsonl"
+    parts = [(task / f"{name}.jsonl.gz").read_bytes() for name in ("documents", "questions")]
+    both.write_bytes(BROKEN + b"".join(map(gzip.decompress, parts)))
+    report = Report()
+    assert len(load_task(both, Texts(TOKENIZER), report)) == 2
+    assert named(report, both, 1, BROKEN_SAID)
+
+    corpus, texts, report = tmp_path / "corpus.jsonl", Texts(TOKENIZER), Report()
+    corpus.write_bytes(BROKEN + b'{"id": "a", "title": "Whales", "text": "One sings."}\n')
+    load_documents(corpus, texts, report)
+    assert len(texts.all) == 1
+    assert named(report, corpus, 1, BROKEN_SAID)
+
+
+def test_a_question_under_a_wrong_key_is_named(task: Path, tmp_path: Path) -> None:
+    """And so are a document among questions, a question among documents, and what is neither."""
+    question = {"document": "a", "question": "who", "spans": [[4, 9]], "split": "train"}
+    asked = [
+        {**question, "id": "9"},
+        {"id": "q2", "document": "d1", "qestion": "who sings?", "spans": [[4, 9]]},
+        {"id": "d2", "text": TEXT},
+    ]
+    write(task / "questions.jsonl.gz", asked)
+    report = Report()
+    assert [q.name for q in load_task(task, Texts(TOKENIZER), report)] == ["9"]
+    reasons = (
+        "no 'question'; it has 'id' or 'document' or 'qestion' or 'spans'",
+        "no 'question'; it has 'id' or 'text': add question",
+    )
+    assert named(report, task / "questions.jsonl.gz", 2, reasons)
+
+    write(task / "questions.jsonl.gz", asked[:1])
+    write(task / "documents.jsonl.gz", [{"id": "a", "text": TEXT}, {**question, "id": "10"}])
+    report = Report()
+    assert [q.name for q in load_task(task, Texts(TOKENIZER), report)] == ["9"]
+    among = ("a 'question' among documents; leave the key out",)
+    assert named(report, task / "documents.jsonl.gz", 2, among)
+
+    both = tmp_path / "both.jsonl"
+    rows = [{"id": "a", "text": TEXT}, question, asked[1]]
+    both.write_text("\n".join(map(json.dumps, rows)))
+    report = Report()
+    assert [q.name for q in load_task(both, Texts(TOKENIZER), report)] == ["line 2"]
+    neither = ("no 'text' or 'question'; it has 'id' or 'document' or 'qestion' or 'spans'",)
+    assert named(report, both, 3, neither)
+    assert next(report.lines()).endswith("1 documents asked of, 1 bad line")
 
 
 def test_documents_held_out(task: Path) -> None:
@@ -287,11 +364,35 @@ def test_mined_negatives(tmp_path: Path) -> None:
     ]  # fmt: skip
     path = write(tmp_path / "mined.jsonl.gz", rows)
     report = Report()
-    assert list(load_negatives(path, texts, report)) == [
-        (("1", "who sings"), {(0, 1): 1.0}),
-        (("2", "who sings"), {(0, 1): 0.25}),
+    first, second = ("1", "who sings"), ("2", "who sings")
+    assert list(load_negatives(path, texts, report, {first, second}, ())) == [
+        (first, {(0, 1): 1.0}),
+        (second, {(0, 1): 0.25}),
     ]
     assert report.counts[path]["negatives in documents that are not read"] == 1
     assert [f"line {n}: " in str(e) for n, e in zip((2, 3, 4, 6, 7), report.bad, strict=True)] == [
         True
     ] * 5
+
+
+def test_negatives_of_questions_that_are_not_read_are_counted(tmp_path: Path) -> None:
+    """They are of no use to anybody: neither a question nor a pair asks in their words."""
+    texts = [tokenize(TOKENIZER, "a", "t", TEXT)]
+    negatives = [{"document": "a", "span": span} for span in ([0, 9], [17, 35])]
+    path = write(
+        tmp_path / "mined.jsonl.gz",
+        [
+            {"id": "1", "question": "who sings", "negatives": negatives},
+            {"id": "2", "question": "who sings", "negatives": negatives[:1]},
+            {"id": "3", "question": "who stops", "negatives": negatives[1:]},
+        ],
+    )
+    report = Report()
+    found = dict(load_negatives(path, texts, report, {("1", "who sings")}, {"who stops"}))
+    assert found == {
+        ("1", "who sings"): {(0, 0): 1.0, (0, 1): 1.0},
+        ("3", "who stops"): {(0, 1): 1},
+    }
+    assert list(report.lines()) == [
+        f"{path}: 3 negatives, 1 negatives of questions that are not read"
+    ]

@@ -15,7 +15,8 @@ pytest.importorskip("torch", reason="needs the train extra: pip install 'milepos
 
 from milepost.errors import InputError, ModelError  # noqa: E402
 from milepost.model.reading import Reading  # noqa: E402
-from milepost.train.material import DataSettings, load_material  # noqa: E402
+from milepost.train.data_settings import DataSettings  # noqa: E402
+from milepost.train.material import load_material  # noqa: E402
 from small_models import write_checkpoint, write_tokenizer  # noqa: E402
 
 READING = Reading(opening="[CLS]", landmark="[SEP]")
@@ -61,8 +62,11 @@ def data(tmp_path: Path) -> DataSettings:
     mined = write(
         tmp_path / "mined.jsonl",
         [{"id": "q", "question": "where sat the cat?", "document": "a", "spans": [[9, 32]],
-          "negatives": [{"document": "a", "span": [33, 58], "weight": 0.5},
-                        {"document": "b", "span": [0, 9]}]}],
+          "negatives": [{"document": "a", "span": [33, 58], "weight": 0.5}]},
+         {"id": "q", "question": "where sat the cat?", "document": "a", "spans": [[9, 32]],
+          "negatives": [{"document": "b", "span": [0, 9]}]},
+         {"id": "gone", "question": "what sat?", "document": "a", "spans": [[9, 32]],
+          "negatives": [{"document": "b", "span": [0, 9]}]}],
     )  # fmt: skip
     return DataSettings(tasks=(task,), pairs=(pairs,), documents=(corpus,), negatives=(mined,))
 
@@ -90,10 +94,10 @@ def test_every_kind_of_file(data: DataSettings, tokenizer: Any) -> None:
     (bad,) = material.report.bad
     assert "cats.jsonl, line 3: span 1000–1002 is outside document 'a'" in str(bad)
     assert [line.partition(": ")[2] for line in material.report.lines()] == [
-        "1 questions, 1 documents asked of",
+        "1 questions, 1 documents asked of, 1 bad line",
         "2 pairs",
         "1 documents with a title",
-        "2 negatives",
+        "2 negatives, 1 negatives of questions that are not read",
     ]
     assert told[0] == ("reading cats.jsonl", 0, 4)
     assert len(told) == 4
@@ -129,7 +133,8 @@ def test_nothing_to_train_on(tmp_path: Path, tokenizer: Any) -> None:
         ({"tasks": ()}, "names no tasks, pairs or documents"),
         ({"context": "titel"}, "did you mean 'title'"),
         ({"hold_out": 1.0}, "hold_out is 1"),
-        ({"longest": 2}, "below 4 tokens"),
+        ({"longest": 2}, "longest is 2; at least 4"),
+        ({"passage": 3}, "passage is 3; at least 4"),
     ],
 )
 def test_settings_that_cannot_be(changes: dict[str, Any], words: str) -> None:

@@ -298,8 +298,34 @@ def test_wrong_lines_are_named_and_the_others_mined(tmp_path):
     assert any("line 2: no document 'beez'; did you mean 'bees'?" in each for each in said)
 
 
+def test_lines_of_another_kind_are_named_and_the_others_mined(tmp_path):
+    """A misspelt key, a question among documents, no JSON: in two files and in one."""
+    misspelt = {"id": "q2", "document": "bees", "qestion": "What is laid?", "spans": [[0, 40]]}
+    texts, questions = files(
+        tmp_path, [*DOCUMENTS, question("x")], [question(), misspelt, {"id": "d", "text": SHIPS}]
+    )
+    with questions.open("a") as file:
+        file.write('{"id": \n')
+    mined = mine(texts, questions, tmp_path / "out.jsonl", ENCODER)
+    assert mined.counts["questions"] == 1
+    assert [str(error).partition(";")[0] for error in mined.bad] == [
+        f"{questions}, line 2: no 'question'",
+        f"{questions}, line 3: no 'question'",
+        f"{questions}, line 4: no JSON: Expecting value at character 7",
+        f"{texts}, line 3: a 'question' among documents",
+    ]
+    both = tmp_path / "both.jsonl"
+    both.write_text("\n".join([*map(json.dumps, [*DOCUMENTS, question(), misspelt]), "[1]"]))
+    mined = mine(both, both, tmp_path / "out2.jsonl", ENCODER)
+    assert mined.counts["questions"] == 1
+    assert [str(error).partition(";")[0] for error in mined.bad] == [
+        f"{both}, line 4: no 'text' or 'question'",
+        f"{both}, line 5: [1] is no JSON object",
+    ]
+
+
 def test_a_file_without_questions(tmp_path):
-    """Nothing to mine for is an error, and so is a line that is no JSON."""
+    """Nothing to mine for is an error, which names wrong lines that may be why."""
     given = files(tmp_path, DOCUMENTS, [question(split="dev")])
     with pytest.raises(InputError, match="no train question"):
         mine(*given, tmp_path / "out.jsonl", ENCODER)

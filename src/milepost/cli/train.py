@@ -36,7 +36,9 @@ Examples:
 \b
 See docs/training.md for what CONFIG may hold.""",
 )
-@click.argument("config", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument(
+    "config", type=click.Path(path_type=Path, dir_okay=False), required=False, metavar="CONFIG"
+)
 @click.option("--resume", is_flag=True, help="Go on with the run, to the result of one go.")
 @click.option("--init", metavar="MODEL", help="Begin from this folder, or model of the hub.")
 @click.option(
@@ -51,7 +53,7 @@ See docs/training.md for what CONFIG may hold.""",
 @click.pass_obj
 def train(
     settings: Settings,
-    config: Path,
+    config: Path | None,
     resume: bool,
     init: str | None,
     out: Path | None,
@@ -62,14 +64,19 @@ def train(
     The run's folder holds the log, its curves, a state to go on from after any stop, and the
     checkpoint, which milepost export turns into a model folder.
     """
-    from milepost._optional import require
-
-    require("torch", extra="train")
+    if config is None:
+        raise click.UsageError(
+            "missing argument 'CONFIG', a file such as examples/train/small.toml; a short one "
+            "stands in docs/training.md",
+            click.get_current_context(),
+        )
     from milepost.train.config import read_config
+
+    read = read_config(config, init=init, out=out, device=device)
+    # With torch behind it, this takes seconds: a mistake in the file is named before.
     from milepost.train.run import train as trained
     from milepost.train.run_folder import STATE, Halted
 
-    read = read_config(config, init=init, out=out, device=device)
     given = {"--init": init, "--out": out, "--device": device}
     named = [str(part) for pair in given.items() if pair[1] is not None for part in pair]
     again = shlex.join(["milepost", "train", str(config), *named, "--resume"])

@@ -22,6 +22,10 @@ _CHANGE = (
 _AGAIN = "go back to the last checkpoint with a lower rate, a longer warm_up or a smaller clip"
 
 
+WARM_UP = 200
+"""Steps of a stage in which nothing is said, where its own warm-up is not longer."""
+
+
 @dataclass(slots=True)
 class CollapseAlarm:
     """Watches the readings of one stage.
@@ -29,13 +33,14 @@ class CollapseAlarm:
     What it says depends on the readings alone: a resumed run shows it those of its log again.
 
     Attributes:
-        warm_up: steps in which nothing is said, unless the loss is no number.
+        warm_up: steps in which nothing is said, unless the loss is no number; no fewer than those
+            in which the rate still rises.
         patience: readings whose mean is judged.
         near: share of the floor within which a loss counts as guessing.
         alike: mean cosine between different landmarks above which they count as one.
     """
 
-    warm_up: int = 200
+    warm_up: int = WARM_UP
     patience: int = 5
     near: float = 0.01
     alike: float = 0.98

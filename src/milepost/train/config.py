@@ -16,6 +16,9 @@
 Keys of a ``[[stage]]`` are those of ``Stage`` and those of its kind (``objectives.STAGES``). A
 stage that mixes kinds has a ``[[stage.part]]`` for each. Relative paths start from the file's
 folder.
+
+The kinds bring torch, which takes seconds: they are asked for only where all else in the file is
+right.
 """
 
 from __future__ import annotations
@@ -28,10 +31,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from milepost._optional import require
 from milepost.errors import UnreadableFile, nearest
-from milepost.train.material import DataSettings
-from milepost.train.objectives import STAGES
-from milepost.train.objectives.base import need, need_shares
+from milepost.train.data_settings import DataSettings
+from milepost.train.needs import need, need_least, need_shares
 from milepost.train.tables import Place, check_keys, fill
 
 
@@ -116,7 +119,7 @@ class Stage:
 
     def __post_init__(self) -> None:
         _above_zero(self, "steps", "rate", "clip", "accumulate")
-        need(min(self.warm_up, self.decay) >= 0, "warm_up or decay is negative", "0 or more")
+        need_least(0, warm_up=self.warm_up, decay=self.decay)
         need(0 <= self.floor <= 1, f"floor is {self.floor}", "a share of the rate: 0 to 1")
 
     @property
@@ -227,6 +230,7 @@ def read_config(
     Raises:
         UnreadableFile: no such file, or no TOML.
         InputError: a key that is not known, a value of the wrong type or out of range.
+        MissingExtra: torch is not installed, and there is nothing else to complain of.
     """
     try:
         table = tomllib.loads(file.read_text(encoding="utf-8"))
@@ -248,9 +252,11 @@ def read_config(
     stages = table.pop("stage", [])
     if not isinstance(stages, list) or not all(isinstance(each, dict) for each in stages):
         raise place.wrong("stage is no list of tables", "begin each stage with [[stage]]")
-    made["stages"] = tuple(_stage(each, file, number) for number, each in enumerate(stages, 1))
     rest = {name: value for name, value in table.items() if name not in made}
-    return fill(Config, rest, place, file=file, **made)
+    unread = tuple(Stage(parts=(), steps=1) for _ in stages)
+    config = fill(Config, rest, place, file=file, stages=unread, **made)
+    read = tuple(_stage(each, file, number) for number, each in enumerate(stages, 1))
+    return dataclasses.replace(config, stages=read)
 
 
 def _stage(table: dict[str, Any], file: Path, number: int) -> Stage:
@@ -273,6 +279,9 @@ def _stage(table: dict[str, Any], file: Path, number: int) -> Stage:
 
 def _part(table: dict[str, Any], place: Place, beside: Collection[str]) -> Part:
     """A part from its table; ``beside`` are the stage's keys, which stand in the same table."""
+    require("torch", extra="train")
+    from milepost.train.objectives import STAGES
+
     kind = table.pop("kind", None)
     if kind not in STAGES:
         problem = "no 'kind'" if kind is None else f"there is no kind {kind!r} of stage"

@@ -28,7 +28,7 @@ from milepost.train.losses import away_from, divergence, each_against_negatives
 from milepost.train.schedule import half_cosine
 
 OPEN_TASKS = frozenset({"covid_papers", "trials", "meetings"})
-"""Tasks whose evidence is not marked everywhere it stands: see ``train/loop.py``."""
+"""Tasks whose evidence is not marked everywhere it stands: see ``train/objectives/marked.py``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ reason. What a line may hold is in ``milepost.evaluate.tasks.own`` (a task in on
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -52,11 +52,16 @@ class Report:
 
     Attributes:
         counts: for each file what it gave and what was left out of it, by reason.
-        bad: an error for each line that cannot be used, with file and line.
+        wrong: for each file an error for each line that cannot be used, with file and line.
     """
 
     counts: dict[Path, Counter[str]] = field(default_factory=dict)
-    bad: list[InputError] = field(default_factory=list)
+    wrong: defaultdict[Path, list[InputError]] = field(default_factory=lambda: defaultdict(list))
+
+    @property
+    def bad(self) -> list[InputError]:
+        """The errors of all files."""
+        return [error for errors in self.wrong.values() for error in errors]
 
     def of(self, path: Path, *first: str) -> Counter[str]:
         """The counts of one file; what it gives stands ``first`` in its line."""
@@ -65,8 +70,10 @@ class Report:
     def lines(self) -> Iterator[str]:
         """One line a file, for people: ``FILE: 120 questions, 10 documents, 2 bad lines``."""
         for path, counts in self.counts.items():
-            said = ", ".join(f"{n:,} {what}" for what, n in counts.items() if n)
-            yield f"{path}: {said or 'nothing'}"
+            said = [f"{n:,} {what}" for what, n in counts.items() if n]
+            bad = len(self.wrong[path])
+            said += [f"{bad:,} bad line{'s' if bad > 1 else ''}"] if bad else []
+            yield f"{path}: {', '.join(said) or 'nothing'}"
 
 
 class Texts:
@@ -140,15 +147,15 @@ def load_task(
 
     Raises:
         UnreadableFile: a file is missing or damaged.
-        InputError: a line that is no JSON object.
     """
     task = path.name.removesuffix(".gz").removesuffix(".jsonl")
-    counts = report.of(path, "questions", "documents asked of")
+    counts, bad = report.of(path, "questions", "documents asked of"), report.wrong[path]
     documents, questions = task_files(path)
-    asked = _asked(questions, counts, report.bad, split, hold_out)
+    both = documents == questions
+    asked = _asked(questions, counts, bad, split, hold_out, documents=both)
     found: list[Question] = []
     missing = dict(asked)
-    for source in sources([documents], counts, report.bad, split=split, allow_nc=allow_nc):
+    for source in sources([documents], counts, bad, split=split, allow_nc=allow_nc, questions=both):
         about = missing.pop(source.document.name, ())
         if not about:
             continue
@@ -157,15 +164,16 @@ def load_task(
             try:
                 found.append(_question(name, line, task, source, number, texts, counts))
             except InputError as error:
-                report.bad.append(error)
+                bad.append(error)
     if missing:
-        known = {str(line.fields["id"]) for line in lines(documents) if "text" in line.fields}
+        there = (line.fields for line in lines(documents, []))
+        known = {str(each["id"]) for each in there if {"id", "text"} <= each.keys()}
         for name, about in missing.items():
             if name in known:
                 counts["questions about a document that is left out"] += len(about)
                 continue
             hint = f"{nearest(name, known)}add its line to {documents}"
-            report.bad.extend(line.wrong(f"no document {name!r}", hint) for _, line in about)
+            bad.extend(line.wrong(f"no document {name!r}", hint) for _, line in about)
     counts["questions"] += len(found)
     counts["documents asked of"] += len({question.text for question in found})
     return found
@@ -181,9 +189,8 @@ def load_pairs(
 
     Raises:
         UnreadableFile: the file is missing or damaged.
-        InputError: a line that is no JSON object.
     """
-    counts = report.of(path, "pairs")
+    counts, bad = report.of(path, "pairs"), report.wrong[path]
     task = path.name.split(".")[0]
     found: list[Pair] = []
 
@@ -193,7 +200,7 @@ def load_pairs(
             raise line.wrong("a passage has no words", "leave the line out or give it some")
         return text.part(0, max(1, int(np.searchsorted(text.starts, most_tokens, "right")) - 1))
 
-    for line in lines(path):
+    for line in lines(path, bad):
         if not allow_nc and NON_COMMERCIAL.search(str(line.fields.get("licence", ""))):
             counts["pairs with a non-commercial licence"] += 1
             continue
@@ -205,7 +212,7 @@ def load_pairs(
                 raise line.wrong("'negatives' is no list of strings", 'write ["a passage", …]')
             negatives = tuple(short(line, each) for each in others)
         except InputError as error:
-            report.bad.append(error)
+            bad.append(error)
             continue
         found.append(Pair(texts.query(query, counts), text, query, negatives))
     counts["pairs"] += len(found)
@@ -221,12 +228,12 @@ def load_documents(
 
     Raises:
         UnreadableFile: the file is missing or damaged.
-        InputError: a line that is no JSON object, or the file is a task's.
+        InputError: the file is a task's.
     """
     counts = report.of(path, "documents with a title")
     if any(path.with_name(f"questions.{kind}").is_file() for kind in ("jsonl", "jsonl.gz")):
         raise InputError(f"{path.parent} is a task", "name it among tasks, not documents")
-    for source in sources([path], counts, report.bad, allow_nc=allow_nc):
+    for source in sources([path], counts, report.wrong[path], allow_nc=allow_nc):
         if held_out(source.document.name, hold_out):
             counts["documents held out"] += 1
         elif not source.title.strip():
@@ -237,27 +244,40 @@ def load_documents(
 
 
 def load_negatives(
-    path: Path, texts: Sequence[Text], report: Report
+    path: Path,
+    texts: Sequence[Text],
+    report: Report,
+    asked: Collection[tuple[str, str]],
+    queries: Collection[str],
 ) -> Iterator[tuple[tuple[str, str], Weighed]]:
     """Negatives as ``milepost mine`` writes them, by the question's name and words.
 
     One without ``weight``, as older files have them, is sure.
 
+    Args:
+        path: the file.
+        texts: what is read of documents.
+        report: gets counts and wrong lines.
+        asked: names and words of the questions that are read.
+        queries: words of the pairs that are read, whatever they are called.
+
     Raises:
         UnreadableFile: the file is missing or damaged.
-        InputError: a line that is no JSON object.
     """
     places = {text.name: number for number, text in enumerate(texts)}
-    counts = report.of(path, "negatives")
-    for line in lines(path):
+    counts, bad = report.of(path, "negatives"), report.wrong[path]
+    for line in lines(path, bad):
         try:
             key = line.name("id"), line.text("question")
             found = dict(_sentences(line, places, texts, counts))
         except InputError as error:
-            report.bad.append(error)
+            bad.append(error)
             continue
-        counts["negatives"] += len(found)
-        yield key, found
+        if key in asked or key[1] in queries:
+            counts["negatives"] += len(found)
+            yield key, found
+        else:
+            counts["negatives of questions that are not read"] += len(found)
 
 
 def _sentences(
@@ -286,22 +306,31 @@ def _sentences(
 
 
 def _asked(
-    path: Path, counts: Counter[str], bad: list[InputError], split: Split, hold_out: float
+    path: Path,
+    counts: Counter[str],
+    bad: list[InputError],
+    split: Split,
+    hold_out: float,
+    *,
+    documents: bool,
 ) -> dict[str, list[tuple[str, Line]]]:
-    """Questions of a split with their names, by document."""
+    """Questions of a split with their names, by document.
+
+    Where the file holds ``documents`` as well, who reads those names the lines that are neither.
+    """
     asked: dict[str, list[tuple[str, Line]]] = {}
     names = Named("question")
-    for line in lines(path):
-        if "question" not in line.fields:
+    for line in lines(path, [] if documents else bad):
+        if documents and "question" not in line.fields:
             continue
         try:
             name = line.name("id") if "id" in line.fields else f"line {line.number}"
             names.add(name, line)
+            question_text(line, "question")
             if split_of(line, "dev") != split:
                 counts["questions of another split"] += 1
                 continue
             document = line.name("document")
-            question_text(line, "question")
         except InputError as error:
             bad.append(error)
             continue

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from milepost.errors import MilepostError
 from milepost.model import Checkpoint
-from milepost.train.alarm import CollapseAlarm
+from milepost.train.alarm import WARM_UP, CollapseAlarm
 from milepost.train.batches import Batch
 from milepost.train.check import Check, vectors_of
 from milepost.train.config import Config, Stage
@@ -136,7 +136,7 @@ class Loop:
         stage = self.config.stages[self.stage]
         self.optimiser = adam_of(stage, self.weights)
         self.average = Average(self.weights, self.config.average, self.base, self.config.base_share)
-        self.alarm = CollapseAlarm()
+        self.alarm = CollapseAlarm(max(WARM_UP, stage.warm_up))
 
     def _advance(self, stage: Stage) -> None:
         """One step of the optimiser."""

@@ -69,6 +69,7 @@ def sources(
     *,
     split: Split = "train",
     allow_nc: bool = False,
+    questions: bool = False,
 ) -> Iterator[Source]:
     """Documents one at a time, in a fixed order.
 
@@ -79,10 +80,11 @@ def sources(
         bad: gets an error for each line or file that cannot be used.
         split: lines of another split are left out; a line that names none is in every split.
         allow_nc: keep documents whose licence has ``nc`` in it.
+        questions: the files may hold lines with a ``question`` as well, which are not for here;
+            else such a line cannot be used.
 
     Raises:
         UnreadableFile: a path is not there, or a file of JSON lines is damaged.
-        InputError: a line that is no JSON object.
     """
     names = Named("document")
     for file in _files(paths):
@@ -94,10 +96,18 @@ def sources(
                 continue
             yield Source(document, title=file.stem)
             continue
-        for line in lines(file):
-            if "question" in line.fields:
+        for line in lines(file, bad):
+            asks = "question" in line.fields
+            if asks and questions:
                 continue
             try:
+                if asks:
+                    raise line.wrong(
+                        "a 'question' among documents",
+                        "leave the key out, or put the line among the questions",
+                    )
+                if questions:
+                    line.text("text", "question")  # says so where it has neither
                 source, own = _source(line, names)
             except InputError as error:
                 bad.append(error)

@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer as Backend
 
 from milepost.engine.tokenizer import Tokenizer
-from milepost.errors import InputError, nearest
+from milepost.errors import InputError
 from milepost.model.reading import Reading
 from milepost.train.data import Pair, Question, Text
+from milepost.train.data_settings import DataSettings
 from milepost.train.loading import (
     Report,
     Sentence,
@@ -28,61 +28,13 @@ from milepost.train.loading import (
     load_pairs,
     load_task,
 )
-from milepost.train.teacher import Context, MeanTeacher, Targets
+from milepost.train.teacher import MeanTeacher, Targets
 
 Progress = Callable[[str, int, int], object]
 """Called with what is being done, how many of it are done, and of how many (0: nobody knows)."""
 
 _NEAREST = 30  # sentences that the teacher ranks highest, of which evidence is no negative
 _HARD = 20
-
-
-@dataclass(frozen=True, slots=True)
-class DataSettings:
-    """``[data]`` of a run: files, and what of them is used.
-
-    Attributes:
-        tasks: folders or files of marked questions; see ``load_task``.
-        pairs: files of queries and passages, or folders of them.
-        documents: files of documents with titles, or folders of them.
-        negatives: files that ``milepost mine`` wrote.
-        teacher: folder of a sentence-transformers model with mean pooling; None for no teacher.
-        context: what the teacher reads in front of a sentence, see ``MeanTeacher``.
-        allow_nc: use documents whose licence has ``nc`` in it: never for weights that ship.
-        hold_out: share of the documents, by a hash of their names, to keep from training.
-        longest: tokens that are read of a sentence.
-        passage: tokens that are read of a passage, at a sentence's end.
-    """
-
-    tasks: tuple[Path, ...] = ()
-    pairs: tuple[Path, ...] = ()
-    documents: tuple[Path, ...] = ()
-    negatives: tuple[Path, ...] = ()
-    teacher: Path | None = None
-    context: Context = "alone"
-    allow_nc: bool = False
-    hold_out: float = 0.0
-    longest: int = 128
-    passage: int = 160
-
-    def __post_init__(self) -> None:
-        """Check them.
-
-        Raises:
-            InputError: no data, or a number or name that cannot be.
-        """
-        if not (self.tasks or self.pairs or self.documents):
-            raise InputError("[data] names no tasks, pairs or documents", "name some files")
-        if self.context not in get_args(Context):
-            known = get_args(Context)
-            raise InputError(
-                f"there is no context {self.context!r}",
-                f"{nearest(self.context, known)}contexts: {', '.join(known)}",
-            )
-        if not 0 <= self.hold_out < 1:
-            raise InputError(f"hold_out is {self.hold_out:g}", "a share: 0 or more, below 1")
-        if min(self.longest, self.passage) < 4:
-            raise InputError("longest or passage is below 4 tokens", "give it more")
 
 
 @dataclass
@@ -178,7 +130,7 @@ def load_material(
 
     Raises:
         UnreadableFile: a file is missing or damaged.
-        InputError: a line that is no JSON object, or nothing is left to train on.
+        InputError: nothing is left to train on.
         ModelError: the teacher's folder cannot be read.
     """
     report = Report()
@@ -198,7 +150,10 @@ def load_material(
         elif kind == 2:
             load_documents(path, texts, report, allow_nc=allow, hold_out=data.hold_out)
         else:
-            mined.update(load_negatives(path, texts.all, report))
+            asked = {(question.name, question.words) for question in questions}
+            queries = {pair.words for pair in pairs}
+            for key, found in load_negatives(path, texts.all, report, asked, queries):
+                mined.setdefault(key, {}).update(found)
     documents = list(_titled(texts))
     if not (questions or pairs or documents):
         said = "; ".join([*report.lines(), *map(str, report.bad[:3])])

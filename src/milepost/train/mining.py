@@ -94,9 +94,9 @@ def mine(
 
     Args:
         documents: JSON lines of documents (``id``, ``text``; ``licence``, ``split``, ``ignore``
-            and ``beside`` where they are known), or a file that holds questions as well.
+            and ``beside`` where they are known).
         questions: JSON lines of questions (``question``, ``document``, ``spans``; ``id``,
-            ``split``), or a file that holds documents as well.
+            ``split``); the same file where one holds both.
         out: the file to write.
         encoder: its landmarks rank, and judge what words have found.
         limits: how many negatives, and what is none.
@@ -107,8 +107,7 @@ def mine(
 
     Raises:
         UnreadableFile: a file is missing or damaged.
-        InputError: a line that is no JSON object, no question to mine for, or ``out`` was made
-            with other settings.
+        InputError: no question to mine for, or ``out`` was made with other settings.
     """
     limits = limits or Limits()
     settings = {
@@ -124,7 +123,7 @@ def mine(
     with Journal(out, settings) as journal:
         work = _Work(documents, encoder, limits, split, allow_nc, progress)
         asked = work.survey(questions)
-        need_questions(asked, split, questions)
+        need_questions(asked, split, questions, work.bad)
         for first in range(0, len(asked), at_once):
             block = asked[first : first + at_once]
             piece = f"questions {first} to {first + len(block) - 1}"
@@ -155,11 +154,13 @@ class _Work:
         self._split: Split = split
         self._allow_nc, self._progress = allow_nc, progress
         self._statistics = Statistics(frozenset())
+        self._both = False  # one file holds documents and questions
         self._others: set[str] = set()  # documents of which only other splits ask
         self._wanted: set[str] = set()
 
     def survey(self, questions: Path) -> list[_Asked]:
         """Read everything once; returns the questions that can be mined for."""
+        self._both = self._path.resolve() == questions.resolve()
         asked = self._questions(questions)
         self._statistics = Statistics({t for each in asked for t in question_terms(each.text)})
         by_document: dict[str, list[_Asked]] = {}
@@ -278,9 +279,9 @@ class _Work:
         asked: list[_Asked] = []
         own: set[str] = set()
         others: set[str] = set()
-        for line in lines(path):
-            if "question" not in line.fields:
-                continue
+        for line in lines(path, [] if self._both else self.bad):
+            if self._both and "question" not in line.fields:
+                continue  # who reads the documents names a line that is neither
             try:
                 name = line.name("id") if "id" in line.fields else f"line {line.number}"
                 names.add(name, line)
@@ -299,7 +300,12 @@ class _Work:
 
     def _sources(self, dropped: Counter[str], bad: list[InputError]) -> Iterator[Source]:
         for source in sources(
-            [self._path], dropped, bad, split=self._split, allow_nc=self._allow_nc
+            [self._path],
+            dropped,
+            bad,
+            split=self._split,
+            allow_nc=self._allow_nc,
+            questions=self._both,
         ):
             if source.document.name in self._others:
                 dropped["document of another split"] += 1
@@ -308,7 +314,7 @@ class _Work:
 
     def _left_out(self, known: set[str]) -> set[str]:
         """Names of documents that are there and are not read."""
-        every = (line.fields.get("id") for line in lines(self._path) if "text" in line.fields)
+        every = (line.fields.get("id") for line in lines(self._path, []) if "text" in line.fields)
         return {str(name) for name in every if name is not None} - known
 
 

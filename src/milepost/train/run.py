@@ -17,7 +17,7 @@ from tokenizers import Tokenizer as Backend
 
 from milepost.engine.folder import cache_folder
 from milepost.engine.tokenizer import Tokenizer
-from milepost.errors import InputError, ModelError, nearest
+from milepost.errors import InputError, ModelError, UnreadableFile, nearest
 from milepost.model import Checkpoint, open_checkpoint, with_lora
 from milepost.model.fetch import local
 from milepost.model.huggingface import HuggingFace
@@ -25,6 +25,7 @@ from milepost.model.interop import starting_weights
 from milepost.model.release import window_sizes
 from milepost.train.check import load_check
 from milepost.train.config import Config, Stage, data_paths, resolved
+from milepost.train.loading import task_files
 from milepost.train.loop import Event, Loop, Tell, memory
 from milepost.train.material import Material, load_material
 from milepost.train.objectives import build
@@ -71,6 +72,7 @@ def train(
         stopped: asked after every step whether to save and stop.
 
     Raises:
+        UnreadableFile: a file of the data is not there.
         InputError: data that cannot be used, a run that is there already, one that was made with
             other settings or data, or one that another process is at.
         ModelError: ``init`` cannot be opened or trained so.
@@ -78,6 +80,7 @@ def train(
         KeyboardInterrupt: ``stopped`` said so.
         MissingExtra: peft is not installed, and ``[lora]`` asks for it.
     """
+    _need_data(config)
     folder = RunFolder(config.out, resume=resume)
     with folder.alone():
         return _train(config, folder, tell, stopped)
@@ -122,6 +125,24 @@ def _train(config: Config, folder: RunFolder, tell: Tell, stopped: Callable[[], 
     return Trained(
         folder.path / CHECKPOINT, loop.done, loop.seconds, found[-1] if found else {}, len(bad)
     )
+
+
+def _need_data(config: Config) -> None:
+    """Refuse files that are not there, before anything takes time."""
+    for path in data_paths(config):
+        if not path.exists():
+            beside = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
+            raise UnreadableFile(
+                f"{config.file} names {path}, which is not there",
+                f"{nearest(path.name, beside)}paths start from the folder of that file",
+            )
+    for task in config.data.tasks:
+        for path in task_files(task):
+            if not path.is_file():
+                raise UnreadableFile(
+                    f"{config.file} names {task}, which is no task: it has no {path.name}",
+                    "a folder of a task has documents and questions; or name one file of both",
+                )
 
 
 def _facts(config: Config, device: torch.device, folder: RunFolder, tell: Tell) -> dict[str, Any]:

@@ -110,7 +110,7 @@ def synthesize(
 
     Raises:
         UnreadableFile: a path is missing or damaged.
-        InputError: a line that is no JSON object, or ``out`` was made with other settings.
+        InputError: ``out`` was made with other settings.
         MilepostError: the endpoint fails.
     """
     asking = asking or Asking()
@@ -171,8 +171,7 @@ def by_rules(
 
     Raises:
         UnreadableFile: a path is missing or damaged.
-        InputError: a line that is no JSON object, an unknown rule, or ``out`` was made with
-            other settings.
+        InputError: an unknown rule, or ``out`` was made with other settings.
     """
     rules = checked_kinds(rules, RULES)
     settings = {"command": "rules", "rules": rules, "split": split, "allow_nc": allow_nc}
@@ -260,7 +259,7 @@ def _write(
     bad: list[InputError] = []
     with Journal(out, settings) as journal:
         asked = {_key(str(row["question"])) for row in journal.rows() if "question" in row}
-        given = sources(documents, dropped, bad, split=split, allow_nc=allow_nc)
+        given = sources(documents, dropped, bad, split=split, allow_nc=allow_nc, questions=True)
         for number, source in enumerate(given, 1):
             name = source.document.name
             if name not in journal.done:

@@ -53,7 +53,8 @@ def fill(kind: type[Settings], table: Mapping[str, Any], place: Place, /, **made
 
     Fields may be ``bool``, ``int``, ``float``, ``str``, ``Path``, a ``Literal``, a tuple, a
     mapping from strings, another dataclass, or a choice of these. What a dataclass refuses it says
-    by an ``InputError``, which gets the place in front.
+    by an ``InputError``, which gets the place in front. A field that means nothing without another
+    says so: ``field(metadata={"needs": "other"})``.
 
     Args:
         kind: the dataclass.
@@ -63,12 +64,19 @@ def fill(kind: type[Settings], table: Mapping[str, Any], place: Place, /, **made
 
     Raises:
         InputError: a key that is not known (with the nearest that is), one that is missing, a
-            value of another type, or one that the dataclass refuses.
+            value of another type, one without the key that it needs, or one that the dataclass
+            refuses.
     """
     hints = get_type_hints(kind)
     every = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
     fields = {name: field for name, field in every.items() if name not in made}
     check_keys(table, fields, place)
+    for name in table:
+        other = fields[name].metadata.get("needs", name)
+        if other not in table:
+            raise place.wrong(
+                f"{name} means nothing without {other}", f"add {other}, or leave {name} out"
+            )
     values = made
     for name, field in fields.items():
         if name in table:

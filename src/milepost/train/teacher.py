@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import torch
@@ -18,9 +17,8 @@ from milepost.errors import ModelError
 from milepost.model.checkpoint import open_checkpoint
 from milepost.model.interop import starting_weights
 from milepost.train.data import Text
+from milepost.train.data_settings import Context
 from milepost.train.rules import questions_of
-
-Context = Literal["alone", "title", "neighbours"]
 
 _TITLE, _HEADING, _BEFORE = 32, 32, 64  # tokens in front of a sentence, at most
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -45,7 +45,8 @@ class Line:
         key = next((key for key in keys if key in self.fields), None)
         if key is None:
             raise self.wrong(
-                f"no {_quoted(keys)}", f"it has {_quoted(self.fields) or 'nothing'}: add {keys[0]}"
+                f"no {_quoted(keys)}",
+                f"it has {_quoted(self.fields) or 'nothing'}: add {' or '.join(keys)}",
             )
         value = self.fields[key]
         if not isinstance(value, str):
@@ -64,28 +65,28 @@ class Line:
         return found
 
 
-def lines(path: Path) -> Iterator[Line]:
+def lines(path: Path, bad: list[InputError] | None = None) -> Iterator[Line]:
     """JSON objects of a file of JSON lines, gzipped or not; blank lines say nothing.
 
+    Args:
+        path: the file.
+        bad: gets an error for each line that is no JSON object, and the others are read; None: the
+            first such line is raised.
+
     Raises:
-        UnreadableFile: no such file, damaged, or no UTF-8.
-        InputError: a line that is no JSON object.
+        UnreadableFile: no such file, damaged, or (without ``bad``) a line that is no UTF-8.
+        InputError: a line that is no JSON object, without ``bad``.
     """
-    for number, words in enumerate(_text_lines(path), 1):
-        if not words.strip():
-            continue
+    for number, packed in enumerate(_byte_lines(path), 1):
         try:
-            fields = json.loads(words)
-        except (ValueError, RecursionError) as error:
-            raise InputError(
-                f"{path}, line {number}: no JSON: {error}", "write one JSON object a line"
-            ) from error
-        if not isinstance(fields, dict):
-            raise InputError(
-                f"{path}, line {number}: {_shown(fields)} is no JSON object",
-                "write one JSON object a line",
-            )
-        yield Line(path, number, fields)
+            fields = _object(packed, f"{path}, line {number}: ")
+        except InputError as error:
+            if bad is None:
+                raise
+            bad.append(error)
+            continue
+        if fields is not None:
+            yield Line(path, number, fields)
 
 
 def objects(path: Path) -> Iterator[Mapping[str, Any]]:
@@ -93,14 +94,33 @@ def objects(path: Path) -> Iterator[Mapping[str, Any]]:
     return (line.fields for line in lines(path))
 
 
-def _text_lines(path: Path) -> Iterator[str]:
+def _object(packed: bytes, where: str) -> dict[str, Any] | None:
+    """What a line holds; None for a blank one."""
+    one = "write one JSON object a line"
+    try:
+        words = packed.decode("utf-8-sig").rstrip()  # json would count its end as a line of its own
+        fields = json.loads(words) if words else None
+    except UnicodeDecodeError as error:
+        raise UnreadableFile(
+            f"{where}no UTF-8: {error.reason} at byte {error.start + 1}",
+            "it must be JSON lines in UTF-8, gzipped or not",
+        ) from error
+    except json.JSONDecodeError as error:
+        raise InputError(f"{where}no JSON: {error.msg} at character {error.colno}", one) from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where}no JSON: {error}", one) from error
+    if words and not isinstance(fields, dict):
+        raise InputError(f"{where}{_shown(fields)} is no JSON object", one)
+    return fields
+
+
+def _byte_lines(path: Path) -> Iterator[bytes]:
     try:
         with path.open("rb") as file:
             packed = file.read(2) == b"\x1f\x8b"  # a name may lie, the first bytes do not
         with gzip.open(path, "rb") if packed else path.open("rb") as stream:
-            for line in stream:
-                yield line.decode("utf-8-sig")
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+            yield from stream
+    except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or error
         raise UnreadableFile(
             f"{path} cannot be read: {reason}", "it must be JSON lines in UTF-8, gzipped or not"
@@ -211,15 +231,24 @@ class Named:
             )
 
 
-def need_questions(questions: Collection[object], split: Split, source: Path) -> None:
+def need_questions(
+    questions: Collection[object], split: Split, source: Path, bad: Sequence[InputError] = ()
+) -> None:
     """Refuse a task that asks nothing.
+
+    Args:
+        questions: what it asks.
+        split: of which split.
+        source: where it stands.
+        bad: lines that cannot be used; the first are named, for they may be why.
 
     Raises:
         InputError: there are no questions.
     """
     if not questions:
         raise InputError(
-            f"{source} has no {split} question that can be asked", "choose another split or file"
+            f"{source} has no {split} question that can be asked",
+            "; ".join(map(str, bad[:3])) or "choose another split or file",
         )
 
 

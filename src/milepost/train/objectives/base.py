@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Protocol, TypeVar
 
@@ -11,9 +11,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from milepost.errors import InputError, nearest
 from milepost.train.batches import Batch
 from milepost.train.losses import cached_backward, effective_sample_size
+from milepost.train.needs import need
 
 Encode = Callable[[Batch], Tensor]
 T = TypeVar("T")
@@ -131,61 +131,6 @@ def chunks_of(rows: Sequence[T], size: int) -> list[Sequence[T]]:
     return [rows[at : at + step] for at in range(0, len(rows), step)]
 
 
-def need(true: bool, problem: str, mend: str) -> None:
-    """Refuse a setting.
-
-    Raises:
-        InputError: it is not ``true``.
-    """
-    if not true:
-        raise InputError(problem, mend)
-
-
-def need_counts(**counts: int) -> None:
-    """Refuse numbers of things below one.
-
-    Raises:
-        InputError: with the setting's name.
-    """
-    for name, count in counts.items():
-        need(count >= 1, f"{name} is {count}", "at least 1")
-
-
-def need_shares(**shares: float) -> None:
-    """Refuse shares outside of 0 to 1, 1 itself too.
-
-    Raises:
-        InputError: with the setting's name.
-    """
-    for name, share in shares.items():
-        need(0 <= share < 1, f"{name} is {share:g}", "a share: 0 or more, below 1")
-
-
-def need_weights(tasks: Mapping[str, float]) -> None:
-    """Refuse a task's weight that is not above 0.
-
-    Raises:
-        InputError: there is one.
-    """
-    need(
-        all(weight > 0 for weight in tasks.values()),
-        "a task's weight is not above 0",
-        "leave out what is not to be drawn",
-    )
-
-
-def need_tasks(known: Collection[str], names: Iterable[str]) -> None:
-    """Refuse material without marked questions, and names of tasks that it has not.
-
-    Raises:
-        InputError: with the nearest that it has.
-    """
-    need(bool(known), "there are no questions with marked evidence", "name tasks in [data]")
-    for name in names:
-        hint = f"{nearest(name, known)}tasks: {', '.join(known)}"
-        need(name in known, f"there is no task {name!r}", hint)
-
-
 def weigh_mined(
     weights: Tensor,
     said: Mapping[int, Mapping[tuple[int, int], float]],
@@ -205,17 +150,3 @@ def weigh_mined(
         for column, place in enumerate(places) if own else ():
             if place in own:
                 weights[row, column] = own[place]
-
-
-def need_common(temperature: float, dimensions: Sequence[int]) -> None:
-    """Refuse a temperature or sizes of vectors that cannot be.
-
-    Raises:
-        InputError: with what is wrong.
-    """
-    need(temperature > 0, f"temperature is {temperature:g}", "above 0, usually 0.02 to 0.1")
-    need(
-        all(size >= 1 for size in dimensions),
-        f"dimensions are {list(dimensions)}",
-        "widths of vectors, such as [64, 128, 384]",
-    )

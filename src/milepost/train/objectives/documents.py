@@ -22,14 +22,12 @@ from milepost.train.data import Pair, Text
 from milepost.train.granularity import Granularities, document_vectors, drawn_windows
 from milepost.train.losses import divergence, info_nce, over_prefixes, similarities
 from milepost.train.material import Material
+from milepost.train.needs import need, need_common, need_least, need_shares
 from milepost.train.objectives.base import (
     Encode,
     backward,
     chunks_of,
     marked,
-    need,
-    need_common,
-    need_shares,
     sizes_of,
     spread_of,
     thinned,
@@ -74,9 +72,9 @@ class DocumentsStage:
             InputError: a setting that cannot be.
         """
         need(self.documents >= 2, f"documents is {self.documents}", "at least 2, to tell apart")
-        need(min(self.tokens, self.window) >= 16, "tokens or window is below 16", "give it more")
+        need_least(16, tokens=self.tokens, window=self.window)
         need(0 <= self.passages <= 1, f"passages is {self.passages:g}", "a share: 0 to 1")
-        need(min(self.distil, self.chunk) >= 0, "a weight or number is negative", "0 or more")
+        need_least(0, distil=self.distil, chunk=self.chunk)
         need_common(self.temperature, self.dimensions)
         need_shares(question_dropout=self.question_dropout)
         self.drawn()

@@ -35,16 +35,18 @@ from milepost.train.losses import (
     weigh,
 )
 from milepost.train.material import Material
+from milepost.train.needs import (
+    need,
+    need_common,
+    need_least,
+    need_shares,
+    need_tasks,
+    need_weights,
+)
 from milepost.train.objectives.base import (
     Encode,
     effective_of,
     marked,
-    need,
-    need_common,
-    need_counts,
-    need_shares,
-    need_tasks,
-    need_weights,
     sizes_of,
     spread_of,
     thinned,
@@ -89,7 +91,7 @@ class MarkedStage:
     across: bool = True
     temperature: float = 0.05
     alpha: float | None = None
-    form: Form = "outside"
+    form: Form = field(default="outside", metadata={"needs": "alpha"})
     distil: float = 0.7
     distil_questions: float = 0.5
     rank: float = 0.0
@@ -104,7 +106,7 @@ class MarkedStage:
         Raises:
             InputError: a setting that cannot be.
         """
-        need_counts(documents=self.documents, questions=self.questions)
+        need_least(1, documents=self.documents, questions=self.questions)
         need_common(self.temperature, self.dimensions)
         need_shares(halo_dropout=self.halo_dropout, question_dropout=self.question_dropout)
         need(min(self.windows, default=0) >= 8, f"windows are {list(self.windows)}", "8 or more")
@@ -114,8 +116,8 @@ class MarkedStage:
             f"{nearest(self.form, FORMS)}forms: {', '.join(FORMS)}",
         )
         need(0 < self.selected <= 1, f"selected is {self.selected:g}", "above 0, at most 1")
-        weights = self.distil, self.distil_questions, self.rank, self.alpha or 0.0, float(self.hard)
-        need(min(weights) >= 0, "a weight or number is negative", "0 or more")
+        need_least(0, hard=self.hard, alpha=self.alpha or 0, distil=self.distil)
+        need_least(0, distil_questions=self.distil_questions, rank=self.rank)
         need_weights(self.tasks)
 
 

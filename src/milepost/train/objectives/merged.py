@@ -23,15 +23,12 @@ from milepost.train.batches import assemble, queries_of
 from milepost.train.data import Pair
 from milepost.train.losses import any_against_negatives, over_prefixes, similarities
 from milepost.train.material import Material
+from milepost.train.needs import need, need_common, need_least, need_shares
 from milepost.train.objectives.base import (
     Encode,
     backward,
     chunks_of,
     marked,
-    need,
-    need_common,
-    need_counts,
-    need_shares,
     sizes_of,
     spread_of,
     thinned,
@@ -86,13 +83,9 @@ class MergedStage:
         Raises:
             InputError: a setting that cannot be.
         """
-        need_counts(documents=self.documents, questions=self.questions, tokens=self.tokens)
-        need(
-            min(self.hard, self.chunk, self.left, self.right) >= 0,
-            "a number is negative",
-            "0 or more",
-        )
-        need(self.window >= 8, f"window is {self.window}", "8 or more")
+        need_least(1, documents=self.documents, questions=self.questions, tokens=self.tokens)
+        need_least(0, hard=self.hard, chunk=self.chunk, left=self.left, right=self.right)
+        need_least(8, window=self.window)
         need_common(self.temperature, self.dimensions)
         need_shares(question_dropout=self.question_dropout)
         for name, value, known in (

@@ -21,15 +21,13 @@ from milepost.train.losses import (
     weigh,
 )
 from milepost.train.material import Material
+from milepost.train.needs import need, need_common, need_least, need_shares
 from milepost.train.objectives.base import (
     Encode,
     backward,
     chunks_of,
     effective_of,
     marked,
-    need,
-    need_common,
-    need_shares,
     sizes_of,
     spread_of,
     thinned,
@@ -71,7 +69,7 @@ class PairsStage:
             InputError: a setting that cannot be.
         """
         need(self.pairs >= 2, f"pairs is {self.pairs}", "at least 2: they are each other's rivals")
-        need(min(self.negatives, self.chunk) >= 0, "a number is negative", "0 or more")
+        need_least(0, negatives=self.negatives, chunk=self.chunk)
         need_common(self.temperature, self.dimensions)
         need_shares(question_dropout=self.question_dropout)
         units = get_args(Unit)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from milepost.train.data import Pair, Text
-from milepost.train.objectives.base import need
+from milepost.train.needs import need
 from milepost.train.teacher import Targets
 
 Nearness = Literal["words", "teacher"]

@@ -28,16 +28,18 @@ from milepost.train.batches import Batch, Piece, around, assemble
 from milepost.train.data import Question
 from milepost.train.losses import weighted_contrast
 from milepost.train.material import Material
+from milepost.train.needs import (
+    need,
+    need_common,
+    need_least,
+    need_shares,
+    need_tasks,
+    need_weights,
+)
 from milepost.train.objectives.base import (
     Encode,
     effective_of,
     marked,
-    need,
-    need_common,
-    need_counts,
-    need_shares,
-    need_tasks,
-    need_weights,
     spread_of,
     thinned,
     weigh_mined,
@@ -82,7 +84,7 @@ class RerankStage:
         Raises:
             InputError: a setting that cannot be.
         """
-        need_counts(questions=self.questions, hard=self.hard)
+        need_least(1, questions=self.questions, hard=self.hard)
         need_common(self.temperature, ())
         need_shares(question_dropout=self.question_dropout)
         need(0 <= self.elsewhere <= 1, f"elsewhere is {self.elsewhere:g}", "a chance: 0 to 1")

@@ -1,0 +1,59 @@
+"""``[data]`` of a run: which files are read, and what of them is used. Needs no torch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+from milepost.errors import nearest
+from milepost.train.needs import need, need_least, need_shares
+
+Context = Literal["alone", "title", "neighbours"]
+"""What a teacher reads in front of a sentence, see ``teacher.MeanTeacher``."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataSettings:
+    """Files, and what of them is used.
+
+    Attributes:
+        tasks: folders or files of marked questions; see ``load_task``.
+        pairs: files of queries and passages, or folders of them.
+        documents: files of documents with titles, or folders of them.
+        negatives: files that ``milepost mine`` wrote.
+        teacher: folder of a sentence-transformers model with mean pooling; None for no teacher.
+        context: what the teacher reads in front of a sentence, see ``MeanTeacher``.
+        allow_nc: use documents whose licence has ``nc`` in it: never for weights that ship.
+        hold_out: share of the documents, by a hash of their names, to keep from training.
+        longest: tokens that are read of a sentence.
+        passage: tokens that are read of a passage, at a sentence's end.
+    """
+
+    tasks: tuple[Path, ...] = ()
+    pairs: tuple[Path, ...] = ()
+    documents: tuple[Path, ...] = ()
+    negatives: tuple[Path, ...] = ()
+    teacher: Path | None = None
+    context: Context = "alone"
+    allow_nc: bool = False
+    hold_out: float = 0.0
+    longest: int = 128
+    passage: int = 160
+
+    def __post_init__(self) -> None:
+        """Check them.
+
+        Raises:
+            InputError: no data, or a number or name that cannot be.
+        """
+        need(
+            bool(self.tasks or self.pairs or self.documents),
+            "[data] names no tasks, pairs or documents",
+            "name some files",
+        )
+        known = get_args(Context)
+        hint = f"{nearest(self.context, known)}contexts: {', '.join(known)}"
+        need(self.context in known, f"there is no context {self.context!r}", hint)
+        need_shares(hold_out=self.hold_out)
+        need_least(4, longest=self.longest, passage=self.passage)
