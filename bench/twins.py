@@ -8,8 +8,8 @@ The search's trees must learn from documents that the encoder has not seen: land
 on questions learned by heart. Held back from the encoder that ships are only 12 % of the training
 documents. Twin 0 is therefore trained on one half of the others and asked about the second, twin 1
 the other way round (``ranking_cases.twin_of``). They start from all-MiniLM-L6-v2, because the
-checkpoint that the encoder starts from knows all of them. ``run.json`` in ``--out`` holds the hashes
-of the shared data that the halves were made from; each training keeps its own.
+checkpoint that the encoder starts from knows all of them. ``run.json`` in ``--out`` holds the
+hashes of the shared data that the halves were made from; each training keeps its own.
 """
 
 from __future__ import annotations
