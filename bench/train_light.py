@@ -3,7 +3,8 @@
     python bench/train_light.py --shared ../shared/data --out scratch/light
 
 Texts and the teacher's landmarks are gathered once (five minutes of CPU) and kept beside the
-output. Every fifteenth document's questions are left out and asked on the way.
+output, until the data or the teacher changes. Every fifteenth document's questions are left out and
+asked on the way. ``run.json`` in ``--out`` says what the run was made from.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ import pickle
 import time
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 
 import milepost
-from milepost.engine.folder import find_model
+from milepost.engine.folder import ModelFolder, find_model
 from milepost.engine.openvino import OpenVinoEngine
 from milepost.engine.tokenizer import Tokenizer
 from milepost.model import Checkpoint, LandmarkEncoder
@@ -28,8 +30,9 @@ from milepost.model.light_export import export_light
 from milepost.model.reading import Reading
 from milepost.model.special import load_tokenizer, special_tokens
 from milepost.train.light import LightRecipe, LightTrainer, begin, principal_axes, token_vectors
-from milepost.train.light_material import LightMaterial, gather
+from milepost.train.light_material import LightMaterial, gather, sources
 from milepost.train.light_material import Reader as TextReader
+from milepost.train.record import describe
 
 CONFIG = {
     "model_type": MODEL_TYPE,
@@ -42,19 +45,53 @@ CONFIG = {
 }
 SIZES = {"window": 1024, "left": 64, "right": 64, "longest": 128}
 LEFT_OUT = 15
+SEED = 1
+"""Of the weights that begin at random; what is drawn has the recipe's."""
 DATA = "corpus (train), written, squad_articles, covid_papers, trials (no nc), meetings; pairs"
 
 
-def material_of(options: argparse.Namespace, tokenizer: Tokenizer) -> LightMaterial:
+def record_of(
+    options: argparse.Namespace, recipe: LightRecipe, teacher: ModelFolder
+) -> dict[str, Any]:
+    """What the run is made from, data and teacher by their hashes."""
+    settings = {
+        "recipe": asdict(recipe),
+        "network": CONFIG,
+        "sizes": SIZES,
+        "left_out": LEFT_OUT,
+        "teacher": f"{teacher.manifest.name} {teacher.manifest.fingerprint}",
+        "threads": options.threads,
+    }
+    return describe(
+        config=json.dumps(options.recipe),
+        settings=settings,
+        seeds={"the weights": SEED, "the run": recipe.seed},
+        data=sources(options.shared),
+        init=teacher.path,
+        device="cpu",
+    )
+
+
+def material_of(
+    options: argparse.Namespace, tokenizer: Tokenizer, record: dict[str, Any]
+) -> LightMaterial:
+    """What the teacher read, from the last run's file where that was made from the same."""
     kept = options.out.parent / "light_material.pickle"
-    if not kept.exists():
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        reader = TextReader(milepost.load(options.teacher), tokenizer)
-        found = gather(options.shared, reader, lambda line: print(line, flush=True))
-        with kept.open("wb") as file:
-            pickle.dump(found, file)
-    with kept.open("rb") as file:
-        return pickle.load(file)
+    made_from = {part: record[part] for part in ("data", "init")}
+    if kept.exists():
+        with kept.open("rb") as file:
+            before = pickle.load(file)
+        if isinstance(before, dict) and before["made_from"] == made_from:
+            return before["material"]
+    reader = TextReader(milepost.load(options.teacher), tokenizer)
+    found = gather(options.shared, reader, lambda line: print(line, flush=True))
+    with kept.open("wb") as file:
+        pickle.dump({"made_from": made_from, "material": found}, file)
+    return found
+
+
+def write(folder: Path, record: dict[str, Any]) -> None:
+    (folder / "run.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 def left_out(material: LightMaterial) -> tuple[list[int], list[int]]:
@@ -94,10 +131,15 @@ def main() -> None:
     parser.add_argument("--recipe", type=json.loads, default={}, help="JSON fields of LightRecipe")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    torch.manual_seed(1)
+    torch.manual_seed(SEED)
     teacher = find_model(options.teacher)
+    recipe = LightRecipe(**options.recipe)
+    record = record_of(options, recipe, teacher)
+    options.out.mkdir(parents=True, exist_ok=True)
+    write(options.out, record)
+    started = time.monotonic()
     tokenizer = Tokenizer(teacher.tokenizer, teacher.manifest.opening, teacher.manifest.landmark)
-    material = material_of(options, tokenizer)
+    material = material_of(options, tokenizer, record)
     backend = load_tokenizer(teacher.path)
     config = {**CONFIG, "vocab_size": backend.get_vocab_size()}
     engine = OpenVinoEngine(teacher.graph(), cache=None, threads=options.threads)
@@ -112,7 +154,6 @@ def main() -> None:
         [material.questions[n] for n in learned],
         [material.asked[n] for n in learned],
     )
-    recipe = LightRecipe(**options.recipe)
     trainer = LightTrainer(model, taught, tokenizer.landmark, axes, recipe)
     trainer.align()
     print("before", check(trainer, material, asked), flush=True)
@@ -130,7 +171,7 @@ def main() -> None:
     special = special_tokens(teacher.path, backend)
     checkpoint = Checkpoint(trainer.averaged, backend, reading, special)
     checkpoint.save(options.out / "checkpoint")
-    (options.out / "recipe.json").write_text(json.dumps(asdict(recipe), indent=1) + "\n")
+    write(options.out, {**record, "hours": round((time.monotonic() - started) / 3600, 3)})
     manifest = export_light(
         trainer.averaged,
         teacher.tokenizer,

@@ -8,7 +8,8 @@ The search's trees must learn from documents that the encoder has not seen: land
 on questions learned by heart. Held back from the encoder that ships are only 12 % of the training
 documents. Twin 0 is therefore trained on one half of the others and asked about the second, twin 1
 the other way round (``ranking_cases.twin_of``). They start from all-MiniLM-L6-v2, because the
-checkpoint that the encoder starts from knows all of them.
+checkpoint that the encoder starts from knows all of them. ``run.json`` in ``--out`` holds the
+hashes of the shared data that the halves were made from; each training keeps its own.
 """
 
 from __future__ import annotations
@@ -20,14 +21,16 @@ from pathlib import Path
 
 from milepost.evaluate.tasks.reading import objects
 from milepost.train.data import held_out
+from milepost.train.record import describe
 from ranking_cases import HOLD_OUT, twin_of
 
 TASKS = ("written", "squad_articles", "covid_papers", "trials", "meetings")
+SEED = 3
 
 CONFIG = """\
 init = "{init}"
 out = "run{twin}"
-seed = 3
+seed = {seed}
 average = 0.995
 threads = 1
 log_every = 25
@@ -97,8 +100,25 @@ def halve(shared: Path, task: str, out: Path) -> None:
 
 
 def write(path: Path, rows: list[dict]) -> None:
-    with gzip.open(path, "wt", encoding="utf-8") as file:
-        file.writelines(json.dumps(row) + "\n" for row in rows)
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    path.write_bytes(gzip.compress(text.encode(), mtime=0))  # the same rows, the same hash
+
+
+def record_of(options: argparse.Namespace, configs: list[str]) -> dict:
+    """What both twins are made from."""
+    folders = [options.shared / "tasks" / task for task in TASKS]
+    kinds = ("questions", "documents")
+    return describe(
+        config="\n".join(configs),
+        settings={"steps": options.steps, "hold_out": HOLD_OUT, "tasks": TASKS},
+        seeds={"both runs": SEED},
+        data=[
+            *(folder / f"{kind}.jsonl.gz" for folder in folders for kind in kinds),
+            options.shared / "pairs",
+        ],
+        init=options.init,
+        device="cpu",
+    )
 
 
 def main() -> None:
@@ -110,15 +130,20 @@ def main() -> None:
     options = parser.parse_args()
     for task in TASKS:
         halve(options.shared, task, options.out)
+    configs = []
     for twin in (0, 1):
         config = CONFIG.format(
             twin=twin,
+            seed=SEED,
             steps=options.steps,
             init=options.init.resolve(),
             pairs=(options.shared / "pairs").resolve(),
             folders=json.dumps([f"{twin}/{task}" for task in TASKS]),
         )
         (options.out / f"{twin}.toml").write_text(config, encoding="utf-8")
+        configs.append(config)
+    record = json.dumps(record_of(options, configs), indent=1, ensure_ascii=False)
+    (options.out / "run.json").write_text(record + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

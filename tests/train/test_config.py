@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,7 @@ from milepost.train.config import (  # noqa: E402
 )
 from milepost.train.data_settings import DataSettings  # noqa: E402
 from milepost.train.objectives import STAGES, MarkedStage, PairsStage  # noqa: E402
+from milepost.train.schedule import rate_at  # noqa: E402
 from tiny_runs import CHECK, write_run  # noqa: E402
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "train"
@@ -128,6 +131,34 @@ def test_all_data_is_known(tmp_path: Path) -> None:
 def test_examples_are_right(file: Path, tmp_path: Path) -> None:
     """Each of them is read, and says all that it has to."""
     assert read_config(file, init="owner/name", out=tmp_path).stages
+
+
+def test_the_model_that_ships_is_two_runs_of_one_recipe(tmp_path: Path) -> None:
+    """The second begins at the first one's checkpoint and keeps 0.4 of it; the rest is the same."""
+    first, last = (
+        read_config(EXAMPLES / f"landmark-minilm{end}.toml", init="owner/name", out=tmp_path)
+        for end in ("-first", "")
+    )
+    left, said = (
+        tomllib.loads((EXAMPLES / f"landmark-minilm{end}.toml").read_text(encoding="utf-8"))
+        for end in ("-first", "")
+    )
+    assert said["init"] == f"{left['out']}/checkpoint"
+    assert (first.base_share, last.base_share) == (0.0, 0.4)
+    assert (first.data, first.check, first.windows) == (last.data, last.check, last.windows)
+    (short,), (long,) = first.stages, last.stages
+    assert short.parts == long.parts
+    recipe = json.loads((EXAMPLES.parents[1] / "checkpoint" / "recipe.json").read_text("utf-8"))
+    assert (long.steps, long.rate, long.warm_up, long.floor, last.seed, last.average) == tuple(
+        recipe[name] for name in ("steps", "rate", "warm_up", "floor", "seed", "average")
+    )
+    began = recipe["record"]["run 1"]
+    assert (short.steps, short.warm_up, first.seed) == tuple(
+        began[name] for name in ("steps", "warm_up", "seed")
+    )
+    whole = dataclasses.replace(long, steps=began["stopped early out of"], warm_up=short.warm_up)
+    for step in range(short.steps):  # rates of the first steps of 4,000
+        assert rate_at(short, step) == pytest.approx(rate_at(whole, step), rel=0.01)
 
 
 def test_the_page_names_every_key() -> None:

@@ -13,8 +13,9 @@ import pytest
 pytest.importorskip("torch", reason="needs the train extra")
 
 from milepost.testing import fake_encoder
+from milepost.train import light_material
 from milepost.train.data import held_out
-from milepost.train.light_material import HOLD_OUT, TASKS, Reader, gather
+from milepost.train.light_material import HOLD_OUT, TASKS, Reader, gather, sources
 
 pytestmark = pytest.mark.torch
 
@@ -89,6 +90,25 @@ def test_only_what_may_train_is_read(shared: Path) -> None:
         assert own == tokenizer.encode(["The bees had left the hive."])[0].ids
         assert len(question.targets) == 1
         assert np.linalg.norm(question.targets.astype(float)) == pytest.approx(1, abs=1e-2)
+
+
+def test_the_record_names_every_file_that_is_read(
+    shared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: set[Path] = set()
+    objects = light_material.objects
+
+    def noted(path: Path) -> Any:
+        read.add(path)
+        return objects(path)
+
+    monkeypatch.setattr(light_material, "objects", noted)
+    encoder = fake_encoder()
+    gather(shared, Reader(encoder, encoder.tokenizer), lambda _: None)
+    named = sources(shared)
+    assert set(named) == read
+    assert len(named) == len(read) == 2 * len(TASKS) + 2
+    assert not any(path.name.startswith("sentence-cloze") for path in named)
 
 
 def test_texts_are_as_the_teacher_reads_them() -> None:

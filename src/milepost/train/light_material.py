@@ -30,6 +30,7 @@ TASKS = {"written": 400, "squad_articles": 60, "covid_papers": 90, "trials": 120
 
 _LETTERS_TASK, _LETTERS_CORPUS = 24_000, 6_000  # of a document, at most
 _QUERIES = 15_000
+_KINDS = ("questions", "documents")  # files of a task
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +103,17 @@ class Reader:
             yield Taught(ids, starts.astype(np.int64), landmarks.vectors.astype(np.float16)), spans
 
 
+def sources(shared: Path) -> list[Path]:
+    """Files that ``gather`` reads, for the record of a run.
+
+    Args:
+        shared: as of ``gather``.
+    """
+    folders = [shared / "tasks" / task for task in TASKS]
+    of_tasks = [folder / f"{kind}.jsonl.gz" for folder in folders for kind in _KINDS]
+    return [*of_tasks, *_corpus(shared), *_pairs(shared)]
+
+
 def gather(shared: Path, reader: Reader, say: Callable[[str], None]) -> LightMaterial:
     """Texts and questions of the shared data.
 
@@ -114,7 +126,7 @@ def gather(shared: Path, reader: Reader, say: Callable[[str], None]) -> LightMat
     for task, most in TASKS.items():
         _add_task(material, shared / "tasks" / task, reader, most)
         say(f"{task}: {len(material.texts)} texts, {len(material.asked)} questions so far")
-    for path in sorted((shared / "corpus").glob("*.jsonl.gz")):
+    for path in _corpus(shared):
         for row in objects(path):
             if row["split"] == "train" and _allowed(row["id"], row["licence"]):
                 text = row["text"]
@@ -127,6 +139,10 @@ def gather(shared: Path, reader: Reader, say: Callable[[str], None]) -> LightMat
         material.questions.append(taught)
         material.asked.append(Asked("pairs", -1, ()))
     return material
+
+
+def _corpus(shared: Path) -> list[Path]:
+    return sorted((shared / "corpus").glob("*.jsonl.gz"))
 
 
 def _pairs(shared: Path) -> list[Path]:
