@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -76,16 +77,10 @@ def _encoder(folder: Path, device: str | torch.device) -> Encoder:
         return load(folder.resolve())  # a bare name would be that of a model that ships
     checkpoint = open_checkpoint(folder)
     model, reading = checkpoint.model, checkpoint.reading
-    manifest = Manifest(
-        folder.name,
-        "",
-        model.backbone.width,
-        reading.opening,
-        reading.landmark,
-        own_sentence=model.own_sentence,
-        causal=model.causal,
-        **window_sizes(checkpoint),
-    )
+    said: dict[str, Any] = {"opening": reading.opening, "landmark": reading.landmark}
+    said |= {"own_sentence": model.own_sentence, "causal": model.causal}
+    width = model.backbone.width
+    manifest = Manifest(folder.name, "", width, **said, **window_sizes(checkpoint))
     tokenizer = ModelFolder(folder, manifest).tokenizer
     manifest = replace(manifest, fingerprint=fingerprint(model, tokenizer, manifest))
     return Encoder(ModelFolder(folder, manifest), TorchEngine(model.to(device)))
