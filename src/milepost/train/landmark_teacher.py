@@ -77,10 +77,14 @@ def _encoder(folder: Path, device: str | torch.device) -> Encoder:
         return load(folder.resolve())  # a bare name would be that of a model that ships
     checkpoint = open_checkpoint(folder)
     model, reading = checkpoint.model, checkpoint.reading
-    said: dict[str, Any] = {"opening": reading.opening, "landmark": reading.landmark}
-    said |= {"own_sentence": model.own_sentence, "causal": model.causal}
-    width = model.backbone.width
-    manifest = Manifest(folder.name, "", width, **said, **window_sizes(checkpoint))
+    said: dict[str, Any] = {
+        "opening": reading.opening,
+        "landmark": reading.landmark,
+        "own_sentence": model.own_sentence,
+        "causal": model.causal,
+        **window_sizes(checkpoint),
+    }
+    manifest = Manifest(folder.name, "", int(model.backbone.width), **said)
     tokenizer = ModelFolder(folder, manifest).tokenizer
     manifest = replace(manifest, fingerprint=fingerprint(model, tokenizer, manifest))
     return Encoder(ModelFolder(folder, manifest), TorchEngine(model.to(device)))
