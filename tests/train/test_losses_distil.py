@@ -122,6 +122,17 @@ def test_listwise_is_its_formula(seed: int) -> None:
     assert value.item() == pytest.approx(sum(wanted) / 3, rel=1e-9)
 
 
+def test_another_right_passage_is_no_rival() -> None:
+    """Known ones are left out of what the own passages have to win against; own ones stay."""
+    scores = torch.tensor([[2.0, 1.0, 0.5, -1.0]]).double()
+    places, teacher = torch.tensor([[0, 1]]), torch.tensor([[1.0, 0.0]])
+    known = torch.tensor([[True, False, True, False]])
+    value = listwise(scores, places, teacher, 0.5, known=known)
+    without = listwise(scores[:, [0, 1, 3]], places, teacher, 0.5)
+    assert value.item() == pytest.approx(without.item())
+    assert value.item() < listwise(scores, places, teacher, 0.5).item()
+
+
 def test_listwise_without_a_teacher_is_info_nce() -> None:
     """Scores of 100 and -100 stand for a mere label: the contrast of the positive with all."""
     random = torch.Generator().manual_seed(1)

@@ -5,7 +5,8 @@ Knows the torch encoder (``model``), sentences, windows and the metric of its ch
 stores, search or servers.
 
 Read in this order: ``data.py`` and ``loading.py`` (texts, questions, pairs as token ids),
-``teacher.py`` (targets of the distillation), ``material.py`` (all that a run draws from),
+``teacher.py``, ``landmark_teacher.py`` and ``lexical_teacher.py`` (targets of the distillation),
+``material.py`` (all that a run draws from),
 ``batches.py`` and ``granularity.py`` (windows as tensors), ``losses/``, ``objectives/`` (the kinds
 of stage), ``tables.py``, ``needs.py``, ``data_settings.py`` and ``config.py`` (the configuration,
 which all but the kinds of stage can be read of without torch), ``schedule.py``,

@@ -97,6 +97,8 @@ class Pair:
         words: the query itself.
         negatives: passages that do not answer it though they look so.
         weights: how surely each of them is none, in [0, 1]; where the row ends, surely.
+        scores: what somebody gave the passage and, behind it, the first of the negatives; the
+            others have none.
     """
 
     ids: NDArray[np.int32]
@@ -104,6 +106,7 @@ class Pair:
     words: str = ""
     negatives: tuple[Text, ...] = ()
     weights: tuple[float, ...] = ()
+    scores: tuple[float, ...] = ()
 
 
 def held_out(document: str, share: float) -> bool:

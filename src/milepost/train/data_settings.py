@@ -22,8 +22,10 @@ class DataSettings:
         pairs: files of queries and passages, or folders of them.
         documents: files of documents with titles, or folders of them.
         negatives: files that ``milepost mine`` wrote.
-        teacher: folder of a sentence-transformers model with mean pooling; None for no teacher.
-        context: what the teacher reads in front of a sentence, see ``MeanTeacher``.
+        teacher: folder of a sentence-transformers model with mean pooling, of a Milepost model or
+            of the checkpoint of a run; None for no teacher.
+        context: what the teacher reads in front of a sentence, see ``MeanTeacher``. Milepost's own
+            models read every sentence in its context, and take nothing but ``alone``.
         allow_nc: use documents whose licence has ``nc`` in it: never for weights that ship.
         hold_out: share of the documents, by a hash of their names, to keep from training.
         longest: tokens that are read of a sentence.

@@ -39,6 +39,8 @@ from milepost.train.data import (
 )
 from milepost.train.made import Source, sources
 
+_HIGHEST = 1e6  # of a score: differences of higher ones, squared, leave float32
+
 Sentence = tuple[int, int]
 """A sentence of the material: number of its text, and of the sentence in it."""
 
@@ -184,8 +186,9 @@ def load_pairs(
 ) -> list[Pair]:
     """Pairs of one file; passages are cut after ``most_tokens``, at a sentence's end.
 
-    A line is ``{"query": "…", "passage": "…"}``, and may have ``licence`` and ``negatives``, a list
-    of passages that do not answer.
+    A line is ``{"query": "…", "passage": "…"}``, and may have ``licence``; ``negatives``, a list of
+    passages that do not answer; and ``scores``, how well a reranker (or whoever) found the passage
+    and each of the negatives to answer: a list of one number more than there are negatives.
 
     Raises:
         UnreadableFile: the file is missing or damaged.
@@ -211,12 +214,35 @@ def load_pairs(
             if not isinstance(others, list) or not all(isinstance(each, str) for each in others):
                 raise line.wrong("'negatives' is no list of strings", 'write ["a passage", …]')
             negatives = tuple(short(line, each) for each in others)
+            scores = _scores(line, 1 + len(others))
         except InputError as error:
             bad.append(error)
             continue
-        found.append(Pair(texts.query(query, counts), text, query, negatives))
+        found.append(Pair(texts.query(query, counts), text, query, negatives, scores=scores))
+        counts["of them with scores"] += bool(scores)
     counts["pairs"] += len(found)
     return found
+
+
+def _scores(line: Line, count: int) -> tuple[float, ...]:
+    """What the line says of its passage and negatives; () where it says nothing."""
+    if "scores" not in line.fields:
+        return ()
+    scores = line.fields["scores"]
+    if not isinstance(scores, list) or not all(
+        isinstance(each, int | float) and not isinstance(each, bool) and abs(each) <= _HIGHEST
+        for each in scores
+    ):
+        raise line.wrong(
+            f"'scores' is no list of numbers of {_HIGHEST:,.0f} at most",
+            "write [2.5, -1] or leave it out",
+        )
+    if len(scores) != count:
+        raise line.wrong(
+            f"{len(scores)} scores for a passage and {count - 1} negatives",
+            f"write {count}: the passage's, then one for each negative in their order",
+        )
+    return tuple(map(float, scores))
 
 
 def load_documents(

@@ -16,7 +16,9 @@ from milepost.engine.tokenizer import Tokenizer
 from milepost.errors import InputError
 from milepost.model.reading import Reading
 from milepost.train.data import Pair, Question, Text
-from milepost.train.data_settings import DataSettings
+from milepost.train.data_settings import Context, DataSettings
+from milepost.train.landmark_teacher import LandmarkTeacher, is_ours
+from milepost.train.lexical_teacher import LexicalTeacher
 from milepost.train.loading import (
     Report,
     Sentence,
@@ -28,7 +30,7 @@ from milepost.train.loading import (
     load_pairs,
     load_task,
 )
-from milepost.train.teacher import MeanTeacher, Targets
+from milepost.train.teacher import MeanTeacher, Targets, Teacher
 
 Progress = Callable[[str, int, int], object]
 """Called with what is being done, how many of it are done, and of how many (0: nobody knows)."""
@@ -48,6 +50,7 @@ class Material:
         documents: titles with their texts, the title itself left out of them.
         opening, landmark: ids of the model's tokens; None where nothing opens a window.
         causal: the model sees only what stands before: windows get no context behind.
+        width: numbers of the model's vectors; None where nobody knows.
         mined: of a question, by its number: sentences that are hard negatives.
         weights: of a question, by its number: how surely a mined sentence is none of its answers,
             in [0, 1]; what is not named is sure.
@@ -62,6 +65,7 @@ class Material:
     opening: int | None = None
     landmark: int = 0
     causal: bool = False
+    width: int | None = None
     mined: Mapping[int, Sequence[Sentence]] = field(default_factory=dict)
     weights: Mapping[int, Mapping[Sentence, float]] = field(default_factory=dict)
     targets: Targets | None = None
@@ -82,6 +86,11 @@ class Material:
         for number, question in enumerate(self.questions):
             found.setdefault(question.text, []).append(number)
         return found
+
+    @cached_property
+    def words(self) -> LexicalTeacher:
+        """What scores the sentences of all documents by words."""
+        return LexicalTeacher(self.texts)
 
     def question_target(self, number: int) -> NDArray[np.float16]:
         """The teacher's vector of a question, ``(d,)``."""
@@ -113,6 +122,7 @@ def load_material(
     reading: Reading,
     *,
     causal: bool = False,
+    width: int | None = None,
     cache: Path | None = None,
     device: str = "cpu",
     progress: Progress = lambda *_: None,
@@ -124,6 +134,7 @@ def load_material(
         tokenizer: the model's; its truncation and padding are switched off.
         reading: names the model's opening and landmark.
         causal: whether the model sees only what stands before.
+        width: numbers of the model's vectors.
         cache: folder that keeps the teacher's vectors.
         device: where the teacher computes.
         progress: see ``Progress``.
@@ -174,16 +185,29 @@ def load_material(
         opening=texts.tokenizer.opening,
         landmark=texts.tokenizer.landmark,
         causal=causal,
+        width=width,
         mined={number: list(found) for number, found in own.items()},
         weights={
             number: {place: weight for place, weight in found.items() if weight < 1}
             for number, found in own.items()
         },
-        targets=Targets(MeanTeacher(data.teacher, data.context, device=device), cache)
+        targets=Targets(_teacher(data.teacher, data.context, device), cache)
         if data.teacher
         else None,
         report=report,
     )
+
+
+def _teacher(folder: Path, context: Context, device: str) -> Teacher:
+    if not is_ours(folder):
+        return MeanTeacher(folder, context, device=device)
+    if context != "alone":
+        raise InputError(
+            f"context is {context!r}, and {folder} is a Milepost model, which reads a sentence in "
+            "the context of its window",
+            "leave context out",
+        )
+    return LandmarkTeacher(folder, device=device)
 
 
 def _with_mined(pair: Pair, mined: Weighed, texts: Sequence[Text]) -> Pair:

@@ -1,10 +1,15 @@
-"""Targets of distillation: what a mean-pooled sentence encoder says of sentences and questions."""
+"""Targets of distillation: what a teacher says of sentences and questions, and one kind of teacher.
+
+The teacher of this module is a mean-pooled sentence encoder; ``landmark_teacher.py`` has Milepost's
+own models, ``lexical_teacher.py`` words, which score and give no vectors.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -23,11 +28,32 @@ from milepost.train.rules import questions_of
 _TITLE, _HEADING, _BEFORE = 32, 32, 64  # tokens in front of a sentence, at most
 
 
+class Teacher(Protocol):
+    """What gives the vectors that are learned from.
+
+    Attributes:
+        fingerprint: what they hang on, but for the text.
+        width: numbers of a vector.
+    """
+
+    fingerprint: str
+    width: int
+
+    def of_questions(self, questions: Sequence[str]) -> NDArray[np.float16]:
+        """``(n, d)`` unit vectors of questions."""
+
+    def of_sentences(self, text: Text) -> NDArray[np.float16]:
+        """``(n, d)`` unit vectors of a text's sentences."""
+
+    def of_passages(self, passages: Sequence[str]) -> NDArray[np.float16]:
+        """``(n, d)`` unit vectors of whole passages."""
+
+
 class MeanTeacher:
-    """A sentence-transformers model with mean pooling, read from its folder.
+    """A sentence-transformers model with mean pooling. Implements ``Teacher``.
 
     Args:
-        folder: as sentence-transformers saves it, or weights with ``tokenizer.json`` alone.
+        folder: as that library saves it, or weights with ``tokenizer.json`` alone.
         context: what stands in front of a sentence. ``alone``: nothing, and the mean goes over all
             tokens, special ones too, as that library counts it. ``title``: the document's title;
             ``neighbours``: the title, the last heading before the sentence and the sentences
@@ -58,6 +84,7 @@ class MeanTeacher:
             )
         checkpoint = open_checkpoint(said.folder)
         self.backbone = checkpoint.model.backbone.to(device).requires_grad_(False)
+        self.width = self.backbone.width
         self.context: Context = context
         self.longest, self.device = longest, torch.device(device)
         self._most = min(said.max_tokens or 512, 512)
@@ -83,6 +110,10 @@ class MeanTeacher:
         """``(n, d)`` unit vectors of questions; each alone, whatever the context."""
         rows = self._ids([self._said.query_prompt + words for words in questions], self.longest)
         return self._vectors([([], row) for row in rows], whole=True)
+
+    def of_passages(self, passages: Sequence[str]) -> NDArray[np.float16]:
+        """``(n, d)`` unit vectors of whole passages, by their first tokens."""
+        return self.of_questions(passages)
 
     def of_sentences(self, text: Text) -> NDArray[np.float16]:
         """``(n, d)`` unit vectors of a text's sentences."""
@@ -123,7 +154,7 @@ class MeanTeacher:
         """Vectors of rows of tokens before and tokens pooled, in batches of alike lengths."""
         lengths = [len(before) + len(own) for before, own in rows]
         order = np.argsort(lengths, kind="stable")
-        result: NDArray[np.float16] = np.zeros((len(rows), self.backbone.width), np.float16)
+        result: NDArray[np.float16] = np.zeros((len(rows), self.width), np.float16)
         at = 0
         while at < len(order):
             # Ascending lengths: the longest of a batch is its last.
@@ -191,7 +222,7 @@ class Targets:
             they stay in memory.
     """
 
-    def __init__(self, teacher: MeanTeacher, folder: Path | None = None) -> None:
+    def __init__(self, teacher: Teacher, folder: Path | None = None) -> None:
         self.teacher, self._folder = teacher, folder
         self._known: dict[str, NDArray[np.float16]] = {}
         self._asked: dict[tuple[str, ...], NDArray[np.float16]] = {}
@@ -208,12 +239,12 @@ class Targets:
         return self._kept([told, text.words], lambda: self.teacher.of_sentences(text))
 
     def of_passages(self, passages: Sequence[str]) -> NDArray[np.float16]:
-        """``(n, d)`` unit vectors of whole passages, by their first tokens.
+        """``(n, d)`` unit vectors of whole passages.
 
         Raises:
             OSError: the disk is full.
         """
-        return self._kept(["passages", *passages], lambda: self.teacher.of_questions(passages))
+        return self._kept(["passages", *passages], lambda: self.teacher.of_passages(passages))
 
     def of_questions(self, questions: tuple[str, ...]) -> NDArray[np.float16]:
         """``(n, d)`` unit vectors of questions that are always asked for together."""

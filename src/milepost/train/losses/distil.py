@@ -71,7 +71,14 @@ def margin_error(scores: Tensor, teacher: Tensor, positive: Tensor, negative: Te
     return mean_of_rows(spread + (middles[0] - middles[1]).square(), rows)
 
 
-def listwise(scores: Tensor, places: Tensor, teacher: Tensor, temperature: float) -> Tensor:
+def listwise(
+    scores: Tensor,
+    places: Tensor,
+    teacher: Tensor,
+    temperature: float,
+    *,
+    known: Tensor | None = None,
+) -> Tensor:
     """Distillation of bge-m3 (arXiv 2402.03216), which LMK (arXiv 2601.21525) trains with.
 
     A question's own passages ``p_0 ... p_(G-1)``, the positive first, with the teacher's scores;
@@ -88,6 +95,8 @@ def listwise(scores: Tensor, places: Tensor, teacher: Tensor, temperature: float
             rows of nothing else are left out of the mean.
         teacher: ``(q, G)``; what stands beside a -1 is not read.
         temperature: divides the scores.
+        known: ``(q, n)`` bool: passages that answer a question too, such as its own a second
+            time; what is none of its own passages there is left out of ``D``. The paper has none.
     """
     scaled = wide(scores) / temperature
     used = places >= 0
@@ -98,7 +107,7 @@ def listwise(scores: Tensor, places: Tensor, teacher: Tensor, temperature: float
     n = scaled.shape[1]
     mine = torch.zeros(len(scaled), n + 1, dtype=torch.bool, device=scaled.device)
     mine = mine.scatter(1, torch.where(used, places, n), True)[:, :n]
-    rest = log_sum(scaled, ~mine)
+    rest = log_sum(scaled, ~mine if known is None else ~(mine | known))
     # For passage i the passages from i on; an unused one counts for itself only, to stay finite.
     group = places.shape[1]
     onward = torch.ones(group, group, dtype=torch.bool, device=scores.device).triu()

@@ -20,18 +20,21 @@ from milepost.errors import InputError
 from milepost.train.batches import Piece, queries_of
 from milepost.train.data import Pair, Text
 from milepost.train.granularity import Granularities, document_vectors, drawn_windows
-from milepost.train.losses import divergence, info_nce, over_prefixes, similarities
+from milepost.train.losses import divergence, over_prefixes, similarities, weighted_contrast
 from milepost.train.material import Material
 from milepost.train.needs import need, need_common, need_least, need_shares
 from milepost.train.objectives.base import (
     Encode,
     backward,
     chunks_of,
+    effective_of,
     marked,
     sizes_of,
     spread_of,
     thinned,
 )
+from milepost.train.objectives.candidates import candidates
+from milepost.train.objectives.given_scores import Distillation, need_distillation, need_scores
 from milepost.train.objectives.passages import Passages
 
 
@@ -42,12 +45,18 @@ class DocumentsStage:
     Attributes:
         documents: texts of a step, each with its query; all are candidates for all queries.
         tokens: that are read of a text, from its beginning.
+        negatives: hard ones of each query's pair, where it has some: more texts of the step; for
+            their own query they count by their weights.
         passages: share of pairs' passages among the texts, the rest being documents with titles;
             it counts only where the material has both.
         window: tokens of a window, landmarks included; a longer text is read in several, without
             halo, and all their landmarks count.
         granularities: tokens from landmark to landmark, or ``sentences``; drawn for each text.
         distil: weight of the divergence from the teacher's ranking of the texts.
+        scores: weight of the distillation from the scores of the lines, for what of a query's
+            negatives was drawn; queries without scores have no part in it.
+        scores_by: which one, see ``Distillation``; LMK itself is trained by ``listwise``.
+        scores_temperature: divides the scores of the lines.
         chunk: windows, and queries, in memory at a time (gradient cache); 0: all.
         temperature: divides cosines.
         question_dropout: chance of each token of a query to be left out; two stay.
@@ -56,10 +65,14 @@ class DocumentsStage:
 
     documents: int = 16
     tokens: int = 512
+    negatives: int = 0
     passages: float = 0.5
     window: int = 256
     granularities: tuple[int | str, ...] = (32, 64, 128, 256)
     distil: float = 0.0
+    scores: float = 0.0
+    scores_by: Distillation = "listwise"
+    scores_temperature: float = 1.0
     chunk: int = 0
     temperature: float = 0.05
     question_dropout: float = 0.0
@@ -74,8 +87,9 @@ class DocumentsStage:
         need(self.documents >= 2, f"documents is {self.documents}", "at least 2, to tell apart")
         need_least(16, tokens=self.tokens, window=self.window)
         need(0 <= self.passages <= 1, f"passages is {self.passages:g}", "a share: 0 to 1")
-        need_least(0, distil=self.distil, chunk=self.chunk)
+        need_least(0, distil=self.distil, chunk=self.chunk, negatives=self.negatives)
         need_common(self.temperature, self.dimensions)
+        need_distillation(self.scores, self.scores_by, self.scores_temperature, self.negatives)
         need_shares(question_dropout=self.question_dropout)
         self.drawn()
 
@@ -95,7 +109,8 @@ class Documents:
     """Steps of the objective for documents.
 
     Raises:
-        InputError: the material has neither titles nor pairs, or no teacher where one is needed.
+        InputError: the material has neither titles nor pairs, or no teacher or scores where they
+            are needed.
     """
 
     def __init__(self, stage: DocumentsStage, material: Material) -> None:
@@ -110,6 +125,7 @@ class Documents:
             "distil needs a teacher",
             "name one ([data] teacher = …) or set it to 0",
         )
+        need_scores(material.pairs, stage.scores)
         self.stage, self.material = stage, material
         self._passages = Passages([pair for pool in self._pools for pair in pool])
 
@@ -133,7 +149,8 @@ class Documents:
         """See ``Objective``."""
         stage, material = self.stage, self.material
         chosen = self.draw(random)
-        texts = [_begin(pair.text, stage.tokens) for pair in chosen]
+        drawn = candidates(chosen, stage.negatives, self._passages, random)
+        texts = [_begin(text, stage.tokens) for text in drawn.texts]
         granularities = stage.drawn().draw(random, len(texts))
         ids = [thinned(pair.ids, stage.question_dropout, random) for pair in chosen]
         pieces = [piece for n, text in enumerate(texts) for piece in self._pieces(n, text)]
@@ -144,35 +161,42 @@ class Documents:
         ]
         owners = np.concatenate([batch.owners for batch in windows])
         queries = [queries_of(chunk, opening, landmark) for chunk in chunks_of(ids, stage.chunk)]
-        numbers = [self._passages.number(pair.text) for pair in chosen]
-        same = np.array(
-            [[n in self._passages.right(pair) for n in numbers] for pair in chosen], bool
-        )
         teacher = self._teacher(chosen, texts) if stage.distil else None
         told: dict[str, float] = {}
 
-        def contrast(asking: Tensor, found: Tensor) -> Tensor:
-            return info_nce(asking, found, stage.temperature, positive=marked(same, found))
+        def contrast(scores: Tensor) -> Tensor:
+            right, weights = marked(drawn.right, scores), drawn.trusted.to(scores.device)
+            return weighted_contrast(scores, right, ~right, weights, stage.temperature)
+
+        def scored(asking: Tensor, landmarks: Tensor) -> Tensor:
+            return similarities(asking, document_vectors(landmarks, owners)[1])
 
         def of_vectors(asking: Tensor, landmarks: Tensor) -> Tensor:
-            return contrast(asking, document_vectors(landmarks, owners)[1])
+            return contrast(scored(asking, landmarks))
 
         def loss(asking: Tensor, landmarks: Tensor) -> Tensor:
             told["spread"] = spread_of(landmarks)
             sizes = sizes_of(stage.dimensions, landmarks)
             value = over_prefixes(of_vectors, (asking, landmarks), sizes)
             told["contrast"] = value.item()
-            if teacher is None:
+            if teacher is None and not stage.scores:
                 return value
-            scores = similarities(asking, document_vectors(landmarks, owners)[1])
-            used, heat = torch.ones_like(scores, dtype=torch.bool), stage.temperature
-            apart = divergence(scores, teacher.to(scores.device), used, heat, heat)
-            told["rank"] = apart.item()
-            return value + stage.distil * apart
+            scores, heat = scored(asking, landmarks), stage.temperature
+            if teacher is not None:
+                used = torch.ones_like(scores, dtype=torch.bool)
+                apart = divergence(scores, teacher.to(scores.device), used, heat, heat)
+                told["rank"] = apart.item()
+                value = value + stage.distil * apart
+            if stage.scores:
+                right, by = marked(drawn.right, scores), stage.scores_by
+                apart = drawn.given.distance(by, scores, right, heat, stage.scores_temperature)
+                told["scores"] = apart.item()
+                value = value + stage.scores * apart
+            return value
 
         value = backward(encode, (queries, windows), loss).item()
-        nothing = torch.zeros(len(chosen), 1)
-        level = contrast(nothing, nothing).item()
+        level = contrast(torch.zeros(drawn.right.shape)).item()
+        told |= effective_of(drawn.trusted, ~drawn.right)
         return {"loss": value, "floor": value - told["contrast"] + level, **told}
 
     def _pieces(self, number: int, text: Text) -> list[Piece]:

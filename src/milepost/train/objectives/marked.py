@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from random import Random
+from typing import get_args
 
 import numpy as np
 import torch
@@ -52,6 +53,7 @@ from milepost.train.objectives.base import (
     thinned,
     weigh_mined,
 )
+from milepost.train.objectives.passages import Nearness
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,9 @@ class MarkedStage:
         form: where that weight stands, see ``losses.position_aware``.
         distil: weight of the distance to the teacher's vectors of the sentences.
         distil_questions: of the questions' vectors, as a share of ``distil``.
-        rank: weight of the divergence from the teacher's ranking of the candidates.
+        rank: weight of the divergence from a ranking of the candidates.
+        rank_by: whose: the ``teacher``'s, by the cosines of its vectors, of whatever width; or that
+            of ``words``, see ``LexicalTeacher``, for which no teacher is named.
         selected: chance that a sentence which answers was marked; sentences that the teacher
             finds likely count as negatives by what is left (``losses.posterior_weights``). 1: all
             negatives are sure. Mined sentences have weights of their own, which go first.
@@ -95,6 +99,7 @@ class MarkedStage:
     distil: float = 0.7
     distil_questions: float = 0.5
     rank: float = 0.0
+    rank_by: Nearness = "teacher"
     selected: float = 1.0
     halo_dropout: float = 0.0
     question_dropout: float = 0.0
@@ -115,6 +120,9 @@ class MarkedStage:
             f"there is no form {self.form!r}",
             f"{nearest(self.form, FORMS)}forms: {', '.join(FORMS)}",
         )
+        known = get_args(Nearness)
+        hint = f"{nearest(self.rank_by, known)}known: {', '.join(known)}"
+        need(self.rank_by in known, f"there is no ranking by {self.rank_by!r}", hint)
         need(0 < self.selected <= 1, f"selected is {self.selected:g}", "above 0, at most 1")
         need_least(0, hard=self.hard, alpha=self.alpha or 0, distil=self.distil)
         need_least(0, distil_questions=self.distil_questions, rank=self.rank)
@@ -125,17 +133,26 @@ class Marked:
     """Steps of stage III.
 
     Raises:
-        InputError: the material has no such task, or no teacher where one is needed.
+        InputError: the material has no such task, no teacher where one is needed, or one whose
+            vectors cannot be matched.
     """
 
     def __init__(self, stage: MarkedStage, material: Material) -> None:
         known = material.by_task
         need_tasks(known, (*stage.tasks, *stage.open_tasks))
+        by_vectors = stage.rank and stage.rank_by == "teacher"
         need(
-            material.targets is not None or (not stage.distil and not stage.rank),
+            material.targets is not None or not (stage.distil or by_vectors),
             "distil and rank need a teacher",
-            "name one ([data] teacher = …) or set both to 0",
+            "name one ([data] teacher = …) or set both to 0; rank_by = 'words' needs none",
         )
+        if material.targets is not None and material.width is not None:
+            theirs = material.targets.teacher.width
+            need(
+                not stage.distil or theirs == material.width,
+                f"distil draws vectors of {material.width} numbers to a teacher's of {theirs}",
+                "set it to 0 and learn the teacher's scores by rank, or name another teacher",
+            )
         need(
             material.targets is not None or stage.selected == 1,
             "selected needs a teacher",
@@ -213,10 +230,11 @@ class Marked:
             parts["question_distance"] = away_from(queries, teacher.questions)
             away = parts["distance"] + stage.distil_questions * parts["question_distance"]
             loss = loss + stage.distil * away
-        if teacher and stage.rank:
-            used = marked(positive | negative, landmarks)
+        if stage.rank:
+            wanted = self._ranking(asked, batch, teacher).to(landmarks.device)
+            used = _ranked(wanted, marked(positive | negative, landmarks))
             scores, heat = similarities(queries, landmarks), stage.temperature
-            parts["rank"] = divergence(scores, teacher.scores, used, heat, heat)
+            parts["rank"] = divergence(scores, wanted, used, heat, heat)
             loss = loss + stage.rank * parts["rank"]
         loss.backward()
         with torch.no_grad():
@@ -257,7 +275,8 @@ class Marked:
         """What the teacher says of the landmarks and questions of a step."""
         material, stage = self.material, self.stage
         targets = material.targets
-        if targets is None or not (stage.distil or stage.rank or stage.selected < 1):
+        by_vectors = stage.rank and stage.rank_by == "teacher"
+        if targets is None or not (stage.distil or by_vectors or stage.selected < 1):
             return None
         rows = [targets.of_text(material.texts[t])[n] for t, n in batch.owners.tolist()]
         questions = [material.question_target(number) for number in asked]
@@ -267,6 +286,15 @@ class Marked:
                 for each in (rows, questions)
             )
         )
+
+    def _ranking(self, asked: Sequence[int], batch: Batch, teacher: _Taught | None) -> Tensor:
+        """Scores of the landmarks of a step for each question, ``(q, n)``, as cosines are."""
+        if self.stage.rank_by == "teacher":
+            assert teacher is not None
+            return teacher.scores
+        words, questions = self.material.words, self.material.questions
+        rows = [words.scores(questions[number].words, batch.owners) for number in asked]
+        return torch.from_numpy(np.stack(rows))
 
     def _weights(
         self,
@@ -299,3 +327,10 @@ class _Taught:
     @property
     def scores(self) -> Tensor:
         return similarities(self.questions, self.sentences)
+
+
+def _ranked(scores: Tensor, used: Tensor) -> Tensor:
+    """The used columns ``(q, n)`` of the rows in which a teacher puts something above the rest."""
+    highest = scores.masked_fill(~used, float("-inf")).amax(dim=1, keepdim=True)
+    lowest = scores.masked_fill(~used, float("inf")).amin(dim=1, keepdim=True)
+    return used & (highest > lowest)

@@ -32,6 +32,8 @@ from milepost.train.objectives.base import (
     spread_of,
     thinned,
 )
+from milepost.train.objectives.candidates import candidates
+from milepost.train.objectives.given_scores import Distillation, need_distillation, need_scores
 from milepost.train.objectives.passages import Passages, need_pairs
 
 Unit = Literal["passage", "sentences", "both"]
@@ -48,6 +50,11 @@ class PairsStage:
         landmarks: ``passage``: one landmark closes the whole passage, as in the paper;
             ``sentences``: one closes each sentence, and both their mean and one of them have to
             win; ``both``: one or the other, drawn for each passage.
+        scores: weight of the distillation from the scores of the lines, for what of a query's
+            negatives was drawn; lines without scores have no part in it.
+        scores_by: which one, see ``Distillation``. The student's score of a passage is the cosine
+            of the mean of its landmarks, over ``temperature``.
+        scores_temperature: divides the scores of the lines.
         chunk: texts in memory at a time (gradient cache: time for memory); 0: all.
         temperature: divides cosines.
         question_dropout: chance of each token of a query to be left out; two stay.
@@ -57,6 +64,9 @@ class PairsStage:
     pairs: int = 24
     negatives: int = 4
     landmarks: Unit = "sentences"
+    scores: float = 0.0
+    scores_by: Distillation = "kl"
+    scores_temperature: float = 1.0
     chunk: int = 0
     temperature: float = 0.05
     question_dropout: float = 0.0
@@ -71,6 +81,7 @@ class PairsStage:
         need(self.pairs >= 2, f"pairs is {self.pairs}", "at least 2: they are each other's rivals")
         need_least(0, negatives=self.negatives, chunk=self.chunk)
         need_common(self.temperature, self.dimensions)
+        need_distillation(self.scores, self.scores_by, self.scores_temperature, self.negatives)
         need_shares(question_dropout=self.question_dropout)
         units = get_args(Unit)
         hint = f"{nearest(self.landmarks, units)}units: {', '.join(units)}"
@@ -81,11 +92,12 @@ class Pairs:
     """Steps of stage I.
 
     Raises:
-        InputError: the material has no pairs.
+        InputError: the material has no pairs, or none with scores where they are learned.
     """
 
     def __init__(self, stage: PairsStage, material: Material) -> None:
         need_pairs(material.pairs)
+        need_scores(material.pairs, stage.scores)
         self.stage, self.material = stage, material
         self._passages = Passages(material.pairs)
 
@@ -93,29 +105,17 @@ class Pairs:
         """See ``Objective``."""
         stage, material = self.stage, self.material
         chosen = random.sample(material.pairs, min(stage.pairs, len(material.pairs)))
-        texts = [pair.text for pair in chosen]
-        doubts: list[tuple[int, int, float]] = []
-        for row, pair in enumerate(chosen):
-            sure = (1.0,) * (len(pair.negatives) - len(pair.weights))
-            held = list(zip(pair.negatives, (*pair.weights, *sure), strict=True))
-            room = min(stage.negatives, len(held))
-            for text, weight in random.sample(held, room) if room else []:
-                doubts.append((row, len(texts), weight))
-                texts.append(text)
+        drawn = candidates(chosen, stage.negatives, self._passages, random)
+        texts, same, trusted = drawn.texts, drawn.right, drawn.trusted
         whole = [
             stage.landmarks == "passage" or (stage.landmarks == "both" and random.random() < 0.5)
             for _ in texts
         ]
         ids = [thinned(pair.ids, stage.question_dropout, random) for pair in chosen]
-        kinds = [self._passages.number(text) for text in texts]
-        same = np.array([[k in self._passages.right(pair) for k in kinds] for pair in chosen], bool)
         rows = [
             (n, _units(text, one)) for n, (text, one) in enumerate(zip(texts, whole, strict=True))
         ]
         owner = torch.tensor([n for n, row in rows for _ in row])
-        trusted = torch.ones(same.shape)
-        for row, column, weight in doubts:
-            trusted[row, column] = weight
         opening, landmark = material.opening, material.landmark
         passages = [
             assemble(
@@ -146,7 +146,19 @@ class Pairs:
         def loss(asking: Tensor, landmarks: Tensor) -> Tensor:
             told["spread"] = spread_of(landmarks)
             sizes = sizes_of(stage.dimensions, landmarks)
-            return over_prefixes(of_vectors, (asking, landmarks), sizes)
+            value = over_prefixes(of_vectors, (asking, landmarks), sizes)
+            if not stage.scores:
+                return value
+            found = means_of(landmarks, owner.to(landmarks.device), len(texts))
+            apart = drawn.given.distance(
+                stage.scores_by,
+                similarities(asking, found),
+                marked(same, landmarks),
+                stage.temperature,
+                stage.scores_temperature,
+            )
+            told["scores"] = apart.item()
+            return value + stage.scores * apart
 
         value = backward(encode, (queries, passages), loss)
         right = torch.from_numpy(same)
@@ -154,8 +166,9 @@ class Pairs:
         if not all(whole):
             even = torch.zeros(len(chosen), len(owner))
             level = level + contrast(even, right[:, owner], trusted[:, owner])
+        floor = level.item() + stage.scores * told.get("scores", 0.0)
         told |= effective_of(trusted, ~same)
-        return {"loss": value.item(), "floor": level.item(), **told}
+        return {"loss": value.item(), "floor": floor, **told}
 
 
 def _units(text: Text, whole: bool) -> list[np.ndarray]:
