@@ -6,7 +6,9 @@ Fitted on training questions of documents the encoder has not seen (``held_out``
 multilingual training questions (languages the model does not know); looked at on development
 questions. The objective is the metric itself: evidence found is measured on a grid of (gate,
 reach) for every question, and the grid is interpolated, so that gradients reach the weights of the
-signals. ``--write`` puts the numbers into the manifest. Needs torch.
+signals. ``--write`` puts the numbers into the manifest and leaves the others there as they are;
+``fit_ranking.py`` must then be run anew, for its trees and chances were learned for the numbers
+before. Needs torch.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import numpy as np
 import torch
 
 import milepost
+from learned import keep
 from milepost.evaluate.metrics import evidence_found
 from milepost.evaluate.tasks.reading import objects
 from milepost.search import question_terms
@@ -247,10 +250,8 @@ def main() -> None:
         cells = " | ".join(f"{task[:6]} {100 * np.mean(v):.1f}" for task, v in found.items())
         print(f"{'dev, ' + name:<26} {cells}")
     if options.write:
-        path = options.model / "milepost.json"
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-        manifest["fusion"] = fields
-        path.write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        keep(options.model, fields)
+        print("now fit_ranking.py: its trees and chances were learned for the numbers before")
 
 
 if __name__ == "__main__":

@@ -17,11 +17,11 @@ import json
 from datetime import date
 from pathlib import Path
 
-import lightgbm
 import numpy as np
 from scipy.optimize import minimize
 
 import milepost
+from learned import keep
 from milepost.search.features import FEATURES
 from milepost.search.fusion import Fusion
 from milepost.search.passages import grown, worth
@@ -34,6 +34,8 @@ TWINS = 0.5
 """What a question put to a twin counts: its landmarks are not those that ship."""
 STEADY = Fusion().steady
 BUDGETS = (800, 1600, 3200)
+ZERO = float(np.float32(1e-35))
+"""What LightGBM takes for 0, and so for more than a threshold of the same size below 0."""
 
 
 def fit(train: list[tuple[Case, float]], threads: int, rounds: int, seed: int) -> Trees:
@@ -41,6 +43,8 @@ def fit(train: list[tuple[Case, float]], threads: int, rounds: int, seed: int) -
 
     Within these, a question counts by the number beside it.
     """
+    import lightgbm  # only here: what becomes of its trees is tested without it
+
     sizes: dict[tuple[str, str], float] = {}
     for case, share in train:
         key = case.task, case.setting
@@ -122,7 +126,7 @@ def arrays_of(dumped: dict) -> Trees:
         feature.append(-1 if leaf else node["split_feature"])
         # float32 columns are compared with float32: rounding down keeps "at most".
         bound = np.float32(0.0 if leaf else node["threshold"])
-        if not leaf and float(bound) > node["threshold"]:
+        if not leaf and (float(bound) > node["threshold"] or float(bound) == -ZERO):
             bound = np.nextafter(bound, np.float32(-np.inf))
         threshold.append(float(bound))
         value.append(node["leaf_value"] if leaf else 0.0)
@@ -337,7 +341,6 @@ def main() -> None:
     numbers = calibrate(*chances(dev, scores, drop))
     print("chance", numbers)
     learned = {"steady": STEADY, "chance": numbers, "shortness": shortness, "drop": drop}
-    fields = {**model.manifest.fusion, **learned}
     print(json.dumps(learned))
     if options.report:
         sizes = {"train": len(train), "twins": len(twins), "dev": len(dev)}
@@ -348,10 +351,7 @@ def main() -> None:
         options.report.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     if options.write:
         trees.write(options.model)
-        path = options.model / "milepost.json"
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-        manifest["fusion"] = fields
-        path.write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        keep(options.model, learned)
 
 
 if __name__ == "__main__":

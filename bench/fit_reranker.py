@@ -20,6 +20,7 @@ import numpy as np
 
 import milepost
 from fit_ranking import BUDGETS, calibrate, chances, first_overlap, judge, scores_of, show
+from learned import keep
 from milepost.reranker import Reranker
 from milepost.search.features import FEATURES
 from milepost.search.fusion import Fusion, Reranking
@@ -106,10 +107,7 @@ def main() -> None:
         report |= {"budgets": BUDGETS, "learned": learned, "table": table, "overlap": overlap}
         options.report.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     if options.write:
-        path = options.model / "milepost.json"
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-        manifest["fusion"]["rerank"] = learned
-        path.write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        keep(options.model, {"rerank": learned})
 
 
 if __name__ == "__main__":

@@ -3,8 +3,9 @@
     python docs/make_ranking.py
 
 Reads ``ranking.json`` and ``ranking-light.json`` (``bench/fit_ranking.py --report``),
-``reranker.json`` (``bench/fit_reranker.py --report``) and ``reliability.json``
-(``bench/reliability.py``) under ``bench/results``. Needs the extra ``eval``.
+``reranker.json`` (``bench/fit_reranker.py --report``), ``reliability.json`` and, where they are,
+``reliability-light.json`` and ``reliability-budget.json`` (``bench/reliability.py``) under
+``bench/results``. Needs the extra ``eval``.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from milepost.evaluate.experiments.plot import plot
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
+DEFAULT = "landmark-minilm"
+"""The model that is asked where none is named."""
 
 HEAD = """\
 # The ranking: what the close look gives, and what a score means
@@ -31,41 +34,119 @@ CHANCE = """\
 ## What a score means
 
 `Passage.score` is the chance that the passage holds evidence. Below is how often passages of each
-chance did, on {split} questions, {date}: {passages:,} passages, the five best of every question,
-each question asked of its document, of a collection that holds it and of a document that does not
+chance did: {model}, {split} questions, {made}; {passages:,} passages, the five best of every
+question, each asked of its document, of a collection that holds it and of a document that does not
 answer it. Three numbers were fitted for this on development questions, none on these.
 
-    python bench/reliability.py --split {split} --out bench/results/reliability.json
+    {command}
 
 ![chance said and chance found](results/reliability.svg)
 
+{errors}
+"Nothing found" is therefore a matter of a limit of one's own: at what chance to stop reading
+(`milepost search --least`, `least=` in Python).
+"""
+
+ERRORS = """\
 Expected calibration error (the mean distance between the two, over passages): {error:.3f}; by
-task {tasks}; by setting {settings}.
+task {tasks}; by setting {settings}.{means}
 
 Asked of a document that answers it, a question's best passage says {answered:.0%} in the median; of
 one that does not, {elsewhere:.0%}. A pair of the two is told apart by their scores in {apart:.0%}
-of cases. "Nothing found" is therefore a matter of a limit of one's own: at what chance to stop
-reading.
+of cases.
 """
 
+LIMITS = """\
+Of the questions asked of a document that does not answer them, a **false alarm** is one for which
+anything at all is shown (beside it, how many passages a question). Whether that document happens to
+answer all the same, as one privacy policy may another's questions, was not looked at. Of those
+asked of a document, or of a collection, that does answer, a **miss** is one for which nothing that
+is shown holds evidence. At 0% everything is shown.
+"""
 
-def page(fitted: dict[str, dict[str, Any]], again: dict[str, Any], said: dict[str, Any]) -> str:
+SOMETHING_ELSE = {
+    "reliability-light.json": "The light model",
+    "reliability-budget.json": "With a budget",
+}
+"""What the chances were measured for besides, each in its own file, if somebody has."""
+
+
+def page(
+    fitted: dict[str, dict[str, Any]],
+    again: dict[str, Any],
+    said: dict[str, dict[str, Any]],
+) -> str:
     """The whole page."""
     parts = [HEAD]
     for name, report in fitted.items():
         parts.append("\n".join(gains(name, report)))
     parts.append("\n".join(reranked(again)))
+    first = said["reliability.json"]
     parts.append(
         CHANCE.format(
-            **{key: said[key] for key in ("split", "date", "passages", "error")},
-            tasks=", ".join(f"{task} {value:.3f}" for task, value in said["tasks"].items()),
-            settings=", ".join(f"{name} {value:.3f}" for name, value in said["settings"].items()),
-            answered=said["median best chance"]["answered"],
-            elsewhere=said["median best chance"]["elsewhere"],
-            apart=said["told apart"],
+            **{key: first[key] for key in ("model", "split", "passages")},
+            made=made_at(first),
+            command=command("reliability.json", first),
+            errors=errors(first),
         )
     )
+    if "limits" in first:  # files of before 2026-11-21 have none
+        parts += [LIMITS, "\n".join(limits(first))]
+    for name, title in SOMETHING_ELSE.items():
+        if name in said:
+            parts += [f"### {title}\n", besides(name, said[name]), "\n".join(limits(said[name]))]
     return "\n".join(parts)
+
+
+def made_at(said: dict[str, Any]) -> str:
+    """Day and, where it was kept, commit of a measurement."""
+    return said["date"] + (f", commit `{said['commit']}`" if said.get("commit") else "")
+
+
+def command(name: str, said: dict[str, Any]) -> str:
+    """What measures such a file anew."""
+    model = f" --model {said['model']}" if said["model"] != DEFAULT else ""
+    budget = f" --budget {said['budget']}" if said.get("budget") else ""
+    split = f" --split {said['split']}"
+    return f"python bench/reliability.py{split}{model}{budget} --out bench/results/{name}"
+
+
+def errors(said: dict[str, Any]) -> str:
+    """How far said and true are from each other, and how well two kinds of documents."""
+    means = "; ".join(
+        f"{name} {each['said']:.1%} and {each['true']:.1%}"
+        for name, each in said.get("means", {}).items()
+    )
+    return ERRORS.format(
+        error=said["error"],
+        tasks=", ".join(f"{task} {value:.3f}" for task, value in said["tasks"].items()),
+        settings=", ".join(f"{name} {value:.3f}" for name, value in said["settings"].items()),
+        means=means and f" Mean of what was said and of what was true: {means}.",
+        answered=said["median best chance"]["answered"],
+        elsewhere=said["median best chance"]["elsewhere"],
+        apart=said["told apart"],
+    )
+
+
+def besides(name: str, said: dict[str, Any]) -> str:
+    """One more measurement in a paragraph."""
+    asked = f"with a budget of {said['budget']}" if said.get("budget") else "the five best"
+    return (
+        f"{said['model']}, {said['split']} questions, {made_at(said)}; {said['passages']:,} "
+        f"passages, {asked}: `{command(name, said)}`.\n\n{errors(said)}"
+    )
+
+
+def limits(said: dict[str, Any]) -> Iterator[str]:
+    """What each least chance costs and saves, one row a limit."""
+    yield "| least chance | false alarms | passages | misses, document | misses, collection |"
+    yield "|---|---|---|---|---|"
+    for row in said["limits"]:
+        yield (
+            f"| {row['least']:.0%} | {row['false alarms']:.1%} | {row['passages']:.2f} | "
+            f"{row['misses']['document']:.1%} | {row['misses']['collection']:.1%} |"
+        )
+    yield ""
 
 
 def gains(name: str, report: dict[str, Any]) -> Iterator[str]:
@@ -155,8 +236,11 @@ def picture(said: dict[str, Any]) -> str:
     return plot(Outcome((), (), "", (panel,), "reliability", question))
 
 
-def measured() -> tuple[dict[str, dict[str, Any]], dict[str, Any], dict[str, Any]]:
-    """What the benches left: each model's gains by its name, the reranker's, how chances hold."""
+def measured() -> tuple[dict[str, dict[str, Any]], dict[str, Any], dict[str, dict[str, Any]]]:
+    """What the benches left: each model's gains by its name, the reranker's, how chances hold.
+
+    The last is by file; of those in ``SOMETHING_ELSE`` there are as many as somebody measured.
+    """
 
     def read(name: str) -> dict[str, Any]:
         held: dict[str, Any] = json.loads((RESULTS / name).read_text(encoding="utf-8"))
@@ -164,7 +248,9 @@ def measured() -> tuple[dict[str, dict[str, Any]], dict[str, Any], dict[str, Any
 
     fitted = [read("ranking.json"), read("ranking-light.json")]
     gained = {report["model"]: report for report in fitted}
-    return gained, read("reranker.json"), read("reliability.json")
+    besides = [name for name in SOMETHING_ELSE if (RESULTS / name).is_file()]
+    said = {name: read(name) for name in ("reliability.json", *besides)}
+    return gained, read("reranker.json"), said
 
 
 def main() -> None:
@@ -172,7 +258,9 @@ def main() -> None:
     fitted, again, said = measured()
     text = page(fitted, again, said)
     (ROOT / "docs" / "results-ranking.md").write_text(text, encoding="utf-8")
-    (ROOT / "docs" / "results" / "reliability.svg").write_text(picture(said), encoding="utf-8")
+    (ROOT / "docs" / "results" / "reliability.svg").write_text(
+        picture(said["reliability.json"]), encoding="utf-8"
+    )
     print(text)
 
 

@@ -237,6 +237,21 @@ def test_passages_are_slices_within_the_budget(
         assert sum(count(passage.text) for passage in passages) <= int(str(budget).rstrip("ct"))
 
 
+def test_nothing_found_can_be_asked_for(notes: Path) -> None:
+    """With a least chance the weaker passages are left out, up to all; the best chance is told."""
+    index = fake_index()
+    index.add(notes)
+    question = "Which tugs pull large ships to the quay?"
+    whole = index.search(question)
+    least = (whole[0].score + whole[-1].score) / 2
+    assert 0 < len(index.search(question, least=least)) < len(whole)
+    assert index.search(question, least=least) == [p for p in whole if p.score >= least]
+    assert index.search(question, least=1.0) == []
+    assert index.answer(question, least=1.0).best == whole[0].score
+    with pytest.raises(InputError, match="least = 20 is no chance"):
+        index.search(question, least=20)
+
+
 @pytest.mark.parametrize(("k", "budget"), [(0, None), (-3, None), (5, "0c"), (5, "12 pages")])
 def test_bad_limits(k: int, budget: str | None) -> None:
     """No passages, or no amount of text, is an error of the question's maker."""

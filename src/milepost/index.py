@@ -257,6 +257,7 @@ class Index:
         documents: Name | Iterable[Name] | None = None,
         *,
         rerank: bool = True,
+        least: float = 0.0,
     ) -> list[Passage]:
         """Passages that answer the question, best first.
 
@@ -269,12 +270,16 @@ class Index:
             rerank: read the best places again, the question in mind, where the model has a
                 reranker and the question is no longer than a sentence may be: better, and a
                 fraction of a second slower.
+            least: a chance, 0–1: passages whose ``score`` is under it are left out and nothing
+                takes their place, so that "nothing found" can be an answer.
 
         Raises:
             BadQuestion: the question is empty or has neither letter nor digit.
-            InputError: one of the documents is not in the index; with the nearest that is.
+            InputError: one of the documents is not in the index, with the nearest that is; or
+                ``k`` is less than 1, ``budget`` no amount of text, ``least`` no chance.
         """
-        return list(self.answer(question, k, budget, documents, rerank=rerank).passages)
+        answer = self.answer(question, k, budget, documents, rerank=rerank, least=least)
+        return list(answer.passages)
 
     def answer(
         self,
@@ -284,6 +289,7 @@ class Index:
         documents: Name | Iterable[Name] | None = None,
         *,
         rerank: bool = True,
+        least: float = 0.0,
     ) -> Answer:
         """``search`` with its reasons: signals, weights and parts of every score."""
         names = None if documents is None else self._names(documents)
@@ -303,6 +309,7 @@ class Index:
             budget=budget,
             tokens=self.model.count_tokens,
             names=names,
+            least=least,
         )
 
     def _names(self, names: Name | Iterable[Name]) -> list[str]:

@@ -223,6 +223,42 @@ def test_k_and_budget_bound_the_answer(cli, model, db):
     assert sum(len(passage["text"]) for passage in passages) <= 60
 
 
+@pytest.mark.parametrize("limit", [[], ["--budget", "200c"]])
+def test_least_leaves_out_what_is_less_likely(cli, model, db, limit):
+    """With --least the JSON holds those passages of the same answer that reach it, unchanged."""
+    asked = "search", "Where do tugs pull ships?", "--db", db, "--json", *limit, *model
+    whole = found(cli(*asked))
+    least = whole[0]["score"]
+    result = cli(*asked, "--least", least)
+    assert result.exit_code == 0
+    assert found(result) == [passage for passage in whole if passage["score"] >= least]
+    assert len(found(result)) < len(whole)
+
+
+def test_nothing_likely_enough_is_nothing_found(cli, model, db):
+    """Where no passage reaches --least: exit code 1, and one line with the best chance."""
+    asked = "search", "Where do tugs pull ships?", "--db", db, *model
+    best = found(cli(*asked, "--json"))[0]["score"]
+    result = cli(*asked, "--least", "1")
+    assert (result.exit_code, result.stdout) == (1, "")
+    said = re.fullmatch(
+        r"milepost: nothing found at 100% or more; the best passage has ([\d.]+)%\n", result.stderr
+    )
+    assert 0 <= 100 * best - float(said[1]) < 0.1 + 1e-9
+    record = cli(*asked, "--least", "1", "--json")
+    assert (record.exit_code, found(record)) == (1, [])
+    assert cli(*asked, "--least", "1", "-q").stderr == ""
+
+
+@pytest.mark.parametrize("least", ["20", "-0.1", "nan", "some"])
+def test_least_takes_a_chance(cli, model, db, least):
+    """A percentage or a word is an error of one line, and says what is taken."""
+    result = cli("search", "tugs", "--db", db, "--least", least, *model)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.count("\n") == 1
+    assert "least" in result.stderr
+
+
 def test_nothing_to_search_is_nothing_found(cli, model, tmp_path):
     """A folder without files gives exit code 1 and says so."""
     (tmp_path / "bare").mkdir()

@@ -119,6 +119,7 @@ def test_an_empty_store() -> None:
     answer = search(empty_store(), unit(1), ["word"])
     assert answer.passages == ()
     assert answer.notes == ("there is no text to search",)
+    assert answer.best == 0.0
     assert search(filled(), unit(1), ["word"], names=[]).passages == ()
 
 
@@ -138,6 +139,32 @@ def test_no_passages_cannot_be_asked_for(k: int) -> None:
     """Less than one passage is an error, not everything."""
     with pytest.raises(InputError, match="1 or more"):
         asked(filled(), ["word"], k=k)
+
+
+@pytest.mark.parametrize("k", [2, 5, None])
+@pytest.mark.parametrize("budget", [None, 100, "700c", "60t"])
+def test_a_least_chance_leaves_out_what_is_under_it(
+    k: int | None, budget: str | int | None
+) -> None:
+    """The answer is the one without it, filtered; a passage of just that chance stays."""
+    store = filled(3, 8)
+    options = {"k": k, "budget": budget, "tokens": words}
+    whole = search(store, unit(1), ["p1x1", "common"], **options)
+    chances = sorted({passage.score for passage in whole.passages})
+    assert whole.best == chances[-1]
+    for least in (0.0, *chances, (chances[0] + chances[-1]) / 2, 1.0):
+        answer = search(store, unit(1), ["p1x1", "common"], **options, least=least)
+        assert answer.passages == tuple(p for p in whole.passages if p.score >= least)
+        assert answer.heat.keys() == {passage.document for passage in answer.passages}
+        assert answer.best == whole.best
+    assert search(store, unit(1), ["common"], **options, least=1.0).passages == ()
+
+
+@pytest.mark.parametrize("least", [-0.01, 1.01, 20, float("nan")])
+def test_what_is_no_chance_is_refused(least: float) -> None:
+    """A percentage, or no number, is an error of one line, not an empty answer."""
+    with pytest.raises(InputError, match="is no chance; give 0 to 1"):
+        asked(filled(), ["word"], least=least)
 
 
 def test_a_budget_in_tokens_needs_a_count() -> None:

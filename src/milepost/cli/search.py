@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,7 @@ Examples:
   milepost search "how do bees build their cells" book.txt
   milepost search "who signed?" contracts/ --json | jq '.passages[0].text'
   milepost search "which samples were used" --db papers.milepost --budget 1600c
+  milepost search "is there a fee?" terms.html --least 0.2 || echo "not told"
   milepost search "was it random?" trial.pdf --explain""",
 )
 @click.argument("question")
@@ -47,6 +49,13 @@ Examples:
     help="Most passages. [default: 5; with --budget, as many as it holds]",
 )
 @click.option("--budget", metavar="1600c|400t", help="Most text in all, in characters or tokens.")
+@click.option(
+    "--least",
+    type=click.FloatRange(0, 1),
+    metavar="CHANCE",
+    default=0.0,
+    help="Only passages that hold evidence with this chance or more, 0 to 1; exit code 1 if none.",
+)
 @click.option(
     "--in",
     "names",
@@ -73,6 +82,7 @@ def search(
     db: Path | None,
     k: int | None,
     budget: str | None,
+    least: float,
     names: tuple[str, ...],
     as_json: bool,
     explain: bool,
@@ -98,12 +108,12 @@ def search(
 
         place = required_db(db)
         with open_index(place, model=model, create=False, read_only=True) as index:
-            answer = _ask(index, question, k, budget, names, None, rerank=rerank)
-            return _show(settings, question, answer, None, index, as_json, explain)
+            answer = _ask(index, question, k, budget, names, None, rerank=rerank, least=least)
+            return _show(settings, question, answer, None, index, as_json, explain, least)
     index, report = _read(settings, question, paths, model, as_json, cache=not no_cache)
     with index:
-        answer = _ask(index, question, k, budget, names, report, rerank=rerank)
-        return _show(settings, question, answer, report, index, as_json, explain)
+        answer = _ask(index, question, k, budget, names, report, rerank=rerank, least=least)
+        return _show(settings, question, answer, report, index, as_json, explain, least)
 
 
 def _read(
@@ -139,6 +149,7 @@ def _ask(
     report: Report | None,
     *,
     rerank: bool,
+    least: float,
 ) -> Answer:
     """Ask the index, in the documents that the PATHs and ``--in`` leave."""
     documents = None
@@ -152,7 +163,7 @@ def _ask(
             documents = select(inside, names)
         elif len(inside) < len(infos):
             documents = [info.name for info in inside]
-    return index.answer(question, k, budget, documents, rerank=rerank)
+    return index.answer(question, k, budget, documents, rerank=rerank, least=least)
 
 
 def _show(
@@ -163,6 +174,7 @@ def _show(
     index: Index,
     as_json: bool,
     explain: bool,
+    least: float,
 ) -> int:
     """Print the answer; returns the exit code."""
     from milepost.cli.sources import complain, read_names
@@ -196,8 +208,18 @@ def _show(
     if report is not None and report.failed and not read_names(report):
         return ERROR
     if not settings.quiet:
-        say("nothing found" if index.documents() else "nothing found: there is no text to search")
+        say(_nothing(index, answer, least))
     return NOTHING
+
+
+def _nothing(index: Index, answer: Answer, least: float) -> str:
+    """Why there is no passage."""
+    if not index.documents():
+        return "nothing found: there is no text to search"
+    if answer.best <= 0.0:
+        return "nothing found"
+    best = math.floor(1000 * answer.best) / 10  # rounded up it could reach what it is short of
+    return f"nothing found at {100 * least:g}% or more; the best passage has {best:g}%"
 
 
 def _flat(answer: Answer) -> bool:

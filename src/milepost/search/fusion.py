@@ -14,8 +14,16 @@ over the rarity of all words asked for (which share of the question stands here)
 mean. Units that mean the same in every document do better than standard scores, which give a
 curve that says nothing the same weight as one that is sure (``LOG.md``, 2026-11-20).
 
-The numbers were learned by ``bench/fit_fusion.py`` on training questions of documents that the
-encoder has not seen, and stand in the model's manifest.
+Where the numbers come from (a model's own stand in its manifest, the others are the defaults here):
+
+- ``gate`` and ``reach`` of landmark-minilm were learned by ``bench/fit_fusion.py`` on training
+  questions of documents that the encoder has not seen. landmark-light has none: its gate and
+  reach are the defaults, set by hand, and so are the ``odds`` of both (they serve models without
+  trees).
+- ``chance``, ``shortness``, ``drop`` (and those of ``rerank``) were fitted or chosen on development
+  questions by ``bench/fit_ranking.py`` (``fit_reranker.py``).
+- ``steady``, the tables ``landmark`` and ``words`` and ``WORDS_UNIT`` were set by hand, looking at
+  development questions; no script fits them.
 """
 
 from __future__ import annotations
@@ -75,16 +83,17 @@ class Reranking:
 
 @dataclass(frozen=True, slots=True)
 class Fusion:
-    """The learned numbers.
+    """The numbers of the search, learned or set by hand: the module says which.
 
     Attributes:
         gate: per signal, towards landmarks (+) or words (-).
         reach: per signal, towards long passages (+) or single sentences (-).
-        landmark: base weight (log) and tilt of the landmark scales 0, ±1, ±3.
-        words: the same for the words' scales.
+        landmark: base weight (log) and tilt of the landmark scales 0, ±1, ±3; set by hand.
+        words: the same for the words' scales, set by hand.
         odds: offset and slope that bring the fused score to the log-odds of being evidence.
         steady: weights, beside the trees of the close look, of the fused score and of the best
             one in its paragraph: what trees have learned of few documents is kept from straying.
+            Set by hand.
         chance: the numbers of a passage's chance, see ``ranking.py``.
         shortness: with a budget, how much a sentence's length counts against it: what is compared
             is the log-odds less this times the logarithm of its characters.

@@ -117,10 +117,11 @@ def _joins(number: int, taken: set[int], starts: set[int]) -> int:
 
 SHORT = 80
 """Characters that a passage grown from a hit has at least, where its document goes on: a heading
-or "Yes." that scores well points to what follows it."""
+or "Yes." that scores well points to what follows it. Set by hand."""
 
 LONG = 1200
-"""Characters up to which a passage grows: it is there to be read."""
+"""Characters up to which a passage grows: it is there to be read. Set by hand: by the overlap with
+the evidence alone longer ones would win, because of one task (``LOG.md``, "A passage ends")."""
 
 
 def grown(

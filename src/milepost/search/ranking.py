@@ -46,7 +46,8 @@ Again = Callable[["NDArray[np.int64]"], "NDArray[np.float32]"]
 """Numbers of sentences, best first → cosines of all sentences; NaN for what was not read again."""
 
 CLOSELY = 600
-"""Sentences that are looked at closely: the best by fused score."""
+"""Sentences that are looked at closely: the best by fused score. Set by hand, and what the trees
+were learned for: ``bench/fit_ranking.py`` chooses its candidates by it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,7 @@ class Answer:
         notes: what a person should know, e.g. that the landmarks weigh less and why.
         heat: for each document with a passage, the best fused score in each of 64 equal parts of
             its text, scaled to 0–1 over the answer.
+        best: the greatest chance of a passage, of those under ``least`` too; 0 where none was.
     """
 
     passages: tuple[Passage, ...]
@@ -48,6 +49,7 @@ class Answer:
     terms: dict[str, float]
     notes: tuple[str, ...] = ()
     heat: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    best: float = 0.0
 
 
 def search(
@@ -62,6 +64,7 @@ def search(
     budget: str | int | None = None,
     tokens: Callable[[str], int] | None = None,
     names: Sequence[str] | None = None,
+    least: float = 0.0,
 ) -> Answer:
     """Answer a question from a store.
 
@@ -76,19 +79,22 @@ def search(
         budget: most text, ``"1600c"`` or ``"400t"``; None for no limit.
         tokens: counts tokens of a text; needed for a budget in tokens.
         names: only these documents.
+        least: passages of a smaller chance are left out, and nothing takes their place.
 
     Raises:
-        InputError: ``k`` is less than 1, or ``budget`` is no amount of text.
+        InputError: ``k`` is less than 1, ``budget`` is no amount of text, or ``least`` no chance.
         StoreError: a writer changes the documents faster than they can be looked at.
     """
     if k is not None and k < 1:
         raise InputError(f"k = {k} passages cannot be returned", "give 1 or more, or None for all")
+    if not 0.0 <= least <= 1.0:
+        raise InputError(f"least = {least} is no chance", "give 0 to 1, such as 0.2 for 20%")
     limit = parse_budget(budget)
     settings = ranking or Ranking(Fusion())
     for _ in range(_PATIENCE):
         try:
             scope = gather(store, vector, terms, names)
-            return _answer(store, scope, familiarity, settings, reranker, k, limit, tokens)
+            return _answer(store, scope, familiarity, settings, reranker, k, limit, tokens, least)
         except Moved:
             continue
     raise StoreError("the index changes all the time", "ask again when the writer is done")
@@ -103,6 +109,7 @@ def _answer(
     k: int | None,
     limit: Budget | None,
     tokens: Callable[[str], int] | None,
+    least: float,
 ) -> Answer:
     """The pipeline itself; its arguments are those of ``search``, parsed."""
     if not len(scope.spans):
@@ -123,7 +130,8 @@ def _answer(
             left=limit.size,
             cost=lambda number: _cost(store, scope, number, limit, measure),
         )
-    passages = _passages(store, scope, ranked, runs, limit, measure)
+    found = _passages(store, scope, ranked, runs, limit, measure)
+    passages = [passage for passage in found if passage.score >= least]
     return Answer(
         tuple(sorted(passages, key=lambda passage: -passage.score)),
         fused.signals,
@@ -131,6 +139,7 @@ def _answer(
         dict(scope.weights),
         fused.notes,
         _heat(scope, fused.score, {passage.document for passage in passages}),
+        max((passage.score for passage in found), default=0.0),
     )
 
 

@@ -1,0 +1,36 @@
+"""What a bench learns is put beside what others have learned."""
+
+from __future__ import annotations
+
+import json
+
+BEFORE = {
+    "schema": 1,
+    "name": "größer",
+    "fusion": {"steady": [0.6, 0.24], "chance": [-2.6, 0.4, 0.4], "shortness": 0.3, "drop": 3.0},
+}
+
+
+def written(folder, manifest):
+    (folder / "milepost.json").write_text(json.dumps(manifest), encoding="utf-8")
+
+
+def read(folder):
+    return json.loads((folder / "milepost.json").read_text(encoding="utf-8"))
+
+
+def test_a_new_gate_leaves_the_chances_as_they_are(script, tmp_path):
+    """Numbers that are not named keep their values, those that are take the new ones."""
+    written(tmp_path, BEFORE)
+    gate = {"gate": {"always": 0.8}, "reach": {}, "drop": 1.0}
+    script("learned").keep(tmp_path, gate)
+    assert read(tmp_path) == {**BEFORE, "fusion": {**BEFORE["fusion"], **gate}}
+    assert list(read(tmp_path)) == list(BEFORE)
+    assert "größer" in (tmp_path / "milepost.json").read_text(encoding="utf-8")
+
+
+def test_the_first_numbers_of_a_folder(script, tmp_path):
+    """A manifest without a ``fusion`` gets one."""
+    written(tmp_path, {"schema": 1})
+    script("learned").keep(tmp_path, {"drop": 2.0})
+    assert read(tmp_path) == {"schema": 1, "fusion": {"drop": 2.0}}
