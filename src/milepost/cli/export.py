@@ -116,6 +116,7 @@ def _print_json(released: Released) -> None:
             "dimensions": manifest.dimensions,
             "opening": manifest.opening,
             "landmark": manifest.landmark,
+            "query_prefix": manifest.query_prefix,
             "pooling": manifest.pooling,
             "causal": manifest.causal,
             "window": manifest.window,
@@ -136,6 +137,8 @@ def _print_table(released: Released) -> None:
         f"{', causal' if manifest.causal else ''}; opened by {opening}, landmark "
         f"{manifest.landmark}"
     )
+    if manifest.query_prefix:
+        click.echo(f"  in front of questions: {manifest.query_prefix!r}")
     click.echo("  cosine with torch   least      mean       sentences")
     for parity in released.parity:
         click.echo(

@@ -181,6 +181,8 @@ def fingerprint(model: LandmarkEncoder, tokenizer: Path, manifest: Manifest) -> 
     digest.update(tokenizer.read_bytes())
     shaping = ("opening", "landmark", "window", "left", "right", "longest", "own_sentence")
     digest.update(json.dumps({key: getattr(manifest, key) for key in shaping}).encode())
+    if manifest.query_prefix:  # without one a model keeps the fingerprint that it always had
+        digest.update(json.dumps({"query_prefix": manifest.query_prefix}).encode())
     if isinstance(model.backbone, HuggingFace):
         # Of these networks the weights do not say all: rotary frequencies, sliding windows …
         said = {**model.backbone.identity, "causal": manifest.causal}

@@ -85,7 +85,8 @@ def release(
     model = merge_lora(checkpoint.model).cpu()
     sizes = window_sizes(checkpoint, window, left, right)
     reading = checkpoint.reading
-    settings = {"opening": reading.opening, "landmark": reading.landmark, **sizes}
+    named = {name: getattr(reading, name) for name in ("opening", "landmark", "query_prefix")}
+    settings = {**named, **sizes}
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as scratch:
         draft = Path(scratch) / "model"
