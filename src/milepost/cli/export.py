@@ -55,6 +55,12 @@ Examples:
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="Pool documents by this trained pooling (.npz), not by the mean of landmarks.",
 )
+@click.option(
+    "--dimensions",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Cut vectors to their first N numbers (best where it was trained for).",
+)
 @json_option
 @common
 @click.pass_obj
@@ -69,6 +75,7 @@ def export(
     left: int | None,
     right: int | None,
     pooling: Path | None,
+    dimensions: int | None,
     as_json: bool,
 ) -> int:
     """Write the checkpoint in FOLDER (landmark training's or Hugging Face's) as a model folder.
@@ -94,6 +101,7 @@ def export(
         left=left,
         right=right,
         pooling=pooling,
+        dimensions=dimensions,
     )
     if as_json:
         _print_json(released)
