@@ -103,7 +103,7 @@ def read_manifest(folder: Path) -> Manifest:
     wrong = [name for name, least in _LEAST.items() if not _is_size(fields.get(name, least), least)]
     if not wrong and manifest.window < manifest.longest + 2:
         wrong = ["window"]  # the opening token, the longest sentence, its landmark
-    if not isinstance(manifest.query_prefix, str):
+    if not isinstance(fields.get("query_prefix", ""), str):
         wrong.append("query_prefix")
     if not wrong and manifest.causal and manifest.right:
         wrong = ["right"]
