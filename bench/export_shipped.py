@@ -59,9 +59,12 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--name", default="landmark-minilm")
     parser.add_argument("--f32", action="store_true")
+    parser.add_argument("--dimensions", type=int, help="numbers kept of a vector; default: all")
     parser.add_argument("--settings", type=json.loads, default={}, help="JSON fields of Manifest")
     options = parser.parse_args()
     model = load_checkpoint(options.checkpoint)
+    if options.dimensions is not None:
+        model = model.shortened(options.dimensions)
     path = options.checkpoint / "tokenizer.json"
     feeds = calibration(options.shared, Tokenizer(path, "[CLS]", "[SEP]"))
     manifest = export(

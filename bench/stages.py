@@ -36,6 +36,7 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer as Backend
 
+from milepost.engine.manifest import prefixed
 from milepost.engine.tokenizer import Tokenizer
 from milepost.evaluate.experiments.surround import EXTRA, WAYS, spent
 from milepost.evaluate.metrics import evidence_found
@@ -135,8 +136,9 @@ class Asked:
     ids: tuple[np.ndarray, ...]
 
 
-def development(settings: Settings, shared: Path, tokenizer: Tokenizer) -> list[Asked]:
+def development(settings: Settings, shared: Path, base: Checkpoint) -> list[Asked]:
     """Documents and questions of the development splits, chosen by a hash of their names."""
+    tokenizer, prefix = reader_of(base), base.reading.query_prefix
     found = []
     for name in TASKS:
         task = for_tuning(load(name, "dev", shared))
@@ -146,7 +148,7 @@ def development(settings: Settings, shared: Path, tokenizer: Tokenizer) -> list[
             asked = tuple(q for q in task.questions if q.document == document.name)
             ids = tuple(
                 np.array(each.ids[:128], np.int32)
-                for each in tokenizer.encode([q.text for q in asked])
+                for each in tokenizer.encode([prefixed(q.text, prefix) for q in asked])
             )
             found.append(Asked(name, text, asked, ids))
     return found
@@ -330,7 +332,7 @@ def main() -> None:
     material = load_material(data, Backend.from_str(base.tokenizer.to_str()), base.reading)
     for line in (*material.report.lines(), *map(str, material.report.bad)):
         print(line)
-    asked = development(settings, options.shared, reader_of(base))
+    asked = development(settings, options.shared, base)
     weights = (options.base / "model.safetensors").read_bytes()
     facts = {
         "settings": asdict(settings),

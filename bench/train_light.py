@@ -167,7 +167,8 @@ def main() -> None:
 
     trainer.run(say)
     print("after", check(trainer, material, asked), flush=True)
-    reading = Reading("", teacher.manifest.landmark, **SIZES)
+    said = teacher.manifest
+    reading = Reading("", said.landmark, query_prefix=said.query_prefix, **SIZES)
     special = special_tokens(teacher.path, backend)
     checkpoint = Checkpoint(trainer.averaged, backend, reading, special)
     checkpoint.save(options.out / "checkpoint")
@@ -179,7 +180,8 @@ def main() -> None:
         name=options.name,
         settings={
             "opening": "",
-            "landmark": teacher.manifest.landmark,
+            "landmark": said.landmark,
+            "query_prefix": said.query_prefix,
             **SIZES,
             "trained": {
                 "from": f"{teacher.manifest.name} {teacher.manifest.fingerprint}, distilled",

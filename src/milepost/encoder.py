@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from milepost.engine.folder import POOLING_GRAPH, ModelFolder, Precision, find_model
 from milepost.engine.inputs import inputs_of
+from milepost.engine.manifest import prefixed
 from milepost.engine.pooling import PoolingGraph
 from milepost.engine.tokenizer import Tokenizer
 from milepost.errors import BadQuestion
@@ -183,30 +184,26 @@ class Encoder:
     def encode_query(self, question: str) -> NDArray[np.float32]:
         """The vector of a question, ``(d,)`` float32, unit length.
 
-        A question longer than a sentence may be is read as a text of several sentences and their
-        mean is returned; nothing is cut off.
+        It is read with the model's ``query_prefix`` in front. If that is longer than a sentence may
+        be, it is a text of several sentences, whose mean is returned; nothing is cut off.
 
         Raises:
             BadQuestion: the question is empty or has neither letter nor digit.
         """
         import numpy as np
 
-        words = question.strip()
-        if not any(letter.isalnum() for letter in words):
-            raise BadQuestion(
-                f"the question {words!r} has neither letter nor digit"
-                if words
-                else "the question is empty",
-                "ask in words",
-            )
+        if not any(letter.isalnum() for letter in question):
+            said = question.strip()
+            problem = f"{said!r} has neither letter nor digit" if said else "is empty"
+            raise BadQuestion(f"the question {problem}", "ask in words")
+        words = prefixed(question, self.manifest.query_prefix)
         ids, _, _ = self.tokenizer.count([words])[0]
         if len(ids) > self.manifest.longest:
             return self.encode(words).document
         # One sentence whatever full stops it holds: so questions were read in training.
         vectors = np.zeros((1, self.dimensions), np.float32)
         self._run([ids], vectors, None)
-        vector: NDArray[np.float32] = vectors[0]
-        return vector
+        return vectors.reshape(-1)
 
     def encode_windows(self, rows: Sequence[Sequence[Sequence[int]]]) -> list[NDArray[np.float32]]:
         """Vectors of sentences in windows that the caller has made, ``(sentences, d)`` for each.

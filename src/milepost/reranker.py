@@ -5,6 +5,7 @@ answer it can be read again, each in a window that begins with the question:
 
     [CLS] question [LMK] s1 [LMK] s2 [LMK] …
 
+The question has the reranker's own ``query_prefix`` in front, as in its training, not the model's.
 In all layers but the last every token sees the whole window, so the landmark of a sentence says
 what it holds *for this question*.
 Its cosine with the question's own landmark of the same window is what the reranker tells.
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from milepost.encoder import Encoder
 from milepost.engine.folder import RERANKER, TOKENIZER, ModelFolder
-from milepost.engine.manifest import MANIFEST, read_manifest
+from milepost.engine.manifest import MANIFEST, prefixed, read_manifest
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,8 +63,9 @@ class Reranker:
 
         Such a question is a text of which no part may stand for all.
         """
-        ids, _, _ = self._encoder.tokenizer.count([question.strip()])[0]
         manifest = self._encoder.manifest
+        words = prefixed(question, manifest.query_prefix)
+        ids, _, _ = self._encoder.tokenizer.count([words])[0]
         # Beside the question a window holds a sentence of fair length, or nothing is gained.
         longest = min(manifest.longest, manifest.window // 2)
         return Asked(self._encoder, ids) if len(ids) <= longest else None

@@ -49,6 +49,7 @@ def test_written_and_read(tmp_path: Path) -> None:
         ({"right": 1.5}, "no usable right"),
         ({"longest": True}, "no usable longest"),
         ({"window": 100, "longest": 99}, "no usable window"),
+        ({"query_prefix": 5}, "no usable query_prefix"),
     ],
 )
 def test_a_manifest_that_cannot_be_used(
@@ -59,6 +60,17 @@ def test_a_manifest_that_cannot_be_used(
         read_manifest(changed(tmp_path, **fields))
     assert str(tmp_path) in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+def test_no_prefix_is_not_written(tmp_path: Path) -> None:
+    """So a model without one is read by the versions that know of none; another is refused."""
+    prefixed = Manifest("small", "f", 8, query_prefix="query: ")
+    for manifest in (GOOD, prefixed):
+        manifest.write(tmp_path)
+        said = json.loads((tmp_path / "milepost.json").read_text("utf-8"))
+        assert said.get("query_prefix", "") == manifest.query_prefix
+        assert ("query_prefix" in said) == (manifest is prefixed)
+        assert read_manifest(tmp_path) == manifest
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[1]", b"\xff\xfe", b'"text"'])

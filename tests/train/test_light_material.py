@@ -119,3 +119,13 @@ def test_texts_are_as_the_teacher_reads_them() -> None:
     assert len(taught.ids) == taught.starts[-1] == landmarks.tokens_given
     assert np.allclose(taught.targets, landmarks.vectors, atol=1e-3)
     assert max(np.diff(taught.starts)) <= 6
+
+
+def test_questions_have_the_teachers_prefix():
+    """For the student too, whose manifest says the same."""
+    teacher, bare = fake_encoder(query_prefix="query: "), fake_encoder()
+    [taught] = Reader(teacher, teacher.tokenizer).questions(["Who left?"])
+    assert taught.ids.tolist() == bare.tokenizer.encode(["query: Who left?"])[0].ids
+    wanted = teacher.encode_query("Who left?")
+    assert np.allclose(taught.targets[0], wanted, atol=1e-3)
+    assert np.array_equal(wanted, bare.encode_query("query: Who left?"))

@@ -55,6 +55,12 @@ Examples:
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="Pool documents by this trained pooling (.npz), not by the mean of landmarks.",
 )
+@click.option(
+    "--dimensions",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Cut vectors to their first N numbers (best where it was trained for).",
+)
 @json_option
 @common
 @click.pass_obj
@@ -69,6 +75,7 @@ def export(
     left: int | None,
     right: int | None,
     pooling: Path | None,
+    dimensions: int | None,
     as_json: bool,
 ) -> int:
     """Write the checkpoint in FOLDER (landmark training's or Hugging Face's) as a model folder.
@@ -94,6 +101,7 @@ def export(
         left=left,
         right=right,
         pooling=pooling,
+        dimensions=dimensions,
     )
     if as_json:
         _print_json(released)
@@ -116,6 +124,7 @@ def _print_json(released: Released) -> None:
             "dimensions": manifest.dimensions,
             "opening": manifest.opening,
             "landmark": manifest.landmark,
+            "query_prefix": manifest.query_prefix,
             "pooling": manifest.pooling,
             "causal": manifest.causal,
             "window": manifest.window,
@@ -136,6 +145,8 @@ def _print_table(released: Released) -> None:
         f"{', causal' if manifest.causal else ''}; opened by {opening}, landmark "
         f"{manifest.landmark}"
     )
+    if manifest.query_prefix:
+        click.echo(f"  in front of questions: {manifest.query_prefix!r}")
     click.echo("  cosine with torch   least      mean       sentences")
     for parity in released.parity:
         click.echo(

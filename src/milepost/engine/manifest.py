@@ -33,6 +33,7 @@ class Manifest:
         causal: a landmark sees only what stands before it, so that no halo follows.
         pooling: how landmarks become the document vector: ``lmk`` is their mean, another operator
             of ``milepost.pooling`` lies beside the graph (``pooling.xml``, ``pooling.npz``).
+        query_prefix: what stands in front of every question, as in training; see ``prefixed``.
         fusion: the learned numbers of the search, see ``search/fusion.py``; empty for its defaults.
         trained: a summary of the training, for people.
     """
@@ -49,6 +50,7 @@ class Manifest:
     own_sentence: bool = True
     causal: bool = False
     pooling: str = "lmk"
+    query_prefix: str = ""
     fusion: dict[str, Any] = field(default_factory=dict)
     trained: dict[str, Any] = field(default_factory=dict)
 
@@ -57,8 +59,21 @@ class Manifest:
         fields = {"schema": SCHEMA, **asdict(self)}
         if not self.causal:
             del fields["causal"]  # of a model that sees both sides, older versions read it all
+        if not self.query_prefix:
+            del fields["query_prefix"]  # nor is this one known to them
         path = folder / MANIFEST
         path.write_text(json.dumps(fields, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def prefixed(question: str, prefix: str) -> str:
+    """A question as it is tokenised, in training and when it is asked.
+
+    The tokens of the prefix are tokens of the question.
+
+    >>> prefixed(" Who paid? ", "query: ")
+    'query: Who paid?'
+    """
+    return prefix + question.strip()
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -88,6 +103,8 @@ def read_manifest(folder: Path) -> Manifest:
     wrong = [name for name, least in _LEAST.items() if not _is_size(fields.get(name, least), least)]
     if not wrong and manifest.window < manifest.longest + 2:
         wrong = ["window"]  # the opening token, the longest sentence, its landmark
+    if not isinstance(fields.get("query_prefix", ""), str):
+        wrong.append("query_prefix")
     if not wrong and manifest.causal and manifest.right:
         wrong = ["right"]
     if wrong:

@@ -121,7 +121,7 @@ def export(
     """Write a model folder that ``milepost.load`` reads.
 
     Args:
-        model: the landmark encoder.
+        model: the landmark encoder, ``shortened`` where its vectors are to be.
         tokenizer: its ``tokenizer.json``.
         folder: where to write; made if it does not exist.
         name: the model's name.
@@ -145,7 +145,7 @@ def export(
     said = {"own_sentence": model.own_sentence, "causal": model.causal}
     halo = {"right": 0} if model.causal else {}
     fields = {**halo, **(settings or {}), **said}
-    draft = Manifest(name=name, fingerprint="", dimensions=model.backbone.width, **fields)
+    draft = Manifest(name=name, fingerprint="", dimensions=model.dimensions, **fields)
     manifest = Manifest(
         **{
             **{key: getattr(draft, key) for key in Manifest.__dataclass_fields__},
@@ -181,6 +181,11 @@ def fingerprint(model: LandmarkEncoder, tokenizer: Path, manifest: Manifest) -> 
     digest.update(tokenizer.read_bytes())
     shaping = ("opening", "landmark", "window", "left", "right", "longest", "own_sentence")
     digest.update(json.dumps({key: getattr(manifest, key) for key in shaping}).encode())
+    # What is usual is left out, so that a model keeps the fingerprint that it always had.
+    if manifest.query_prefix:
+        digest.update(json.dumps({"query_prefix": manifest.query_prefix}).encode())
+    if model.dimensions != model.backbone.width:
+        digest.update(json.dumps({"dimensions": model.dimensions}).encode())
     if isinstance(model.backbone, HuggingFace):
         # Of these networks the weights do not say all: rotary frequencies, sliding windows …
         said = {**model.backbone.identity, "causal": manifest.causal}

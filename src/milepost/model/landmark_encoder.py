@@ -9,12 +9,14 @@ computed at landmarks only.
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from milepost.errors import InputError
 from milepost.model.bert import Bert
 from milepost.model.huggingface import HuggingFace
 from milepost.model.light import MODEL_TYPE, Light
@@ -61,6 +63,34 @@ class LandmarkEncoder(nn.Module):
         self.config = config
         self.own_sentence = own_sentence and kind != MODEL_TYPE  # which attends to nothing
         self.backbone: Backbone = backbone or BACKBONES[kind](config)
+        self._kept: int | None = None
+
+    @property
+    def dimensions(self) -> int:
+        """Numbers of a vector: as many as the backbone is wide, unless it was ``shortened``."""
+        return self._kept or int(self.backbone.width)
+
+    def shortened(self, dimensions: int) -> LandmarkEncoder:
+        """The same weights, with vectors cut to their first numbers and of unit length again.
+
+        What training at several widths makes them good for (``losses.over_prefixes``, Kusupati et
+        al., Matryoshka Representation Learning, arXiv 2205.13147).
+
+        Args:
+            dimensions: numbers that are kept.
+
+        Raises:
+            InputError: none is kept, or more than there are.
+        """
+        most = self.dimensions
+        if not 1 <= dimensions <= most:
+            raise InputError(
+                f"vectors of {most} numbers cannot be cut to {dimensions}", f"keep 1 to {most}"
+            )
+        made = copy.copy(self)
+        if dimensions < most:
+            made._kept = dimensions
+        return made
 
     @property
     def causal(self) -> bool:
@@ -79,11 +109,14 @@ class LandmarkEncoder(nn.Module):
         """
         marks = marks.long()
         if isinstance(self.backbone, Light):
-            states = self.backbone(ids.long(), sentences, marks)
-            return F.normalize(states.float(), dim=-1)
+            return self._unit(self.backbone(ids.long(), sentences, marks))
         own = None
         if self.own_sentence:
             asking = torch.gather(sentences, 1, marks)
             own = (asking[:, :, None] == sentences[:, None, :])[:, None]
-        states = self.backbone(ids.long(), sentences >= 0, marks, own)
-        return F.normalize(states.float(), dim=-1)
+        return self._unit(self.backbone(ids.long(), sentences >= 0, marks, own))
+
+    def _unit(self, states: Tensor) -> Tensor:
+        """States as vectors: what is kept of them, of unit length."""
+        kept = states if self._kept is None else states[..., : self._kept]
+        return F.normalize(kept.float(), dim=-1)

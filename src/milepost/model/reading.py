@@ -26,6 +26,7 @@ class Reading:
         bidirectional: a causal network is read with both sides in sight.
         transformers: the network of ``transformers`` is used where there is one of ours as well.
         window, left, right, longest: as in the manifest; None for what fits the network.
+        query_prefix: what stands in front of every question.
     """
 
     opening: str
@@ -37,10 +38,14 @@ class Reading:
     left: int | None = None
     right: int | None = None
     longest: int | None = None
+    query_prefix: str = ""
 
     def write(self, folder: Path) -> None:
         """Write ``landmark.json``."""
-        text = json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n"
+        said = asdict(self)
+        if not self.query_prefix:
+            del said["query_prefix"]  # older versions read what has none
+        text = json.dumps(said, indent=1, ensure_ascii=False) + "\n"
         (folder / READING).write_text(text, encoding="utf-8")
 
 

@@ -51,6 +51,7 @@ def release(
     left: int | None = None,
     right: int | None = None,
     pooling: Path | None = None,
+    dimensions: int | None = None,
 ) -> Released:
     """Export a checkpoint and compare every graph with torch.
 
@@ -66,10 +67,11 @@ def release(
         left: tokens of halo before the owned sentences.
         right: tokens of halo after them, 0 for a causal network.
         pooling: a saved pooling (``milepost.pooling``) of documents; None for the landmarks' mean.
+        dimensions: numbers that are kept of each vector, the first ones; None for all.
 
     Raises:
-        InputError: ``out`` exists, a precision is not known, sizes do not fit the network, or
-            int8 has no calibration.
+        InputError: ``out`` exists, a precision is not known, sizes or ``dimensions`` do not fit the
+            network, or int8 has no calibration.
         ModelError: the checkpoint cannot be read, or a graph is not near enough to torch.
         MissingExtra: OpenVINO's converter, NNCF or peft is not installed.
     """
@@ -83,9 +85,12 @@ def release(
     if not isinstance(checkpoint, Checkpoint):
         checkpoint = open_checkpoint(checkpoint)
     model = merge_lora(checkpoint.model).cpu()
+    if dimensions is not None:
+        model = model.shortened(dimensions)
     sizes = window_sizes(checkpoint, window, left, right)
     reading = checkpoint.reading
-    settings = {"opening": reading.opening, "landmark": reading.landmark, **sizes}
+    named = {name: getattr(reading, name) for name in ("opening", "landmark", "query_prefix")}
+    settings = {**named, **sizes}
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as scratch:
         draft = Path(scratch) / "model"

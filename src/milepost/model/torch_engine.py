@@ -22,7 +22,7 @@ class TorchEngine:
     @property
     def dimensions(self) -> int:
         """Width of the vectors."""
-        return int(self._model.backbone.width)
+        return int(self._model.dimensions)
 
     @property
     def description(self) -> str:

@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from milepost.engine.manifest import prefixed
 from milepost.engine.tokenizer import Tokenizer
 from milepost.evaluate.metrics import evidence_found
 from milepost.evaluate.tasks.names import load
@@ -102,8 +103,10 @@ class Check:
         return {task: float(np.mean(shares)) for task, shares in found.items()}
 
 
-def load_check(settings: CheckSettings, tokenizer: Tokenizer, shape: WindowSize) -> Check | None:
-    """The questions of a check; None where it names no task.
+def load_check(
+    settings: CheckSettings, tokenizer: Tokenizer, shape: WindowSize, query_prefix: str = ""
+) -> Check | None:
+    """The questions of a check, each with the prefix in front; None where it names no task.
 
     Raises:
         InputError: a task cannot be read, or has no question of the split.
@@ -124,7 +127,7 @@ def load_check(settings: CheckSettings, tokenizer: Tokenizer, shape: WindowSize)
                 continue
             number = place[asked.document]
             evidence = touched(texts[number].spans, [list(span) for span in asked.spans])
-            ids = tokenizer.encode([asked.text])[0].ids[:longest]
+            ids = tokenizer.encode([prefixed(asked.text, query_prefix)])[0].ids[:longest]
             if evidence and ids:
                 tokens = np.array(ids, np.int32)
                 questions.append(Question(asked.name, task.name, tokens, number, evidence))

@@ -171,6 +171,8 @@ class Config:
         dtype: what the network counts in; the losses and the weights are float32.
         threads: of the CPU; None for what torch takes.
         landmark, opening, bidirectional, transformers: see ``model.open_checkpoint``.
+        query_prefix: what stands in front of every question, here and when the model is asked;
+            None for what the checkpoint says, "" for nothing.
         attention: what ``transformers`` computes attention by.
         own_sentence: whether a landmark sees its own sentence only in the last layer; None for
             what the checkpoint says.
@@ -195,6 +197,7 @@ class Config:
     threads: int | None = None
     landmark: str | None = None
     opening: str | None = None
+    query_prefix: str | None = None
     bidirectional: bool | None = None
     transformers: bool | None = None
     attention: Literal["eager", "sdpa"] = "sdpa"
@@ -304,6 +307,8 @@ def resolved(config: Config) -> dict[str, Any]:
     if Path(config.init).is_dir():
         settings["init"] = _plain(Path(config.init), home)
     del settings["file"], settings["out"]
+    if config.query_prefix is None:
+        del settings["query_prefix"]  # which runs begun without this setting can then go on
     return settings
 
 

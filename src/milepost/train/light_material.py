@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from milepost.encoder import Encoder
+from milepost.engine.manifest import prefixed
 from milepost.engine.tokenizer import Tokenizer
 from milepost.evaluate.tasks.reading import objects
 from milepost.pooling import document_vector
@@ -85,10 +86,14 @@ class Reader:
         return next(self._taught([text]))
 
     def questions(self, texts: Sequence[str]) -> list[Taught]:
-        """Questions, many at a time; of one that is several sentences the mean is the target."""
+        """Questions, many at a time; of one that is several sentences the mean is the target.
+
+        The teacher's ``query_prefix`` stands in front, for the student as well.
+        """
         found: list[Taught] = []
-        for at in range(0, len(texts), 512):
-            for taught, _ in self._taught(texts[at : at + 512]):
+        asked = [prefixed(text, self._teacher.manifest.query_prefix) for text in texts]
+        for at in range(0, len(asked), 512):
+            for taught, _ in self._taught(asked[at : at + 512]):
                 mean = document_vector(taught.targets.astype(np.float32))[None]
                 ends = np.array([0, len(taught.ids)], np.int64)
                 found.append(Taught(taught.ids, ends, mean.astype(np.float16)))

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from milepost.engine.manifest import prefixed
 from milepost.engine.tokenizer import Tokenizer
 from milepost.errors import InputError, nearest
 from milepost.evaluate.tasks.reading import (
@@ -86,10 +87,11 @@ class Texts:
     Args:
         tokenizer: the model's.
         longest: tokens that are read of a sentence.
+        query_prefix: what stands in front of every question.
     """
 
-    def __init__(self, tokenizer: Tokenizer, longest: int = 128) -> None:
-        self.tokenizer, self.longest = tokenizer, longest
+    def __init__(self, tokenizer: Tokenizer, longest: int = 128, query_prefix: str = "") -> None:
+        self.tokenizer, self.longest, self.query_prefix = tokenizer, longest, query_prefix
         self.all: list[Text] = []
         self._places: dict[bytes, int] = {}
 
@@ -108,8 +110,8 @@ class Texts:
         return number
 
     def query(self, words: str, counts: Counter[str]) -> NDArray[np.int32]:
-        """Token ids of a question, cut after ``QUESTION_TOKENS``."""
-        ids = self.tokenizer.encode([words])[0].ids
+        """Token ids of a question with its prefix, cut after ``QUESTION_TOKENS``."""
+        ids = self.tokenizer.encode([prefixed(words, self.query_prefix)])[0].ids
         if len(ids) > QUESTION_TOKENS:
             counts[f"questions cut after {QUESTION_TOKENS} tokens"] += 1
         return np.array(ids[:QUESTION_TOKENS], np.int32)

@@ -132,7 +132,7 @@ def load_material(
     Args:
         data: which files; their paths are taken as they are.
         tokenizer: the model's; its truncation and padding are switched off.
-        reading: names the model's opening and landmark.
+        reading: names the model's opening and landmark, and what stands in front of questions.
         causal: whether the model sees only what stands before.
         width: numbers of the model's vectors.
         cache: folder that keeps the teacher's vectors.
@@ -145,7 +145,8 @@ def load_material(
         ModelError: the teacher's folder cannot be read.
     """
     report = Report()
-    texts = Texts(Tokenizer(tokenizer, reading.opening, reading.landmark), data.longest)
+    reader = Tokenizer(tokenizer, reading.opening, reading.landmark)
+    texts = Texts(reader, data.longest, reading.query_prefix)
     kinds = data.tasks, *map(existing, (data.pairs, data.documents, data.negatives))
     order = [(kind, path) for kind, paths in enumerate(kinds) for path in paths]
     questions: list[Question] = []

@@ -25,6 +25,7 @@ from milepost.model.interop import starting_weights
 from milepost.model.release import window_sizes
 from milepost.train.check import load_check
 from milepost.train.config import Config, Stage, data_paths, resolved
+from milepost.train.data import QUESTION_TOKENS
 from milepost.train.loading import task_files
 from milepost.train.loop import Event, Loop, Tell, memory
 from milepost.train.material import Material, load_material
@@ -114,7 +115,7 @@ def _train(config: Config, folder: RunFolder, tell: Tell, stopped: Callable[[], 
         sizes = window_sizes(checkpoint)
         shape = WindowSize(sizes["window"], sizes["left"], sizes["right"], sizes["longest"] + 1)
         tokenizer = Tokenizer(_copy(checkpoint.tokenizer), reading.opening, reading.landmark)
-        check = load_check(config.check, tokenizer, shape)
+        check = load_check(config.check, tokenizer, shape, reading.query_prefix)
         objectives = [_objectives(stage, material, n) for n, stage in enumerate(config.stages, 1)]
         # Whatever was drawn above (a teacher's vectors may come from the cache) counts no more.
         torch.manual_seed(config.seed)
@@ -199,7 +200,8 @@ def opened(config: Config) -> Checkpoint:
     """The checkpoint a run starts from, on its device, with LoRA where it is asked for.
 
     Raises:
-        InputError: no such device, or windows that do not fit the network.
+        InputError: no such device, windows that do not fit the network, or a prefix of questions
+            that leaves them no room.
         ModelError: the folder cannot be read, a setting does not fit it, or nothing is trained.
     """
     device = chosen_device(config.device)
@@ -221,7 +223,9 @@ def opened(config: Config) -> Checkpoint:
         left=said.left if config.windows.left is None else config.windows.left,
         right=said.right if config.windows.right is None else config.windows.right,
         longest=config.windows.longest or said.longest,
+        query_prefix=said.query_prefix if config.query_prefix is None else config.query_prefix,
     )
+    _need_room(checkpoint)
     if checkpoint.reading.own_sentence and isinstance(model.backbone, HuggingFace):
         raise ModelError(
             f"{config.init} is read by transformers, whose last layer sees the whole window",
@@ -242,6 +246,19 @@ def opened(config: Config) -> Checkpoint:
     _freeze(checkpoint, config.frozen)
     model.to(device)
     return checkpoint
+
+
+def _need_room(checkpoint: Checkpoint) -> None:
+    """Refuse a prefix that takes more than half of what is read of a question."""
+    reading = checkpoint.reading
+    tokenizer = Tokenizer(_copy(checkpoint.tokenizer), reading.opening, reading.landmark)
+    tokens = len(tokenizer.encode([reading.query_prefix])[0].ids)
+    room = min(QUESTION_TOKENS, window_sizes(checkpoint)["longest"])
+    if 2 * tokens > room:
+        raise InputError(
+            f"query_prefix has {tokens} tokens, and only {room} are read of a question with it",
+            "shorten it",
+        )
 
 
 def _weights_of(init: str) -> str | Path:

@@ -1,0 +1,70 @@
+"""A prefix of questions on its way from a checkpoint to a model folder."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import milepost
+from small_models import write_checkpoint
+from tiny_transformers import TEXT, tiny_folder
+
+pytestmark = pytest.mark.torch
+torch = pytest.importorskip("torch", reason="needs the train extra: pip install 'milepost[train]'")
+pytest.importorskip("transformers", reason="needs the train extra")
+
+from milepost.encoder import Encoder  # noqa: E402
+from milepost.engine import find_model  # noqa: E402
+from milepost.model import open_checkpoint, release  # noqa: E402
+from milepost.model.torch_engine import TorchEngine  # noqa: E402
+
+PREFIX = "who asks: "
+QUESTIONS = ("Who had paid for the voyage?", " ice ", TEXT)
+
+
+@pytest.mark.parametrize("kind", ["bert", "xlm-roberta", "qwen2"])
+def test_exported_questions_are_those_of_torch(tmp_path, kind):
+    """And those of a folder without a prefix that is asked prefix and question as one."""
+    opened = open_checkpoint(tiny_folder(tmp_path / "hf", kind))
+    plain = release(opened, tmp_path / "plain").manifest
+    opened.reading = replace(opened.reading, query_prefix=PREFIX)
+    opened.save(tmp_path / "saved", torch.float32)
+    again = open_checkpoint(tmp_path / "saved")
+    assert again.reading == opened.reading
+    said = release(again, tmp_path / "out").manifest
+    assert (plain.query_prefix, said.query_prefix) == ("", PREFIX)
+    assert said.fingerprint != plain.fingerprint
+    assert replace(said, name="plain", query_prefix="", fingerprint=plain.fingerprint) == plain
+    found = milepost.load(tmp_path / "out", cache=False)
+    by_torch = Encoder(find_model(tmp_path / "out"), TorchEngine(again.model))
+    bare = milepost.load(tmp_path / "plain", cache=False)
+    for question in QUESTIONS:
+        vector = found.encode_query(question)
+        np.testing.assert_allclose(vector, by_torch.encode_query(question), atol=1e-4)
+        np.testing.assert_allclose(vector, bare.encode_query(PREFIX + question.strip()), atol=1e-5)
+        assert np.abs(vector - bare.encode_query(question)).max() > 1e-2
+    np.testing.assert_allclose(found.encode(TEXT).vectors, bare.encode(TEXT).vectors, atol=1e-5)
+
+
+def test_no_prefix_leaves_files_and_fingerprint_as_they_were(tmp_path):
+    """landmark.json and milepost.json have no such key; the fingerprint's sum is the old one."""
+    folder = write_checkpoint(tmp_path / "m", "bert")
+    opened = open_checkpoint(folder)
+    opened.save(tmp_path / "saved")
+    assert list(json.loads((tmp_path / "saved" / "landmark.json").read_text())) == [
+        *("opening", "landmark", "own_sentence", "bidirectional", "transformers"),
+        *("window", "left", "right", "longest"),
+    ]
+    manifest = release(opened, tmp_path / "out").manifest
+    assert "query_prefix" not in json.loads((tmp_path / "out" / "milepost.json").read_text())
+    digest = hashlib.sha256()
+    for key, weight in sorted(opened.model.backbone.state_dict().items()):
+        digest.update(key.encode() + weight.half().numpy().tobytes())
+    digest.update((tmp_path / "out" / "tokenizer.json").read_bytes())
+    sizes = {"window": 512, "left": 128, "right": 64, "longest": 128, "own_sentence": True}
+    digest.update(json.dumps({"opening": "[CLS]", "landmark": "[SEP]", **sizes}).encode())
+    assert manifest.fingerprint == digest.hexdigest()[:16]
