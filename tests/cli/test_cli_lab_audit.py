@@ -58,6 +58,14 @@ def test_a_task_as_a_table_and_as_json(task, tmp_path, model):
     bare = run(*given, "--no-controls").output
     assert "@" not in bare
     assert "with chance: mined " in bare
+    lines = bare.splitlines()
+    at = next(n for n, line in enumerate(lines) if line.startswith("rank by words"))
+    assert sum(each["answers"] for each in found["selected"]) == 2
+    for line, each in zip(lines[-len(found["selected"]) :], found["selected"], strict=True):
+        assert line.split()[1:] == [
+            str(each["answers"]), f"{each['marked']:.3f}", f"{each['fitted']:.3f}"
+        ]  # fmt: skip
+    assert len(lines) > at + 1
 
 
 def test_generated_worlds_need_no_data():

@@ -38,7 +38,10 @@ def test_from_a_configuration_to_a_model_folder(cli: Any, tmp_path: Path) -> Non
     lines = done.stderr.splitlines()
     assert f"milepost: {tmp_path}/pairs.jsonl: 12 pairs" in lines
     assert any(line.startswith("milepost: step 4: loss ") for line in lines)
-    assert {"curves.svg", "curves.png"} <= {path.name for path in (tmp_path / "run").iterdir()}
+    assert (tmp_path / "run" / "curves.png").read_bytes().startswith(b"\x89PNG")
+    drawn = (tmp_path / "run" / "curves.svg").read_text(encoding="utf-8")
+    for words in ("Loss, nats", "Evidence found", "at the last check", "Learning rate"):
+        assert words in drawn
     assert (tmp_path / "run" / "config.toml").read_text() == file.read_text()
     exported = cli(*shlex.split(export)[1:])
     assert exported.exit_code == 0, exported.stderr

@@ -88,7 +88,7 @@ def test_where_nothing_is_listed_the_weights_are_not_judged():
     strange = Question("strange", "Zebra?", "a", spans(0, 3))
     found = audit(task(strange), ENCODER, ("words",))
     assert found.rows == ()
-    assert found.areas == {"mined": None, "coupled": None}
+    assert found.areas == {"mined": None, "coupled": None, "constant": None}
 
 
 def test_another_reader_ranks_too():
@@ -122,7 +122,7 @@ def test_controls_are_audited_in_the_model_s_place():
         assert sum(row.count for row in rows) == 2 * (len(SENTENCES) - 1)
         assert sum(row.share * row.count for row in rows) == pytest.approx(2)
         assert 0 <= found.areas[f"mined@{name}"] <= 1
-    assert len(found.areas) == 8
+    assert len(found.areas) == 12
 
 
 @pytest.mark.parametrize(

@@ -177,6 +177,19 @@ def _rows(found: Audit) -> Iterator[str]:
             f"a hidden answer weighs less than another sentence with chance{control}: "
             f"{', '.join(areas)}"
         )
+    yield "coupled, constant: product model with selection by rank, place and length, and without"
+    yield from columns(
+        ("rank by words", "answers", "marked", "by product model"),
+        [
+            (
+                f"{each.first}–{each.last or ''}" if each.first != each.last else str(each.first),
+                str(each.answers),
+                f"{each.marked:.3f}",
+                f"{each.fitted:.3f}",
+            )
+            for each in found.selected
+        ],
+    )
 
 
 def _pair(weights: tuple[float | None, float | None]) -> str:

@@ -25,9 +25,10 @@ from milepost.evaluate.systems.landmark import Milepost
 from milepost.evaluate.types import Question, Task
 from milepost.lab.control_readers import ControlReader
 from milepost.lab.coupled import area
+from milepost.lab.selection import Selected, fitted
 from milepost.search.lexical import question_terms, terms
 from milepost.train.collection import Block, Sentences, Statistics, sentences_of
-from milepost.train.coupled import Floats, fit_product, trust
+from milepost.train.coupled import Floats, trust
 from milepost.train.made import Source
 from milepost.train.negatives import Candidate, Evidence, Limits, reason
 from milepost.types import Reader
@@ -81,6 +82,13 @@ class Case:
         """All sentences that some ranker lists, ascending."""
         return sorted({n for ranked in self.lists.values() for n in ranked})
 
+    @cached_property
+    def ranks(self) -> NDArray[np.int64]:
+        """``(n,)`` ranks of all sentences by BM25, from 1."""
+        ranks = np.empty(len(self.words), np.int64)
+        ranks[np.argsort(-self.words, kind="stable")] = np.arange(1, len(self.words) + 1)
+        return ranks
+
     def passes(self, number: int, limits: Limits) -> bool:
         """Whether ``milepost mine`` would take a sentence for a negative."""
         words = frozenset(terms(self.read.text(self.kept)))
@@ -110,11 +118,9 @@ class Case:
         rows = np.asarray(numbers, np.int64)
         cosines = self.cosines.astype(np.float64)
         text = np.stack((cosines, (cosines - cosines.mean()) / (cosines.std() + 1e-9)), axis=1)
-        rank = np.empty(len(self.words))
-        rank[np.argsort(-self.words, kind="stable")] = np.arange(len(self.words))
         place = np.arange(len(self.words)) / max(1, len(self.words) - 1)
         length = [float(end - start) for start, end in self.read.spans]
-        shown = np.stack((np.log1p(rank), place, np.log1p(length)), axis=1)
+        shown = np.stack((np.log(self.ranks), place, np.log1p(length)), axis=1)
         return text[rows], shown[rows]
 
 
@@ -158,8 +164,9 @@ class Audit:
         hidden: sentences that were hidden.
         rows: by ranker and rank.
         areas: chance that a hidden answer gets a lower weight than another listed sentence (0.5:
-            the weights know nothing), by ``mined`` and ``coupled``; None where no listed sentence
-            is hidden, or every one.
+            the weights know nothing), by ``mined``, ``coupled`` and ``constant`` (the product model
+            with one selection for all); None where no listed sentence is hidden, or every one.
+        selected: the selection that the product model has fitted, beside who was marked.
     """
 
     task: str
@@ -168,6 +175,7 @@ class Audit:
     hidden: int
     rows: tuple[Row, ...]
     areas: Mapping[str, float | None]
+    selected: tuple[Selected, ...]
 
 
 def audit(
@@ -210,12 +218,13 @@ def audit(
             f"no question of {task.name} has two sentences of evidence",
             "audit another task, or more of its questions",
         )
-    told = _product_weights(found)
+    told, selected = fitted(found)
+    alike, _ = fitted(found, alike=True)
     mined = [{n: case.trust(n, limits.selected) for n in case.listed} for case in found]
     hidden = np.array([n in case.hidden for case in found for n in case.listed], float)
-    areas: dict[str, float | None] = {"mined": None, "coupled": None}
+    areas: dict[str, float | None] = dict.fromkeys(("mined", "coupled", "constant"))
     if 0 < hidden.sum() < len(hidden):
-        for name, weights in zip(areas, (mined, told), strict=True):
+        for name, weights in zip(areas, (mined, told, alike), strict=True):
             kept = [w[n] for case, w in zip(found, weights, strict=True) for n in case.listed]
             areas[name] = area(-np.array(kept), hidden)
     rows = tuple(
@@ -246,7 +255,7 @@ def audit(
         areas |= {f"{name}@{control.name}": value for name, value in own.areas.items()}
     documents = {case.document for case in found}
     count = sum(len(case.hidden) for case in found)
-    return Audit(task.name, len(found), len(documents), count, rows, areas)
+    return Audit(task.name, len(found), len(documents), count, rows, areas, selected)
 
 
 def _cases(
@@ -321,27 +330,6 @@ def _orders(
     return [
         [int(n) for n in row if ranker != "words" or own[n] > 0]
         for row, own in zip(best, scores, strict=True)
-    ]
-
-
-def _product_weights(found: Sequence[Case]) -> list[dict[int, float]]:
-    """Weights of the listed sentences as negatives, by EM on what is marked.
-
-    How many answers there are in all, marked or hidden, fixes the mean of ``s``: more than who
-    mines would know, and which ones they are it is not told.
-    """
-    rows = [[case.kept, *case.listed] for case in found]
-    parts = [case.features(numbers) for case, numbers in zip(found, rows, strict=True)]
-    text, shown = (np.concatenate([part[kind] for part in parts]) for kind in (0, 1))
-    text, shown = ((each - each.mean(0)) / (each.std(0) + 1e-9) for each in (text, shown))
-    labels = np.concatenate([[1.0, *(0.0 for _ in case.listed)] for case in found])
-    expected = len(found) / sum(1 + len(case.hidden) for case in found)
-    model = fit_product(text, shown, labels, expected=expected, strength=0.1 * len(labels))
-    cuts = np.cumsum([len(numbers) for numbers in rows])[:-1]
-    weights = np.split(model.weights(text, shown), cuts)
-    return [
-        dict(zip(numbers, own.tolist(), strict=True))
-        for numbers, own in zip(rows, weights, strict=True)
     ]
 
 
