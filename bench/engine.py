@@ -27,7 +27,7 @@ import torch
 import milepost
 from milepost.engine.folder import ModelFolder, find_model
 from milepost.engine.openvino import OpenVinoEngine, usable_cpus
-from milepost.model import load_checkpoint
+from milepost.model import load_checkpoint, onnx_export
 from milepost.text import split
 
 
@@ -71,10 +71,7 @@ def onnx(checkpoint: Path, tokenizer_file: Path) -> Callable[[list[str]], None]:
 
     path = Path(tempfile.mkdtemp()) / "mean.onnx"
     example = (torch.ones(2, 8, dtype=torch.long), torch.ones(2, 8, dtype=torch.long))
-    axes = {"ids": {0: "b", 1: "t"}, "mask": {0: "b", 1: "t"}}
-    torch.onnx.export(
-        Mean(), example, str(path), input_names=["ids", "mask"], dynamic_axes=axes, dynamo=False
-    )
+    onnx_export.write(Mean().eval(), example, {"ids": "bt", "mask": "bt"}, {"vectors": "b"}, path)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = usable_cpus()
     session = onnxruntime.InferenceSession(str(path), options, ["CPUExecutionProvider"])

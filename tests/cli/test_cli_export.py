@@ -39,8 +39,53 @@ def test_a_decoder_becomes_a_model_folder(tmp_path: Path) -> None:
     assert "windows of 256 tokens (64 before, 0 after), causal; opened by <s>" in lines[1]
     assert [line.split()[0] for line in lines[3:]] == ["f32", "bf16"]
     assert float(lines[3].split()[1]) > 0.9999
+    assert [line.split()[2::2][:2] for line in lines[3:]] == [
+        ["0.9999", "0.99999"],
+        ["0.99", "0.998"],
+    ]
     encoder = milepost.load(tmp_path / "models" / "tiny", cache=False)
     assert encoder.encode(TEXT).vectors.shape == (7, 32)
+
+
+def test_int8_of_a_network_of_transformers(tmp_path: Path) -> None:
+    """A network that is not ours is quantised within what is tolerated, and reads text."""
+    pytest.importorskip("nncf", reason="needs the export extra: pip install 'milepost[export]'")
+    text = tmp_path / "notes.md"
+    text.write_text(TEXT * 8, encoding="utf-8")
+    done = run(
+        tiny_folder(tmp_path / "hf", "xlm-roberta"),
+        *("--out", tmp_path / "out", "--precision", "int8", "--calibration", text, "--json"),
+    )
+    (parity,) = json.loads(done.stdout)["parity"]
+    assert parity["least_wanted"] <= parity["least"] < 0.99999
+    assert parity["mean"] >= parity["mean_wanted"]
+    assert milepost.load(tmp_path / "out", cache=False).encode(TEXT).vectors.shape == (7, 32)
+
+
+def test_float32_by_the_names_that_others_give_it(tmp_path: Path) -> None:
+    """fp32 and float32 are f32."""
+    folder = tiny_folder(tmp_path / "hf", "bert")
+    done = run(folder, "--out", tmp_path / "out", "--precision", "fp32,float32", "--json")
+    assert [parity["precision"] for parity in json.loads(done.stdout)["parity"]] == ["f32"]
+
+
+def test_the_landmark_may_be_named(tmp_path: Path) -> None:
+    """A token of the vocabulary, read both ways by a decoder; a new one would mean nothing."""
+    folder = tiny_folder(tmp_path / "hf", "llama")
+    done = run(
+        folder, "--out", tmp_path / "out", "--landmark", "<unk>", "--bidirectional", "--json"
+    )
+    said = json.loads(done.stdout)
+    assert (said["landmark"], said["causal"], said["right"]) == ("<unk>", False, 32)
+    with pytest.raises(ModelError, match="no '<lmk>', and a new token means nothing untrained"):
+        run(folder, "--out", tmp_path / "other", "--landmark", "<lmk>")
+
+
+def test_a_model_folder_is_none_to_export(tmp_path: Path) -> None:
+    """What is exported already is told from a folder that holds nothing."""
+    shipped = Path(milepost.__file__).parent / "models" / "landmark-light"
+    with pytest.raises(ModelError, match=r"is a model folder already.*use it by --model"):
+        run(shipped, "--out", tmp_path / "out")
 
 
 def test_int8_of_a_checkpoint_of_ours(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def trained(model: Any, steps: int = 4, landmark: int = 3) -> list[float]:
     return losses
 
 
-@pytest.mark.parametrize("kind", ["llama", "mistral", "xlm-roberta"])
+@pytest.mark.parametrize("kind", ["llama", "mistral", "qwen2", "qwen3", "xlm-roberta"])
 def test_an_adapter_trains_saves_and_merges(tmp_path: Path, kind: str) -> None:
     """The loss falls; the folder holds no base weights; opened and merged vectors are the same."""
     from milepost.model import merge_lora, open_checkpoint, with_lora

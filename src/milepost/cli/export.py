@@ -10,7 +10,7 @@ import click
 from milepost.cli.options import Settings, common, json_option, say
 
 if TYPE_CHECKING:
-    from milepost.model.release import Released
+    from milepost.model.release import Format, Released
 
 
 @click.command(
@@ -20,6 +20,7 @@ Examples:
   milepost export runs/first/checkpoint --out models/first
   milepost export runs/first/checkpoint --out models/first \\
       --precision f32,int8 --calibration notes.md --calibration paper.pdf
+  milepost export runs/first/checkpoint --out onnx/first --format onnx
   milepost search "who paid?" papers/ --model models/first""",
 )
 @click.argument("checkpoint", metavar="FOLDER")
@@ -31,11 +32,20 @@ Examples:
     help="The model folder to write; it must not exist.",
 )
 @click.option(
+    "--format",
+    "form",
+    type=click.Choice(["openvino", "onnx"]),
+    default="openvino",
+    show_default=True,
+    help="openvino: a model folder; onnx: a float32 graph for other programs.",
+)
+@click.option(
     "--precision",
     metavar="LIST",
     default="f32",
     show_default=True,
-    help="Graphs to write: f32, bf16 (weights of half the size), int8; with commas between.",
+    help="Graphs to write: f32 (or fp32), bf16 (weights of half the size), int8; with commas "
+    "between.",
 )
 @click.option("--name", help="The model's name; otherwise that of its folder.")
 @click.option(
@@ -43,6 +53,16 @@ Examples:
     metavar="FILE",
     multiple=True,
     help="Real text for int8 and for the comparison with torch; may be given often.",
+)
+@click.option(
+    "--landmark",
+    metavar="TOKEN",
+    help="Token of the vocabulary that closed sentences in training, where FOLDER does not say it.",
+)
+@click.option(
+    "--bidirectional/--causal",
+    default=None,
+    help="A decoder was trained to see both sides, or the left alone; otherwise as FOLDER says.",
 )
 @click.option("--window", type=click.IntRange(min=3), help="Most tokens read at once.")
 @click.option(
@@ -68,9 +88,12 @@ def export(
     settings: Settings,
     checkpoint: str,
     out: Path,
+    form: Format,
     precision: str,
     name: str | None,
     calibration: tuple[str, ...],
+    landmark: str | None,
+    bidirectional: bool | None,
     window: int | None,
     left: int | None,
     right: int | None,
@@ -94,6 +117,7 @@ def export(
     released = release(
         checkpoint,
         out,
+        format=form,
         precisions=[part.strip() for part in precision.split(",") if part.strip()],
         name=name,
         calibration=[read(file).text for file in calibration],
@@ -102,15 +126,17 @@ def export(
         right=right,
         pooling=pooling,
         dimensions=dimensions,
+        landmark=landmark,
+        bidirectional=bidirectional,
     )
     if as_json:
-        _print_json(released)
+        _print_json(released, form)
     else:
-        _print_table(released)
+        _print_table(released, form)
     return 0
 
 
-def _print_json(released: Released) -> None:
+def _print_json(released: Released, form: Format) -> None:
     from dataclasses import asdict
 
     from milepost.cli.records import print_json
@@ -119,6 +145,7 @@ def _print_json(released: Released) -> None:
     print_json(
         {
             "path": str(released.folder),
+            "format": form,
             "name": manifest.name,
             "fingerprint": manifest.fingerprint,
             "dimensions": manifest.dimensions,
@@ -135,7 +162,7 @@ def _print_json(released: Released) -> None:
     )
 
 
-def _print_table(released: Released) -> None:
+def _print_table(released: Released, form: Format) -> None:
     manifest = released.manifest
     opening = manifest.opening or "nothing"
     click.echo(f"{released.folder}  ({manifest.name}, fingerprint {manifest.fingerprint})")
@@ -147,9 +174,10 @@ def _print_table(released: Released) -> None:
     )
     if manifest.query_prefix:
         click.echo(f"  in front of questions: {manifest.query_prefix!r}")
-    click.echo("  cosine with torch   least      mean       sentences")
+    click.echo("  cosine with torch   least      wanted     mean       wanted     sentences")
     for parity in released.parity:
+        graph = parity.precision if form == "openvino" else f"{parity.precision}, {form}"
         click.echo(
-            f"  {parity.precision:<18}  {parity.least:.6f}   {parity.mean:.6f}   "
-            f"{parity.sentences:>9,}"
+            f"  {graph:<18}  {parity.least:.6f}   {parity.least_wanted:<8}   {parity.mean:.6f}   "
+            f"{parity.mean_wanted:<8}   {parity.sentences:>9,}"
         )

@@ -16,6 +16,8 @@ from milepost.errors import ModelError
 from milepost.model.fetch import ADAPTER, base_of, local, read_config
 from milepost.model.huggingface import ATTENTION, HuggingFace, quiet
 from milepost.model.landmark_encoder import BACKBONES, LandmarkEncoder
+from milepost.model.layouts import network_of
+from milepost.model.lmk_reading import reading_of
 from milepost.model.lora import attach, is_adapted
 from milepost.model.reading import Reading, read_reading
 from milepost.model.special import (
@@ -65,12 +67,15 @@ def open_checkpoint(
     transformers: bool | None = None,
     attention: str = ATTENTION,
     trainable: bool = False,
+    new_landmark: bool = True,
 ) -> Checkpoint:
     """Open a folder, or a model by its name on the hub, as a landmark encoder.
 
     A BERT or ModernBERT is read by the network of ours, any other encoder or decoder by
-    ``transformers``; a folder with ``adapter_config.json`` is a LoRA adapter on its base. What is
-    not given is what the folder's ``landmark.json`` says, else what its tokenizer does.
+    ``transformers``; a folder with ``adapter_config.json`` is a LoRA adapter on its base. Of a
+    folder of sentence-transformers the network is taken, wherever in it that lies. What is not
+    given is what the folder's ``landmark.json`` says, or its settings of LMK pooling, else what its
+    tokenizer does.
 
     Args:
         source: the folder, or ``owner/name``.
@@ -80,19 +85,29 @@ def open_checkpoint(
         transformers: use its network where there is one of ours as well.
         attention: what ``transformers`` computes attention by, e.g. ``sdpa`` to train faster.
         trainable: an adapter that is to be trained further.
+        new_landmark: make a landmark that the vocabulary lacks; False where nothing will train it.
 
     Raises:
         ModelError: a file is missing or damaged, the architecture cannot be read at landmarks, or
             a token is not in the vocabulary.
         MissingExtra: the folder is an adapter and peft is not installed.
     """
-    folder = local(source)
-    base = base_of(folder)
+    given = local(source)
+    folder = network_of(given)
+    below = base_of(folder)
+    root = given if below == folder else below
+    base = network_of(root)
     config = read_config(base)
-    said = read_reading(folder)
+    said = read_reading(folder) or reading_of(root)
     tokenizer = load_tokenizer(folder if (folder / TOKENIZER).is_file() else base)
     special = special_tokens(base, tokenizer)
     usual = choose_landmark(special, landmark or (said.landmark if said else None))
+    if not new_landmark and tokenizer.token_to_id(usual) is None:
+        raise ModelError(
+            f"the vocabulary has no {usual!r}, and a new token means nothing untrained",
+            f"name one that it has, or train it: landmark = {usual!r} in the "
+            "configuration of milepost train",
+        )
     plain = said.transformers if transformers is None and said else bool(transformers)
     ours = config.get("model_type") in BACKBONES and not plain and base == folder
     both = said.bidirectional if bidirectional is None and said else bool(bidirectional)

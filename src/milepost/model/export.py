@@ -14,13 +14,14 @@ import json
 import logging
 import shutil
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from milepost._optional import require
 from milepost.engine.folder import GRAPHS, TOKENIZER
@@ -34,16 +35,18 @@ NAMES = ("ids", "sentences", "marks")
 _SMALL = 1024  # numbers of a constant that is not worth halving
 
 
-def convert(model: LandmarkEncoder) -> Any:
-    """The model as an OpenVINO graph with inputs ``ids``, ``sentences``, ``marks`` (int32)."""
-    with no_telemetry():
-        openvino = require("openvino", extra="export")
+@contextlib.contextmanager
+def traceable(model: LandmarkEncoder) -> Iterator[tuple[Tensor, ...]]:
+    """While this lasts the model can be traced by the example that it gives, and nothing is said.
+
+    Args:
+        model: put into evaluation mode.
+    """
     example = (
         torch.tensor([[1, 2, 3, 2, 3], [1, 4, 4, 2, 0]], dtype=torch.int32),
         torch.tensor([[0, 1, 1, 2, 2], [0, 1, 1, 1, -1]], dtype=torch.int32),
         torch.tensor([[2, 4], [3, 0]], dtype=torch.int32),
     )
-    shapes = [([-1, -1], openvino.Type.i32)] * 3
     with contextlib.ExitStack() as stack:
         if isinstance(model.backbone, HuggingFace):
             model.backbone.for_export()
@@ -54,7 +57,17 @@ def convert(model: LandmarkEncoder) -> Any:
         # The tracer warns of every value it takes for a constant; the parity report is what says
         # whether one of them was none.
         warnings.simplefilter("ignore")
-        graph = openvino.convert_model(model.eval(), example_input=example, input=shapes)
+        model.eval()
+        yield example
+
+
+def convert(model: LandmarkEncoder) -> Any:
+    """The model as an OpenVINO graph with inputs ``ids``, ``sentences``, ``marks`` (int32)."""
+    with no_telemetry():
+        openvino = require("openvino", extra="export")
+    shapes = [([-1, -1], openvino.Type.i32)] * 3
+    with traceable(model) as example:
+        graph = openvino.convert_model(model, example_input=example, input=shapes)
     for port, name in zip(graph.inputs, NAMES, strict=True):
         port.get_tensor().set_names({name})
     return graph
@@ -141,6 +154,30 @@ def export(
         openvino.save_model(small, folder / GRAPHS["int8"], compress_to_fp16=False)
     if bf16:  # last, as it changes the graph
         openvino.save_model(halve(graph), folder / GRAPHS["bf16"], compress_to_fp16=False)
+    graphs = [Path(name) for name in GRAPHS.values() if (folder / name).is_file()]
+    files = [name for graph in graphs for name in (graph.name, f"{graph.stem}.bin")]
+    return describe(model, tokenizer, folder, files, name=name, settings=settings)
+
+
+def describe(
+    model: LandmarkEncoder,
+    tokenizer: Path,
+    folder: Path,
+    files: Sequence[str],
+    *,
+    name: str,
+    settings: dict[str, Any] | None,
+) -> Manifest:
+    """Write what stands beside a graph: tokenizer, manifest and sums.
+
+    Args:
+        model: what the graph was made from.
+        tokenizer: its ``tokenizer.json``.
+        folder: where the graph lies.
+        files: names of the graph's files.
+        name: the model's name.
+        settings: fields of ``Manifest`` that differ from its defaults.
+    """
     shutil.copyfile(tokenizer, folder / TOKENIZER)
     said = {"own_sentence": model.own_sentence, "causal": model.causal}
     halo = {"right": 0} if model.causal else {}
@@ -153,19 +190,15 @@ def export(
         }
     )
     manifest.write(folder)
-    _write_sums(folder)
+    _write_sums(folder, [TOKENIZER, *files])
     return manifest
 
 
-def _write_sums(folder: Path) -> None:
+def _write_sums(folder: Path, names: Sequence[str]) -> None:
     """``SHA256SUMS`` of the large files, which ``milepost doctor`` checks.
 
     The manifest is left out: it may be edited (fusion weights) without harm to the rest.
     """
-    names = [TOKENIZER]
-    for graph in GRAPHS.values():
-        if (folder / graph).is_file():
-            names += [graph, Path(graph).with_suffix(".bin").name]
     lines = [
         f"{hashlib.sha256((folder / name).read_bytes()).hexdigest()}  {name}\n" for name in names
     ]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from milepost.engine import hub
+from milepost.engine.manifest import MANIFEST
 from milepost.errors import ModelError, nearest
 from milepost.model.landmark_encoder import BACKBONES
 
@@ -51,6 +52,11 @@ def read_config(folder: Path) -> dict[str, Any]:
     """
     path = folder / "config.json"
     if not path.is_file():
+        if (folder / MANIFEST).is_file():
+            raise ModelError(
+                f"{folder} is a model folder already: it has no config.json",
+                f"use it by --model {folder}, or give the checkpoint that it was made from",
+            )
         raise ModelError(f"{folder} is no checkpoint: it has no config.json", _MEND)
     config = read_object(path)
     kind = config.get("model_type")

@@ -17,18 +17,19 @@ from typing import Any
 
 from milepost._optional import require
 from milepost.errors import ModelError
-from milepost.model.landmark_transformer import CONFIG, LandmarkTransformer, from_json
+from milepost.model.landmark_transformer import LandmarkTransformer
 from milepost.model.layouts import (
+    LANDMARK_MODULE,
     MODULES,
     PROMPTS,
     InteropWarning,
     kind_of,
     modules_of,
-    of_name,
-    of_pull_request,
+    network_of,
     poolings_of,
     prompts_of,
     read_json,
+    settings_of,
     template_of,
 )
 from milepost.model.lmk import Rule
@@ -69,11 +70,11 @@ def starting_weights(folder: Path) -> StartingWeights:
     Raises:
         ModelError: it is neither.
     """
-    modules = modules_of(folder)
-    root = folder / modules[0]["path"] if modules else folder
-    if modules and not kind_of(modules[0]) == "Transformer":
+    root, modules = network_of(folder), modules_of(folder)
+    if modules and kind_of(modules[0]) == LANDMARK_MODULE:
         raise ModelError(
-            f"{folder} starts with a {kind_of(modules[0])}", "give an encoder's folder"
+            f"{folder} starts with a {LANDMARK_MODULE}: it was trained with LMK pooling",
+            "read_folder() reads it, and milepost train --init starts from it",
         )
     config = read_json(root / "config.json")
     found = sorted(root.glob("sentence_*_config.json"))
@@ -138,7 +139,7 @@ def read_folder(
     root = folder / modules[0]["path"] if modules else folder
     if not (root / "config.json").is_file():
         raise ModelError(f"{folder} holds no model", "a model folder has a config.json")
-    plain = bool(modules) and kind_of(modules[0]) != "LandmarkTransformer"
+    plain = bool(modules) and kind_of(modules[0]) != LANDMARK_MODULE
     if plain and granularity is None:
         raise ModelError(
             f"{folder} was not trained with LMK pooling",
@@ -158,25 +159,16 @@ def read_folder(
         raise ModelError(f"the weights of {folder} lack {missing[0]}", "is it complete?")
     backbone = backbone.float()
     room = max_tokens(backbone.config) if limit is None else limit
-    if modules and modules[0]["type"].startswith("milepost."):
-        settings = from_json(read_json(root / CONFIG), str(root / CONFIG))
-    elif modules and not plain:
-        settings = of_pull_request(folder, modules, tokenizer, granularity, room)
-    else:
-        settings = of_name(folder, tokenizer, granularity, room)
+    settings = settings_of(folder, tokenizer, granularity, room)
     if rule is Rule.DOUBLE_SUFFIX:
         opening, closing = template_of(tokenizer)
         settings = replace(settings, opening=opening, closing=closing)
-    query, document = prompts_of(folder)
     settings = replace(
         settings,
         granularity=settings.granularity if granularity is None else granularity,
         limit=settings.limit if limit is None else limit,
         rule=rule or settings.rule,
         by_id=by_id or settings.by_id,
-        normalized=not modules or any(kind_of(m) == "Normalize" for m in modules),
-        query_prompt=query,
-        document_prompt=document,
     )
     return LmkModel(backbone, tokenizer, settings)
 

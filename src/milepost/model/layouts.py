@@ -10,16 +10,19 @@ import json
 import re
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from milepost.errors import ModelError
-from milepost.model.landmark_transformer import CONFIG
+from milepost.model.landmark_transformer import CONFIG, from_json
 from milepost.model.lmk import Rule
 from milepost.model.lmk_model import SENTENCES, Granularity, LmkSettings
 
 MODULES = "modules.json"
 PROMPTS = "config_sentence_transformers.json"
+LANDMARK_MODULE = "LandmarkTransformer"
+"""First module of a folder trained with LMK pooling, in Milepost and in PR 3642."""
 _NAMED = re.compile(
     r"_(?P<method>lmk_fixed|lmk_var|lmk_en|lmk_multi|cls|mean|latent_attn|every_64)"
     r"_gran_(?P<sizes>\d+(?:_\d+)*)$"
@@ -37,6 +40,62 @@ _POOLING_SWITCHES = {
 
 class InteropWarning(UserWarning):
     """A folder says less than it should, or other programs read it differently."""
+
+
+def network_of(folder: Path) -> Path:
+    """The folder of ``config.json``, weights and tokenizer: itself, or one inside it.
+
+    Raises:
+        ModelError: its ``modules.json`` begins with something that is no encoder.
+    """
+    modules = modules_of(folder)
+    if not modules:
+        return folder
+    if kind_of(modules[0]) not in ("Transformer", LANDMARK_MODULE):
+        raise ModelError(
+            f"{folder} starts with a {kind_of(modules[0])}", "give an encoder's folder"
+        )
+    return Path(folder, modules[0]["path"])
+
+
+def trained_for_lmk(folder: Path) -> bool:
+    """Whether the folder, by its modules or by its name, was trained with LMK pooling."""
+    modules = modules_of(folder)
+    if modules:
+        return kind_of(modules[0]) == LANDMARK_MODULE
+    hint = _hint(folder)
+    return hint is not None and hint["method"].startswith("lmk_")
+
+
+def settings_of(
+    folder: Path, tokenizer: Any, granularity: Granularity | None = None, limit: int | None = None
+) -> LmkSettings:
+    """What the folder says of its rows, its landmarks and its prompts, in whichever layout.
+
+    Args:
+        folder: of Milepost, of PR 3642, or the authors'.
+        tokenizer: what ``transformers.AutoTokenizer`` gives for it.
+        granularity: where the folder does not say it.
+        limit: longest row where the folder does not say it.
+
+    Raises:
+        ModelError: it is damaged, or does not say what must be known.
+    """
+    modules = modules_of(folder)
+    if modules and modules[0]["type"].startswith("milepost."):
+        path = folder / modules[0]["path"] / CONFIG
+        settings = from_json(read_json(path), str(path))
+    elif modules and kind_of(modules[0]) == LANDMARK_MODULE:
+        settings = of_pull_request(folder, modules, tokenizer, granularity, limit)
+    else:
+        settings = of_name(folder, tokenizer, granularity, limit)
+    query, document = prompts_of(folder)
+    return replace(
+        settings,
+        normalized=not modules or any(kind_of(m) == "Normalize" for m in modules),
+        query_prompt=query,
+        document_prompt=document,
+    )
 
 
 def of_pull_request(
@@ -101,7 +160,7 @@ def of_name(
     folder: Path, tokenizer: Any, granularity: Granularity | None, limit: int | None
 ) -> LmkSettings:
     """Settings of the authors' checkpoints: the caller's, else of ``…_<method>_gran_<sizes>``."""
-    hint = _NAMED.search(folder.name) or _NAMED.search(folder.parent.name)
+    hint = _hint(folder)
     training: tuple[Granularity, ...] = ()
     if hint is not None:
         method, sizes = hint["method"], tuple(int(size) for size in hint["sizes"].split("_"))
@@ -129,6 +188,11 @@ def of_name(
         rule=Rule.OFFICIAL,
         training=training,
     )
+
+
+def _hint(folder: Path) -> re.Match[str] | None:
+    """What the authors' names say; a folder in such a folder is one of its checkpoints."""
+    return _NAMED.search(folder.name) or _NAMED.search(folder.parent.name)
 
 
 def _landmark(transformer: int | None, pooling: int | None, tokenizer: Any) -> int:
@@ -219,4 +283,4 @@ def _parsed(path: Path) -> Any:
 
 
 def _warn(message: str) -> None:
-    warnings.warn(message, InteropWarning, stacklevel=4)
+    warnings.warn(message, InteropWarning, stacklevel=5)

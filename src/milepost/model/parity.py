@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -62,18 +63,26 @@ class Parity:
         return self.least >= self.least_wanted and self.mean >= self.mean_wanted
 
 
-def compare(model: LandmarkEncoder, folder: ModelFolder, texts: Sequence[str]) -> list[Parity]:
+def compare(
+    model: LandmarkEncoder,
+    folder: ModelFolder,
+    texts: Sequence[str],
+    graphs: Mapping[Precision, Path] | None = None,
+) -> list[Parity]:
     """Read the texts by torch and by every graph of the folder.
 
     Args:
         model: what the folder was exported from.
         folder: with one graph or several.
         texts: of any length.
+        graphs: files that OpenVINO reads (its own, ONNX); None for the folder's own.
     """
+    if graphs is None:
+        graphs = {precision: folder.graph(precision) for precision in folder.precisions}
     wanted = _vectors(Encoder(folder, TorchEngine(model)), texts)
     found = []
-    for precision in folder.precisions:
-        engine = OpenVinoEngine(folder.graph(precision), cache=None)
+    for precision, graph in graphs.items():
+        engine = OpenVinoEngine(graph, cache=None)
         cosines = (_vectors(Encoder(folder, engine), texts) * wanted).sum(-1)
         # A NaN anywhere must not pass: comparisons with it are false, so it fails.
         found.append(

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +20,17 @@ from milepost.engine.manifest import read_manifest
 from milepost.errors import InputError, ModelError, nearest
 from milepost.model.checkpoint import Checkpoint, open_checkpoint
 from milepost.model.export import Feed, export
+from milepost.model.fetch import local
+from milepost.model.lmk_reading import check_sayable
 from milepost.model.lora import merge_lora
+from milepost.model.onnx_export import GRAPH, export_onnx
 from milepost.model.parity import SAMPLE, Parity, compare
 from milepost.model.pooling.export import install
 from milepost.model.torch_engine import TorchEngine
 
+Format = Literal["openvino", "onnx"]
+
+_ALSO: dict[str, Precision] = {"fp32": "f32", "float32": "f32", "bfloat16": "bf16"}
 _USUAL = 512  # tokens of a window where nothing is said and the network has room for more
 _TEXTS = 40  # of the calibration, compared in the parity report
 _LETTERS = 4000  # of each of these
@@ -44,6 +50,7 @@ def release(
     checkpoint: str | Path | Checkpoint,
     out: Path,
     *,
+    format: Format = "openvino",
     precisions: Sequence[str] = ("f32",),
     name: str | None = None,
     calibration: Sequence[str] = (),
@@ -52,6 +59,8 @@ def release(
     right: int | None = None,
     pooling: Path | None = None,
     dimensions: int | None = None,
+    landmark: str | None = None,
+    bidirectional: bool | None = None,
 ) -> Released:
     """Export a checkpoint and compare every graph with torch.
 
@@ -60,7 +69,8 @@ def release(
     Args:
         checkpoint: a folder, a name on the hub, or what ``open_checkpoint`` returned.
         out: the model folder; it must not exist, and appears only when all is well.
-        precisions: ``f32``, ``bf16``, ``int8``.
+        format: ``openvino``, a model folder; ``onnx``, a graph for other programs.
+        precisions: ``f32`` (or ``fp32``, ``float32``), ``bf16``, ``int8``; of ONNX f32 alone.
         name: of the model; None for the name of ``out``.
         calibration: texts for int8; the vectors of some are compared with torch's.
         window: most tokens of a window; None for what the checkpoint says or the network allows.
@@ -68,14 +78,21 @@ def release(
         right: tokens of halo after them, 0 for a causal network.
         pooling: a saved pooling (``milepost.pooling``) of documents; None for the landmarks' mean.
         dimensions: numbers that are kept of each vector, the first ones; None for all.
+        landmark: the token of the vocabulary that closed sentences in training; None for what the
+            checkpoint says, else its tokenizer's separator. Not for a ``Checkpoint``, nor is
+            ``bidirectional``.
+        bidirectional: a causal network was trained to see both sides; None as the checkpoint says.
 
     Raises:
         InputError: ``out`` exists, a precision is not known, sizes or ``dimensions`` do not fit the
-            network, or int8 has no calibration.
-        ModelError: the checkpoint cannot be read, or a graph is not near enough to torch.
-        MissingExtra: OpenVINO's converter, NNCF or peft is not installed.
+            network, int8 has no calibration, or ONNX does not have what is asked for.
+        ModelError: the checkpoint cannot be read, a model folder cannot say how, or a graph is not
+            near enough to torch.
+        MissingExtra: OpenVINO's converter, NNCF, onnx or peft is not installed.
     """
     wanted = _known(precisions)
+    if format == "onnx":
+        _check_onnx(wanted, pooling)
     if "int8" in wanted:
         if not any(text.strip() for text in calibration):
             raise InputError("int8 needs real text to be calibrated on", "--calibration FILE")
@@ -83,7 +100,10 @@ def release(
     if out.exists():
         raise InputError(f"{out} exists", "name another folder, or remove it first")
     if not isinstance(checkpoint, Checkpoint):
-        checkpoint = open_checkpoint(checkpoint)
+        check_sayable(local(checkpoint), named=landmark is not None)
+        checkpoint = open_checkpoint(
+            checkpoint, landmark=landmark, bidirectional=bidirectional, new_landmark=False
+        )
     model = merge_lora(checkpoint.model).cpu()
     if dimensions is not None:
         model = model.shortened(dimensions)
@@ -98,18 +118,24 @@ def release(
         tokenizer = Path(scratch) / TOKENIZER
         checkpoint.tokenizer.save(str(tokenizer))
         feeds = _feeds(checkpoint, tokenizer, settings, calibration) if "int8" in wanted else None
-        manifest = export(
-            model,
-            tokenizer,
-            draft,
-            name=name or out.name,
-            calibration=feeds,
-            f32="f32" in wanted,
-            bf16="bf16" in wanted,
-            settings=settings,
-        )
+        name = name or out.name
+        graphs: dict[Precision, Path] | None = None
+        if format == "onnx":
+            manifest = export_onnx(model, tokenizer, draft, name=name, settings=settings)
+            graphs = {"f32": draft / GRAPH}
+        else:
+            manifest = export(
+                model,
+                tokenizer,
+                draft,
+                name=name,
+                calibration=feeds,
+                f32="f32" in wanted,
+                bf16="bf16" in wanted,
+                settings=settings,
+            )
         texts = [text[:_LETTERS] for text in calibration if text.strip()][:_TEXTS] or list(SAMPLE)
-        parity = compare(model, ModelFolder(draft, read_manifest(draft)), texts)
+        parity = compare(model, ModelFolder(draft, read_manifest(draft)), texts, graphs)
         for found in parity:
             if not found.holds:
                 raise ModelError(
@@ -126,16 +152,31 @@ def release(
 
 
 def _known(precisions: Sequence[str]) -> list[Precision]:
-    known: dict[str, Precision] = {name: name for name in get_args(Precision)}
+    plain: tuple[Precision, ...] = get_args(Precision)
+    known: dict[str, Precision] = {**{name: name for name in plain}, **_ALSO}
     if not precisions:
-        raise InputError("no precision is named", f"use some of {', '.join(known)}")
+        raise InputError("no precision is named", f"use some of {', '.join(plain)}")
     for name in precisions:
         if name not in known:
             raise InputError(
                 f"unknown precision {name!r}",
-                f"{nearest(name, known)}use some of {', '.join(known)}",
+                f"{nearest(name, known)}use some of {', '.join(plain)}",
             )
     return [known[name] for name in precisions]
+
+
+def _check_onnx(wanted: Sequence[Precision], pooling: Path | None) -> None:
+    beyond = [name for name in wanted if name != "f32"]
+    if beyond:
+        raise InputError(
+            f"ONNX is written in f32 alone, not in {', '.join(beyond)}",
+            "leave --precision out, or quantise model.onnx by onnxruntime's own tools",
+        )
+    if pooling is not None:
+        raise InputError(
+            "a trained pooling is written for OpenVINO alone", "leave --pooling or --format out"
+        )
+    require("onnx", extra="export")
 
 
 def window_sizes(

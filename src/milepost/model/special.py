@@ -103,7 +103,8 @@ def choose_landmark(special: Mapping[str, str], named: str | None) -> str:
     if not token:
         raise ModelError(
             "the tokenizer has neither a separator nor an end of text to be the landmark",
-            "name one, e.g. landmark='<lmk>', which is made where the vocabulary has none",
+            "name one: landmark = '<lmk>' to train (made where the vocabulary has none), "
+            "--landmark TOKEN to export what was trained with it",
         )
     return token
 

@@ -21,7 +21,6 @@ from milepost.errors import InputError, ModelError, UnreadableFile, nearest
 from milepost.model import Checkpoint, open_checkpoint, with_lora
 from milepost.model.fetch import local
 from milepost.model.huggingface import HuggingFace
-from milepost.model.interop import starting_weights
 from milepost.model.release import window_sizes
 from milepost.train.check import load_check
 from milepost.train.config import Config, Stage, data_paths, resolved
@@ -206,7 +205,7 @@ def opened(config: Config) -> Checkpoint:
     """
     device = chosen_device(config.device)
     checkpoint = open_checkpoint(
-        _weights_of(config.init),
+        config.init,
         landmark=config.landmark,
         opening=config.opening,
         bidirectional=config.bidirectional,
@@ -259,13 +258,6 @@ def _need_room(checkpoint: Checkpoint) -> None:
             f"query_prefix has {tokens} tokens, and only {room} are read of a question with it",
             "shorten it",
         )
-
-
-def _weights_of(init: str) -> str | Path:
-    """A sentence-transformers folder may have its network in a folder inside."""
-    folder = local(init)
-    inside = starting_weights(folder).folder if (folder / "modules.json").is_file() else folder
-    return init if inside == folder else inside
 
 
 def _freeze(checkpoint: Checkpoint, patterns: tuple[str, ...]) -> None:

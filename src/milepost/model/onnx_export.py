@@ -1,0 +1,141 @@
+"""Checkpoint → ONNX, for programs that do not run OpenVINO.
+
+By torch's exporter that traces: it takes every backbone as OpenVINO's converter takes it, whereas
+the one through ``torch.export`` gave the same vectors and took seven to thirteen times as long
+(2026-11-21, tiny BERT and LLaMA, torch 2.13).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from milepost._optional import require
+from milepost.engine.manifest import Manifest
+from milepost.model.export import NAMES, describe, traceable
+from milepost.model.landmark_encoder import LandmarkEncoder
+
+GRAPH = "model.onnx"
+OPSET = 17  # the oldest with LayerNormalization, which most runtimes of the last years read
+_INPUTS = {
+    name: ("windows", length)
+    for name, length in zip(NAMES, ("tokens", "tokens", "landmarks"), strict=True)
+}
+
+
+def write(
+    module: nn.Module,
+    example: tuple[Tensor, ...],
+    inputs: Mapping[str, Sequence[str]],
+    outputs: Mapping[str, Sequence[str | int]],
+    file: Path,
+) -> None:
+    """Trace a module and write it as ONNX.
+
+    Args:
+        module: in evaluation mode.
+        example: what it is traced with.
+        inputs: names of what it reads, in order, each with the names of its first dimensions, those
+            that may differ from the example's.
+        outputs: the same of what it gives; numbers are lengths that do not change, which the
+            exporter does not always find out.
+        file: ``.onnx``.
+
+    Raises:
+        MissingExtra: onnx is not installed.
+    """
+    onnx = require("onnx", extra="export")
+    torch.onnx.export(
+        module,
+        example,
+        str(file),
+        input_names=list(inputs),
+        output_names=list(outputs),
+        dynamic_axes={
+            name: {at: length for at, length in enumerate(lengths) if isinstance(length, str)}
+            for name, lengths in {**inputs, **outputs}.items()
+        },
+        opset_version=OPSET,
+        dynamo=False,
+    )
+    written = onnx.load(file, load_external_data=False)
+    for port in written.graph.output:
+        for place, length in zip(port.type.tensor_type.shape.dim, outputs[port.name], strict=False):
+            if isinstance(length, int):
+                place.dim_value = length
+    onnx.save(written, file)
+
+
+def export_onnx(
+    model: LandmarkEncoder,
+    tokenizer: Path,
+    folder: Path,
+    *,
+    name: str,
+    settings: dict[str, Any] | None = None,
+) -> Manifest:
+    """Write ``model.onnx`` in float32, and what it takes to run it: tokenizer, manifest, README.
+
+    Inputs and output are those of the OpenVINO graph.
+
+    Args:
+        model: the landmark encoder.
+        tokenizer: its ``tokenizer.json``.
+        folder: an empty one.
+        name: the model's name.
+        settings: fields of ``Manifest`` that differ from its defaults.
+
+    Raises:
+        MissingExtra: onnx is not installed.
+    """
+    outputs = {"vectors": ("windows", "landmarks", model.backbone.width)}
+    with traceable(model) as example:
+        write(model, example, _INPUTS, outputs, folder / GRAPH)
+    files = sorted(file.name for file in folder.iterdir())
+    manifest = describe(model, tokenizer, folder, files, name=name, settings=settings)
+    (folder / "README.md").write_text(_readme(manifest), encoding="utf-8")
+    return manifest
+
+
+def _readme(manifest: Manifest) -> str:
+    opening = f"[tokenizer.token_to_id({manifest.opening!r})]" if manifest.opening else "[]"
+    return f"""# {manifest.name}
+
+A landmark encoder in ONNX (float32, opset {OPSET}), written by `milepost export`. A landmark token
+closes every sentence, and its state, of unit length, is the sentence's vector of
+{manifest.dimensions} numbers, in the light of the sentences around it.
+
+| name | shape, type | what |
+|---|---|---|
+| `ids` | (windows, tokens), int32 | token ids, padded with any valid one |
+| `sentences` | (windows, tokens), int32 | each token's sentence, from 1; 0: opening, -1: padding |
+| `marks` | (windows, landmarks), int32 | places of landmarks whose vectors are wanted |
+| `vectors` | (windows, landmarks, {manifest.dimensions}), float32 | the result |
+
+A landmark belongs to the sentence it closes. A window has at most {manifest.window} tokens. A
+question is a text of one sentence; its cosine with a sentence is the score. `milepost.json` says
+the rest.
+
+```python
+import numpy as np
+import onnxruntime
+from tokenizers import Tokenizer
+
+tokenizer = Tokenizer.from_file("tokenizer.json")
+landmark = tokenizer.token_to_id({manifest.landmark!r})
+ids = {opening}
+sentences, marks = [0] * len(ids), []
+for number, sentence in enumerate(["Ice kept the ship at sea.", "Who had paid?"], 1):
+    tokens = tokenizer.encode(sentence, add_special_tokens=False).ids
+    ids += [*tokens, landmark]
+    sentences += [number] * (len(tokens) + 1)
+    marks.append(len(ids) - 1)
+session = onnxruntime.InferenceSession("{GRAPH}")
+feed = {{"ids": ids, "sentences": sentences, "marks": marks}}
+(vectors,) = session.run(None, {{name: np.array([row], np.int32) for name, row in feed.items()}})
+```
+"""
