@@ -16,6 +16,7 @@ import resource
 import subprocess
 import sys
 import time
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 
@@ -80,7 +81,7 @@ def _passage(random: Random, shortest: int, longest: int) -> Text:
     """Sentences of about twenty tokens."""
     count = random.randint(shortest, longest)
     starts = np.array([*range(0, count - 10, 20), count], np.int64)
-    spans = [(int(a), int(b)) for a, b in zip(starts, starts[1:], strict=False)]
+    spans = [(int(a), int(b)) for a, b in pairwise(starts)]
     return Text("", "", _ids(random, count), starts, spans)
 
 

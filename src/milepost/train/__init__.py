@@ -8,8 +8,8 @@ Read in this order: ``data.py`` and ``loading.py`` (texts, questions, pairs as t
 ``teacher.py`` (targets of the distillation), ``material.py`` (all that a run draws from),
 ``batches.py`` and ``granularity.py`` (windows as tensors), ``losses/``, ``objectives/`` (the kinds
 of stage), ``tables.py`` and ``config.py`` (the configuration), ``schedule.py``, ``check.py``,
-``document_check.py``, ``alarm.py``, ``run_folder.py``, ``record.py``, ``curves.py``, ``loop.py``, ``run.py`` (what
-``milepost train`` does).
+``document_check.py``, ``alarm.py``, ``run_folder.py``, ``record.py``, ``curves.py``, ``loop.py``,
+``run.py`` (what ``milepost train`` does).
 
 The light model: ``light_material.py``, ``light.py``. The comparison of document poolings:
 ``long_documents.py``, ``poolings.py``.

@@ -47,8 +47,9 @@ def draw(folder: Path) -> list[Path]:
     """Write ``curves.svg`` and ``curves.png`` from ``log.jsonl``; the same log, the same SVG.
 
     Panels: the loss over what guessing costs, its parts, the evidence found of each task (and the
-    documents by their titles, where the run learns that), the rate, the spread of landmarks, and what the alarm said (where, in every panel). Lines of a log
-    that a killed run has cut off are left out.
+    documents by their titles, where the run learns that), the rate, the spread of landmarks, and
+    what the alarm said (where, in every panel). Lines of a log that a killed run has cut off are
+    left out.
 
     Args:
         folder: of a run; the pictures go there, too.

@@ -1,9 +1,9 @@
 """LMK document pooling (arXiv 2601.21525): a text's vector is the mean of its landmarks.
 
 How far apart its landmarks stand is drawn for each text, so that its vector does not hang on one
-way of cutting. A query (a title, a heading, a question) is read by the same rule, with a draw of its
-own, and has to find its text among those of the batch; a teacher's scores say which of the others
-are near. A check reads at one granularity, always the same (``train/document_check.py``).
+way of cutting. A query (a title, a heading, a question) is read by the same rule, with a draw of
+its own, and has to find its text among those of the batch; a teacher's scores say which of the
+others are near. A check reads at one granularity, always the same (``train/document_check.py``).
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ class Documents:
 
     def step(self, encode: Encode, random: Random) -> dict[str, float]:
         """See ``Objective``."""
-        stage, material = self.stage, self.material
+        stage = self.stage
         chosen = self.draw(random)
         texts = [stage.beginning(pair.text) for pair in chosen]
         windows = self._drawn(texts, random)
@@ -201,9 +201,7 @@ class Documents:
         def loss(asking: Tensor, landmarks: Tensor) -> Tensor:
             told["spread"] = spread_of(landmarks)
             sizes = sizes_of(stage.dimensions, landmarks)
-            value = over_prefixes(
-                lambda q, v: contrast(*pooled(q, v)), (asking, landmarks), sizes
-            )
+            value = over_prefixes(lambda q, v: contrast(*pooled(q, v)), (asking, landmarks), sizes)
             told["contrast"] = value.item()
             if teacher is None:
                 return value
