@@ -159,7 +159,7 @@ class Documents:
         self._passages = Passages([pair for pool in self._pools for pair in pool])
 
     def draw(self, random: Random) -> list[Pair]:
-        """Queries with their texts, each cut to ``tokens``."""
+        """Queries with their texts, whole."""
         stage = self.stage
         if len(self._pools) == 1:
             (pool,) = self._pools
