@@ -69,6 +69,20 @@ def test_everything_in_the_log_is_in_the_picture(tmp_path: Path) -> None:
     assert width > 1000 < height
 
 
+def test_documents_by_title_stand_beside_the_evidence(tmp_path: Path) -> None:
+    """Both figures have a curve of their own, and the mean of the tasks does not count them."""
+    log = lines(40)
+    assert "documents" not in words(drawn(tmp_path, log)[0])
+    for line in log:
+        if "check" in line:
+            line["documents"] = {"ndcg@10": line["step"] / 2500, "success@1": 0.1}
+    shown = words(drawn(tmp_path, log)[0])
+    for name in ("documents, ndcg@10", "documents, success@1", "thin: documents by title"):
+        assert name in shown
+    assert "documents found by title, nDCG@10: 80.0 % at the last check" in shown
+    assert "75.0 % at the last check, 75.0 % at the best, at step 2,000" in shown.replace("  ", " ")
+
+
 def test_the_alarm_is_in_words(tmp_path: Path) -> None:
     """Each of its lines with its step; of many the first two and how many more."""
     log = lines(20)

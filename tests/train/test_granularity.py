@@ -23,6 +23,8 @@ from milepost.train.granularity import (  # noqa: E402
     Granularities,
     document_vectors,
     drawn_windows,
+    units_of,
+    windows_in,
     worker_random,
 )
 from milepost.train.losses import info_nce, listwise  # noqa: E402
@@ -73,33 +75,79 @@ def test_refused_choices(choices: tuple[object, ...]) -> None:
 
 
 def test_windows_worked_by_hand() -> None:
-    """The first text by threes, the second in sentences, the first's other window by threes."""
+    """The first text by threes, the second in sentences, the first's other window by threes.
+
+    Chunks go over sentences' ends, and over the end of a window's last sentence.
+    """
     texts = [text([2, 5, 1]), text([2, 1], 30)]
     drawn = drawn_windows([(0, 0, 2), (1, 0, 2), (0, 2, 3)], texts, [3, "sentences"], 2, 3)
     assert drawn.batch.ids.tolist() == [
-        [2, 11, 12, 13, 3, 14, 15, 16, 3, 17, 3],
-        [2, 30, 31, 3, 32, 3, 0, 0, 0, 0, 0],
-        [2, 18, 3, 0, 0, 0, 0, 0, 0, 0, 0],
+        [2, 11, 12, 13, 3, 14, 15, 16, 3],
+        [2, 30, 31, 3, 32, 3, 0, 0, 0],
+        [2, 17, 18, 3, 0, 0, 0, 0, 0],
     ]
-    assert drawn.batch.owners.tolist() == [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [0, 0]]
-    assert drawn.of_sentences.tolist() == [False] * 3 + [True] * 2 + [False]
+    assert drawn.batch.owners.tolist() == [[0, 0], [0, 1], [1, 0], [1, 1], [0, 2]]
+    assert drawn.of_sentences.tolist() == [False] * 2 + [True] * 2 + [False]
 
 
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=6), st.integers(1, 12), st.data())
 def test_nothing_is_lost(lengths: list[int], g: int, data: st.DataObject) -> None:
-    """Whatever the granularity, a window's content is the same tokens in the same order."""
-    texts = [text(lengths)]
+    """Whatever the granularity, a text's content is the same tokens in the same order."""
     first = data.draw(st.integers(0, len(lengths) - 1))
-    piece = (0, first, data.draw(st.integers(first + 1, len(lengths))))
+    texts = [text(lengths).part(first, data.draw(st.integers(first + 1, len(lengths))))]
+    piece = (0, 0, len(texts[0].spans))
     whole = windows_of([piece], texts, OPENING, LANDMARK)
     sentences = drawn_windows([piece], texts, ["sentences"], OPENING, LANDMARK)
     assert torch.equal(sentences.batch.ids, whole.ids)
     assert sentences.batch.owners.tolist() == whole.owners.tolist()
-    pieces = drawn_windows([piece], texts, [g], OPENING, LANDMARK).batch
+    units = len(units_of(texts[0], g))
+    pieces = drawn_windows([(0, 0, units)], texts, [g], OPENING, LANDMARK).batch
     content = [i for i in whole.ids[0].tolist() if i > LANDMARK]
     assert [i for i in pieces.ids[0].tolist() if i > LANDMARK] == content
     assert len(pieces.owners) == -(-len(content) // g)
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.lists(st.integers(1, 40), min_size=1, max_size=12),
+    st.sampled_from([4, 32, 64, 128, 256]),
+    st.integers(258, 600),
+)
+def test_as_many_landmarks_as_the_paper_has(lengths: list[int], g: int, size: int) -> None:
+    """``K = ceil(n / g)``, all but the last of g tokens, in however many windows; none too long."""
+    texts = [text(lengths)]
+    units = units_of(texts[0], g)
+    n = sum(lengths)
+    assert len(units) == -(-n // g)
+    assert [len(unit) for unit in units] == [g] * (n // g) + [n % g] * (n % g > 0)
+    pieces = windows_in(0, units, size)
+    assert [first for _, first, _ in pieces] == [0, *(last for *_, last in pieces[:-1])]
+    batch = drawn_windows(pieces, texts, [g], OPENING, LANDMARK).batch
+    assert batch.owners.tolist() == [[0, k] for k in range(len(units))]
+    assert batch.ids.shape[1] <= size
+
+
+def test_numbers_of_the_facts_page() -> None:
+    """Check N: of 300 tokens 10, 5, 3, 2 landmarks and rows of 311, 306, 304, 303 ids."""
+    texts = [text([7] * 42 + [6])]
+    for g, landmarks, ids in ((32, 10, 311), (64, 5, 306), (128, 3, 304), (256, 2, 303)):
+        (piece,) = windows_in(0, units_of(texts[0], g), 512)
+        batch = drawn_windows([piece], texts, [g], OPENING, LANDMARK).batch
+        assert (len(batch.owners), batch.ids.shape[1]) == (landmarks, ids)
+
+
+def test_a_text_without_tokens_has_one_landmark() -> None:
+    """Check C: the opening and a landmark."""
+    for g in (3, "sentences"):
+        batch = drawn_windows([(0, 0, 1)], [text([0])], [g], OPENING, LANDMARK).batch  # type: ignore[list-item]
+        assert batch.ids.tolist() == [[OPENING, LANDMARK]]
+
+
+def test_a_unit_too_long_for_a_window_stands_alone() -> None:
+    """Windows are full of whole units; a longer one is read by itself."""
+    units = units_of(text([3, 3, 9, 2]), "sentences")
+    assert windows_in(7, units, 9) == [(7, 0, 2), (7, 2, 3), (7, 3, 4)]
 
 
 def test_documents_over_windows() -> None:
@@ -115,7 +163,7 @@ def test_documents_over_windows() -> None:
 def test_the_same_as_pooling_a_row() -> None:
     """A document of one window has the vector ``lmk.pool`` gives with unit landmarks."""
     model = random_model("bert", own_sentence=False)
-    drawn = drawn_windows([(0, 0, 3)], [text([4, 9, 2])], [4], OPENING, LANDMARK)
+    drawn = drawn_windows([(0, 0, 4)], [text([4, 9, 2])], [4], OPENING, LANDMARK)
     with torch.no_grad():
         landmarks = vectors_of(model, drawn.batch)
         _, vectors = document_vectors(landmarks, drawn.batch.owners)
@@ -133,7 +181,8 @@ def test_both_objectives_from_one_pass() -> None:
     model = random_model("bert")
     texts = [text([3, 4, 2], 11), text([5, 6], 40), text([4, 4], 90), text([3, 9], 120)]
     granularities = ["sentences", 4, "sentences", 3]
-    pieces = [(n, 0, len(t.spans)) for n, t in enumerate(texts)]
+    units = [units_of(*each) for each in zip(texts, granularities, strict=True)]
+    pieces = [piece for n, each in enumerate(units) for piece in windows_in(n, each, 64)]
     drawn = drawn_windows(pieces, texts, granularities, OPENING, LANDMARK)
     landmarks = vectors_of(model, drawn.batch)
     queries = torch.nn.functional.normalize(landmarks.detach()[:4] + 0.1, dim=-1)
@@ -170,8 +219,7 @@ def test_distillation_of_document_scores() -> None:
 
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 1000), st.integers(1, 30))
-def test_evaluation_is_fixed(seed: int, texts: int) -> None:
-    """Whatever is drawn, it is one of the choices and evaluation stays what it was."""
-    granularities = Granularities(choices=(5, "sentences"), evaluation="sentences")
+def test_evaluation_is_never_drawn(seed: int, texts: int) -> None:
+    """Whatever is drawn, it is one of the choices; ``test_document_check`` reads at the other."""
+    granularities = Granularities(choices=(5, "sentences"), evaluation=7)
     assert set(granularities.draw(Random(seed), texts)) <= {5, "sentences"}
-    assert granularities.evaluation == "sentences"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -19,9 +20,16 @@ import torch.nn.functional as F  # noqa: E402
 from milepost.errors import InputError  # noqa: E402
 from milepost.train.check import vectors_of  # noqa: E402
 from milepost.train.objectives import DocumentsStage, MarkedStage, build  # noqa: E402
-from small_material import LANDMARK, Student, small_material, small_teacher  # noqa: E402
+from small_material import (  # noqa: E402
+    LANDMARK,
+    Student,
+    small_material,
+    small_teacher,
+    small_text,
+)
 
 SMALL = {"documents": 5, "tokens": 40, "window": 32, "granularities": (4, 8, "sentences")}
+SMALL |= {"evaluation": 8}
 
 
 def longhand(student: Student, count: int) -> tuple[Any, Any]:
@@ -66,8 +74,77 @@ def test_granularity_is_drawn_for_each_text() -> None:
         assert content == pair.text.ids[: pair.text.starts[count]].tolist()
         if granularity != "sentences":
             gaps = [len(piece) for row in rows for piece in _pieces(row)]
-            assert max(gaps) <= granularity
-            assert granularity in gaps
+            full, rest = divmod(len(content), granularity)
+            assert gaps == [granularity] * full + [rest] * (rest > 0)
+
+
+def long_queries(material: Any, tokens: int) -> Any:
+    """The material's titles with more tokens, those of their texts."""
+    material.documents = [
+        replace(pair, ids=pair.text.ids[:tokens].copy()) for pair in material.documents
+    ]
+    return material
+
+
+def test_queries_are_read_as_texts_are() -> None:
+    """A granularity is drawn for each of them, and their vector is the mean of their landmarks."""
+    student = Student()
+    objective = build(DocumentsStage(**SMALL, passages=0.0), long_queries(small_material(), 11))
+    parts = objective.step(student, Random(2))
+    gradients = student.gradients()
+    drawn = Random(2)
+    chosen = objective.draw(drawn)
+    of_texts, of_queries = (objective.stage.drawn().draw(drawn, 5) for _ in range(2))
+    assert of_texts != of_queries
+    assert len(set(of_queries)) > 1
+    queries, windows = student.seen
+    expected = []
+    for pair, granularity in zip(chosen, of_queries, strict=True):
+        size = 11 if granularity == "sentences" else int(granularity)
+        row = [2]
+        for at in range(0, 11, size):
+            row += [*pair.ids[at : at + size].tolist(), LANDMARK]
+        expected.append(row)
+    assert [[t for t in row if t] for row in queries.ids.tolist()] == expected
+    asking = _means(vectors_of(student.model, queries), queries, 5)
+    found = _means(vectors_of(student.model, windows), windows, 5)
+    loss = F.cross_entropy(asking @ found.T / 0.05, torch.arange(5))
+    loss.backward()
+    assert parts["loss"] == pytest.approx(loss.item(), abs=1e-5)
+    assert torch.allclose(gradients, student.gradients(), atol=1e-5)
+
+
+def _means(landmarks: Any, batch: Any, count: int) -> Any:
+    """One unit vector an owner, by a loop."""
+    owner = batch.owners[:, 0]
+    means = [landmarks[np.flatnonzero(owner == n)].mean(0) for n in range(count)]
+    return F.normalize(torch.stack(means), dim=1)
+
+
+def test_a_short_query_has_one_landmark() -> None:
+    """Up to the granularity its row is the tokenizer's own: opening, query, separator."""
+    student = Student()
+    stage = DocumentsStage(documents=5, passages=0.0)  # granularities from 32 up
+    build(stage, long_queries(small_material(), 32)).step(student, Random(2))
+    assert student.seen[0].ids.shape == (5, 34)
+    assert student.seen[0].used.sum(1).tolist() == [1] * 5
+    longer = Student()
+    stage = DocumentsStage(documents=5, passages=0.0, granularities=(32,))
+    build(stage, long_queries(small_material(), 33)).step(longer, Random(2))
+    assert longer.seen[0].used.sum(1).tolist() == [2] * 5
+
+
+def test_the_defaults_read_a_text_in_one_pass() -> None:
+    """480 tokens fit into a window of 512 at every granularity, as the paper reads them."""
+    stage = DocumentsStage()
+    text = small_text(Random(1), "long", 200)
+    assert len(text.ids) > 600
+    read = stage.beginning(text)
+    assert 470 < len(read.ids) <= stage.tokens
+    for granularity in stage.granularities:
+        (batch,) = stage.windows_of([read], [granularity], 2, LANDMARK, 0)
+        assert len(batch.ids) == 1
+        assert len(batch.owners) == -(-len(read.ids) // granularity)
 
 
 def _pieces(row: list[int]) -> list[list[int]]:
@@ -169,6 +246,8 @@ def test_refused() -> None:
         ({"tokens": 15}, "tokens is 15"),
         ({"distil": -1.0}, "distil is -1"),
         ({"chunk": -1}, "chunk is -1"),
+        ({"window": 256}, "256 tokens from landmark to landmark are more than a window of 256"),
+        ({"evaluation": "word"}, "'word' is no granularity"),
         ({"passages": 1.5}, "passages is 1.5"),
     ):
         with pytest.raises(InputError, match=words):

@@ -17,9 +17,16 @@ torch = pytest.importorskip("torch", reason="needs the train extra: pip install 
 
 from milepost.errors import InputError  # noqa: E402
 from milepost.train.check import vectors_of  # noqa: E402
+from milepost.train.data import Pair  # noqa: E402
 from milepost.train.objectives import MergedStage, build  # noqa: E402
 from milepost.windows.plan import WindowSize, plan  # noqa: E402
-from small_material import LANDMARK, Student, small_material, small_teacher  # noqa: E402
+from small_material import (  # noqa: E402
+    LANDMARK,
+    Student,
+    small_material,
+    small_teacher,
+    small_text,
+)
 
 SMALL = {"tokens": 160, "questions": 2, "hard": 2, "window": 40, "left": 12, "right": 8}
 
@@ -91,6 +98,39 @@ def test_a_pseudo_document(seed: int, tokens: int, hard: int) -> None:
     ((again, same),) = objective.draw(Random(seed))
     assert [pair.words for pair in again] == [pair.words for pair in asked]
     assert same == order
+
+
+def test_sixteen_thousand_tokens() -> None:
+    """At the paper's length: every query's passage, what looks like it, noise, and it is full."""
+    random = Random(3)
+    pairs = []
+    for number in range(900):
+        passage = small_text(random, "", random.randint(4, 8))
+        tokens = [random.randrange(105, 2000) for _ in passage.ids]  # so many that some are rare
+        ids = np.array(random.sample(tokens, 3), np.int32)
+        text = replace(passage, ids=np.array(tokens, np.int32))
+        pairs.append(Pair(ids, text, words=f"query {number}"))
+    stage = MergedStage(tokens=16_384, questions=4, hard=8)
+    objective = build(stage, small_material(pairs=pairs))
+    passages = objective._passages
+    costs = [int((text.lengths + 1).sum()) for text in passages.texts]
+    assert sum(costs) > 20_000
+    ((asked, order),) = objective.draw(Random(1))
+    held = set(order)
+    assert len(asked) == 4
+    assert len(held) == len(order)
+    gold = {passages.number(pair.text) for pair in asked}
+    hard = {n for pair in asked for n in passages.nearest(pair, 8, "words")} - gold
+    assert gold <= held
+    assert len(hard) > 4 * 4
+    assert hard <= held
+    noise = held - gold - hard
+    assert len(noise) > 300
+    # The document ends before the first passage that does not fit.
+    assert 0 <= 16_384 - 1 - sum(costs[n] for n in order) < max(costs)
+    # The right passages stand anywhere in it, not at its head.
+    places = [order.index(n) for n in gold]
+    assert max(places) > len(order) / 3
 
 
 def test_shuffled() -> None:

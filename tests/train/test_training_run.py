@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ from milepost.model import open_checkpoint, release  # noqa: E402
 from milepost.train import loop as loops  # noqa: E402
 from milepost.train.config import read_config  # noqa: E402
 from milepost.train.run import chosen_device, opened, train  # noqa: E402
-from tiny_runs import write_run  # noqa: E402
+from milepost.train.run_folder import RunFolder  # noqa: E402
+from tiny_runs import CHECK, write_run  # noqa: E402
 from tiny_transformers import tiny_folder  # noqa: E402
 
 STAGES = """
@@ -33,6 +35,45 @@ windows = [64]
 [[stage.part]]
 kind = "pairs"
 pairs = 4
+"""
+ALL = """
+[[stage]]
+kind = "merged"
+steps = 1
+documents = 1
+questions = 2
+tokens = 160
+hard = 2
+window = 64
+left = 16
+chunk = 2
+
+[[stage]]
+kind = "marked"
+steps = 1
+warm_up = 0
+distil = 0
+alpha = 0.5
+windows = [64]
+
+[[stage]]
+steps = 2
+warm_up = 0
+rate = 1e-3
+[[stage.part]]
+kind = "documents"
+documents = 4
+tokens = 90
+window = 64
+granularities = [4, 16, "sentences"]
+evaluation = 8
+weight = 9
+[[stage.part]]
+kind = "marked"
+distil = 0
+alpha = 0.3
+form = "boundary"
+windows = [64]
 """
 LORA = "\n[lora]\nrank = 2\n"
 
@@ -61,6 +102,27 @@ def test_whole_networks(tmp_path: Path, kind: str) -> None:
     old, new = (dict(each.model.named_parameters()) for each in (before, after))
     moved = [name for name in old if not torch.allclose(old[name], new[name], atol=2e-4)]
     assert len(moved) > len(old) / 2
+
+
+@pytest.mark.parametrize(("kind", "lora"), [("llama", ""), ("qwen2", LORA), ("bert", "")])
+def test_every_stage_on_a_decoder(tmp_path: Path, kind: str, lora: str) -> None:
+    """Long documents, positions and document vectors, with the checks of both, as on an encoder."""
+    config = read_config(run_of(tmp_path, kind, lora + CHECK, stages=ALL, log_every=1))
+    begun = open_checkpoint(config.init).model
+    done = train(config)
+    assert open_checkpoint(done.checkpoint).model.causal is begun.causal is (kind != "bert")
+    lines = list(RunFolder(config.out, resume=True).lines())
+    assert [(line["step"], line["stage"]) for line in lines] == [
+        (0, 1), (1, 1), (2, 2), (3, 3), (4, 3)
+    ]  # fmt: skip
+    for line in lines[1:]:
+        assert math.isfinite(line["loss"])
+        assert 0 < line["gradient"] < math.inf
+    assert "documents_loss" in lines[3] or "documents_loss" in lines[4]
+    for line in (lines[0], lines[-1]):
+        assert line["check"].keys() == {"task"}
+        assert line["documents"].keys() == {"ndcg@10", "success@1"}
+        assert 0 < line["documents"]["ndcg@10"] <= 1
 
 
 def test_a_sentence_transformers_folder(tmp_path: Path) -> None:

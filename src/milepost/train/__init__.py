@@ -10,8 +10,8 @@ Read in this order: ``data.py`` and ``loading.py`` (texts, questions, pairs as t
 ``batches.py`` and ``granularity.py`` (windows as tensors), ``losses/``, ``objectives/`` (the kinds
 of stage), ``tables.py``, ``needs.py``, ``data_settings.py`` and ``config.py`` (the configuration,
 which all but the kinds of stage can be read of without torch), ``schedule.py``,
-``check.py``, ``alarm.py``, ``run_folder.py``, ``record.py``, ``curves.py``, ``loop.py``,
-``run.py`` (what ``milepost train`` does).
+``check.py``, ``document_check.py``, ``alarm.py``, ``run_folder.py``, ``record.py``,
+``curves.py``, ``loop.py``, ``run.py`` (what ``milepost train`` does).
 
 The light model: ``light_material.py``, ``light.py``. The comparison of document poolings:
 ``long_documents.py``, ``poolings.py``.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -21,7 +21,9 @@ from milepost.train.config import CheckSettings
 from milepost.train.data import Question, Text, tokenize, touched
 from milepost.windows.plan import WindowSize, plan
 
-_WINDOWS = 16  # read at once
+WINDOWS = 16
+"""That are read at once."""
+
 _RANKED = 60  # sentences that are put in order; the budget holds fewer
 
 
@@ -45,8 +47,8 @@ def landmarks_of(
     """``(n, d)``: every sentence's vector, read in windows with halo."""
     owned: list[NDArray[np.float32]] = []
     windows = list(plan((text.lengths + 1).tolist(), shape))
-    for at in range(0, len(windows), _WINDOWS):
-        group = windows[at : at + _WINDOWS]
+    for at in range(0, len(windows), WINDOWS):
+        group = windows[at : at + WINDOWS]
         batch = windows_of([(0, w.first, w.last) for w in group], [text], opening, landmark)
         vectors = encode(batch).float().cpu().numpy()
         row = 0
@@ -119,9 +121,10 @@ def load_check(
         place: dict[str, int] = {}
         for document in task.documents:
             text = tokenize(tokenizer, document.name, task.name, document.text, longest)
+            title = str(task.facts.get(document.name, {}).get("title") or "").strip()
             if len(text.spans):
                 place[document.name] = len(texts)
-                texts.append(text)
+                texts.append(replace(text, title=title))
         for asked in task.questions:
             if asked.document not in place:
                 continue

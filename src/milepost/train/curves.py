@@ -37,6 +37,8 @@ _ELSEWHERE = {
     "step", "stage", "seconds", "rate", "gradient", "loss", "floor", "spread", "effective",
 }  # fmt: skip
 _STYLES = (OURS, *OTHERS)
+_OF_DOCUMENTS = {"ndcg@10": None, "success@1": (2.0, 2.0)}
+"""Figures of a check of documents, and their dashes."""
 _BINS = 40
 """Means that a curve is drawn through; its readings stand behind them, pale."""
 
@@ -44,9 +46,10 @@ _BINS = 40
 def draw(folder: Path) -> list[Path]:
     """Write ``curves.svg`` and ``curves.png`` from ``log.jsonl``; the same log, the same SVG.
 
-    Panels: the loss over what guessing costs, its parts, the evidence found of each task, the
-    rate, the spread of landmarks, and what the alarm said (where, in every panel). Lines of a log
-    that a killed run has cut off are left out.
+    Panels: the loss over what guessing costs, its parts, the evidence found of each task (and the
+    documents by their titles, where the run learns that), the rate, the spread of landmarks, and
+    what the alarm said (where, in every panel). Lines of a log that a killed run has cut off are
+    left out.
 
     Args:
         folder: of a run; the pictures go there, too.
@@ -140,7 +143,9 @@ def _parts(axes: Any, lines: Sequence[_Line]) -> None:
 
 def _evidence(axes: Any, lines: Sequence[_Line]) -> None:
     """Every check; the mean over tasks stands out, and five of them in colour."""
-    axes.set_title("Evidence found by landmarks, %")
+    documents = [line for line in lines if line.get("documents")]
+    also = "; thin: documents by title" if documents else ""
+    axes.set_title(f"Evidence found by landmarks, %{also}")
     checks = [line for line in lines if line.get("check")]
     tasks = list(dict.fromkeys(task for line in checks for task in line["check"]))
     if len(tasks) > 1:
@@ -154,6 +159,10 @@ def _evidence(axes: Any, lines: Sequence[_Line]) -> None:
         ]
         steps, shares = (list(column) for column in zip(*found, strict=True))
         _plain(axes, (steps, shares), style, shorten(task, 24))
+    for name, dashes in _OF_DOCUMENTS.items() if documents else ():
+        steps = [line["step"] for line in documents]
+        shares = [100 * line["documents"][name] for line in documents]
+        _plain(axes, (steps, shares), Style(INK, "", dashes, 1), f"documents, {name}")
     if not checks:
         axes.text(0.5, 0.5, "no check yet", color=PALE, ha="center", transform=axes.transAxes)
     _legend(axes)
@@ -198,6 +207,12 @@ def _words(axes: Any, lines: Sequence[_Line]) -> None:
             f"evidence found: {100 * fmean(checked[-1]['check'].values()):.1f} % at the last "
             f"check, {100 * fmean(best['check'].values()):.1f} % at the best, "
             f"at step {best['step']:,}"
+        )
+    found = [line["documents"]["ndcg@10"] for line in lines if line.get("documents")]
+    if found:
+        text.append(
+            f"documents found by title, nDCG@10: {100 * found[-1]:.1f} % at the last check, "
+            f"{100 * max(found):.1f} % at the best"
         )
     said = [f"step {line['step']:,}: {line['alarm']}" for line in lines if "alarm" in line]
     text += said[:2] or ["the alarm was silent"]

@@ -143,6 +143,26 @@ def tokenize(tokenizer: Tokenizer, name: str, task: str, text: str, longest: int
     return Text(name, task, *found, spans, words=text)
 
 
+def one_sentence(ids: NDArray[np.int32]) -> Text:
+    """A query as a text, for what treats both alike."""
+    return Text("", "", ids, np.array([0, len(ids)], np.int64), [(0, 0)])
+
+
+def without_title(text: Text) -> Text | None:
+    """A text from behind its title on; None where it has none, or nothing behind it."""
+    if not any(letter.isalnum() for letter in text.title):
+        return None
+    first = 0
+    while first < len(text.spans) and _says(text, first, text.title):
+        first += 1
+    return text.part(first, len(text.spans)) if first < len(text.spans) else None
+
+
+def _says(text: Text, sentence: int, words: str) -> bool:
+    start, end = text.spans[sentence]
+    return text.words[start:end].strip().casefold() == words.casefold()
+
+
 def touched(spans: Sequence[tuple[int, int]], evidence: Sequence[Sequence[int]]) -> tuple[int, ...]:
     """Numbers of the sentences that share a character with one of the evidence spans."""
     starts = np.array([a for a, _ in spans], np.int64)

@@ -2,8 +2,9 @@
 
 One forward pass serves both objectives. Every landmark counts for its document's vector; those of
 texts read in sentences are sentence vectors too, and ``Drawn.of_sentences`` says which these are.
-A text is read in pieces of ``g`` tokens so that the document's vector does not hang on one way of
-cutting it (arXiv 2601.21525).
+A text is read in chunks of ``g`` tokens so that the document's vector does not hang on one way of
+cutting it (arXiv 2601.21525). Chunks are cut over the whole text: one of ``n`` tokens has
+``ceil(n / g)`` of them, in whatever windows it is read.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class Granularities:
     Attributes:
         choices: drawn from with equal chance; ``"sentences"`` may be among them, more than once
             to weigh more.
-        evaluation: the fixed one.
+        evaluation: the fixed one, for queries and texts alike.
     """
 
     choices: tuple[Granularity, ...] = (32, 64, 128, 256)
@@ -54,13 +55,46 @@ def worker_random(seed: int, worker: int) -> Random:
     return Random(f"{seed}/{worker}")
 
 
+def units_of(text: Text, granularity: Granularity) -> list[NDArray[np.int32]]:
+    """What each landmark of a text closes: sentences, or ``g`` tokens and in the end the rest.
+
+    A text without tokens has one landmark.
+    """
+    if granularity == SENTENCES:
+        return [text.sentence(n) for n in range(len(text.spans))]
+    parts = chunks(text.ids.tolist(), int(granularity)) or [[]]
+    return [np.array(part, np.int32) for part in parts]
+
+
+def windows_in(number: int, units: Sequence[NDArray[np.int32]], size: int) -> list[Piece]:
+    """A text's units in windows that hold whole ones, without halo.
+
+    Args:
+        number: of the text.
+        units: see ``units_of``.
+        size: most tokens of a window, opening and landmarks included; a unit that does not fit in
+            has a longer one for itself.
+
+    Returns:
+        The text's number, first and last unit (exclusive) of each window.
+    """
+    pieces: list[Piece] = []
+    first, room = 0, size - 1
+    for place, unit in enumerate(units):
+        if len(unit) + 1 > room and place > first:
+            pieces.append((number, first, place))
+            first, room = place, size - 1
+        room -= len(unit) + 1
+    return [*pieces, (number, first, len(units))]
+
+
 @dataclass(frozen=True, slots=True)
 class Drawn:
     """Windows whose texts are cut as drawn.
 
     Attributes:
-        batch: the windows. ``batch.owners[:, 1]`` is the sentence of a landmark where
-            ``of_sentences``, else the number of its piece within the window.
+        batch: the windows. ``batch.owners[:, 1]`` is the number of a landmark's unit in its text:
+            a sentence where ``of_sentences``, else a chunk.
         of_sentences: ``(n,)`` bool: landmarks that close one sentence.
     """
 
@@ -78,28 +112,18 @@ def drawn_windows(
     """Each piece as one window, its landmarks at the granularity of its text.
 
     Args:
-        pieces: text, first and last sentence of each window.
+        pieces: text, first and last unit of each window, see ``windows_in``.
         texts: the texts.
         granularities: one for each text.
         opening: id of the token that opens a window; None where the model has none.
         landmark: id of the landmark token.
     """
-    rows: list[list[NDArray[np.int32]]] = []
-    owners: list[tuple[int, int]] = []
-    of_sentences: list[bool] = []
-    for number, first, last in pieces:
-        text, granularity = texts[number], granularities[number]
-        whole = granularity == SENTENCES
-        if whole:
-            row = [text.sentence(n) for n in range(first, last)]
-        else:
-            flat = text.ids[text.starts[first] : text.starts[last]].tolist()
-            row = [np.array(part, np.int32) for part in chunks(flat, int(granularity))]
-        begin = first if whole else 0
-        rows.append(row)
-        owners.extend((number, begin + n) for n in range(len(row)))
-        of_sentences.extend([whole] * len(row))
-    return Drawn(assemble(rows, owners, opening, landmark), np.array(of_sentences, bool))
+    read = {number for number, _, _ in pieces}
+    units = {number: units_of(texts[number], granularities[number]) for number in read}
+    rows = [units[number][first:last] for number, first, last in pieces]
+    owners = [(number, place) for number, first, last in pieces for place in range(first, last)]
+    of_sentences = np.array([granularities[number] == SENTENCES for number, _ in owners], bool)
+    return Drawn(assemble(rows, owners, opening, landmark), of_sentences)
 
 
 def document_vectors(

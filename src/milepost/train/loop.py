@@ -24,6 +24,7 @@ from milepost.train.batches import Batch
 from milepost.train.check import Check, vectors_of
 from milepost.train.config import Config, Stage
 from milepost.train.curves import draw
+from milepost.train.document_check import DocumentCheck
 from milepost.train.objectives.base import Objective
 from milepost.train.run_folder import Halted, RunFolder
 from milepost.train.schedule import Average, adam_of, rate_at
@@ -66,6 +67,7 @@ class Loop:
         checkpoint: what is trained.
         objectives: for each stage those of its parts.
         check: None for none.
+        documents: a check of documents beside it; None for none.
         folder: gets the log, states and the checkpoint.
         tell: hears of every step.
     """
@@ -76,11 +78,12 @@ class Loop:
         checkpoint: Checkpoint,
         objectives: list[list[Objective]],
         check: Check | None,
+        documents: DocumentCheck | None,
         folder: RunFolder,
         tell: Tell,
     ) -> None:
         self.config, self.checkpoint, self.objectives = config, checkpoint, objectives
-        self.check, self.folder, self.tell = check, folder, tell
+        self.check, self.documents, self.folder, self.tell = check, documents, folder, tell
         self.random = Random(config.seed)
         self.weights = {
             name: weight
@@ -196,9 +199,7 @@ class Loop:
             **{name: round(value, 6) for name, value in means.items()},
         }
         if checking:
-            found = self._write()
-            if found:
-                line["check"] = found
+            line |= self._write()
         warning = self._alarmed(self.step, line)
         if warning:
             line["alarm"] = warning
@@ -211,7 +212,7 @@ class Loop:
 
     def _check_start(self) -> None:
         """What is found before the first step, for all that follows to be compared with."""
-        line = {"step": 0, "stage": 1, "seconds": 0, "check": self._write()}
+        line = {"step": 0, "stage": 1, "seconds": 0, **self._write()}
         self.folder.log(line)
         self.tell(Event("", 0, self.total, line))
 
@@ -219,16 +220,21 @@ class Loop:
         # An objective's floor is that of its whole loss, so the contrast alone is no rival of it.
         return self.alarm.see(step, {name: line[name] for name in ("loss", "floor", "spread")})
 
-    def _write(self) -> dict[str, float]:
-        """Write the averaged weights as a checkpoint, and check them."""
+    def _write(self) -> dict[str, dict[str, float]]:
+        """Write the averaged weights as a checkpoint, and check them: what the log is told."""
         self.checkpoint.model.eval()
         with self.average.lent():
             self.folder.write_checkpoint(self.checkpoint.save)
-            if self.check is None:
-                return {}
+            found: dict[str, dict[str, float]] = {}
             with memory("in the check"):
-                found = self.check(self.encode)
-        return {task: round(share, 4) for task, share in found.items()}
+                if self.check is not None:
+                    found["check"] = self.check(self.encode)
+                if self.documents is not None:
+                    found["documents"] = self.documents(self.encode)
+        return {
+            name: {key: round(share, 4) for key, share in shares.items()}
+            for name, shares in found.items()
+        }
 
     def _draw(self) -> None:
         try:

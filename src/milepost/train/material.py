@@ -15,7 +15,7 @@ from tokenizers import Tokenizer as Backend
 from milepost.engine.tokenizer import Tokenizer
 from milepost.errors import InputError
 from milepost.model.reading import Reading
-from milepost.train.data import Pair, Question, Text
+from milepost.train.data import Pair, Question, Text, without_title
 from milepost.train.data_settings import Context, DataSettings
 from milepost.train.landmark_teacher import LandmarkTeacher, is_ours
 from milepost.train.lexical_teacher import LexicalTeacher
@@ -229,16 +229,6 @@ def _with_mined(pair: Pair, mined: Weighed, texts: Sequence[Text]) -> Pair:
 def _titled(texts: Texts) -> Iterator[Pair]:
     """The documents that have a title and go on after it."""
     for text in texts.all:
-        if not any(letter.isalnum() for letter in text.title):
-            continue
-        first = 0
-        while first < len(text.spans) and _says(text, first, text.title):
-            first += 1
-        if first < len(text.spans):
-            ids = texts.query(text.title, Counter())
-            yield Pair(ids, text.part(first, len(text.spans)), text.title)
-
-
-def _says(text: Text, sentence: int, words: str) -> bool:
-    start, end = text.spans[sentence]
-    return text.words[start:end].strip().casefold() == words.casefold()
+        rest = without_title(text)
+        if rest is not None:
+            yield Pair(texts.query(text.title, Counter()), rest, text.title)

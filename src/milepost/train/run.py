@@ -25,10 +25,11 @@ from milepost.model.release import window_sizes
 from milepost.train.check import load_check
 from milepost.train.config import Config, Stage, data_paths, resolved
 from milepost.train.data import QUESTION_TOKENS
+from milepost.train.document_check import document_check
 from milepost.train.loading import task_files
 from milepost.train.loop import Event, Loop, Tell, memory
 from milepost.train.material import Material, load_material
-from milepost.train.objectives import build
+from milepost.train.objectives import DocumentsStage, build
 from milepost.train.objectives.base import Objective
 from milepost.train.record import AROUND, describe, differences
 from milepost.train.run_folder import CHECKPOINT, RunFolder
@@ -115,11 +116,14 @@ def _train(config: Config, folder: RunFolder, tell: Tell, stopped: Callable[[], 
         shape = WindowSize(sizes["window"], sizes["left"], sizes["right"], sizes["longest"] + 1)
         tokenizer = Tokenizer(_copy(checkpoint.tokenizer), reading.opening, reading.landmark)
         check = load_check(config.check, tokenizer, shape, reading.query_prefix)
+        read = _documents(config)
+        asked = tokenizer, reading.query_prefix
+        beside = document_check(check, read, *asked) if check and read else None
         objectives = [_objectives(stage, material, n) for n, stage in enumerate(config.stages, 1)]
         # Whatever was drawn above (a teacher's vectors may come from the cache) counts no more.
         torch.manual_seed(config.seed)
     with reproducible(config), memory("to go on"):
-        loop = Loop(config, checkpoint, objectives, check, folder, tell)
+        loop = Loop(config, checkpoint, objectives, check, beside, folder, tell)
         loop.run(stopped)
     folder.describe({**facts, "hours": round(loop.seconds / 3600, 3)})
     found = [line["check"] for line in folder.lines() if "check" in line]
@@ -187,6 +191,13 @@ def _objectives(stage: Stage, material: Material, number: int) -> list[Objective
         return [build(part.settings, material) for part in stage.parts]
     except InputError as error:
         raise InputError(f"[[stage]] {number}, {error.problem}", error.mend) from error
+
+
+def _documents(config: Config) -> DocumentsStage | None:
+    """How the run reads documents: as in the last part that has them for its subject."""
+    parts = [part.settings for stage in config.stages for part in stage.parts]
+    found = [each for each in parts if isinstance(each, DocumentsStage)]
+    return found[-1] if found else None
 
 
 def _copy(tokenizer: Backend) -> Backend:

@@ -1,8 +1,9 @@
 """LMK document pooling (arXiv 2601.21525): a text's vector is the mean of its landmarks.
 
 How far apart its landmarks stand is drawn for each text, so that its vector does not hang on one
-way of cutting. A query (a title, a heading, a question) has to find its text among those of the
-batch; a teacher's scores say which of the others are near.
+way of cutting. A query (a title, a heading, a question) is read by the same rule, with a draw of
+its own, and has to find its text among those of the batch; a teacher's scores say which of the
+others are near. A check reads at one granularity, always the same (``train/document_check.py``).
 """
 
 from __future__ import annotations
@@ -17,9 +18,16 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from milepost.errors import InputError
-from milepost.train.batches import Piece, queries_of
-from milepost.train.data import Pair, Text
-from milepost.train.granularity import Granularities, document_vectors, drawn_windows
+from milepost.model.lmk_model import Granularity
+from milepost.train.batches import Batch
+from milepost.train.data import Pair, Text, one_sentence
+from milepost.train.granularity import (
+    Granularities,
+    document_vectors,
+    drawn_windows,
+    units_of,
+    windows_in,
+)
 from milepost.train.losses import divergence, over_prefixes, similarities, weighted_contrast
 from milepost.train.material import Material
 from milepost.train.needs import need, need_common, need_least, need_shares
@@ -49,9 +57,12 @@ class DocumentsStage:
             their own query they count by their weights.
         passages: share of pairs' passages among the texts, the rest being documents with titles;
             it counts only where the material has both.
-        window: tokens of a window, landmarks included; a longer text is read in several, without
-            halo, and all their landmarks count.
-        granularities: tokens from landmark to landmark, or ``sentences``; drawn for each text.
+        window: tokens of a window, opening and landmarks included; a longer text is read in several
+            windows of whole chunks, without halo, and all their landmarks count. A text of 480
+            tokens fits into 512 whatever is drawn: one pass, as in the paper.
+        granularities: tokens from landmark to landmark, or ``sentences``; drawn for each text and
+            each query.
+        evaluation: the granularity of the check, the same for all.
         distil: weight of the divergence from the teacher's ranking of the texts.
         scores: weight of the distillation from the scores of the lines, for what of a query's
             negatives was drawn; queries without scores have no part in it.
@@ -64,11 +75,12 @@ class DocumentsStage:
     """
 
     documents: int = 16
-    tokens: int = 512
+    tokens: int = 480
     negatives: int = 0
     passages: float = 0.5
-    window: int = 256
+    window: int = 512
     granularities: tuple[int | str, ...] = (32, 64, 128, 256)
+    evaluation: int | str = 32
     distil: float = 0.0
     scores: float = 0.0
     scores_by: Distillation = "listwise"
@@ -91,18 +103,49 @@ class DocumentsStage:
         need_common(self.temperature, self.dimensions)
         need_distillation(self.scores, self.scores_by, self.scores_temperature, self.negatives)
         need_shares(question_dropout=self.question_dropout)
-        self.drawn()
+        drawn = self.drawn()
+        sizes = [g for g in (*drawn.choices, drawn.evaluation) if isinstance(g, int)]
+        largest = min(max(sizes, default=0), self.tokens)
+        need(
+            largest + 2 <= self.window,
+            f"{largest} tokens from landmark to landmark are more than a window of {self.window}",
+            f"window = {largest + 2} or more, or smaller granularities and evaluation",
+        )
 
     def drawn(self) -> Granularities:
-        """What granularities are drawn from.
+        """What granularities are drawn from, and which one the check has.
 
         Raises:
             InputError: none, or one that cannot be.
         """
         try:
-            return Granularities(self.granularities)  # type: ignore[arg-type]
+            return Granularities(self.granularities, self.evaluation)  # type: ignore[arg-type]
         except ValueError as error:
             raise InputError(str(error), 'numbers of tokens, or "sentences"') from error
+
+    def beginning(self, text: Text) -> Text:
+        """What is read of a text: its first whole sentences, one at least."""
+        last = int(np.searchsorted(text.starts, self.tokens, "right")) - 1
+        return text.part(0, max(1, last))
+
+    def windows_of(
+        self,
+        texts: Sequence[Text],
+        granularities: Sequence[Granularity],
+        opening: int | None,
+        landmark: int,
+        chunk: int,
+    ) -> list[Batch]:
+        """Texts, or queries, in windows of ``window`` tokens, ``chunk`` windows a batch; 0: all."""
+        pieces = [
+            piece
+            for number, each in enumerate(zip(texts, granularities, strict=True))
+            for piece in windows_in(number, units_of(*each), self.window)
+        ]
+        return [
+            drawn_windows(some, texts, granularities, opening, landmark).batch
+            for some in chunks_of(pieces, chunk)
+        ]
 
 
 class Documents:
@@ -130,7 +173,7 @@ class Documents:
         self._passages = Passages([pair for pool in self._pools for pair in pool])
 
     def draw(self, random: Random) -> list[Pair]:
-        """Queries with their texts, each cut to ``tokens``."""
+        """Queries with their texts, whole."""
         stage = self.stage
         if len(self._pools) == 1:
             (pool,) = self._pools
@@ -147,20 +190,16 @@ class Documents:
 
     def step(self, encode: Encode, random: Random) -> dict[str, float]:
         """See ``Objective``."""
-        stage, material = self.stage, self.material
+        stage = self.stage
         chosen = self.draw(random)
         drawn = candidates(chosen, stage.negatives, self._passages, random)
-        texts = [_begin(text, stage.tokens) for text in drawn.texts]
-        granularities = stage.drawn().draw(random, len(texts))
+        texts = [stage.beginning(text) for text in drawn.texts]
+        windows = self._drawn(texts, random)
         ids = [thinned(pair.ids, stage.question_dropout, random) for pair in chosen]
-        pieces = [piece for n, text in enumerate(texts) for piece in self._pieces(n, text)]
-        opening, landmark = material.opening, material.landmark
-        windows = [
-            drawn_windows(chunk, texts, granularities, opening, landmark).batch
-            for chunk in chunks_of(pieces, stage.chunk)
-        ]
-        owners = np.concatenate([batch.owners for batch in windows])
-        queries = [queries_of(chunk, opening, landmark) for chunk in chunks_of(ids, stage.chunk)]
+        queries = self._drawn([one_sentence(each) for each in ids], random)
+        owners, askers = (
+            np.concatenate([batch.owners for batch in side]) for side in (windows, queries)
+        )
         teacher = self._teacher(chosen, texts) if stage.distil else None
         told: dict[str, float] = {}
 
@@ -169,7 +208,8 @@ class Documents:
             return weighted_contrast(scores, right, ~right, weights, stage.temperature)
 
         def scored(asking: Tensor, landmarks: Tensor) -> Tensor:
-            return similarities(asking, document_vectors(landmarks, owners)[1])
+            found = document_vectors(landmarks, owners)[1]
+            return similarities(document_vectors(asking, askers)[1], found)
 
         def of_vectors(asking: Tensor, landmarks: Tensor) -> Tensor:
             return contrast(scored(asking, landmarks))
@@ -199,20 +239,11 @@ class Documents:
         told |= effective_of(drawn.trusted, ~drawn.right)
         return {"loss": value, "floor": value - told["contrast"] + level, **told}
 
-    def _pieces(self, number: int, text: Text) -> list[Piece]:
-        """A text in windows of whole sentences, whatever the granularity."""
-        stage = self.stage
-        finest = min((g for g in stage.granularities if isinstance(g, int)), default=stage.window)
-        # A bound of the landmarks of a sentence: no fewer than any granularity puts there.
-        costs = text.lengths + 1 + text.lengths // finest
-        pieces: list[Piece] = []
-        first, room = 0, stage.window - 1
-        for sentence, cost in enumerate(costs.tolist()):
-            if cost > room and sentence > first:
-                pieces.append((number, first, sentence))
-                first, room = sentence, stage.window - 1
-            room -= cost
-        return [*pieces, (number, first, len(costs))]
+    def _drawn(self, texts: Sequence[Text], random: Random) -> list[Batch]:
+        """Texts or queries as a step reads them, a granularity drawn for each."""
+        stage, material = self.stage, self.material
+        drawn = stage.drawn().draw(random, len(texts))
+        return stage.windows_of(texts, drawn, material.opening, material.landmark, stage.chunk)
 
     def _teacher(self, chosen: Sequence[Pair], texts: Sequence[Text]) -> Tensor:
         """The teacher's scores ``(q, n)``: of a text, the mean of its sentences counts."""
@@ -222,8 +253,3 @@ class Documents:
         means = [targets.of_text(text).astype(np.float32).sum(axis=0) for text in texts]
         found = F.normalize(torch.from_numpy(np.stack(means)), dim=-1)
         return similarities(torch.from_numpy(asking.astype(np.float32)), found)
-
-
-def _begin(text: Text, tokens: int) -> Text:
-    """The first whole sentences of a text, one at least."""
-    return text.part(0, max(1, int(np.searchsorted(text.starts, tokens, "right")) - 1))
