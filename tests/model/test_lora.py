@@ -75,11 +75,12 @@ def test_an_adapter_trains_saves_and_merges(tmp_path: Path, kind: str) -> None:
     )
 
 
-def test_a_new_landmark_is_trained_with_the_adapter(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["llama", "qwen3"])
+def test_a_new_landmark_is_trained_with_the_adapter(tmp_path: Path, kind: str) -> None:
     """The embedding of a new token learns beside the matrices and comes back with them."""
     from milepost.model import open_checkpoint, with_lora
 
-    opened = open_checkpoint(tiny_folder(tmp_path / "base", "llama"), landmark="<lmk>")
+    opened = open_checkpoint(tiny_folder(tmp_path / "base", kind), landmark="<lmk>")
     number = opened.tokenizer.token_to_id("<lmk>")
     with_lora(opened.model, rank=2, targets=["q_proj", "v_proj"], dropout=0.0, tokens=[number])
     names = [n for n, weight in opened.model.named_parameters() if weight.requires_grad]
