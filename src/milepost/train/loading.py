@@ -221,7 +221,8 @@ def load_pairs(
             bad.append(error)
             continue
         found.append(Pair(texts.query(query, counts), text, query, negatives, scores=scores))
-        counts["of them with scores"] += bool(scores)
+        if scores:
+            counts["of them with scores"] += 1
     counts["pairs"] += len(found)
     return found
 
