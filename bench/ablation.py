@@ -123,9 +123,8 @@ QUICK = Settings(steps=2, warm_up=1, hold_out=0.97, documents=1, questions=5)
 RECIPE = Path(__file__).parents[1] / "examples" / "train" / "landmark-minilm.toml"
 
 
-def recipe(settings: Settings, options: argparse.Namespace) -> Config:
-    """The recipe's stage III and windows, cut to few steps, from the base's own weights."""
-    shipped = read_config(RECIPE, init=str(options.base), out=options.out, device=options.device)
+def cut(shipped: Config, settings: Settings, options: argparse.Namespace) -> Config:
+    """The recipe's stage III and windows, cut to few steps of fewer documents."""
     (part,) = (part for part in shipped.stages[0].parts if part.kind == "marked")
     stage = Stage((part,), steps=settings.steps, rate=settings.rate, warm_up=settings.warm_up)
     return replace(
@@ -210,7 +209,8 @@ def main() -> None:
     names = chosen(options.rows)
     options.out.mkdir(parents=True, exist_ok=True)
 
-    plain = recipe(settings, options)
+    shipped = read_config(RECIPE, init=str(options.base), out=options.out, device=options.device)
+    plain = cut(shipped, settings, options)
     materials = Materials()
     material = materials.of(plain)
     for line in (*material.report.lines(), *map(str, material.report.bad)):
@@ -226,6 +226,7 @@ def main() -> None:
         "stage": asdict(plain.stages[0]),
         "windows": asdict(plain.windows),
         "average": plain.average,
+        "steps of the recipe": sum(stage.steps for stage in shipped.stages),
         "base": hashlib.sha256((options.base / "model.safetensors").read_bytes()).hexdigest(),
         "documents": len({question.text for question in material.questions}),
         "trained on": len(material.questions),
