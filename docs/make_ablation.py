@@ -53,7 +53,7 @@ cent, mean over tasks, mean of the seeds:
 
 ## What it cannot say
 
-- {steps} steps are a minute or two; the recipe has {shipped:,}. The order of the rows is all it tells,
+- {steps} steps are a minute or two; the recipe has {shipped:,}. The order of rows is all it tells,
   and of early gains: what keeps questions from being learned by heart (dropouts, `base_share`)
   or keeps long training from harm (`distil`, frozen layers) is not needed yet at {steps} steps.
 - One change at a time: two that help need not help together, and no other value was tried.
@@ -114,7 +114,7 @@ class Found:
         return found
 
     def beyond(self, row: str, metric: str) -> str:
-        """Whether all seeds of the row lie on one side of all of the recipe's; one tells nothing."""
+        """Where all seeds of the row lie beside all of the recipe's; one seed tells nothing."""
         own, base = self.of_seeds(row, metric), self.of_seeds(BASE, metric, like=row)
         if len(own) < 2:
             return "–"
