@@ -24,43 +24,22 @@ import lzma
 import math
 import os
 import shutil
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-import torch
 from tokenizers import Tokenizer as Backend
 
-from milepost.engine.manifest import prefixed
-from milepost.engine.tokenizer import Tokenizer
-from milepost.evaluate.experiments.surround import EXTRA, WAYS, spent
-from milepost.evaluate.metrics import evidence_found
-from milepost.evaluate.tasks.names import load
-from milepost.evaluate.tasks.protocol import for_tuning, take
-from milepost.evaluate.types import Question
 from milepost.evaluate.where import commit, machine, today
-from milepost.model import Checkpoint
-from milepost.model.release import window_sizes
-from milepost.train.batches import Batch, queries_of
-from milepost.train.check import landmarks_of, vectors_of
 from milepost.train.config import Config, Part, Stage, Windows
-from milepost.train.data import Text, tokenize, touched
+from milepost.train.data_settings import DataSettings
 from milepost.train.journal import Journal
-from milepost.train.loop import Event, Loop
-from milepost.train.material import DataSettings, Material, load_material
+from milepost.train.material import Material, load_material
 from milepost.train.objectives import MarkedStage, MergedStage, Objective, PairsStage, build
-from milepost.train.run import opened, reproducible
-from milepost.train.run_folder import CHECKPOINT, RunFolder
-from milepost.windows.plan import WindowSize
-
-TASKS = ("written", "squad_articles", "covid_papers", "trials", "meetings")
-OPEN = ("covid_papers", "trials", "meetings")
-"""Tasks whose evidence is not marked everywhere it stands."""
+from milepost.train.run import opened
+from short_runs import OPEN, TASKS, Asked, development, measured, trained
 
 ALPHAS = {"III": None, "III-0": 0.0, "III-0.08": 0.08, "III-ln2": math.log(2)}
 """Stage III without position-aware weights, and with them: level, the paper's, steep."""
@@ -126,104 +105,6 @@ def stages(settings: Settings) -> dict[str, Stage]:
     return {name: Stage((part,), **shared) for name, part in parts.items()}
 
 
-@dataclass(frozen=True)
-class Asked:
-    """A development document and what is asked of it."""
-
-    task: str
-    text: Text
-    questions: tuple[Question, ...]
-    ids: tuple[np.ndarray, ...]
-
-
-def development(settings: Settings, shared: Path, base: Checkpoint) -> list[Asked]:
-    """Documents and questions of the development splits, chosen by a hash of their names."""
-    tokenizer, prefix = reader_of(base), base.reading.query_prefix
-    found = []
-    for name in TASKS:
-        task = for_tuning(load(name, "dev", shared))
-        task = take(task, settings.questions, settings.documents)
-        for document in task.documents:
-            text = tokenize(tokenizer, document.name, name, document.text)
-            asked = tuple(q for q in task.questions if q.document == document.name)
-            ids = tuple(
-                np.array(each.ids[:128], np.int32)
-                for each in tokenizer.encode([prefixed(q.text, prefix) for q in asked])
-            )
-            found.append(Asked(name, text, asked, ids))
-    return found
-
-
-def figures(scores: np.ndarray, text: Text, question: Question, budget: int) -> dict[str, Any]:
-    """What one question's ranking of the sentences ``(n,)`` is worth.
-
-    Returns:
-        ``front-2`` and the like: evidence found when hits are returned with that company
-        (``alone``: with none). ``boundary``: share of the evidence's runs whose last sentence is
-        among the hits that the budget holds, alone. ``last``: share of the runs of several
-        sentences whose last one scores best of them; ``last by chance``: of a blind guess. None
-        where there is no such run.
-    """
-    order = np.argsort(-scores, kind="stable").tolist()
-    found: dict[str, Any] = {}
-    for extra in EXTRA:
-        for way in WAYS if extra else WAYS[:1]:
-            returned = spent(order, text.spans, extra, way)
-            name = f"{way}-{extra}" if extra else "alone"
-            found[name] = evidence_found(returned, question.spans, budget)
-    runs: list[list[int]] = []
-    for number in touched(text.spans, question.spans):
-        if runs and runs[-1][-1] == number - 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    hits = set(_within(order, text, budget))
-    found["boundary"] = float(np.mean([run[-1] in hits for run in runs]))
-    several = [run for run in runs if len(run) > 1]
-    best = [max(run, key=lambda n: scores[n]) == run[-1] for run in several]
-    found["last"] = float(np.mean(best)) if best else None
-    found["last by chance"] = float(np.mean([1 / len(run) for run in several])) if best else None
-    return found
-
-
-def _within(order: Sequence[int], text: Text, budget: int) -> Iterator[int]:
-    """Sentences that are returned before the budget ends."""
-    for number in order:
-        if budget <= 0:
-            return
-        yield number
-        budget -= text.spans[number][1] - text.spans[number][0]
-
-
-@torch.no_grad()
-def measure(checkpoint: Checkpoint, asked: Sequence[Asked], budget: int) -> dict[str, list[Any]]:
-    """The figures of every question, in order."""
-    model, sizes = checkpoint.model, window_sizes(checkpoint)
-    shape = WindowSize(sizes["window"], sizes["left"], sizes["right"], sizes["longest"] + 1)
-    tokenizer = reader_of(checkpoint)
-    opening, landmark = tokenizer.opening, tokenizer.landmark
-    device = next(model.parameters()).device
-
-    def encode(batch: Batch) -> torch.Tensor:
-        with torch.autocast(device.type, torch.bfloat16):
-            return vectors_of(model, batch)
-
-    found: dict[str, list[Any]] = {}
-    for each in asked:
-        vectors = landmarks_of(encode, each.text, opening, landmark, shape)
-        queries = encode(queries_of(each.ids, opening, landmark)).float().cpu().numpy()
-        for question, scores in zip(each.questions, queries @ vectors.T, strict=True):
-            for name, value in figures(scores, each.text, question, budget).items():
-                found.setdefault(name, []).append(value)
-    return found
-
-
-def reader_of(checkpoint: Checkpoint) -> Tokenizer:
-    """Its tokenizer for reading; the checkpoint keeps its own as it is."""
-    own = Backend.from_str(checkpoint.tokenizer.to_str())
-    return Tokenizer(own, checkpoint.reading.opening, checkpoint.reading.landmark)
-
-
 def sample(files: Sequence[Path], every: int, out: Path) -> None:
     """Write every so many-th line of each file into one."""
     lines: list[str] = []
@@ -259,24 +140,10 @@ class Trainer:
         if place.is_dir():
             return place
         init = self.checkpoint(order[:-1], seed)
-        draft = place.with_name(place.name + ".run")
-        shutil.rmtree(draft, ignore_errors=True)  # of a run that was killed
         stage = self.known[order[-1]]
         # A stage that is repeated draws other examples than before.
-        config = replace(
-            self.plain, init=str(init), out=draft, stages=(stage,), seed=100 * seed + len(order)
-        )
-        with reproducible(config):
-            torch.manual_seed(config.seed)
-            objective = self.objectives[order[-1]]
-            tell = partial(_say, place.name)
-            run = RunFolder(draft, resume=False)
-            loop = Loop(config, opened(config), [[objective]], None, run, tell)
-            loop.draws = False
-            loop.run(lambda: False)
-        (draft / CHECKPOINT).rename(place)
-        shutil.rmtree(draft)
-        return place
+        config = replace(self.plain, init=str(init), stages=(stage,), seed=100 * seed + len(order))
+        return trained(config, self.objectives[order[-1]], place)
 
     def forget(self, order: Order, seed: int) -> None:
         """Drop an order's weights where no other order goes on from them."""
@@ -285,13 +152,6 @@ class Trainer:
 
     def _place(self, order: Order, seed: int) -> Path:
         return self.folder / f"{seed}_{'_'.join(order)}"
-
-
-def _say(name: str, event: Event) -> None:
-    if event.line:
-        loss, floor = event.line["loss"], event.line["floor"]
-        alarm = event.line.get("alarm", "")
-        print(f"{name}: step {event.done}, loss {loss:.3f} (blind {floor:.3f}) {alarm}", flush=True)
 
 
 def main() -> None:
@@ -332,7 +192,12 @@ def main() -> None:
     material = load_material(data, Backend.from_str(base.tokenizer.to_str()), base.reading)
     for line in (*material.report.lines(), *map(str, material.report.bad)):
         print(line)
-    asked = development(settings, options.shared, base)
+    asked = development(
+        options.shared,
+        base,
+        documents=settings.documents,
+        questions=settings.questions,
+    )
     weights = (options.base / "model.safetensors").read_bytes()
     facts = {
         "settings": asdict(settings),
@@ -360,6 +225,10 @@ def main() -> None:
     print(f"python docs/make_stages.py {path}")
 
 
+if __name__ == "__main__":
+    main()
+
+
 def run(
     trainer: Trainer,
     journal: Journal,
@@ -372,20 +241,10 @@ def run(
     piece = f"{' '.join(order)} {seed}"
     if piece in journal.done or (not order and seed != settings.seeds[0]):
         return
-    begun = time.perf_counter()
-    init = trainer.checkpoint(order, seed)
-    trained = time.perf_counter()
-    with reproducible(trainer.plain):
-        found = measure(opened(replace(trainer.plain, init=str(init))), asked, settings.budget)
-    seconds = [trained - begun, time.perf_counter() - trained]
-    row = {"order": order, "seed": seed, "figures": found, "seconds": seconds}
-    journal.write(piece, [row], {})
+    named = {"order": order, "seed": seed}
+    weights = partial(trainer.checkpoint, order, seed)
+    measured(journal, piece, named, weights, trainer.plain, asked, settings.budget)
     trainer.forget(order, seed)
-    means = ", ".join(
-        f"{name} {100 * np.mean(found[name]):.1f}"
-        for name in ("alone", "front-2", "surround-2", "boundary")
-    )
-    print(f"{' + '.join(order) or 'none'} {seed}: {means} ({sum(seconds):.0f} s)", flush=True)
 
 
 if __name__ == "__main__":

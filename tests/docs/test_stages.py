@@ -151,11 +151,14 @@ def test_a_run_that_was_stopped_makes_a_page(tmp_path: Path) -> None:
 
 
 @pytest.mark.torch
-def test_the_figures_of_one_question() -> None:
+def test_the_figures_of_one_question(monkeypatch: pytest.MonkeyPatch) -> None:
     """By hand: ten sentences of ten characters, evidence 3–5 and 8, a budget of three sentences."""
     pytest.importorskip("torch", reason="needs the train extra: pip install 'milepost[train]'")
     np = pytest.importorskip("numpy")
+    monkeypatch.syspath_prepend(str(SCRIPT.parents[1] / "bench"))
     bench = runpy.run_path(str(SCRIPT.parents[1] / "bench" / "stages.py"))
+    assert len(bench["stages"](bench["QUICK"])) == 2 + len(bench["ALPHAS"])
+    bench = runpy.run_path(str(SCRIPT.parents[1] / "bench" / "short_runs.py"))
     spans = [(10 * n, 10 * n + 10) for n in range(10)]
     text = bench["Text"]("d", "t", np.zeros(0, np.int32), np.zeros(11, np.int64), spans)
     question = bench["Question"]("q", "?", "d", ((35, 55), (80, 90)))
@@ -166,3 +169,4 @@ def test_the_figures_of_one_question() -> None:
     assert found["surround-2"] == pytest.approx(15 / 30)  # 3, 2, 4
     assert found["boundary"] == 1.0  # 5 and 8
     assert (found["last"], found["last by chance"]) == (0.0, pytest.approx(1 / 3))
+    assert bench["alone"](scores, text, question, 30) == found["alone"]
