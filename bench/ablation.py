@@ -136,6 +136,7 @@ def cut(shipped: Config, settings: Settings, options: argparse.Namespace) -> Con
             teacher=options.base,
             hold_out=settings.hold_out,
         ),
+        base_share=0.0,  # the recipe mixes in its first run, which here there is none of
         threads=options.threads,
         log_every=max(1, settings.steps // 2),
     )

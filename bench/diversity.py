@@ -9,7 +9,8 @@ say one thing several times. A sentence is therefore taken by
 
 with the likeness of ``vectors`` (the cosine of their landmarks, 0 or more; maximal marginal
 relevance, Carbonell and Goldstein 1998) or of ``places`` (e^(−characters between them / 400) in one
-document). Development questions; a weight of 0 is the search as it is.
+document). Development questions; a weight of 0 is the search
+without its reranker.
 """
 
 from __future__ import annotations

@@ -251,7 +251,7 @@ def main() -> None:
         print(f"{'dev, ' + name:<26} {cells}")
     if options.write:
         keep(options.model, fields)
-        print("now fit_ranking.py: its trees and chances were learned for the numbers before")
+        print("now fit_ranking.py, then fit_reranker.py: they learned from the numbers before")
 
 
 if __name__ == "__main__":

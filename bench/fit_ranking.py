@@ -352,6 +352,8 @@ def main() -> None:
     if options.write:
         trees.write(options.model)
         keep(options.model, learned)
+        if (options.model / "reranker").is_dir():
+            print("now fit_reranker.py: its numbers were learned for the trees before")
 
 
 if __name__ == "__main__":

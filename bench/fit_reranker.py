@@ -28,7 +28,7 @@ from milepost.search.ranking import reranked
 from milepost.search.trees import FILE, read_trees
 from ranking_cases import Case, cases, remembered
 
-WEIGHTS = (0.0, 8.0, 12.0, 16.0, 20.0, 25.0, 32.0)
+WEIGHTS = (0.0, 8.0, 12.0, 16.0, 20.0, 25.0, 32.0, 40.0)
 LEASTS = (0.0, 0.2, 0.4)
 NEARS = (0.0, 0.2, 0.4, 0.6)
 SETTINGS = ("document", "collection")

@@ -3,8 +3,8 @@
     python bench/growth.py --model FOLDER --report bench/results/growth.json
 
 Development questions asked of their document; the first passage that ``index.search`` shows
-without a budget, against the sentences that hold evidence. ``drop`` is in the model's manifest
-(``fit_ranking.py`` chooses it), the length is ``passages.LONG``.
+without a budget and without a reranker, against the sentences that hold evidence. ``drop`` is in
+the model's manifest (``fit_ranking.py`` chooses it), the length is ``passages.LONG``.
 """
 
 from __future__ import annotations

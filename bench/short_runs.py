@@ -170,7 +170,7 @@ def trained(config: Config, objective: Objective, place: Path) -> Path:
         torch.manual_seed(config.seed)
         run = RunFolder(draft, resume=False)
         tell = partial(_say, place.name)
-        loop = Loop(config, opened(config), [[objective]], None, run, tell)
+        loop = Loop(config, opened(config), [[objective]], None, None, run, tell)
         loop.draws = False
         loop.run(lambda: False)
     (draft / CHECKPOINT).rename(place)

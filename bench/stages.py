@@ -225,10 +225,6 @@ def main() -> None:
     print(f"python docs/make_stages.py {path}")
 
 
-if __name__ == "__main__":
-    main()
-
-
 def run(
     trainer: Trainer,
     journal: Journal,

@@ -182,9 +182,8 @@ def reranked(report: dict[str, Any]) -> Iterator[str]:
         f"--questions 8`: development questions in {report['dev']:,} cases, the best places of "
         "each read again with the question in front. Chosen on the questions shown: weight "
         f"{weight:g}, counted above a cosine of {least:g}, neighbours' share {near:g}, and "
-        "`shortness`, `drop`, chances; weights from 16 to 40 are within 0.2. What it gives on test "
-        "questions, chosen by nobody: `landmark` beside `landmark-first` in "
-        "[the results](results.md)."
+        "`shortness`, `drop`, chances. What it gives on test questions: `landmark` beside "
+        "`landmark-first` in [the results](results.md)."
     )
     yield ""
     yield from tables(report)

@@ -43,6 +43,18 @@ def test_every_backbone_is_near_to_torch(tmp_path: Path, kind: str) -> None:
     assert released.manifest.name == "out"
 
 
+def test_shortened(tmp_path: Path) -> None:
+    """``dimensions`` is what graph and manifest say, and torch cut the same way is near."""
+    from milepost.model import release
+
+    folder = write_checkpoint(tmp_path / "m", "bert")
+    released = release(folder, tmp_path / "out", format="onnx", dimensions=16)
+    assert released.parity[0].holds
+    assert released.manifest.dimensions == 16
+    (port,) = onnx.load(tmp_path / "out" / "model.onnx").graph.output
+    assert port.type.tensor_type.shape.dim[-1].dim_value == 16
+
+
 def test_what_the_folder_holds(tmp_path: Path) -> None:
     """Graph, tokenizer, manifest, sums, README; inputs and output as of the OpenVINO graph."""
     from milepost.cli.export import export

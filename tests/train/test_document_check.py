@@ -54,6 +54,21 @@ def of_words(batch: Batch) -> Any:
     return torch.nn.functional.normalize(torch.stack(rows), dim=-1)
 
 
+def test_a_prefix_stands_before_titles_alone(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    """Of the queries, not of the texts."""
+    check = load_check(CheckSettings((write_task(tmp_path / "mine"),)), tokenizer, SHAPE)
+    assert check is not None
+    plain, asked = (document_check(check, STAGE, tokenizer, prefix) for prefix in ("", "whale "))
+    assert plain is not None
+    assert asked is not None
+    front = [int(token) for token in tokenizer.encode(["whale"])[0].ids]
+    titled = [ids.tolist() for ids in asked.queries if ids[: len(front)].tolist() == front]
+    assert titled
+    before = [ids.tolist() for ids in plain.queries]
+    assert all(ids[len(front) :] in before for ids in titled)
+    assert [text.ids.tolist() for text in asked.texts] == [t.ids.tolist() for t in plain.texts]
+
+
 def test_read_at_the_granularity_of_evaluation(tokenizer: Tokenizer, tmp_path: Path) -> None:
     """Of every text and title, whatever training draws from; the figures do not depend on it."""
     check = load_check(CheckSettings((write_task(tmp_path / "mine"),)), tokenizer, SHAPE)

@@ -218,7 +218,7 @@ def test_lines_with_scores(tmp_path: Path) -> None:
     assert [words.partition("pairs.jsonl, line ")[2][:1] for words in said] == list("34567")
     assert "2 scores for a passage and 2 negatives; write 3" in said[0]
     assert all("'scores' is no list of numbers" in words for words in said[1:])
-    assert next(found.report.lines()).endswith("3 pairs, 2 of them with scores")
+    assert next(found.report.lines()).endswith("3 pairs, 2 of them with scores, 5 bad lines")
 
 
 STAGE = """

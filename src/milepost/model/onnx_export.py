@@ -92,7 +92,7 @@ def export_onnx(
     Raises:
         MissingExtra: onnx is not installed.
     """
-    outputs = {"vectors": ("windows", "landmarks", model.backbone.width)}
+    outputs = {"vectors": ("windows", "landmarks", model.dimensions)}
     with traceable(model) as example:
         write(model, example, _INPUTS, outputs, folder / GRAPH)
     files = sorted(file.name for file in folder.iterdir())

@@ -242,7 +242,7 @@ def _feeds(
     checkpoint: Checkpoint, tokenizer: Path, settings: dict[str, Any], texts: Sequence[str]
 ) -> list[Feed]:
     """Batches for the calibration, spread over all texts."""
-    manifest = Manifest("", "", checkpoint.model.backbone.width, **settings)
+    manifest = Manifest("", "", checkpoint.model.dimensions, **settings)
     recorder = _Recorder(checkpoint.model)
     encoder = Encoder(ModelFolder(tokenizer.parent, manifest), recorder)
     for text in texts:

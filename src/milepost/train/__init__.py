@@ -4,7 +4,8 @@ Comes in: the JSON-lines form of the tasks and pairs, a checkpoint. Goes out: a 
 Knows the torch encoder (``model``), sentences, windows and the metric of its check; nothing of
 stores, search or servers.
 
-Read in this order: ``data.py`` and ``loading.py`` (texts, questions, pairs as token ids),
+Read in this order: ``data.py``, ``loading.py`` and ``loading_negatives.py`` (texts, questions,
+pairs as token ids),
 ``teacher.py``, ``landmark_teacher.py`` and ``lexical_teacher.py`` (targets of the distillation),
 ``material.py`` (all that a run draws from),
 ``batches.py`` and ``granularity.py`` (windows as tensors), ``losses/``, ``objectives/`` (the kinds

@@ -68,7 +68,7 @@ class LandmarkTeacher:
 
     def of_passages(self, passages: Sequence[str]) -> NDArray[np.float16]:
         """``(n, d)`` unit vectors of whole passages: the means of their landmarks."""
-        read = Reader(self.encoder, self.encoder.tokenizer).questions(passages)
+        read = Reader(self.encoder, self.encoder.tokenizer).means(passages)
         return np.concatenate([taught.targets for taught in read])
 
 
@@ -82,6 +82,7 @@ def _encoder(folder: Path, device: str | torch.device) -> Encoder:
         "landmark": reading.landmark,
         "own_sentence": model.own_sentence,
         "causal": model.causal,
+        "query_prefix": reading.query_prefix,
         **window_sizes(checkpoint),
     }
     manifest = Manifest(folder.name, "", int(model.backbone.width), **said)

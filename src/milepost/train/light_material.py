@@ -86,14 +86,15 @@ class Reader:
         return next(self._taught([text]))
 
     def questions(self, texts: Sequence[str]) -> list[Taught]:
-        """Questions, many at a time; of one that is several sentences the mean is the target.
+        """Questions, with the teacher's ``query_prefix`` in front, for the student as well."""
+        prefix = self._teacher.manifest.query_prefix
+        return self.means([prefixed(text, prefix) for text in texts])
 
-        The teacher's ``query_prefix`` stands in front, for the student as well.
-        """
+    def means(self, texts: Sequence[str]) -> list[Taught]:
+        """Short texts, many at a time; of several sentences the mean is the target."""
         found: list[Taught] = []
-        asked = [prefixed(text, self._teacher.manifest.query_prefix) for text in texts]
-        for at in range(0, len(asked), 512):
-            for taught, _ in self._taught(asked[at : at + 512]):
+        for at in range(0, len(texts), 512):
+            for taught, _ in self._taught(texts[at : at + 512]):
                 mean = document_vector(taught.targets.astype(np.float32))[None]
                 ends = np.array([0, len(taught.ids)], np.int64)
                 found.append(Taught(taught.ids, ends, mean.astype(np.float16)))

@@ -26,10 +26,10 @@ from milepost.train.loading import (
     Weighed,
     existing,
     load_documents,
-    load_negatives,
     load_pairs,
     load_task,
 )
+from milepost.train.loading_negatives import load_negatives
 from milepost.train.teacher import MeanTeacher, Targets, Teacher
 
 Progress = Callable[[str, int, int], object]

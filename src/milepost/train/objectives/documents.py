@@ -9,7 +9,7 @@ others are near. A check reads at one granularity, always the same (``train/docu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 
 import numpy as np
@@ -83,8 +83,8 @@ class DocumentsStage:
     evaluation: int | str = 32
     distil: float = 0.0
     scores: float = 0.0
-    scores_by: Distillation = "listwise"
-    scores_temperature: float = 1.0
+    scores_by: Distillation = field(default="listwise", metadata={"needs": "scores"})
+    scores_temperature: float = field(default=1.0, metadata={"needs": "scores"})
     chunk: int = 0
     temperature: float = 0.05
     question_dropout: float = 0.0

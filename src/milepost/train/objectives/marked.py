@@ -99,7 +99,7 @@ class MarkedStage:
     distil: float = 0.7
     distil_questions: float = 0.5
     rank: float = 0.0
-    rank_by: Nearness = "teacher"
+    rank_by: Nearness = field(default="teacher", metadata={"needs": "rank"})
     selected: float = 1.0
     halo_dropout: float = 0.0
     question_dropout: float = 0.0

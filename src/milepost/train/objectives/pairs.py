@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 from typing import Literal, get_args
 
@@ -65,8 +65,8 @@ class PairsStage:
     negatives: int = 4
     landmarks: Unit = "sentences"
     scores: float = 0.0
-    scores_by: Distillation = "kl"
-    scores_temperature: float = 1.0
+    scores_by: Distillation = field(default="kl", metadata={"needs": "scores"})
+    scores_temperature: float = field(default=1.0, metadata={"needs": "scores"})
     chunk: int = 0
     temperature: float = 0.05
     question_dropout: float = 0.0
