@@ -26,10 +26,12 @@ SYSTEMS = {
     "the same with BM25": "chunk:tuned@minilm+bm25",
     "all-MiniLM-L6-v2, best chunks + BM25": "chunk:tuned@minilm+bm25",
     "landmarks alone": "landmark-only",
-    "landmarks and words (the search)": "landmark",
+    "landmarks and words, nothing read again": "landmark-first",
+    "landmarks and words, the best places read again (the search)": "landmark",
     "landmark-light, alone": "landmark-only@landmark-light",
     "landmark-light, the search": "landmark@landmark-light",
     "landmark-minilm, alone": "landmark-only",
+    "landmark-minilm, its search without the reranker": "landmark-first",
     "landmark-minilm, the search": "landmark",
 }
 
