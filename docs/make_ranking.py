@@ -71,6 +71,13 @@ SOMETHING_ELSE = {
 """What the chances were measured for besides, each in its own file, if somebody has."""
 
 
+BEFORE = """\
+The curve was measured before the search of `landmark-minilm` read anything again: it holds for
+`--no-rerank`. The chances of the second reading have numbers of their own, fitted the same way, and
+no curve yet.
+"""
+
+
 def page(
     fitted: dict[str, dict[str, Any]],
     again: dict[str, Any],
@@ -90,7 +97,9 @@ def page(
             errors=errors(first),
         )
     )
-    if "limits" in first:  # files of before 2026-11-21 have none
+    if "commit" not in first:  # files of before 2026-11-21
+        parts.append(BEFORE)
+    if "limits" in first:
         parts += [LIMITS, "\n".join(limits(first))]
     for name, title in SOMETHING_ELSE.items():
         if name in said:
