@@ -20,10 +20,10 @@ from milepost.train.loading import (  # noqa: E402
     Texts,
     existing,
     load_documents,
-    load_negatives,
     load_pairs,
     load_task,
 )
+from milepost.train.loading_negatives import load_negatives  # noqa: E402
 
 TOKENIZER = fake_encoder().tokenizer
 TEXT = "One whale sings. Two ships pass by. None of them stops."
