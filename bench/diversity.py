@@ -15,22 +15,20 @@ without its reranker.
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Callable
 from datetime import date
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import milepost
-from fit_ranking import BUDGETS
+from fit_ranking import BUDGETS, within_budgets
 from milepost.search import question_terms
 from milepost.search.passages import worth
 from milepost.search.ranking import Ranked, Ranking
 from milepost.search.scope import Scope, gather
-from ranking_cases import TASKS, TOGETHER, load, opened
+from ranking_cases import TASKS, TOGETHER, arguments, load, opened
 
 WEIGHTS = {
     "vectors": (0.5, 1.0, 2.0, 4.0),
@@ -81,9 +79,7 @@ def found(
         spent += int(lengths[place])
         if weight:
             most_alike = np.maximum(most_alike, likeness(place))
-    total = np.concatenate([[0.0], np.cumsum(gains[order])])
-    ends = np.concatenate([[0], np.cumsum(lengths[order])])
-    return [float(np.interp(budget, ends, total)) for budget in BUDGETS]
+    return within_budgets(lengths[order], gains[order])
 
 
 def measured(
@@ -117,12 +113,7 @@ def measured(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--shared", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--model", type=Path, required=True)
-    parser.add_argument("--documents", type=int, default=30, help="documents of one task")
-    parser.add_argument("--questions", type=int, default=12, help="questions of one document")
-    parser.add_argument("--report", type=Path, help="write the figures to this file")
+    parser = arguments(__doc__, documents=30, questions=12)
     options = parser.parse_args()
     model = milepost.load(options.model)
     ranking = Ranking.read(model.manifest.fusion, model.folder)

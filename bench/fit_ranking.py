@@ -27,7 +27,7 @@ from milepost.search.fusion import Fusion
 from milepost.search.passages import grown, worth
 from milepost.search.ranking import closely
 from milepost.search.trees import Trees
-from ranking_cases import TASKS, Case, cases, remembered
+from ranking_cases import TASKS, Case, arguments, cases, remembered
 
 SETTINGS = {"document": 1.0, "collection": 0.5, "elsewhere": 0.5}
 TWINS = 0.5
@@ -175,16 +175,13 @@ def spend(case: Case, score: np.ndarray, shortness: float) -> list[float]:
     """Evidence found within each budget."""
     lengths = case.spans[:, 1] - case.spans[:, 0]
     order = np.argsort(-worth(score, lengths, shortness), kind="stable")[:800]
-    spent, gained = np.cumsum(lengths[order]), np.cumsum(case.gains[order])
-    found = []
-    for budget in BUDGETS:
-        full = int(np.searchsorted(spent, budget, side="right"))
-        total = float(gained[full - 1]) if full else 0.0
-        if full < len(order):
-            left = budget - (int(spent[full - 1]) if full else 0)
-            total += float(case.gains[order[full]]) * left / max(1, int(lengths[order[full]]))
-        found.append(total)
-    return found
+    return within_budgets(lengths[order], case.gains[order])
+
+
+def within_budgets(lengths: np.ndarray, gains: np.ndarray) -> list[float]:
+    """Share of the evidence that each budget holds of sentences in this order, the last one cut."""
+    ends, found = (np.concatenate([[0], np.cumsum(each)]) for each in (lengths, gains))
+    return np.interp(BUDGETS, ends, found).tolist()
 
 
 def judge(found: list[Case], scores: list[np.ndarray], shortness: float, setting: str) -> dict:
@@ -284,18 +281,13 @@ def measured_for(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--shared", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--model", type=Path, required=True)
+    parser = arguments(__doc__, documents=40, questions=24)
     parser.add_argument("--twins", type=Path, nargs=2, help="models of twins.py")
-    parser.add_argument("--documents", type=int, default=40, help="documents of one task")
-    parser.add_argument("--questions", type=int, default=24, help="questions of one document")
     parser.add_argument("--rounds", type=int, default=800)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--leave-out", action="store_true", help="fit without each task, too")
     parser.add_argument("--cache", type=Path, help="keep the measured questions here")
-    parser.add_argument("--report", type=Path, help="write the figures to this file")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     model = milepost.load(options.model)

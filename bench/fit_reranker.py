@@ -10,7 +10,6 @@ model's manifest. Needs the bench extra.
 
 from __future__ import annotations
 
-import argparse
 import json
 from datetime import date
 from itertools import product, starmap
@@ -26,7 +25,7 @@ from milepost.search.features import FEATURES
 from milepost.search.fusion import Fusion, Reranking
 from milepost.search.ranking import reranked
 from milepost.search.trees import FILE, read_trees
-from ranking_cases import Case, cases, remembered
+from ranking_cases import Case, arguments, cases, remembered
 
 WEIGHTS = (0.0, 8.0, 12.0, 16.0, 20.0, 25.0, 32.0, 40.0)
 LEASTS = (0.0, 0.2, 0.4)
@@ -41,13 +40,8 @@ def added(case: Case, score: np.ndarray, numbers: Reranking) -> np.ndarray:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--shared", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--model", type=Path, required=True)
-    parser.add_argument("--documents", type=int, default=40, help="documents of one task")
-    parser.add_argument("--questions", type=int, default=12, help="questions of one document")
+    parser = arguments(__doc__, documents=40, questions=12)
     parser.add_argument("--cache", type=Path, help="keep the measured questions here")
-    parser.add_argument("--report", type=Path, help="write the figures to this file")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     model = milepost.load(options.model)

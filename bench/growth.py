@@ -9,7 +9,6 @@ the model's manifest (``fit_ranking.py`` chooses it), the length is ``passages.L
 
 from __future__ import annotations
 
-import argparse
 import json
 from datetime import date
 from pathlib import Path
@@ -22,20 +21,15 @@ from fit_ranking import first_overlap, scores_of
 from milepost.search.features import FEATURES
 from milepost.search.fusion import Fusion
 from milepost.search.trees import FILE, read_trees
-from ranking_cases import cases, remembered
+from ranking_cases import arguments, cases, remembered
 
 DROPS = (1.0, 2.0, 3.0, 4.0, 6.0, 10.0)
 LENGTHS = (600, 800, 1200, 2000, 3000)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--shared", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--model", type=Path, required=True)
-    parser.add_argument("--documents", type=int, default=30, help="documents of one task")
-    parser.add_argument("--questions", type=int, default=8, help="questions of one document")
+    parser = arguments(__doc__, documents=30, questions=8)
     parser.add_argument("--cache", type=Path, help="keep the measured questions here")
-    parser.add_argument("--report", type=Path, help="write the figures to this file")
     options = parser.parse_args()
     model = milepost.load(options.model)
     fusion = Fusion.from_fields(model.manifest.fusion)

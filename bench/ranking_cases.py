@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import pickle
 from collections.abc import Callable
@@ -56,6 +57,17 @@ class Case:
     evidence: list[tuple[int, int]]
     document: int  # of the evidence among the scope's, -1 where it is not there
     again: np.ndarray | None = None
+
+
+def arguments(text: str | None, *, documents: int, questions: int) -> argparse.ArgumentParser:
+    """What every script that measures questions is told; ``text`` says what it does."""
+    parser = argparse.ArgumentParser(description=text)
+    parser.add_argument("--shared", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--model", type=Path, required=True)
+    parser.add_argument("--documents", type=int, default=documents, help="of one task")
+    parser.add_argument("--questions", type=int, default=questions, help="of one document")
+    parser.add_argument("--report", type=Path, help="write the figures to this file")
+    return parser
 
 
 def remembered(path: Path | None, make: Callable[[], Any]) -> Any:
