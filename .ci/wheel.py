@@ -17,14 +17,15 @@ NEEDED = (
     r"milepost/models/[^/]+/openvino_int8\.bin",
     r"milepost/models/[^/]+/README\.md",
     r"milepost/models/landmark-minilm/ranking\.npz",
+    r"milepost/models/landmark-minilm/reranker/openvino_int8\.bin",
     r"milepost/models/landmark-light/openvino_bf16\.bin",
     r"milepost/evaluate/tuned\.json",
     r"milepost/evaluate/report/page\.html\.j2",
     r"milepost-[^/]+\.dist-info/licenses/LICENSE",
     r"milepost-[^/]+\.dist-info/licenses/THIRD_PARTY\.md",
 )
-MOST_BYTES = 36_000_000
-"""Models of 24 and 8 MB and the code."""
+MOST_BYTES = 56_000_000
+"""Models of 24 (its reranker as much again) and 8 MB, and the code."""
 
 
 def faults(path: str) -> list[str]:
