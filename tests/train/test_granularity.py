@@ -25,7 +25,6 @@ from milepost.train.granularity import (  # noqa: E402
     drawn_windows,
     units_of,
     windows_in,
-    worker_random,
 )
 from milepost.train.losses import info_nce, listwise  # noqa: E402
 from small_models import random_model  # noqa: E402
@@ -42,19 +41,18 @@ def text(lengths: list[int], first: int = 11) -> Text:
 
 def test_every_choice_is_drawn_alike() -> None:
     """Each text has its own granularity, all four about equally often."""
-    drawn = Granularities().draw(worker_random(7, 0), 4000)
+    drawn = Granularities().draw(Random(7), 4000)
     counts = Counter(drawn)
     assert set(counts) == {32, 64, 128, 256}
     assert all(900 < count < 1100 for count in counts.values())
 
 
-def test_workers_draw_their_own_and_again_the_same() -> None:
-    """One seed gives each worker a sequence of its own, in every run the same one."""
+def test_one_seed_draws_the_same_again() -> None:
+    """One seed gives the same sequence in every run, another seed another one."""
     choices = Granularities(choices=(32, 64, "sentences"))
-    first, second = (choices.draw(worker_random(7, worker), 50) for worker in (0, 1))
-    assert first != second
-    assert first == choices.draw(worker_random(7, 0), 50)
-    assert first != choices.draw(worker_random(8, 0), 50)
+    first = choices.draw(Random(7), 50)
+    assert first == choices.draw(Random(7), 50)
+    assert first != choices.draw(Random(8), 50)
 
 
 def test_other_generators_are_left_alone() -> None:
@@ -62,7 +60,7 @@ def test_other_generators_are_left_alone() -> None:
     import random
 
     before, torch_before = random.getstate(), torch.get_rng_state()
-    Granularities().draw(worker_random(1, 0), 10)
+    Granularities().draw(Random(1), 10)
     assert random.getstate() == before
     assert torch.equal(torch.get_rng_state(), torch_before)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from milepost.errors import InputError
 from milepost.evaluate.tasks import load
-from milepost.train.made import Made, Source, checked_kinds, from_corpus, sources, task_rows
+from milepost.train.made import Made, Source, checked_kinds, sources, task_rows
 from milepost.train.rules import RULES, questions_of
 from milepost.types import Document
 
@@ -178,18 +178,15 @@ def test_a_corpus_is_read_by_split_and_licence(tmp_path):
         file.write(corpus_line(id="dev", split="dev"))
         file.write(corpus_line(id="nc", licence="CC-BY-NC-4.0"))
         file.write(corpus_line(id="meta", meta={"licence": "cc by nc"}))
-    found = list(from_corpus(tmp_path))
+    dropped, bad = Counter(), []
+    found = list(sources([tmp_path / "a.jsonl.gz"], dropped, bad))
     assert [(s.document.name, s.title, s.facts["licence"]) for s in found] == [
         ("bees", "Bees", "CC-BY-4.0")
     ]
-    dropped, bad = Counter(), []
-    list(sources([tmp_path / "a.jsonl.gz"], dropped, bad))
     assert dropped == {
         "document of another split": 1, "document with a non-commercial licence": 2,
     }  # fmt: skip
     assert not bad
-    with pytest.raises(InputError, match=r"holds no \*\.jsonl"):
-        list(from_corpus(tmp_path / "none"))
 
 
 def test_wrong_lines_are_named_and_the_others_are_read(tmp_path):
@@ -239,11 +236,13 @@ def test_an_unknown_kind_gives_the_nearest():
 @pytest.mark.shared
 def test_the_corpus_gives_questions_of_every_kind(shared_data):
     """A slice of the shared corpus gives each kind of question, spans exact."""
-    kinds = Counter()
-    for number, source in enumerate(from_corpus(shared_data / "corpus")):
+    kinds, bad = Counter(), []
+    files = sorted((shared_data / "corpus").glob("*.jsonl.gz"))
+    for number, source in enumerate(sources(files, Counter(), bad)):
         if number % 40 == 0:
             text = source.document.text
             for each in questions_of(text, source.title).made:
                 kinds[each.kind] += 1
                 assert all(text[a:b] == text[a:b].strip() != "" for a, b in each.spans)
     assert set(kinds) == set(RULES)
+    assert not bad

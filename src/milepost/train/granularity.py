@@ -50,11 +50,6 @@ class Granularities:
         return random.choices(self.choices, k=texts)
 
 
-def worker_random(seed: int, worker: int) -> Random:
-    """The generator of one worker: its own sequence, the same in every run of ``seed``."""
-    return Random(f"{seed}/{worker}")
-
-
 def units_of(text: Text, granularity: Granularity) -> list[NDArray[np.int32]]:
     """What each landmark of a text closes: sentences, or ``g`` tokens and in the end the rest.
 

@@ -120,24 +120,6 @@ def sources(
                 yield source
 
 
-def from_corpus(folder: Path, split: Split = "train") -> Iterator[Source]:
-    """Documents of all ``*.jsonl.gz`` and ``*.jsonl`` of a folder, licences with ``nc`` left out.
-
-    Raises:
-        InputError: no such file, or a line that cannot be used.
-    """
-    found = sorted([*folder.glob("*.jsonl.gz"), *folder.glob("*.jsonl")])
-    if not found:
-        raise InputError(f"{folder} holds no *.jsonl.gz", "give the folder of a corpus")
-    bad: list[InputError] = []
-    for source in sources(found, Counter(), bad, split=split):
-        if bad:
-            raise bad[0]
-        yield source
-    if bad:
-        raise bad[0]
-
-
 def task_rows(
     source: Source, made: Sequence[Made], ignore: Sequence[Span], split: Split
 ) -> Iterator[Mapping[str, Any]]:
