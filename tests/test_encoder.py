@@ -11,43 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from milepost.encoder import Encoder, load
-from milepost.engine.fake import FakeEngine
-from milepost.engine.folder import ModelFolder
-from milepost.engine.manifest import Manifest
+from milepost.encoder import load
 from milepost.engine.tokenizer import Tokenizer
-from milepost.errors import BadQuestion, ModelError
+from milepost.errors import ModelError
 from milepost.testing import fake_encoder
 from milepost.types import Document, Landmarks
+from recorded_encoder import recorded
 
 MODEL = fake_encoder()
 PROSE = (
     "The whale is a mammal, and it breathes air. It dives for an hour at most. "
     "Sailors saw it off the coast in 1851; nobody believed them. "
 )
-
-
-class Recorder:
-    """An engine that remembers what it was given."""
-
-    description = "recorder"
-    dimensions = 32
-
-    def __init__(self) -> None:
-        self.batches: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-        self._engine = FakeEngine(32, 40000)
-
-    def run(self, ids: np.ndarray, sentences: np.ndarray, marks: np.ndarray) -> np.ndarray:
-        """Keep the arrays and answer as the fake engine does."""
-        self.batches.append((ids.copy(), sentences.copy(), marks.copy()))
-        return self._engine.run(ids, sentences, marks)
-
-
-def recorded(**sizes: int) -> tuple[Encoder, Recorder]:
-    """An encoder whose engine remembers."""
-    engine = Recorder()
-    manifest = Manifest("recorder", "recorder", 32, **sizes)
-    return Encoder(ModelFolder(Path("nowhere"), manifest), engine, MODEL.tokenizer), engine
 
 
 def assert_whole(text: str, marks: Landmarks) -> None:
@@ -352,55 +327,6 @@ def test_many_documents() -> None:
     assert len(next(stream).spans) == 2
     assert asked == ["One. Two."]
     assert [len(marks.spans) for marks in stream] == [0, 1]
-
-
-@pytest.mark.parametrize("question", ["", "   ", "\n", "?", "!?… —", "。", "😀"])
-def test_a_question_without_words_is_refused(question: str) -> None:
-    """Nothing to look for is an error of one line that says what to do."""
-    with pytest.raises(BadQuestion, match="ask in words") as raised:
-        MODEL.encode_query(question)
-    assert "\n" not in str(raised.value)
-
-
-@pytest.mark.parametrize("question", ["why", " 42? ", "東京", "क", "Dr. Who? Mr. X. And more."])
-def test_a_question_is_one_sentence(question: str) -> None:
-    """A question of any script gives a unit vector, whatever full stops and spaces it holds."""
-    model, engine = recorded()
-    vector = model.encode_query(question)
-    assert vector.shape == (32,)
-    assert abs(float(np.linalg.norm(vector)) - 1.0) < 1e-5
-    assert [marks.shape for _, _, marks in engine.batches] == [(1, 1)]
-    assert model.encode_query(question.strip()).tobytes() == vector.tobytes()
-
-
-def test_a_question_longer_than_a_sentence() -> None:
-    """A question over the limit is read whole, as a text: it has that text's vector."""
-    question = PROSE * 12
-    assert MODEL.count_tokens(question) > MODEL.manifest.longest
-    vector = MODEL.encode_query(question)
-    assert vector.tobytes() == MODEL.encode(question.strip()).document.tobytes()
-
-
-def test_familiarity() -> None:
-    """Words known whole are familiar, single letters are not, nor are words of unknown script."""
-    assert MODEL.familiarity("the sea has seven big red fish") > 0.7
-    assert MODEL.familiarity("x y z") == 0.0
-    assert MODEL.familiarity("1851, 1,600!") == 1.0  # no letters: nothing speaks against it
-    for question in ("ภาษาไทยเป็นภาษา", "東京都", "हिन्दी में", "Привет"):
-        assert MODEL.familiarity(question) == 0.0
-    marks = MODEL.encode("The sea was calm that day. Спокойное море.")
-    assert marks.familiar[0] > 0.5 > marks.familiar[1]
-
-
-def test_the_shipped_tokenizer_does_not_know_thai(shared_data: Path) -> None:
-    """With a real English vocabulary: English is known, German mostly, other scripts are not."""
-    path = shared_data / "init" / "landmark-minilm" / "tokenizer.json"
-    folder = ModelFolder(path.parent, Manifest("m", "m", 32))
-    model = Encoder(folder, FakeEngine(), Tokenizer(path, "[CLS]", "[SEP]"))
-    assert model.familiarity("The whale is a mammal of the sea") == 1.0
-    assert model.familiarity("Das Wetter ist schön heute") > 0.5
-    for question in ("ภาษาไทยเป็นภาษาที่สวยงาม", "हिन्दी में मेरा नाम", "東京都は首都です", "Привет"):
-        assert model.familiarity(question) < 0.2
 
 
 def test_a_model_without_its_landmark_token_is_refused() -> None:
