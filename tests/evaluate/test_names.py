@@ -115,7 +115,8 @@ def test_what_the_sets_call_tuned_was_tuned():
 
 @pytest.mark.parametrize(
     "name",
-    ["landmark", "landmark-only", "bm25", "bm25:80-30", "bm25-k0.9-b0.4:80", "bm25-scales",
+    ["landmark", "landmark-only", "landmark-scales", "sentence-scales@landmark",
+     "bm25", "bm25:80-30", "bm25-k0.9-b0.4:80", "bm25-scales",
      "sentence@landmark", "sentence-window:1@landmark", "chunk:80@landmark",
      "late-chunk:80@landmark", "chunk:80@landmark+bm25", "late-chunk:80@landmark+bm25/rank",
      "sentence@landmark+bm25/2", "sentence-window:1@landmark+bm25", "document:lmk@landmark"],

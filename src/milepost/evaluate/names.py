@@ -4,10 +4,12 @@
     BASE  = landmark         Milepost's search
             landmark-first   the same, nothing read again by the reranker
             landmark-only    its landmarks without words
+            landmark-scales  the same, each sentence with its neighbours (±0, ±1, ±3)
             bm25             words; bm25-k0.9-b0.4 sets k1 and b
             bm25-scales      words at several scales (sentence, ±1, ±3)
             bm25s            words, by the library bm25s
             sentence         each sentence encoded alone
+            sentence-scales  the same, each scored with its neighbours (±0, ±1, ±3)
             sentence-window  the same; each is returned with N neighbours on both sides (UNIT is N)
             chunk            each chunk encoded alone
             late-chunk       token states of the whole text, averaged over each chunk;
@@ -26,7 +28,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -42,6 +44,7 @@ from milepost.evaluate.systems.landmark import Landmarks, Milepost
 from milepost.evaluate.systems.late import Late
 from milepost.evaluate.systems.lexical import Bm25, Bm25s
 from milepost.evaluate.systems.rerank import Reranked
+from milepost.evaluate.systems.scales import Scales
 from milepost.evaluate.systems.splitters import splitter
 from milepost.evaluate.systems.units import Splitter
 from milepost.evaluate.systems.whole import Whole
@@ -60,10 +63,12 @@ BASES = {
     "landmark": "Milepost's search: landmarks, words, and the model's reranker if it has one",
     "landmark-first": "Milepost's search without its reranker",
     "landmark-only": "Milepost's landmarks without words",
+    "landmark-scales": "the same, each scored with its neighbours: mean of ±0, ±1 and ±3",
     "bm25": "BM25 over sentences or chunks (UNIT)",
     "bm25-scales": "BM25 of the sentence, ±1 and ±3 neighbours, standardised and added",
     "bm25s": "the library bm25s over sentences or chunks (UNIT)",
     "sentence": "each sentence encoded alone",
+    "sentence-scales": "the same, each scored with its neighbours: mean of ±0, ±1 and ±3",
     "sentence-window": "each sentence encoded alone, returned with N neighbours (UNIT)",
     "chunk": "each chunk (UNIT) encoded alone",
     "late-chunk": "token states of the whole text, averaged over each chunk (UNIT)",
@@ -77,10 +82,12 @@ _TAKES = {
     "landmark": {"model"},
     "landmark-first": {"model"},
     "landmark-only": {"model"},
+    "landmark-scales": {"model"},
     "bm25": {"unit"},
     "bm25-scales": set[str](),
     "bm25s": {"unit"},
     "sentence": {"model", "words"},
+    "sentence-scales": {"model"},
     "sentence-window": {"unit", "model", "words"},
     "chunk": {"unit", "model", "words"},
     "late-chunk": {"unit", "model", "words"},
@@ -206,6 +213,12 @@ class Workshop:
                 name, self.encoder(parsed.model or None), again=False
             ),
             "landmark-only": lambda: Landmarks(name, self.encoder(parsed.model or None)),
+            "landmark-scales": lambda: Scales(
+                name, Landmarks(name, self.encoder(parsed.model or None))
+            ),
+            "sentence-scales": lambda: Scales(
+                name, self._scoring(name, replace(parsed, base="sentence"))
+            ),
             "bm25-scales": lambda: Bm25(name, self._unit("sentence"), scales=(0, 1, 3)),
             "bm25s": lambda: Bm25s(name, self._unit(parsed.unit)),
             "document": lambda: Whole(

@@ -5,7 +5,13 @@ from __future__ import annotations
 SHORT = ("landmark", "landmark-only", "bm25", "bm25:400", "bm25-scales")
 """Asked where nobody says which: they need nothing but the base install."""
 
-_ALONE = ("sentence", "sentence-window:tuned", "chunk:tuned", "late-chunk:tuned")
+_ALONE = (
+    "sentence",
+    "sentence-scales",
+    "sentence-window:tuned",
+    "chunk:tuned",
+    "late-chunk:tuned",
+)
 _JOINED = (
     "sentence:tuned@{}+bm25",
     "sentence@{}+bm25/rank",
@@ -26,6 +32,7 @@ def _of(model: str) -> tuple[str, ...]:
 
 ALL = (
     *SHORT,
+    "landmark-scales",
     "bm25:tuned",
     "bm25:langchain",
     "bm25s:tuned",
