@@ -208,12 +208,11 @@ def show(name: str, figures: dict) -> float:
     return float(mean.mean())
 
 
-def passages_of(case: Case, score: np.ndarray, drop: float) -> list[tuple]:
-    """The five best passages of a case: their sentences' scores, and whether they hold evidence."""
+def passages_of(case: Case, score: np.ndarray, drop: float) -> list[slice]:
+    """The sentences of the five best passages of a case."""
     lengths = case.spans[:, 1] - case.spans[:, 0]
     return [
-        (score[run.first : run.last], case.gains[run.first : run.last].sum() > 0)
-        for run in grown(score, case.borders, lengths, k=5, drop=drop)
+        slice(run.first, run.last) for run in grown(score, case.borders, lengths, k=5, drop=drop)
     ]
 
 
@@ -222,33 +221,40 @@ def logistic(values: np.ndarray) -> np.ndarray:
     return 1.0 / (1.0 + np.exp(-np.clip(values, -60, 60)))
 
 
-def chances(found: list[Case], scores: list[np.ndarray], drop: float) -> tuple:
-    """Of every passage: (1, best, ln(1 + rest)), whether it holds evidence, and its weight.
+def chances(
+    found: list[Case], scores: list[np.ndarray], drop: float, before: list[np.ndarray] | None = None
+) -> tuple:
+    """What a chance follows from, see ``ranking.py``, of every passage; whether it holds evidence.
 
-    Every task and setting weighs alike.
+    Every task and setting weighs alike: the third array. With the scores ``before`` anything was
+    read again, two columns more: what was added, and how little is known.
     """
     inputs, held, weights = [], [], []
     sizes: dict[tuple[str, str], int] = {}
     for case in found:
         sizes[case.task, case.setting] = sizes.get((case.task, case.setting), 0) + 1
-    for case, score in zip(found, scores, strict=True):
-        for part, good in passages_of(case, score, drop):
-            best = np.sort(part)[::-1]
-            inputs.append((1.0, best[0], np.log1p(logistic(best[1:]).sum())))
-            held.append(float(good))
+    for case, score, first in zip(found, scores, before or scores, strict=True):
+        unfamiliar = case.columns[0, list(FEATURES).index("unfamiliar")]
+        for part in passages_of(case, score, drop):
+            best = np.sort(first[part])[::-1]
+            row = [1.0, best[0], np.log1p(logistic(best[1:]).sum())]
+            if before is not None:
+                row += [(score - first)[part].max(), unfamiliar]
+            inputs.append(row)
+            held.append(float(case.gains[part].sum() > 0))
             weights.append(1.0 / sizes[case.task, case.setting])
     return np.array(inputs), np.array(held), np.array(weights)
 
 
 def calibrate(inputs: np.ndarray, held: np.ndarray, weights: np.ndarray) -> list[float]:
-    """Three numbers by weighted log loss."""
+    """A number for each column, by weighted log loss."""
 
     def loss(numbers: np.ndarray) -> tuple[float, np.ndarray]:
         chance = np.clip(logistic(inputs @ numbers), 1e-9, 1 - 1e-9)
         value = -(weights * (held * np.log(chance) + (1 - held) * np.log(1 - chance))).sum()
         return value / weights.sum(), inputs.T @ (weights * (chance - held)) / weights.sum()
 
-    return [round(float(v), 4) for v in minimize(loss, np.array([0.0, 1.0, 0.0]), jac=True).x]
+    return [round(float(v), 4) for v in minimize(loss, np.zeros(inputs.shape[1]), jac=True).x]
 
 
 def first_overlap(found: list[Case], scores: list[np.ndarray], drop: float) -> dict[str, float]:

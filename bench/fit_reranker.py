@@ -78,7 +78,7 @@ def main() -> None:
         for drop in (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
     }
     drop = max(overlap, key=overlap.__getitem__)
-    chance = calibrate(*chances(dev, scores, drop))
+    chance = calibrate(*chances(dev, scores, drop, before))
     learned = {
         "weight": chosen.weight,
         "least": chosen.least,

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from search_stores import empty_store, filled, put, unit
 from test_ranking import trees
 
+from milepost.errors import ModelError
 from milepost.search import reranking as module
 from milepost.search import search
 from milepost.search.fusion import Fusion, Reranking
@@ -177,7 +178,7 @@ def test_chances_have_numbers_of_their_own():
     fields = {
         "chance": [0.0, 1.0, 0.0],
         "drop": 0.5,
-        "rerank": {"weight": 9.0, "chance": [-9, 1, 0], "drop": 2.0},
+        "rerank": {"weight": 9.0, "chance": [-9, 1, 0, 1, 0], "drop": 2.0},
     }
     fusion = Fusion.from_fields(fields)
     scope = measured(filled(2, 4))
@@ -188,6 +189,36 @@ def test_chances_have_numbers_of_their_own():
     odds = [np.log(each.chance([0]) / (1 - each.chance([0]))) for each in (first, again)]
     assert odds[0] - odds[1] == pytest.approx(9.0, abs=1e-4)
     assert (first.numbers.drop, again.numbers.drop) == (0.5, 2.0)
+
+
+def test_a_chance_by_hand_where_places_were_read_again():
+    """The first reading's best and rest, the most that was added, and what is not known."""
+    numbers = Reranking(10.0, chance=(-2.0, 0.5, 0.25, 0.1, 3.0))
+    scope = measured(filled(2, 4))
+    cosines = np.linspace(0.1, 0.8, len(scope.spans), dtype=np.float32)
+    ranking = Ranking(Fusion(rerank=numbers))
+    before = Ranked(scope, 0.75, ranking).score
+    ranked = Ranked(scope, 0.75, ranking, lambda order: cosines)
+    unknown = ranked.fused.signals["unfamiliar"]
+    assert unknown > 0
+    added = ranked.score - before
+    least, most = sorted(float(before[number]) for number in (0, 1))
+    rest = 1 / (1 + np.exp(-least))
+    odds = -2 + 0.5 * most + 0.25 * np.log1p(rest) + 0.1 * max(added[:2]) + 3 * unknown
+    assert ranked.chance([0, 1]) == pytest.approx(1 / (1 + np.exp(-odds)), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"chance": [0.0, 1.0]}, "chance has 2 numbers instead of 3"),
+        ({"rerank": {"chance": [-9, 1, 0]}}, r"rerank\.chance has 3 numbers instead of 5"),
+    ],
+)
+def test_a_chance_of_too_few_numbers_is_refused(fields, said):
+    """A manifest of another version is named, and what mends it."""
+    with pytest.raises(ModelError, match=said):
+        Fusion.from_fields(fields)
 
 
 def test_a_script_that_the_tokenizer_does_not_know_is_left_to_the_words():

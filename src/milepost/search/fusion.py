@@ -33,6 +33,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from milepost.errors import ModelError
 from milepost.search.lexical import SCALES, windowed
 
 if TYPE_CHECKING:
@@ -70,13 +71,14 @@ class Reranking:
         weight: of what the reranker finds.
         least: the cosine above which it counts.
         near: the share that neighbours have in it.
-        chance, shortness, drop: those of ``Fusion``, for these scores.
+        chance: that of ``Fusion`` and two more, of what was added and of how little is known.
+        shortness, drop: those of ``Fusion``, for these scores.
     """
 
     weight: float = 16.0
     least: float = 0.0
     near: float = 0.0
-    chance: tuple[float, float, float] = (-8.0, 1.0, 0.0)
+    chance: tuple[float, ...] = (-8.0, 1.0, 0.0, 1.0, 0.0)
     shortness: float = 0.0
     drop: float = 0.5
 
@@ -94,7 +96,7 @@ class Fusion:
         steady: weights, beside the trees of the close look, of the fused score and of the best
             one in its paragraph: what trees have learned of few documents is kept from straying.
             Set by hand.
-        chance: the numbers of a passage's chance, see ``ranking.py``.
+        chance: the three numbers of a passage's chance, see ``ranking.py``.
         shortness: with a budget, how much a sentence's length counts against it: what is compared
             is the log-odds less this times the logarithm of its characters.
         drop: without a budget, a neighbour joins a passage while its log-odds are no more than
@@ -108,7 +110,7 @@ class Fusion:
     words: tuple[tuple[float, float], ...] = ((0.0, -1.0), (0.0, 0.0), (0.0, 1.0))
     odds: tuple[float, float] = (-5.0, 0.6)
     steady: tuple[float, float] = (0.6, 0.24)
-    chance: tuple[float, float, float] = (0.0, 1.0, 0.0)
+    chance: tuple[float, ...] = (0.0, 1.0, 0.0)
     shortness: float = 0.0
     drop: float = 0.5
     rerank: Reranking = field(default_factory=Reranking)
@@ -121,7 +123,11 @@ class Fusion:
 
     @staticmethod
     def from_fields(fields: Mapping[str, Any]) -> Fusion:
-        """From the manifest's ``fusion``; what it does not name keeps its default."""
+        """From the manifest's ``fusion``; what it does not name keeps its default.
+
+        Raises:
+            ModelError: the numbers of a chance are too few or too many.
+        """
         known = {name: fields[name] for name in Fusion.__dataclass_fields__ if name in fields}
         for name in ("landmark", "words"):
             if name in known:
@@ -130,9 +136,21 @@ class Fusion:
             if name in known:
                 known[name] = tuple(known[name])
         if "rerank" in known:
-            again = known["rerank"]
-            known["rerank"] = Reranking(**{**again, "chance": tuple(again["chance"])})
-        return Fusion(**known)
+            again = dict(known["rerank"])
+            if "chance" in again:
+                again["chance"] = tuple(again["chance"])
+            known["rerank"] = Reranking(**again)
+        fusion = Fusion(**known)
+        for name, given, wanted in (
+            ("chance", fusion.chance, Fusion().chance),
+            ("rerank.chance", fusion.rerank.chance, Reranking().chance),
+        ):
+            if len(given) != len(wanted):
+                raise ModelError(
+                    f"the model's {name} has {len(given)} numbers instead of {len(wanted)}",
+                    "leave it out of milepost.json: then chances put passages in order, no more",
+                )
+        return fusion
 
 
 @dataclass(frozen=True, slots=True)

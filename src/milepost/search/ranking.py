@@ -16,11 +16,15 @@ the sentence and three neighbours on each side, as far as they were read.
 
 The chance that a *passage* holds evidence follows from its sentences:
 
-    chance = 1 / (1 + e^{-(c0 + c1 · best + c2 · ln(1 + rest))})
+    chance = 1 / (1 + e^{-(c0 + c1 · best + c2 · ln(1 + rest) + c3 · added + c4 · (1 - known))})
 
-with ``best`` the greatest log-odds of its sentences and ``rest`` the sum of the chances of the
-others. The three numbers were fitted on development questions asked of their document, of a whole
-collection and of a document that does not answer them (``bench/fit_ranking.py``).
+with ``best`` the greatest log-odds of its sentences before anything is read again, ``rest`` the sum
+of the chances that the others have by these, and ``added`` the most that was added to one of them;
+``c3`` and ``c4`` stand only where there is a reranker. The second reading finds the right place of a
+document; whether a document answers at all, the first tells better, so it keeps a number of its own
+(``LOG.md``, 2026-11-21). The numbers were fitted on development questions asked of their document,
+of a whole collection and of a document that does not answer them (``bench/fit_ranking.py``,
+``bench/fit_reranker.py``).
 """
 
 from __future__ import annotations
@@ -99,13 +103,13 @@ class Ranked:
         self.numbers = ranking.fusion if again is None else ranking.fusion.reranked
         self._odds = ranking.fusion.odds
         self._close: _Close | None = None
-        self.score = self._looked_at(scope, ranking)
+        self.score = self._before = self._looked_at(scope, ranking)
         self._added: NDArray[np.float32] | None = None
         if again is not None:
             order = np.argsort(-self.score, kind="stable")[:CLOSELY]
             share = 1.0 - self.fused.signals["unfamiliar"]
             self._added = reranked(again(order), scope.borders, ranking.fusion.rerank, share)
-            self.score = self.score + self._added
+            self.score = self._before + self._added
 
     def _looked_at(self, scope: Scope, ranking: Ranking) -> NDArray[np.float32]:
         """Scores before anything is read again."""
@@ -128,8 +132,8 @@ class Ranked:
         """What a sentence's score is the sum of, by kind."""
         if self._added is None:
             return self._parts(number, float(self.score[number]))
-        added = float(self._added[number])
-        return {**self._parts(number, float(self.score[number]) - added), "reranker": added}
+        before = self._parts(number, float(self._before[number]))
+        return {**before, "reranker": float(self._added[number])}
 
     def _parts(self, number: int, score: float) -> dict[str, float]:
         """The parts of what a sentence scored before anything was read again."""
@@ -147,10 +151,14 @@ class Ranked:
 
     def chance(self, numbers: Sequence[int]) -> float:
         """The chance, 0–1, that one of these sentences holds evidence."""
-        scores = sorted((float(self.score[number]) for number in numbers), reverse=True)
+        scores = sorted((float(self._before[number]) for number in numbers), reverse=True)
         rest = sum(_logistic(score) for score in scores[1:])
-        base, best, more = self.numbers.chance
-        return _logistic(base + best * scores[0] + more * math.log1p(rest))
+        base, best, more, *again = self.numbers.chance
+        odds = base + best * scores[0] + more * math.log1p(rest)
+        if self._added is not None:
+            added = max(float(self._added[number]) for number in numbers)
+            odds += again[0] * added + again[1] * self.fused.signals["unfamiliar"]
+        return _logistic(odds)
 
 
 @dataclass(frozen=True, slots=True)
