@@ -36,7 +36,8 @@ CHANCE = """\
 `Passage.score` is the chance that the passage holds evidence. Below is how often passages of each
 chance did: {model}, {split} questions, {made}; {passages:,} passages, the five best of every
 question, each asked of its document, of a collection that holds it and of a document that does not
-answer it. Three numbers were fitted for this on development questions, none on these.
+answer it. The numbers for this (three, and two more for what a reranker adds) were fitted on
+development questions, none on these.
 
     {command}
 
@@ -71,13 +72,6 @@ SOMETHING_ELSE = {
 """What the chances were measured for besides, each in its own file, if somebody has."""
 
 
-BEFORE = """\
-The curve was measured before the search of `landmark-minilm` read anything again: it holds for
-`--no-rerank`. The chances of the second reading have numbers of their own, fitted the same way, and
-no curve yet.
-"""
-
-
 def page(
     fitted: dict[str, dict[str, Any]],
     again: dict[str, Any],
@@ -97,8 +91,6 @@ def page(
             errors=errors(first),
         )
     )
-    if "commit" not in first:  # files of before 2026-11-21
-        parts.append(BEFORE)
     if "limits" in first:
         parts += [LIMITS, "\n".join(limits(first))]
     for name, title in SOMETHING_ELSE.items():
