@@ -11,7 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from milepost.train.config import read_config
+pytestmark = pytest.mark.torch
+pytest.importorskip("torch", reason="needs the train extra: pip install 'milepost[train]'")
+
+from milepost.train.config import read_config  # noqa: E402
 
 BENCH = Path(__file__).resolve().parents[2] / "bench"
 if not BENCH.is_dir():
