@@ -14,14 +14,13 @@ from tiny_models import TEXT, model2vec, sentence_transformer
 from milepost import load
 from milepost.errors import InputError, MissingExtra
 from milepost.evaluate.embedders import (
-    ContextEmbedder,
     LandmarkEmbedder,
     Model2Vec,
     SentenceTransformerEmbedder,
     WordLlama,
     embedder,
 )
-from milepost.evaluate.embedders.base import SpanSums, unit
+from milepost.evaluate.embedders.base import SpanSums, reads_context, unit
 from milepost.evaluate.embedders.fingerprints import fingerprint
 from milepost.evaluate.embedders.sentence_transformer import owned_windows
 from milepost.testing import fake_encoder
@@ -236,7 +235,7 @@ def test_landmark_texts_are_read_alone() -> None:
 def test_landmark_weights_chunk_late() -> None:
     """With the shipped weights every token is counted once, and context reaches the sentence."""
     model = embedder("landmark")
-    assert isinstance(model, ContextEmbedder)
+    assert reads_context(model)
     text = TEXT * 20
     spans = split(text)
     means, counts, tokens = model.within(text, spans)
@@ -262,7 +261,7 @@ def test_static_vectors_are_means_of_a_table(tmp_path: Path) -> None:
     ]
     np.testing.assert_allclose(vectors, unit(np.array(wanted, np.float32)), atol=1e-5)
     assert tokens == 5
-    assert not isinstance(model, ContextEmbedder)
+    assert not reads_context(model)
 
 
 def test_wordllama_needs_no_network() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard
 
 from milepost.errors import InputError
 from milepost.types import Span
@@ -39,7 +39,6 @@ class Embedder(Protocol):
         """Questions: ``(n, d)`` unit vectors."""
 
 
-@runtime_checkable
 class ContextEmbedder(Embedder, Protocol):
     """A model whose tokens can be seen in the context of a whole text."""
 
@@ -64,6 +63,15 @@ class ContextEmbedder(Embedder, Protocol):
             ``(n,)``; tokens of the text that were read, each counted once, whatever overlap of
             windows they stood in.
         """
+
+
+def reads_context(embedder: Embedder) -> TypeGuard[ContextEmbedder]:
+    """Whether a model has token states of a whole text.
+
+    Asked of the class: a protocol's ``isinstance`` would read properties, in any order, and those of
+    a model that is not installed say so instead.
+    """
+    return callable(getattr(type(embedder), "within", None))
 
 
 class SpanSums:

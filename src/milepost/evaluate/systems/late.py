@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from milepost.errors import InputError
-from milepost.evaluate.embedders.base import ContextEmbedder, Embedder, unit
+from milepost.evaluate.embedders.base import Embedder, reads_context, unit
 from milepost.evaluate.systems.dense import OpenVectors, asked_once
 from milepost.evaluate.systems.units import Splitter, Units
 from milepost.evaluate.vectors import Vectors
@@ -41,7 +41,7 @@ class Late:
     """
 
     def __init__(self, name: str, embedder: Embedder, splitter: Splitter, vectors: Vectors) -> None:
-        if not isinstance(embedder, ContextEmbedder):
+        if not reads_context(embedder):
             raise InputError(
                 f"{name}: {embedder.name} has no token states to average",
                 "late chunking needs a model of sentence-transformers or Milepost",

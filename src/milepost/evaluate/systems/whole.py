@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from milepost.errors import InputError
-from milepost.evaluate.embedders.base import ContextEmbedder, Embedder
+from milepost.evaluate.embedders.base import Embedder, reads_context
 from milepost.evaluate.embedders.landmark import LandmarkEmbedder
 from milepost.evaluate.embedders.sentence_transformer import SentenceTransformerEmbedder
 from milepost.evaluate.systems.dense import Asker, OpenVectors, asked_once
@@ -58,7 +58,7 @@ class Whole:
         needed: dict[str, bool] = {
             "cls": isinstance(embedder, SentenceTransformerEmbedder),
             "mean": isinstance(embedder, SentenceTransformerEmbedder),
-            "late": isinstance(embedder, ContextEmbedder),
+            "late": reads_context(embedder),
             "lmk": isinstance(embedder, LandmarkEmbedder),
         }
         if not needed.get(pooling, True):
