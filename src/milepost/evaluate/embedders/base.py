@@ -68,8 +68,8 @@ class ContextEmbedder(Embedder, Protocol):
 def reads_context(embedder: Embedder) -> TypeGuard[ContextEmbedder]:
     """Whether a model has token states of a whole text.
 
-    Asked of the class: a protocol's ``isinstance`` would read properties, in any order, and those of
-    a model that is not installed say so instead.
+    Asked of the class: a protocol's ``isinstance`` would read properties, in any order, and those
+    of a model that is not installed say so instead.
     """
     return callable(getattr(type(embedder), "within", None))
 
