@@ -234,12 +234,11 @@ def chances(
     for case in found:
         sizes[case.task, case.setting] = sizes.get((case.task, case.setting), 0) + 1
     for case, score, first in zip(found, scores, before or scores, strict=True):
-        unfamiliar = case.columns[0, list(FEATURES).index("unfamiliar")]
         for part in passages_of(case, score, drop):
             best = np.sort(first[part])[::-1]
             row = [1.0, best[0], np.log1p(logistic(best[1:]).sum())]
             if before is not None:
-                row += [(score - first)[part].max(), unfamiliar]
+                row += [(score - first)[part].max(), case.unfamiliar]
             inputs.append(row)
             held.append(float(case.gains[part].sum() > 0))
             weights.append(1.0 / sizes[case.task, case.setting])

@@ -35,8 +35,7 @@ SETTINGS = ("document", "collection")
 
 def added(case: Case, score: np.ndarray, numbers: Reranking) -> np.ndarray:
     """Scores as ``ranking.Ranked`` gives them."""
-    known = 1.0 - float(case.columns[0, list(FEATURES).index("unfamiliar")])
-    return score + reranked(case.again, case.borders, numbers, known)
+    return score + reranked(case.again, case.borders, numbers, 1.0 - case.unfamiliar)
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ from milepost.evaluate.tasks.reading import objects
 from milepost.intake import entry
 from milepost.reranker import Reranker
 from milepost.search import question_terms
-from milepost.search.features import features
+from milepost.search.features import FEATURES, features
 from milepost.search.fusion import Fusion
 from milepost.search.ranking import CLOSELY, Ranked, Ranking
 from milepost.search.scope import gather
@@ -57,6 +57,11 @@ class Case:
     evidence: list[tuple[int, int]]
     document: int  # of the evidence among the scope's, -1 where it is not there
     again: np.ndarray | None = None
+
+    @property
+    def unfamiliar(self) -> float:
+        """How little the tokenizer knows of question and documents, 0-1."""
+        return float(self.columns[0, list(FEATURES).index("unfamiliar")])
 
 
 def arguments(text: str | None, *, documents: int, questions: int) -> argparse.ArgumentParser:

@@ -15,7 +15,7 @@ from statistics import fmean
 
 from milepost.evaluate.compare import Overall, Row, against
 from milepost.evaluate.records import Record, read
-from milepost.evaluate.statistics import Difference
+from milepost.evaluate.report.verdict import signed_interval
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDS = ROOT / "bench" / "results" / "eval-test-every.jsonl.xz"
@@ -116,8 +116,8 @@ def search(records: Sequence[Record]) -> Iterator[str]:
         "which no user can.\n"
     )
     best = best_of_each(records)
-    found = _overall([*records, *best], OURS, BEST)
-    chosen = {record.task: name for record, name in zip(best, best_names(records), strict=True)}
+    chosen = {record.task: record.system for record in best}
+    found = _overall([*records, *(replace(record, system=BEST) for record in best)], OURS, BEST)
     yield from _rows(found, chosen)
     yield "The same search beside one set-up for all tasks:\n"
     rivals = [n for n in dict.fromkeys(r.system for r in records) if n not in (OURS, *ALONE)]
@@ -157,24 +157,17 @@ def kinds(records: Sequence[Record]) -> Iterator[str]:
             asked = row.kinds[kind].questions
             yield _line(
                 kind, f"{asked}", f"{budget:,}", f"{own:.1f}", f"`{rival.system}`", f"{other:.1f}",
-                _difference(row.kinds[kind]), f"{100 - other:.1f}",
+                signed_interval(row.kinds[kind]), f"{100 - other:.1f}",
             )  # fmt: skip
     yield ""
 
 
-def best_names(records: Sequence[Record]) -> list[str]:
-    """The set-up of today that finds most, task by task."""
+def best_of_each(records: Sequence[Record]) -> list[Record]:
+    """Of each task the record of the set-up of today that finds most."""
     return [
-        max((r for r in records if r.task == task and r.system in TODAY), key=_figure).system
+        max((r for r in records if r.task == task and r.system in TODAY), key=_figure)
         for task in _tasks(records)
     ]
-
-
-def best_of_each(records: Sequence[Record]) -> list[Record]:
-    """Their records under one name."""
-    found = {(record.task, record.system): record for record in records}
-    pairs = zip(_tasks(records), best_names(records), strict=True)
-    return [replace(found[pair], system=BEST) for pair in pairs]
 
 
 def _rows(found: Overall, chosen: dict[str, str]) -> Iterator[str]:
@@ -184,10 +177,12 @@ def _rows(found: Overall, chosen: dict[str, str]) -> Iterator[str]:
         own, other = 100 * row.mean_a, 100 * row.mean_b
         yield _line(
             row.task, f"`{chosen[row.task]}`", f"{own:.1f}", f"{other:.1f}",
-            _difference(row.difference), row.difference.verdict, f"{row.adjusted:.3f}",
+            signed_interval(row.difference), row.difference.verdict, f"{row.adjusted:.3f}",
         )  # fmt: skip
     own, other = 100 * found.mean_a, 100 * found.mean_b
-    yield _line("**mean**", "", f"{own:.1f}", f"{other:.1f}", _difference(found.difference), "", "")
+    yield _line(
+        "**mean**", "", f"{own:.1f}", f"{other:.1f}", signed_interval(found.difference), "", ""
+    )
     yield ""
 
 
@@ -198,23 +193,17 @@ def _overalls(all_found: Sequence[Overall]) -> Iterator[str]:
         behind = ", ".join(map(_behind, (row for row in found.rows if row.difference.mean < 0)))
         yield _line(
             found.b, f"{100 * found.mean_a:.1f}", f"{100 * found.mean_b:.1f}",
-            _difference(found.difference), behind or "nothing",
+            signed_interval(found.difference), behind or "nothing",
         )  # fmt: skip
     yield ""
 
 
 def _behind(row: Row) -> str:
-    return f"{row.task} {_difference(row.difference)}, {row.difference.verdict}"
+    return f"{row.task} {signed_interval(row.difference)}, {row.difference.verdict}"
 
 
 def _overall(records: Sequence[Record], ours: str, rival: str, metric: str = METRIC) -> Overall:
     return against(records, ours, metric, rivals=[rival])[0].overall[0]
-
-
-def _difference(found: Difference) -> str:
-    return f"{100 * found.mean:+.1f} [{100 * found.low:+.1f}, {100 * found.high:+.1f}]".replace(
-        "-", "−"
-    )
 
 
 def _of_kind(record: Record, kind: str, metric: str) -> float:

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import runpy
 from pathlib import Path
 from statistics import fmean
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-if not (ROOT / "docs" / "make_every_question.py").is_file():
-    pytest.skip("needs the checkout", allow_module_level=True)
+SCRIPT = "make_every_question.py"
 pytest.importorskip("scipy", reason="needs the eval extra: pip install 'milepost[eval]'")
 
 from milepost.evaluate.records import Record, read  # noqa: E402
-
-
-@pytest.fixture(scope="module")
-def made() -> dict:
-    return runpy.run_path(str(ROOT / "docs" / "make_every_question.py"))
 
 
 @pytest.fixture(scope="module")

@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-import runpy
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[2]
-if not (ROOT / "docs" / "make_passages.py").is_file():
-    pytest.skip("needs the checkout", allow_module_level=True)
-
-
-@pytest.fixture(scope="module")
-def made() -> dict[str, object]:
-    return runpy.run_path(str(ROOT / "docs" / "make_passages.py"))
+SCRIPT = "make_passages.py"
 
 
 def test_the_page_is_up_to_date(made: dict) -> None:

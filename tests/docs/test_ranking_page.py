@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import runpy
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-if not (ROOT / "docs" / "make_ranking.py").is_file():
-    pytest.skip("needs the checkout", allow_module_level=True)
+SCRIPT = "make_ranking.py"
 
 
 FIELDS_OF_LATER = {"commit", "budget", "questions", "means", "limits"}
 BUDGET = " --budget 1600c"
-
-
-@pytest.fixture(scope="module")
-def made() -> dict[str, object]:
-    return runpy.run_path(str(ROOT / "docs" / "make_ranking.py"))
 
 
 def test_the_page_is_up_to_date(made: dict) -> None:

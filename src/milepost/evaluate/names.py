@@ -10,7 +10,7 @@
             bm25s            words, by the library bm25s
             sentence         each sentence encoded alone
             sentence-scales  the same, each scored with its neighbours (±0, ±1, ±3)
-            sentence-window  the same; each is returned with N neighbours on both sides (UNIT is N)
+            sentence-window  sentences alone, returned with N neighbours on both sides (UNIT is N)
             chunk            each chunk encoded alone
             late-chunk       token states of the whole text, averaged over each chunk;
                              late-chunk-w128 reads it in windows of 128 tokens
@@ -51,6 +51,7 @@ from milepost.evaluate.systems.whole import Whole
 from milepost.evaluate.tuned import Tuned
 from milepost.evaluate.types import System
 from milepost.evaluate.vectors import Vectors
+from milepost.search.lexical import SCALES
 
 _NAME = re.compile(
     r"(?P<base>[a-z0-9]+(?:-[a-z0-9.]+)*)(?::(?P<unit>[^@+|]+))?(?:@(?P<model>[^|]+?))?"
@@ -219,7 +220,7 @@ class Workshop:
             "sentence-scales": lambda: Scales(
                 name, self._scoring(name, replace(parsed, base="sentence"))
             ),
-            "bm25-scales": lambda: Bm25(name, self._unit("sentence"), scales=(0, 1, 3)),
+            "bm25-scales": lambda: Bm25(name, self._unit("sentence"), scales=SCALES),
             "bm25s": lambda: Bm25s(name, self._unit(parsed.unit)),
             "document": lambda: Whole(
                 name,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from milepost.search.fusion import SIGNALS, Fused, standard
-from milepost.search.lexical import windowed
+from milepost.search.lexical import averaged, windowed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -59,12 +59,9 @@ def features(scope: Scope, fused: Fused, rows: NDArray[np.int64]) -> NDArray[np.
 
     n = len(scope.spans)
     score, (lone, near, far), words = fused.score, fused.landmarks, fused.words
-    ones = np.ones(n, np.float32)
 
     def around(values: NDArray[np.float32], reach: int) -> NDArray[np.float32]:
-        total = windowed(values, scope.borders, reach)
-        mean: NDArray[np.float32] = total / windowed(ones, scope.borders, reach)
-        return mean
+        return averaged(values, scope.borders, reach)
 
     length = np.log(np.maximum(1, scope.spans[:, 1] - scope.spans[:, 0])).astype(np.float32)
     wide = {reach: around(score, reach) for reach in (6, 12, 25)}

@@ -34,7 +34,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from milepost.errors import ModelError
-from milepost.search.lexical import SCALES, windowed
+from milepost.search.lexical import SCALES, averaged
 
 if TYPE_CHECKING:
     import numpy as np
@@ -194,14 +194,8 @@ def standard(values: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def curves(scope: Scope) -> tuple[list[NDArray[np.float32]], list[NDArray[np.float32]]]:
     """Landmark and word scores in the units of the module, mean 0, ``(n,)`` each, one a scale."""
-    import numpy as np
-
-    ones = np.ones(len(scope.similarity), np.float32)
     landmarks = [
-        _centred(
-            windowed(scope.similarity, scope.borders, scale) / windowed(ones, scope.borders, scale),
-            LANDMARK_UNIT,
-        )
+        _centred(averaged(scope.similarity, scope.borders, scale), LANDMARK_UNIT)
         for scale in SCALES
     ]
     possible = sum(scope.weights.values())

@@ -184,6 +184,17 @@ def windowed(
     return _sums(values, _bounds(len(values), borders, reach))
 
 
+def averaged(
+    values: NDArray[np.float32], borders: NDArray[np.int64], reach: int
+) -> NDArray[np.float32]:
+    """Means of each value with its ``reach`` neighbours on both sides; as ``windowed``."""
+    import numpy as np
+
+    ones = np.ones(len(values), np.float32)
+    mean: NDArray[np.float32] = windowed(values, borders, reach) / windowed(ones, borders, reach)
+    return mean
+
+
 _Bounds = tuple["NDArray[np.int64]", "NDArray[np.int64]"] | None
 """First row and row after the last of what is summed for each row; None: the row itself."""
 

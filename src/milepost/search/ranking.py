@@ -130,19 +130,17 @@ class Ranked:
 
     def parts(self, number: int) -> dict[str, float]:
         """What a sentence's score is the sum of, by kind."""
-        if self._added is None:
-            return self._parts(number, float(self.score[number]))
-        before = self._parts(number, float(self._before[number]))
-        return {**before, "reranker": float(self._added[number])}
+        parts = self._parts(number)
+        return parts if self._added is None else {**parts, "reranker": float(self._added[number])}
 
-    def _parts(self, number: int, score: float) -> dict[str, float]:
+    def _parts(self, number: int) -> dict[str, float]:
         """The parts of what a sentence scored before anything was read again."""
         if self._close is None or not self._close.holds(number):
             slope = self._odds[1]
             parts = {
                 name: slope * float(values[number]) for name, values in self.fused.parts.items()
             }
-            return {**parts, "always": score - sum(parts.values())}
+            return {**parts, "always": float(self._before[number]) - sum(parts.values())}
         moved = self._close.parts(number)
         summed = {"always": moved.pop("")}
         for name, value in moved.items():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from milepost.evaluate.systems.fused import Scorer, ScoringSystem
 from milepost.evaluate.systems.units import Scored
-from milepost.search.lexical import SCALES, windowed
+from milepost.search.lexical import SCALES, averaged
 from milepost.types import Document
 
 if TYPE_CHECKING:
@@ -56,7 +56,6 @@ def with_neighbours(scores: NDArray[np.float32], borders: NDArray[np.int64]) -> 
     """
     import numpy as np
 
-    ones = np.ones(len(scores), np.float32)
-    means = [windowed(scores, borders, s) / windowed(ones, borders, s) for s in SCALES]
+    means = [averaged(scores, borders, scale) for scale in SCALES]
     total: NDArray[np.float32] = np.mean(means, axis=0, dtype=np.float32)
     return total
