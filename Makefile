@@ -18,8 +18,8 @@ lint:
 	$(BIN)/lint-imports
 
 docs: ## the references that are made from the program
-	$(BIN)/python docs/make_cli.py
-	$(BIN)/python docs/make_python.py
+	$(BIN)/python tools/make_cli.py
+	$(BIN)/python tools/make_python.py
 
 bench: ## start-up, length and real files; the others ask for arguments, see bench/
 	$(BIN)/python bench/startup.py

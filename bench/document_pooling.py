@@ -9,7 +9,7 @@ texts and read long ones (``train/poolings.py``); documents and cuts: ``train/lo
 
 Each (pooling, seed) leaves weights and figures under ``--out``; what is there is not made again.
 With MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=10000000000 in front training takes a seventh less.
-``docs/make_document_pooling.py`` makes table and plot of the result.
+``tools/make_document_pooling.py`` makes table and plot of the result.
 """
 
 from __future__ import annotations
@@ -32,10 +32,7 @@ from torch.nn.functional import normalize
 
 from milepost.evaluate.metrics import of_documents
 from milepost.evaluate.where import commit, machine, today
-from milepost.model.lmk_model import SENTENCES
-from milepost.model.long_bert import load_long_bert
-from milepost.model.readouts import POOLINGS, Pooling
-from milepost.train.long_documents import (
+from milepost.lab.data.long_documents import (
     Asked,
     LongDocument,
     Sentences,
@@ -43,7 +40,10 @@ from milepost.train.long_documents import (
     gather,
     short_pairs,
 )
-from milepost.train.poolings import PooledReader, Recipe, train
+from milepost.lab.lmk.long_bert import load_long_bert
+from milepost.lab.lmk.readouts import POOLINGS, Pooling
+from milepost.lab.lmk.training import PooledReader, Recipe, train
+from milepost.model.lmk_model import SENTENCES
 
 PAIRS = (
     "corpus-headings",
@@ -192,7 +192,7 @@ def main() -> None:
     }
     path = folder / "document-pooling.json.xz"
     write(path, lzma.compress(json.dumps(result).encode()))
-    print(f"python docs/make_document_pooling.py {path}")
+    print(f"python tools/make_document_pooling.py {path}")
 
 
 def run(

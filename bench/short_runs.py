@@ -21,11 +21,11 @@ from tokenizers import Tokenizer as Backend
 
 from milepost.engine.manifest import prefixed
 from milepost.engine.tokenizer import Tokenizer
-from milepost.evaluate.experiments.surround import EXTRA, WAYS, spent
 from milepost.evaluate.metrics import evidence_found
 from milepost.evaluate.tasks.names import load
 from milepost.evaluate.tasks.protocol import for_tuning, take
 from milepost.evaluate.types import Question
+from milepost.lab.landmark.surround import EXTRA, WAYS, spent
 from milepost.model import Checkpoint
 from milepost.model.release import window_sizes
 from milepost.train.batches import Batch, queries_of

@@ -10,7 +10,7 @@ stage III is repeated, too, for as many steps as they have.
 
 Orders share what they have in common. Every measured one adds its line to ``results.jsonl``, with
 checkpoints of the beginnings beside it, in a folder of ``--out`` named by settings and data; what
-is there is not made again, so that a kill loses one stage at most. ``docs/make_stages.py`` makes
+is there is not made again, so that a kill loses one stage at most. ``tools/make_stages.py`` makes
 tables and plot of the result.
 """
 
@@ -222,7 +222,7 @@ def main() -> None:
         lines = [json.dumps(line) for line in ({"made": made, **facts}, *journal.rows())]
     path = folder / "stages.jsonl.xz"
     path.write_bytes(lzma.compress("\n".join(lines).encode()))
-    print(f"python docs/make_stages.py {path}")
+    print(f"python tools/make_stages.py {path}")
 
 
 def run(

@@ -27,9 +27,9 @@ def shared_data() -> Path:
 def small_controls(monkeypatch: pytest.MonkeyPatch) -> None:
     """Controls that were pre-trained for one step, not for ten seconds."""
     pytest.importorskip("torch", reason="needs the train extra")
-    from milepost.lab import control_readers
-    from milepost.lab.byte_training import Recipe
-    from milepost.lab.controls import control_encoder
+    from milepost.lab.controls import readers as control_readers
+    from milepost.lab.controls.byte_training import Recipe
+    from milepost.lab.controls.encoders import control_encoder
 
     quick = partial(control_encoder, recipe=Recipe(steps=1, batch=2))
     monkeypatch.setattr(control_readers, "control_encoder", quick)

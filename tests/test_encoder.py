@@ -16,7 +16,7 @@ from milepost.engine.tokenizer import Tokenizer
 from milepost.errors import ModelError
 from milepost.testing import fake_encoder
 from milepost.types import Document, Landmarks
-from recorded_encoder import recorded
+from support.recorded_encoder import recorded
 
 MODEL = fake_encoder()
 PROSE = (

@@ -14,7 +14,7 @@ from milepost.engine.manifest import Manifest
 from milepost.engine.tokenizer import Tokenizer
 from milepost.errors import BadQuestion
 from milepost.testing import fake_encoder
-from recorded_encoder import recorded
+from support.recorded_encoder import recorded
 
 MODEL = fake_encoder()
 PROSE = "The whale is a mammal, and it breathes air. Sailors saw it; nobody believed them. "

@@ -14,7 +14,7 @@ from milepost.errors import InputError, StoreError
 from milepost.index import Index, Step
 from milepost.testing import fake_index
 from milepost.types import Document, Passage
-from small_index import BEES, GOLD, MODEL, SHIPS, everything, write_notes
+from support.small_index import BEES, GOLD, MODEL, SHIPS, everything, write_notes
 
 
 @pytest.fixture

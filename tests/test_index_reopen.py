@@ -17,7 +17,7 @@ from milepost.encoder import Encoder
 from milepost.errors import NotAnIndex, StoreError, WrongModel
 from milepost.testing import fake_encoder, fake_index
 from milepost.types import Document
-from small_index import BEES, MODEL, everything, write_notes
+from support.small_index import BEES, MODEL, everything, write_notes
 
 
 @pytest.fixture

@@ -8,8 +8,10 @@ import pytest
 from milepost.engine.manifest import prefixed
 from milepost.errors import BadQuestion
 from milepost.reranker import Reranker
-from test_encoder import MODEL, recorded
+from milepost.testing import fake_encoder
+from support.recorded_encoder import recorded
 
+MODEL = fake_encoder()
 PREFIX = "query: "
 LONG = "Who paid for the ship? The town had none to give. " * 6
 

@@ -12,8 +12,10 @@ import milepost
 from milepost.engine.folder import RERANKER, find_model
 from milepost.errors import ModelError
 from milepost.reranker import Reranker
-from test_encoder import MODEL, recorded
+from milepost.testing import fake_encoder
+from support.recorded_encoder import recorded
 
+MODEL = fake_encoder()
 SENTENCES = ["Bees build cells of wax. ", "The cells are hexagons. ", "Wasps use paper."]
 
 

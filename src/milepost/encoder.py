@@ -16,11 +16,11 @@ from milepost.engine.manifest import prefixed
 from milepost.engine.pooling import PoolingGraph
 from milepost.engine.tokenizer import Tokenizer
 from milepost.errors import BadQuestion
-from milepost.pooling import document_vector
 from milepost.pooling.ragged import unit
 from milepost.text import split
 from milepost.types import Document, Landmarks, Span
 from milepost.windows import Window, WindowSize, batches, cut, plan
+from milepost.windows.document_vector import document_vector
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cli_process import command, environment
 from click.testing import CliRunner, Result
 
 from milepost.cli.program import program
 from milepost.engine import shipped_models
+from support.cli_process import command, environment
 
 Cli = Callable[..., Result]
 Process = Callable[..., "subprocess.CompletedProcess[bytes]"]

@@ -11,9 +11,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from cli_process import command, environment
 
 from milepost.evaluate.records import read
+from support.cli_process import command, environment
 
 BEES = "Bees build cells of wax. The queen lays the eggs. " + "Workers feed the young. " * 8
 SHIPS = (

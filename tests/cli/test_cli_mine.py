@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from milepost.cli.mine import mine
-from milepost.cli.options import Settings
+from milepost.console.options import Settings
 from milepost.errors import InputError
 
 BEES = (

@@ -6,11 +6,11 @@ import subprocess
 import sys
 
 import pytest
-from cli_process import environment
 
 import milepost
 from milepost.cli.program import program
 from milepost.errors import MilepostError
+from support.cli_process import environment
 
 HEAVY = ("numpy", "torch", "openvino", "rich", "rich.progress", "pypdfium2", "milepost.index")
 

@@ -13,8 +13,8 @@ if os.name == "nt":
     pytest.skip("no pseudo-terminals there", allow_module_level=True)
 
 SHOW = """
-from milepost.cli.options import Settings
-from milepost.cli.progress import Bar
+from milepost.console.options import Settings
+from milepost.console.progress import Bar
 from milepost.index import Step
 
 with Bar(Settings({quiet})) as bar:
@@ -23,7 +23,7 @@ with Bar(Settings({quiet})) as bar:
 """
 TRAIN = """
 from types import SimpleNamespace as Event
-from milepost.cli.options import Settings
+from milepost.console.options import Settings
 from milepost.cli.train import Screen
 
 def event(doing, done, of, **line):

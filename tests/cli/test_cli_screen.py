@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from milepost.cli import answer, explain, models, progress
+from milepost.cli import answer, explain, models
 from milepost.cli.answer import matched, reflowed
 from milepost.cli.explain import summing
-from milepost.cli.options import DB, chosen_db
-from milepost.cli.progress import Pace
-from milepost.cli.screen import has_colours, visible
+from milepost.console import progress
+from milepost.console.options import DB, chosen_db
+from milepost.console.progress import Pace
+from milepost.console.screen import has_colours, visible
 from milepost.index import Step
 
 

@@ -7,11 +7,11 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from chat_server import serving
-from milepost.cli.options import Settings
 from milepost.cli.synthesize import synthesize
+from milepost.console.options import Settings
 from milepost.errors import InputError, MilepostError
 from milepost.evaluate.tasks import load
+from support.chat_server import serving
 
 TEXT = """Hives
 

@@ -12,9 +12,9 @@ import time
 from pathlib import Path
 
 import pytest
-from cli_process import command, environment
 
 import milepost
+from support.cli_process import command, environment
 
 fcntl = pytest.importorskip("fcntl", reason="needs the terminals of Unix")
 pty = pytest.importorskip("pty")

@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_process import command, environment
 
-from milepost.cli.options import Settings
 from milepost.cli.train import Stop
+from milepost.console.options import Settings
+from support.cli_process import command, environment
 
 pytestmark = pytest.mark.torch
 pytest.importorskip("torch", reason="needs the train extra: pip install 'milepost[train]'")
 pytest.importorskip("transformers", reason="needs the train extra")
 
-from tiny_runs import CHECK, write_run  # noqa: E402
+from support.tiny_runs import CHECK, write_run  # noqa: E402
 
 ONE = '[[stage]]\nkind = "pairs"\npairs = 4\nsteps = {}\n'
 DOCUMENTS = '[[stage]]\nkind = "documents"\ndocuments = 3\nsteps = 1\n'

@@ -209,7 +209,7 @@ def test_rows_are_trained_measured_and_not_made_again(
     """A tiny network for two steps a row, its loop and its questions the real ones."""
     from milepost.evaluate.tasks.names import load
     from milepost.train.data import tokenize
-    from tiny_runs import write_run
+    from support.tiny_runs import write_run
 
     np = pytest.importorskip("numpy")
     monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "cache"))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from milepost import pooling
-from milepost.cli.lab import EXPERIMENTS
+from milepost.lab.command import STUDIES
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 if not (DOCS / "make_pooling.py").is_file():
@@ -18,9 +18,9 @@ PAGES = sorted((DOCS / "pooling").glob("*.md"))
 
 
 def test_the_tables_are_up_to_date():
-    """The page equals what docs/make_pooling.py writes."""
+    """The page equals what tools/make_pooling.py writes."""
     filled = runpy.run_path(str(DOCS / "make_pooling.py"))["filled"]
-    assert filled(PAGE) == PAGE, "run: python docs/make_pooling.py"
+    assert filled(PAGE) == PAGE, "run: python tools/make_pooling.py"
 
 
 def test_everything_is_listed():
@@ -28,7 +28,7 @@ def test_everything_is_listed():
     for name, row in pooling.names().items():
         assert re.search(rf"^\| \[?{re.escape(name)}[\] ]", table, re.MULTILINE), name
         assert row.paper in table
-    for name in EXPERIMENTS:
+    for name in STUDIES:
         assert f"| `milepost lab {name}` |" in PAGE
     for page in PAGES:
         assert f"(pooling/{page.name})" in PAGE
@@ -61,7 +61,7 @@ def test_python_of_the_pages_runs(page, capsys):
     pytest.importorskip("torch", reason="needs the train extra")
     text = page.read_text(encoding="utf-8")
     for block in re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
-        if "milepost.lab.digits" in block:
+        if "milepost.lab.data.digits" in block:
             continue  # half a minute of training; tests/lab trains a smaller one
         exec(compile(block, page.name, "exec"), {})
         printed = iter(capsys.readouterr().out.splitlines())
@@ -80,8 +80,8 @@ def test_numbers_of_poolings_and_experiments_told_elsewhere():
 def results(tmp_path_factory):
     pytest.importorskip("torch", reason="needs the train extra")
     pytest.importorskip("matplotlib", reason="needs the eval extra")
-    from milepost.lab.compare.book import Book
-    from small_comparison import made_book, made_run
+    from milepost.lab.compare.cache import Book
+    from support.small_comparison import made_book, made_run
 
     folder = tmp_path_factory.mktemp("docs")
     book = Book(folder / "pooling.jsonl.xz")

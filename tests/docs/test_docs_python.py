@@ -11,9 +11,9 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
 def test_the_python_reference_is_up_to_date():
-    """The file equals what docs/make_python.py writes."""
+    """The file equals what tools/make_python.py writes."""
     if not (DOCS / "make_python.py").is_file():
         pytest.skip("needs the checkout")
     expected = runpy.run_path(str(DOCS / "make_python.py"))["reference"]()
     written = (DOCS / "python.md").read_text(encoding="utf-8")
-    assert written == expected, "run: python docs/make_python.py"
+    assert written == expected, "run: python tools/make_python.py"

@@ -13,7 +13,7 @@ from milepost.engine.manifest import Manifest, read_manifest
 from milepost.engine.tokenizer import Tokenizer
 from milepost.errors import ModelError
 from milepost.windows import cut
-from tiny_transformers import TEXT, tiny_tokenizer
+from support.tiny_transformers import TEXT, tiny_tokenizer
 
 SPECIAL = {
     "wordpiece": ("[CLS]", "[SEP]"),

@@ -14,7 +14,7 @@ from milepost.engine import words
 from milepost.engine.folder import find_model
 from milepost.engine.tokenizer import Tokenizer
 from milepost.engine.words import divides_words
-from tiny_transformers import tiny_tokenizer
+from support.tiny_transformers import tiny_tokenizer
 
 SHIPPED = Tokenizer(find_model().tokenizer, "[CLS]", "[SEP]")
 TEXT = st.text(

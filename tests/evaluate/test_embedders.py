@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tiny_models import TEXT, model2vec, sentence_transformer
 
 from milepost import load
 from milepost.errors import InputError, MissingExtra
@@ -25,6 +24,7 @@ from milepost.evaluate.embedders.fingerprints import fingerprint
 from milepost.evaluate.embedders.sentence_transformer import owned_windows
 from milepost.testing import fake_encoder
 from milepost.text import split
+from support.tiny_models import TEXT, model2vec, sentence_transformer
 
 TEXTS = ["The cat sat.", "", "A whale swam far in the sea. " * 9, "dog", "\ud800 the mat"]
 

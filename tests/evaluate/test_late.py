@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tiny_models import TEXT, sentence_transformer
 
 from milepost.errors import InputError
 from milepost.evaluate.embedders import LandmarkEmbedder, SentenceTransformerEmbedder, WordLlama
@@ -20,6 +19,7 @@ from milepost.evaluate.vectors import Vectors
 from milepost.testing import fake_encoder
 from milepost.text import split
 from milepost.types import Document, Span
+from support.tiny_models import TEXT, sentence_transformer
 
 DOCUMENTS = (Document("one", TEXT * 3), Document("blank", "\n"), Document("two", TEXT[:40]))
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tiny_models import TEXT, cross_encoder
 
 from milepost.errors import InputError
 from milepost.evaluate.embedders import LandmarkEmbedder
@@ -16,6 +15,7 @@ from milepost.evaluate.vectors import Vectors
 from milepost.testing import fake_encoder
 from milepost.text import split
 from milepost.types import Document
+from support.tiny_models import TEXT, cross_encoder
 
 DOCUMENTS = (
     Document("one", TEXT),

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tiny_models import TEXT, sentence_transformer
 
 from milepost.errors import InputError
 from milepost.evaluate.embedders import LandmarkEmbedder, SentenceTransformerEmbedder
@@ -15,6 +14,7 @@ from milepost.evaluate.systems.whole import Whole
 from milepost.evaluate.vectors import Vectors
 from milepost.testing import fake_encoder
 from milepost.types import Document
+from support.tiny_models import TEXT, sentence_transformer
 
 DOCUMENTS = (
     Document("long", TEXT * 4),

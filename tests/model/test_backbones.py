@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from small_models import CONFIGS, random_model, write_checkpoint
+from support.small_models import CONFIGS, random_model, write_checkpoint
 
 pytestmark = pytest.mark.torch
 torch = pytest.importorskip("torch", reason="needs the train extra: pip install 'milepost[train]'")

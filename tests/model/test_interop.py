@@ -16,17 +16,6 @@ transformers = pytest.importorskip("transformers", reason="needs the train extra
 
 import torch  # noqa: E402
 
-from foreign_folders import (  # noqa: E402
-    GENERATIONS,
-    SEP,
-    TEXTS,
-    VARIANTS,
-    by_the_rule,
-    encoder,
-    pull_request,
-    save_tokenizer,
-    settings_of,
-)
 from milepost.errors import InputError, ModelError  # noqa: E402
 from milepost.model import load_checkpoint  # noqa: E402
 from milepost.model.interop import (  # noqa: E402
@@ -37,7 +26,18 @@ from milepost.model.interop import (  # noqa: E402
 )
 from milepost.model.lmk import Rule  # noqa: E402
 from milepost.model.lmk_model import LmkModel  # noqa: E402
-from small_models import write_checkpoint  # noqa: E402
+from support.foreign_folders import (  # noqa: E402
+    GENERATIONS,
+    SEP,
+    TEXTS,
+    VARIANTS,
+    by_the_rule,
+    encoder,
+    pull_request,
+    save_tokenizer,
+    settings_of,
+)
+from support.small_models import write_checkpoint  # noqa: E402
 
 KINDS = ("bert", "modernbert", "xlm-roberta")
 

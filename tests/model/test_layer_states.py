@@ -2,7 +2,7 @@
 
 import pytest
 
-from tiny_transformers import tiny_network
+from support.tiny_transformers import tiny_network
 
 torch = pytest.importorskip("torch", reason="needs the train extra")
 pytestmark = pytest.mark.torch

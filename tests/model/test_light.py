@@ -26,7 +26,7 @@ from milepost.model.reading import Reading
 from milepost.model.torch_engine import TorchEngine
 from milepost.model.vocabulary import cover
 from milepost.train.batches import assemble
-from small_models import random_model, write_tokenizer
+from support.small_models import random_model, write_tokenizer
 
 pytestmark = pytest.mark.torch
 

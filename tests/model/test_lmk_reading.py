@@ -15,14 +15,14 @@ torch = pytest.importorskip("torch", reason="needs the train extra: pip install 
 pytest.importorskip("transformers", reason="needs the train extra")
 
 import milepost  # noqa: E402
-from foreign_folders import CLS, GENERATIONS, TEXTS, encoder, pull_request  # noqa: E402
 from milepost.errors import ModelError  # noqa: E402
 from milepost.model import open_checkpoint, release  # noqa: E402
 from milepost.model.interop import read_folder, write_folder  # noqa: E402
 from milepost.model.lmk import Rule  # noqa: E402
 from milepost.model.lmk_model import SENTENCES, LmkModel  # noqa: E402
 from milepost.model.reading import Reading  # noqa: E402
-from tiny_transformers import TEXT, tiny_folder  # noqa: E402
+from support.foreign_folders import CLS, GENERATIONS, TEXTS, encoder, pull_request  # noqa: E402
+from support.tiny_transformers import TEXT, tiny_folder  # noqa: E402
 
 MASK = 4
 TEXT_OF_THREE = "the cat sat on the mat. the dog sat on the tree. who sat on the house?"
@@ -66,7 +66,7 @@ def test_a_folder_of_ours_is_where_a_training_may_begin(tmp_path: Path) -> None:
     """`milepost train --init` opens what `write_folder` wrote, with its landmark."""
     from milepost.train.config import read_config
     from milepost.train.run import opened
-    from tiny_runs import write_run
+    from support.tiny_runs import write_run
 
     written(tmp_path / "lmk", granularity=32)
     config = read_config(write_run(tmp_path / "data", init="../lmk"))

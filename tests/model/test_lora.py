@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from milepost.errors import ModelError
-from tiny_transformers import tiny_folder
+from support.tiny_transformers import tiny_folder
 
 pytestmark = pytest.mark.torch
 torch = pytest.importorskip("torch", reason="needs the train extra: pip install 'milepost[train]'")

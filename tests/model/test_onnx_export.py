@@ -12,10 +12,10 @@ import pytest
 from click.testing import CliRunner
 
 import milepost
-from milepost.cli.options import Settings
+from milepost.console.options import Settings
 from milepost.errors import InputError
-from small_models import write_checkpoint
-from tiny_transformers import tiny_folder
+from support.small_models import write_checkpoint
+from support.tiny_transformers import tiny_folder
 
 pytestmark = pytest.mark.torch
 torch = pytest.importorskip("torch", reason="needs the train extra: pip install 'milepost[train]'")

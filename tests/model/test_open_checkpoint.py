@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from milepost.errors import InputError, ModelError
-from small_models import write_checkpoint
-from tiny_transformers import tiny_folder, tiny_tokenizer
+from support.small_models import write_checkpoint
+from support.tiny_transformers import tiny_folder, tiny_tokenizer
 
 pytestmark = pytest.mark.torch
 torch = pytest.importorskip("torch", reason="needs the train extra: pip install 'milepost[train]'")

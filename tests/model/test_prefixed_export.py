@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import milepost
-from small_models import write_checkpoint
-from tiny_transformers import TEXT, tiny_folder
+from support.small_models import write_checkpoint
+from support.tiny_transformers import TEXT, tiny_folder
 
 pytestmark = pytest.mark.torch
 torch = pytest.importorskip("torch", reason="needs the train extra: pip install 'milepost[train]'")

@@ -11,7 +11,7 @@ import pytest
 
 import milepost
 from milepost.errors import InputError, ModelError
-from tiny_transformers import CAUSAL, KINDS, TEXT, tiny_folder
+from support.tiny_transformers import CAUSAL, KINDS, TEXT, tiny_folder
 
 pytestmark = pytest.mark.torch
 torch = pytest.importorskip("torch", reason="needs the train extra: pip install 'milepost[train]'")

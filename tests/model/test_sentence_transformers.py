@@ -16,7 +16,9 @@ pytest.importorskip("torch", reason="needs the train extra: pip install 'milepos
 transformers = pytest.importorskip("transformers", reason="needs the train extra")
 library = pytest.importorskip("sentence_transformers", reason="needs the rivals extra")
 
-from foreign_folders import (  # noqa: E402
+from milepost.model.interop import read_folder, starting_weights, write_folder  # noqa: E402
+from milepost.model.lmk_model import LmkModel  # noqa: E402
+from support.foreign_folders import (  # noqa: E402
     GENERATIONS,
     TEXTS,
     VARIANTS,
@@ -24,8 +26,6 @@ from foreign_folders import (  # noqa: E402
     pull_request,
     settings_of,
 )
-from milepost.model.interop import read_folder, starting_weights, write_folder  # noqa: E402
-from milepost.model.lmk_model import LmkModel  # noqa: E402
 
 
 @pytest.fixture

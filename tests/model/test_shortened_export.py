@@ -11,15 +11,15 @@ from click.testing import CliRunner
 
 import milepost
 from milepost.errors import InputError
-from small_models import write_checkpoint
-from tiny_transformers import TEXT, tiny_folder
+from support.small_models import write_checkpoint
+from support.tiny_transformers import TEXT, tiny_folder
 
 pytestmark = pytest.mark.torch
 torch = pytest.importorskip("torch", reason="needs the train extra: pip install 'milepost[train]'")
 pytest.importorskip("transformers", reason="needs the train extra")
 
 from milepost.cli.export import export  # noqa: E402
-from milepost.cli.options import Settings  # noqa: E402
+from milepost.console.options import Settings  # noqa: E402
 from milepost.encoder import Encoder  # noqa: E402
 from milepost.engine import find_model  # noqa: E402
 from milepost.engine.manifest import read_manifest  # noqa: E402

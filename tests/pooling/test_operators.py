@@ -6,9 +6,9 @@ from hypothesis import given as draw
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from every_operator import NAMES, WIDTH, cut, inputs, one, warm
 from milepost import pooling
 from milepost.errors import InputError, ModelError
+from support.every_operator import NAMES, WIDTH, cut, inputs, one, warm
 
 LENGTHS = [4, 1, 7, 2]
 

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from search_stores import empty_store, put, unit
 
 from milepost.search import features as module
 from milepost.search.features import FEATURES, features
 from milepost.search.fusion import Fusion, fuse
 from milepost.search.scope import Scope, gather
 from milepost.store.base import Store
+from support.search_stores import empty_store, put, unit
 
 NAMES = list(FEATURES)
 TEXT = ["Bees build wax cells. ", "They live there.\n\n", "The queen lays eggs. ", "In wax.\n"]

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from search_stores import empty_store, filled, put, unit
 
 from milepost.search.fusion import SIGNALS, Fusion, fuse, standard
 from milepost.search.scope import gather
+from support.search_stores import empty_store, filled, put, unit
 
 SIGNED = st.floats(-8, 8)
 SETTINGS = st.builds(

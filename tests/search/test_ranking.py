@@ -6,24 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from search_stores import filled, unit
-from test_trees import grown
 
 from milepost.search import ranking as module
-from milepost.search.features import FEATURES
 from milepost.search.fusion import Fusion
 from milepost.search.ranking import Ranked, Ranking
 from milepost.search.scope import Scope, gather
-from milepost.search.trees import Trees
-
-
-def trees(seed: int = 1) -> Trees:
-    """Random trees over the real columns."""
-    small = grown(seed, 20)
-    asked = np.where(small.feature < 0, -1, np.arange(len(small.feature)) % len(FEATURES))
-    names = tuple(FEATURES)
-    parts = small.threshold, small.left, small.right, small.value
-    return Trees(names, small.roots, asked.astype(np.int16), *parts, small.depth)
+from support.random_trees import trees
+from support.search_stores import filled, unit
 
 
 def scope() -> Scope:

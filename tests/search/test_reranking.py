@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from search_stores import empty_store, filled, put, unit
-from test_ranking import trees
 
 from milepost.errors import ModelError
 from milepost.search import reranking as module
@@ -20,6 +18,8 @@ from milepost.search.reranking import rerank
 from milepost.search.scope import Scope, gather
 from milepost.search.searcher import again_of
 from milepost.store.base import Store
+from support.random_trees import trees
+from support.search_stores import empty_store, filled, put, unit
 
 
 class Letters:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from search_stores import empty_store, filled, put, unit
 
 from milepost.errors import StoreError
 from milepost.search import question_terms
@@ -12,6 +11,7 @@ from milepost.search import scope as room
 from milepost.search.scope import Moved, gather
 from milepost.search.searcher import search
 from milepost.store.memory import MemoryStore
+from support.search_stores import empty_store, filled, put, unit
 
 
 def test_everything_small_is_looked_at() -> None:

@@ -6,12 +6,12 @@ import itertools
 
 import numpy as np
 import pytest
-from search_stores import empty_store, filled, put, unit
 
 from milepost.errors import InputError
 from milepost.search.searcher import HEAT, search
 from milepost.store.base import Store
 from milepost.types import Mark, Passage
+from support.search_stores import empty_store, filled, put, unit
 
 
 def asked(store: Store, words: list[str], seed: int = 1, **options: object) -> list[Passage]:

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from store_entries import Child
+
+from support.store_entries import Child
 
 
 @pytest.fixture

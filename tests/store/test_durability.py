@@ -11,16 +11,16 @@ import zlib
 from pathlib import Path
 
 import pytest
-from store_entries import Child, entry, holds, numbered, opened, rows
 
 from milepost.errors import IndexDamaged, StorageFull
 from milepost.store import Store, erase_store, open_store
 from milepost.store.sqlite import segment
+from support.store_entries import Child, entry, holds, numbered, opened, rows
 
 PUTTING = """
 import sys
 from pathlib import Path
-from store_entries import Child, numbered, opened
+from support.store_entries import Child, numbered, opened
 store = opened(Path(sys.argv[1]))
 for number in range(int(sys.argv[2]), 10**6):
     print(number, flush=True)  # "about to put": the line before it was put whole
@@ -32,7 +32,7 @@ DYING = """
 import os, signal, sys
 from pathlib import Path
 from milepost.store.sqlite import connection, folder
-from store_entries import Child, numbered, opened
+from support.store_entries import Child, numbered, opened
 left = int(sys.argv[2])
 def count(statement):
     global left
@@ -54,7 +54,7 @@ FILLING = """
 import resource, sys
 from pathlib import Path
 from milepost.errors import StorageFull
-from store_entries import Child, numbered, opened
+from support.store_entries import Child, numbered, opened
 store = opened(Path(sys.argv[1]))
 store.put(numbered(0))
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))

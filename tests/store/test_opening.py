@@ -14,10 +14,10 @@ from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 import pytest
-from store_entries import FINGERPRINT, WIDTH, Child, entry, holds, numbered, opened, rows
 
 from milepost.errors import IndexBusy, NewerSchema, NotAnIndex, StoreError, WrongModel
 from milepost.store import Entry, erase_store, open_store
+from support.store_entries import FINGERPRINT, WIDTH, Child, entry, holds, numbered, opened, rows
 
 HOLDING = """
 import sqlite3, sys
@@ -34,7 +34,7 @@ sys.stdin.readline()
 PUTTING = """
 import sys
 from pathlib import Path
-from store_entries import Child, numbered, opened
+from support.store_entries import Child, numbered, opened
 store = opened(Path(sys.argv[1]))
 for line in sys.stdin:
     for number in map(int, line.split()):

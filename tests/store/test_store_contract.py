@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from store_entries import WIDTH, entry, holds, numbered, opened, rows, unit
 
 from milepost.errors import StoreError
 from milepost.store import Statistics, Store
 from milepost.types import Mark
+from support.store_entries import WIDTH, entry, holds, numbered, opened, rows, unit
 
 AWKWARD = [
     "a", "A", "don't", "x.y", "東京", "京都", "ab_cd", "42", '"', "*", "NEAR", "OR", "+-", "é", "É",

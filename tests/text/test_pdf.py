@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pdf_writer import PdfPage, check_document, write_pdf
 
 from milepost.errors import InputError, UnreadableFile
-from milepost.text.readers.pdf.glue import Glue
+from milepost.text.readers.pdf.line_joiner import Glue
 from milepost.text.readers.pdf.read import read_pdf
 from milepost.types import Document
+from support.pdf_writer import PdfPage, check_document, write_pdf
 
 WORDS = (
     "the quick brown fox jumps over a lazy dog while seven grey geese fly slowly across that wide "

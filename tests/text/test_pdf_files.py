@@ -7,12 +7,12 @@ import re
 from pathlib import Path
 
 import pytest
-from pdf_writer import check_document
 
 from milepost.errors import UnreadableFile
 from milepost.text.readers.pdf.glyphs import PDFIUM
 from milepost.text.readers.pdf.read import read_pdf
 from milepost.types import Document
+from support.pdf_writer import check_document
 
 FILES = Path(__file__).resolve().parents[3] / "shared" / "data" / "files"
 _BLANK = re.compile(r"[\s\-\u00ad\u2010\u2011]")

@@ -93,7 +93,7 @@ def _run(rate: float) -> tuple[list[str], float]:
 
     from milepost.train.batches import queries_of
     from milepost.train.losses import info_nce
-    from small_models import random_model
+    from support.small_models import random_model
 
     model, random = random_model("bert").train(), Random(3)
     optimizer = torch.optim.AdamW(model.parameters(), lr=rate)

@@ -10,9 +10,9 @@ import socket
 
 import pytest
 
-from chat_server import DROP, SHORT, completion, serving
 from milepost.errors import InputError, MilepostError
 from milepost.train.chat import Endpoint, Unanswered
+from support.chat_server import DROP, SHORT, completion, serving
 
 ASKED = [{"role": "user", "content": "Größe?"}]
 

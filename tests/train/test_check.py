@@ -18,8 +18,8 @@ from milepost.train.check import Check, landmarks_of, load_check, vectors_of  # 
 from milepost.train.config import CheckSettings  # noqa: E402
 from milepost.train.data import Question, tokenize  # noqa: E402
 from milepost.windows.plan import WindowSize, plan  # noqa: E402
-from small_models import random_model, write_tokenizer  # noqa: E402
-from tiny_runs import write_lines, write_task  # noqa: E402
+from support.small_models import random_model, write_tokenizer  # noqa: E402
+from support.tiny_runs import write_lines, write_task  # noqa: E402
 
 SHAPE = WindowSize(size=40, left=12, right=8, longest=20)
 

@@ -27,7 +27,7 @@ from milepost.train.config import (  # noqa: E402
 from milepost.train.data_settings import DataSettings  # noqa: E402
 from milepost.train.objectives import STAGES, MarkedStage, PairsStage  # noqa: E402
 from milepost.train.schedule import rate_at  # noqa: E402
-from tiny_runs import CHECK, write_run  # noqa: E402
+from support.tiny_runs import CHECK, write_run  # noqa: E402
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "train"
 ONE = '[[stage]]\nkind = "pairs"\nsteps = 3\n'

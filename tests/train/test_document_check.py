@@ -20,8 +20,8 @@ from milepost.train.data import Question, tokenize  # noqa: E402
 from milepost.train.document_check import DocumentCheck, document_check  # noqa: E402
 from milepost.train.objectives import DocumentsStage  # noqa: E402
 from milepost.windows.plan import WindowSize  # noqa: E402
-from small_models import random_model, write_tokenizer  # noqa: E402
-from tiny_runs import write_lines, write_task  # noqa: E402
+from support.small_models import random_model, write_tokenizer  # noqa: E402
+from support.tiny_runs import write_lines, write_task  # noqa: E402
 
 SHAPE = WindowSize(size=40, left=12, right=8, longest=20)
 STAGE = DocumentsStage(window=32, tokens=30, granularities=(4, "sentences"), evaluation=6)

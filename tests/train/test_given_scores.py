@@ -26,9 +26,9 @@ from milepost.train.config import read_config  # noqa: E402
 from milepost.train.material import DataSettings, load_material  # noqa: E402
 from milepost.train.objectives import DocumentsStage, PairsStage, build  # noqa: E402
 from milepost.train.run import train  # noqa: E402
-from small_material import Student, small_material  # noqa: E402
-from small_models import write_tokenizer  # noqa: E402
-from tiny_runs import ANIMALS, PLACES, write_lines, write_run  # noqa: E402
+from support.small_material import Student, small_material  # noqa: E402
+from support.small_models import write_tokenizer  # noqa: E402
+from support.tiny_runs import ANIMALS, PLACES, write_lines, write_run  # noqa: E402
 
 KINDS = ("kl", "listwise", "margin")
 HEAT = 0.05

@@ -27,7 +27,7 @@ from milepost.train.granularity import (  # noqa: E402
     windows_in,
 )
 from milepost.train.losses import info_nce, listwise  # noqa: E402
-from small_models import random_model  # noqa: E402
+from support.small_models import random_model  # noqa: E402
 
 OPENING, LANDMARK = 2, 3
 

@@ -26,8 +26,8 @@ from milepost.train.landmark_teacher import LandmarkTeacher, is_ours  # noqa: E4
 from milepost.train.material import DataSettings, load_material  # noqa: E402
 from milepost.train.objectives import MarkedStage, build  # noqa: E402
 from milepost.train.teacher import Targets  # noqa: E402
-from small_material import Student  # noqa: E402
-from small_models import write_checkpoint  # noqa: E402
+from support.small_material import Student  # noqa: E402
+from support.small_models import write_checkpoint  # noqa: E402
 
 LIGHT = SHIPPED / "landmark-light"
 READING = Reading(opening="[CLS]", landmark="[SEP]")

@@ -16,7 +16,7 @@ from milepost.errors import InputError  # noqa: E402
 from milepost.train.check import vectors_of  # noqa: E402
 from milepost.train.lexical_teacher import LexicalTeacher  # noqa: E402
 from milepost.train.objectives import MarkedStage, build  # noqa: E402
-from small_material import Student, small_material  # noqa: E402
+from support.small_material import Student, small_material  # noqa: E402
 
 SMALL = {"documents": 2, "questions": 3, "hard": 3, "windows": (20, 30), "distil": 0}
 

@@ -165,7 +165,7 @@ def test_windows_hold_their_sentence() -> None:
 
 
 def test_another_backbone_is_refused() -> None:
-    from small_models import random_model
+    from support.small_models import random_model
 
     with pytest.raises(TypeError, match="bert is not light"):
         LightTrainer(

@@ -23,7 +23,7 @@ from milepost.train.objectives import PairsStage  # noqa: E402
 from milepost.train.run import train  # noqa: E402
 from milepost.train.run_folder import Halted, RunFolder  # noqa: E402
 from milepost.train.schedule import Average, adam_of, rate_at  # noqa: E402
-from tiny_runs import CHECK, write_run  # noqa: E402
+from support.tiny_runs import CHECK, write_run  # noqa: E402
 
 ONE = '[[stage]]\nkind = "pairs"\npairs = 4\nrate = 1e-3\nwarm_up = 0\nsteps = {}\n'
 

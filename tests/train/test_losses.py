@@ -249,7 +249,7 @@ def test_distance_is_one_minus_the_cosine() -> None:
 
 def test_means_are_those_of_the_reference() -> None:
     """Document vectors in training are the ones that the encoder's pooling gives."""
-    from milepost.pooling import document_vector
+    from milepost.windows.document_vector import document_vector
 
     random = torch.Generator().manual_seed(1)
     rows = torch.nn.functional.normalize(torch.randn(9, 6, generator=random), dim=-1)

@@ -17,7 +17,7 @@ from milepost.errors import InputError, ModelError  # noqa: E402
 from milepost.model.reading import Reading  # noqa: E402
 from milepost.train.data_settings import DataSettings  # noqa: E402
 from milepost.train.material import load_material  # noqa: E402
-from small_models import write_checkpoint, write_tokenizer  # noqa: E402
+from support.small_models import write_checkpoint, write_tokenizer  # noqa: E402
 
 READING = Reading(opening="[CLS]", landmark="[SEP]")
 TEXT = "The cat\n\nThe cat sat on the mat. The dog sat by the tree. A bird sat on the house."

@@ -20,7 +20,7 @@ import torch.nn.functional as F  # noqa: E402
 from milepost.errors import InputError  # noqa: E402
 from milepost.train.check import vectors_of  # noqa: E402
 from milepost.train.objectives import DocumentsStage, MarkedStage, build  # noqa: E402
-from small_material import (  # noqa: E402
+from support.small_material import (  # noqa: E402
     LANDMARK,
     Student,
     small_material,

@@ -19,7 +19,7 @@ from milepost.errors import InputError  # noqa: E402
 from milepost.train.batches import around, queries_of, windows_of  # noqa: E402
 from milepost.train.check import vectors_of  # noqa: E402
 from milepost.train.objectives import MarkedStage, build  # noqa: E402
-from small_material import LANDMARK, OPENING, Student, small_material, small_teacher  # noqa: E402
+from support.small_material import LANDMARK, OPENING, Student, small_material, small_teacher  # noqa: E402
 
 SMALL = {"documents": 2, "questions": 3, "hard": 3, "windows": (20, 30)}
 

@@ -17,7 +17,7 @@ import torch.nn.functional as F  # noqa: E402
 from milepost.train.batches import windows_of  # noqa: E402
 from milepost.train.check import vectors_of  # noqa: E402
 from milepost.train.objectives import MarkedStage, build  # noqa: E402
-from small_material import LANDMARK, OPENING, Student, small_material, small_teacher  # noqa: E402
+from support.small_material import LANDMARK, OPENING, Student, small_material, small_teacher  # noqa: E402
 
 SMALL = {"documents": 2, "questions": 3, "hard": 3, "windows": (20, 30)}
 

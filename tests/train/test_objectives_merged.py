@@ -20,7 +20,7 @@ from milepost.train.check import vectors_of  # noqa: E402
 from milepost.train.data import Pair  # noqa: E402
 from milepost.train.objectives import MergedStage, build  # noqa: E402
 from milepost.windows.plan import WindowSize, plan  # noqa: E402
-from small_material import (  # noqa: E402
+from support.small_material import (  # noqa: E402
     LANDMARK,
     Student,
     small_material,

@@ -19,7 +19,7 @@ from milepost.errors import InputError  # noqa: E402
 from milepost.train.batches import assemble, queries_of, windows_of  # noqa: E402
 from milepost.train.check import vectors_of  # noqa: E402
 from milepost.train.objectives import PairsStage, build  # noqa: E402
-from small_material import LANDMARK, OPENING, Student, small_material  # noqa: E402
+from support.small_material import LANDMARK, OPENING, Student, small_material  # noqa: E402
 
 
 def any_wins(scores: Any, right: list[list[bool]]) -> Any:

@@ -16,7 +16,7 @@ from milepost.errors import InputError  # noqa: E402
 from milepost.train.batches import assemble  # noqa: E402
 from milepost.train.check import vectors_of  # noqa: E402
 from milepost.train.objectives import RerankStage, build  # noqa: E402
-from small_material import LANDMARK, OPENING, Student, small_material  # noqa: E402
+from support.small_material import LANDMARK, OPENING, Student, small_material  # noqa: E402
 
 
 def material(**changes: Any) -> Any:

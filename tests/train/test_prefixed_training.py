@@ -20,7 +20,7 @@ from milepost.train.config import CheckSettings, read_config, resolved  # noqa: 
 from milepost.train.material import load_material  # noqa: E402
 from milepost.train.run import opened, train  # noqa: E402
 from milepost.windows.plan import WindowSize  # noqa: E402
-from tiny_runs import CHECK, write_lines, write_run  # noqa: E402
+from support.tiny_runs import CHECK, write_lines, write_run  # noqa: E402
 
 PREFIX = "word7 word8: "
 STAGE = '\n[[stage]]\nkind = "marked"\ndistil = 0\nsteps = 2\n'

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chat_server import serving
 from milepost.errors import InputError, MilepostError
 from milepost.evaluate.tasks import load
 from milepost.testing import fake_encoder
@@ -21,6 +20,7 @@ from milepost.train.made import Source
 from milepost.train.prompts import KINDS, copies, messages, question_in
 from milepost.train.synthesis import Asking, by_rules, excerpts, synthesize
 from milepost.types import Document
+from support.chat_server import serving
 
 ENCODER = fake_encoder()
 TEXT = "".join(

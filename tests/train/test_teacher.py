@@ -19,7 +19,7 @@ from milepost.engine.tokenizer import Tokenizer  # noqa: E402
 from milepost.errors import ModelError  # noqa: E402
 from milepost.train.data import tokenize  # noqa: E402
 from milepost.train.teacher import MeanTeacher, Targets  # noqa: E402
-from small_models import write_checkpoint  # noqa: E402
+from support.small_models import write_checkpoint  # noqa: E402
 
 TEXT = (
     "Where they sat\n\nThe cat sat on the mat. The dog sat by the tree.\n\n"

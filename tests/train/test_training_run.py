@@ -20,8 +20,8 @@ from milepost.train import loop as loops  # noqa: E402
 from milepost.train.config import read_config  # noqa: E402
 from milepost.train.run import chosen_device, opened, train  # noqa: E402
 from milepost.train.run_folder import RunFolder  # noqa: E402
-from tiny_runs import CHECK, write_run  # noqa: E402
-from tiny_transformers import tiny_folder  # noqa: E402
+from support.tiny_runs import CHECK, write_run  # noqa: E402
+from support.tiny_transformers import tiny_folder  # noqa: E402
 
 STAGES = """
 [[stage]]

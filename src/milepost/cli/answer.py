@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from milepost.cli.screen import (
+from milepost.console.screen import (
     can_show,
     is_terminal,
     page,
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from milepost.cli.screen import Colour
+    from milepost.console.screen import Colour
     from milepost.search import Answer
     from milepost.types import Passage
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from milepost.cli.options import common
+from milepost.console.options import common
 
 
 @click.command(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from milepost.cli.options import Settings, common, json_option, model_option
+from milepost.console.options import Settings, common, json_option, model_option
 
 BROKEN = 2
 
@@ -38,7 +38,7 @@ def doctor(settings: Settings, as_json: bool, model: str | None) -> int:
             click.echo(f"{_SIGNS[finding.state]}  {finding.subject:<13} {finding.found}{mend}")
     bad = [finding for finding in findings if finding.state == "broken"]
     if as_json:
-        from milepost.cli.records import print_json
+        from milepost.console.records import print_json
 
         print_json(
             {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.cli.options import Settings, common, json_option, model_option, say
+from milepost.console.options import Settings, common, json_option, model_option, say
 
 if TYPE_CHECKING:
     from milepost.encoder import Encoder
@@ -43,8 +43,8 @@ def encode(
     """
     if as_json and npz is not None:
         raise click.UsageError("give --json or --npz, not both")
-    from milepost.cli.progress import Bar
     from milepost.cli.sources import read_stdin
+    from milepost.console.progress import Bar
     from milepost.encoder import load
     from milepost.index import Step
     from milepost.text import read
@@ -85,7 +85,7 @@ def _write_npz(path: Path, marks: Landmarks) -> None:
 
 
 def _print_json(document: Document, marks: Landmarks, encoder: Encoder) -> None:
-    from milepost.cli.records import print_json
+    from milepost.console.records import print_json
 
     print_json(
         {
@@ -104,7 +104,7 @@ def _print_json(document: Document, marks: Landmarks, encoder: Encoder) -> None:
 
 
 def _print_table(document: Document, marks: Landmarks) -> None:
-    from milepost.cli.screen import visible, width
+    from milepost.console.screen import visible, width
 
     columns = width(sys.stdout)
     click.echo(

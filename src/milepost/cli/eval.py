@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from milepost.cli.options import Interrupted, Settings, common, model_option, say
-from milepost.cli.progress import Counter
+from milepost.console.options import Interrupted, Settings, common, model_option, say
+from milepost.console.progress import Counter
 
 if TYPE_CHECKING:
     from milepost.evaluate.records import Record
@@ -345,10 +345,10 @@ def _experiments(
     settings: Settings, session: Session, names: list[str], report: Path | None
 ) -> int:
     """Tables on stdout as Markdown; with --report the plots beside it."""
-    from milepost.evaluate.experiments import as_markdown, plot
     from milepost.evaluate.writing import write_text
+    from milepost.lab.landmark import as_markdown, outcomes, plot
 
-    for outcome in session.outcomes(names, _told(settings)):
+    for outcome in outcomes(session, names, _told(settings)):
         click.echo(as_markdown(outcome))
         if report:
             path = report.with_name(f"{report.stem}-{outcome.name}.svg")

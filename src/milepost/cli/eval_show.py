@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.cli.columns import columns
-from milepost.cli.screen import visible, width
+from milepost.console.columns import columns
+from milepost.console.screen import visible, width
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -85,12 +85,12 @@ def show_comparison(comparison: Comparison, a: str, b: str) -> None:
 def show_names() -> int:
     """Print tasks, systems, metrics and experiments, each with what it is."""
     from milepost.evaluate.embedders import NAMES as MODELS
-    from milepost.evaluate.experiments import EXPERIMENTS
     from milepost.evaluate.metrics import AT_BUDGET, AT_RANK, OF_DOCUMENTS
     from milepost.evaluate.names import BASES
     from milepost.evaluate.standard import SETS
     from milepost.evaluate.tasks.names import NAMES
     from milepost.evaluate.tasks.public import FORMATS
+    from milepost.lab.landmark import EXPERIMENTS
 
     tasks = dict.fromkeys(NAMES, "of the shared data (--data)")
     tasks |= {f"{name}:FOLDER": "a public data set on disk" for name in FORMATS}

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from milepost.cli.answer import ASIDE, PLACE
-from milepost.cli.screen import page, print_line, visible
+from milepost.console.screen import page, print_line, visible
 
 if TYPE_CHECKING:
-    from milepost.cli.screen import Colour
+    from milepost.console.screen import Colour
     from milepost.search import Answer
 
 _DIGITS = 2

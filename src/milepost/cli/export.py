@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.cli.options import Settings, common, json_option, say
+from milepost.console.options import Settings, common, json_option, say
 
 if TYPE_CHECKING:
     from milepost.model.release import Format, Released
@@ -139,7 +139,7 @@ def export(
 def _print_json(released: Released, form: Format) -> None:
     from dataclasses import asdict
 
-    from milepost.cli.records import print_json
+    from milepost.console.records import print_json
 
     manifest = released.manifest
     print_json(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.cli.options import (
+from milepost.console.options import (
     DB,
     Interrupted,
     Settings,
@@ -56,8 +56,8 @@ def index(
     are gone from the folders given. Each document is stored as a whole: after Ctrl-C the index
     holds everything before, and the same command goes on from there.
     """
-    from milepost.cli.progress import Bar
     from milepost.cli.sources import expand, read_names
+    from milepost.console.progress import Bar
     from milepost.engine import find_model
     from milepost.index import open as open_index
 
@@ -119,7 +119,7 @@ def _show(settings: Settings, report: Report, opened: Index, place: Path, as_jso
     from milepost.cli.sources import complain
 
     if as_json:
-        from milepost.cli.records import print_json, report_record
+        from milepost.console.records import print_json, report_record
 
         print_json({"db": str(place.absolute()), **report_record(report)})
     elif not settings.quiet:

@@ -11,7 +11,7 @@ import click
 
 from milepost import __version__
 from milepost.cli.models import megabytes
-from milepost.cli.options import (
+from milepost.console.options import (
     Settings,
     chosen_db,
     common,
@@ -77,7 +77,7 @@ def info(_: Settings, db: Path | None, as_json: bool, model: str | None) -> int:
             ],
         }
     if as_json:
-        from milepost.cli.records import print_json
+        from milepost.console.records import print_json
 
         print_json(record)
     else:
@@ -95,7 +95,7 @@ def _documents(place: Path, model: str | None) -> list[DocumentInfo]:
 
 def _lines(record: dict[str, Any]) -> Iterator[str]:
     from milepost.cli.answer import shown_path
-    from milepost.cli.screen import visible, visible_name
+    from milepost.console.screen import visible, visible_name
 
     model, cache, index = record["model"], record["cache"], record["index"]
     yield f"milepost  {record['milepost']}"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from milepost.cli.options import Settings, common, json_option
+from milepost.console.options import Settings, common, json_option
 from milepost.errors import ModelError
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def models(_: Settings, as_json: bool) -> int:
             "no model came with this installation", "pip install --force-reinstall milepost"
         )
     if as_json:
-        from milepost.cli.records import print_json
+        from milepost.console.records import print_json
 
         print_json({"default": DEFAULT, "models": [_record(model) for model in shipped]})
         return 0

@@ -16,14 +16,14 @@ from milepost.cli.eval import evaluate
 from milepost.cli.export import export
 from milepost.cli.index import index
 from milepost.cli.info import info
-from milepost.cli.lab import lab
 from milepost.cli.mine import mine
 from milepost.cli.models import models
-from milepost.cli.options import Interrupted, Settings, say
 from milepost.cli.search import search
 from milepost.cli.synthesize import synthesize
 from milepost.cli.train import train
+from milepost.console.options import Interrupted, Settings, say
 from milepost.errors import MilepostError, nearest
+from milepost.lab.command import lab
 
 ERROR, INTERRUPTED = 2, 130
 

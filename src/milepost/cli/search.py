@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.cli.options import (
+from milepost.console.options import (
     Interrupted,
     Settings,
     common,
@@ -126,8 +126,8 @@ def _read(
     cache: bool,
 ) -> tuple[Index, Report]:
     """Read the PATHs; a question that cannot be asked is refused before."""
-    from milepost.cli.progress import Bar
     from milepost.cli.sources import indexed
+    from milepost.console.progress import Bar
     from milepost.encoder import load
 
     try:
@@ -180,7 +180,7 @@ def _show(
     from milepost.cli.sources import complain, read_names
 
     if as_json:
-        from milepost.cli.records import answer_record, print_json
+        from milepost.console.records import answer_record, print_json
 
         print_json(answer_record(question, answer, report, explain=explain))
     elif answer.passages:

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from milepost.cli.options import Settings, say
+from milepost.console.options import Settings, say
 from milepost.errors import (
     IndexBusy,
     IndexDamaged,

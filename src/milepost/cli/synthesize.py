@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from milepost.cli.mine import report
-from milepost.cli.options import Interrupted, Settings, common, count_option, say
-from milepost.cli.progress import Counter
+from milepost.console.options import Interrupted, Settings, common, count_option, say
+from milepost.console.progress import Counter
 
 if TYPE_CHECKING:
     from milepost.evaluate.types import Split

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from milepost.cli.options import Interrupted, Settings, common, say
-from milepost.cli.progress import Gauge, clock
-from milepost.cli.screen import print_line, visible, visible_name
+from milepost.console.options import Interrupted, Settings, common, say
+from milepost.console.progress import Gauge, clock
+from milepost.console.screen import print_line, visible, visible_name
 from milepost.errors import MilepostError
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from milepost._optional import require
 from milepost.engine.folder import cache_folder
@@ -24,9 +23,6 @@ from milepost.evaluate.tuned import SHIPPED, read_tuned
 from milepost.evaluate.types import SETTINGS, Setting, Split, Task
 from milepost.evaluate.vectors import Vectors
 from milepost.evaluate.writing import check_output
-
-if TYPE_CHECKING:
-    from milepost.evaluate.experiments import Outcome
 
 
 @dataclass(frozen=True)
@@ -154,24 +150,6 @@ class Session:
                         vectors=self.vectors,
                         progress=told,
                     )
-
-    def outcomes(self, names: Sequence[str], say: Callable[[str], object]) -> Iterator[Outcome]:
-        """Run experiments, each on the tasks it is made for unless the session names others.
-
-        Args:
-            names: of ``experiments.EXPERIMENTS``; ``all`` stands for every one.
-            say: told before each one begins.
-
-        Raises:
-            InputError: no such experiment, told before the first one runs.
-        """
-        from milepost.evaluate.experiments import EXPERIMENTS, find
-
-        wanted = [each for name in names for each in (EXPERIMENTS if name == "all" else (name,))]
-        for chosen in [find(name) for name in wanted]:
-            say(f"{chosen.name}: {chosen.question}")
-            tasks = [task for task, _ in self.loaded(chosen.tasks)]
-            yield chosen.run(self.workshop.encoder(), tasks, self.vectors)
 
     def _settings(self, task: Task) -> list[Setting]:
         wanted = [setting for setting in self.settings if setting in task.settings]

@@ -2,7 +2,7 @@
 
 After *P2AT: Pyramid Pooling Axial Transformer for Real-time Semantic Segmentation* (arXiv
 2310.15025), for text: a row of the grid is a segment, a column the tokens with the same place in
-their segments. The block as published, for images, is ``milepost.model.images.p2at``.
+their segments. The block as published, for images, is ``milepost.lab.p2at.network.p2at``.
 """
 
 from __future__ import annotations

@@ -21,9 +21,9 @@ from milepost.encoder import Encoder
 from milepost.engine.manifest import prefixed
 from milepost.engine.tokenizer import Tokenizer
 from milepost.evaluate.tasks.reading import objects
-from milepost.pooling import document_vector
 from milepost.train.data import NON_COMMERCIAL, held_out, touched
 from milepost.types import Span
+from milepost.windows.document_vector import document_vector
 
 HOLD_OUT = 0.12
 TASKS = {"written": 400, "squad_articles": 60, "covid_papers": 90, "trials": 120, "meetings": 80}

@@ -5,10 +5,10 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs the train extra")
 
-from every_operator import WIDTH, cut, warm  # noqa: E402
 from milepost.model.pooling import module  # noqa: E402
 from milepost.model.pooling.export import write  # noqa: E402
 from milepost.model.pooling.neighbours import paired  # noqa: E402
+from support.every_operator import WIDTH, cut, warm  # noqa: E402
 
 pytestmark = pytest.mark.torch
 

@@ -5,10 +5,10 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs the train extra")
 
-from every_operator import ASKED, LAYERS, NAMES, WIDTH, cut, inputs, one, warm  # noqa: E402
 from milepost import pooling  # noqa: E402
 from milepost.model.pooling import module, padded  # noqa: E402
 from milepost.model.pooling.export import graph, write  # noqa: E402
+from support.every_operator import ASKED, LAYERS, NAMES, WIDTH, cut, inputs, one, warm  # noqa: E402
 
 pytestmark = pytest.mark.torch
 LENGTHS = [4, 1, 7, 2]

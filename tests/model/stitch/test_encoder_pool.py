@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from small_models import CONFIGS, random_model, write_tokenizer
+from support.small_models import CONFIGS, random_model, write_tokenizer
 
 pytestmark = pytest.mark.torch
 torch = pytest.importorskip("torch", reason="needs the train extra: pip install 'milepost[train]'")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from milepost.errors import InputError
-from milepost.evaluate.experiments.outcome import Figure
+from milepost.evaluate.report.outcome import Figure
 from milepost.evaluate.statistics import (
     Difference,
     Pairs,
@@ -20,7 +20,7 @@ from milepost.evaluate.statistics import (
     mean_over_tasks,
     over_tasks,
 )
-from milepost.lab.compare.book import RANKED, Book, Run
+from milepost.lab.compare.cache import RANKED, Book, Run
 
 ALL = ""
 """In the place of a task's name: the mean over tasks of text.

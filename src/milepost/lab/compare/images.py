@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 
 from milepost._optional import require
-from milepost.lab.compare.book import ACCURACY, Asked
+from milepost.lab.compare.cache import ACCURACY, Asked
 from milepost.lab.compare.rows import TRAINED, Row
 
 TASK = "images"
@@ -45,7 +45,7 @@ def images() -> Measure:
         MissingExtra: scikit-learn is not installed.
     """
     require("sklearn", extra="lab")
-    from milepost.lab import digits
+    from milepost.lab.data import digits
 
     count = len(digits.digits()[1]) - digits.TRAINED
     names = tuple(f"digit {number}" for number in range(count))

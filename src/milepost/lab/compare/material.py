@@ -22,7 +22,7 @@ from milepost.errors import InputError, nearest
 from milepost.lab.compare.images import TASK as IMAGES
 from milepost.lab.compare.images import there
 from milepost.lab.compare.reading import Text
-from milepost.train.long_documents import (
+from milepost.lab.data.long_documents import (
     Words,
     gather,
     queries_by_passage,

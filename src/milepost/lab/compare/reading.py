@@ -18,12 +18,12 @@ from milepost.errors import InputError, MissingExtra, ModelError
 from milepost.evaluate.embedders.choose import minilm_folder
 from milepost.evaluate.embedders.fingerprints import fingerprint
 from milepost.lab.compare.states import States, kept
-from milepost.lab.untrained import untrained
+from milepost.lab.controls.untrained import untrained
+from milepost.lab.data.long_documents import Words
 from milepost.model.checkpoint import Checkpoint, open_checkpoint
 from milepost.model.light import Light
 from milepost.model.release import window_sizes
 from milepost.train.batches import assemble
-from milepost.train.long_documents import Words
 from milepost.windows import Window, WindowSize, batches, plan
 
 Progress = Callable[[int, int], None]

@@ -23,7 +23,7 @@ from milepost.lab.compare.rows import Row
 from milepost.lab.compare.states import Ragged, Reads, States, reads_of
 from milepost.model.pooling import PoolModule, module
 from milepost.train.losses import info_nce
-from milepost.train.poolings import order_of, rate_share
+from milepost.train.schedule import order_of, rate_share
 
 _POWERS, _POWERS_RATE = "pool.shift", 1e-2  # the weight of GeM and GGeM, and its highest rate
 

@@ -15,7 +15,7 @@ from typing import Any
 from milepost import pooling
 from milepost.errors import InputError
 from milepost.lab.compare.controls import CONTROLS
-from milepost.lab.controls import parted
+from milepost.lab.controls.encoders import parted
 from milepost.pooling import Operator
 
 TRAINED = ""

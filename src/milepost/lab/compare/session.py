@@ -18,7 +18,7 @@ import torch
 
 from milepost.errors import InputError
 from milepost.evaluate.where import commit, machine, today
-from milepost.lab.compare.book import Asked, Book, Run
+from milepost.lab.compare.cache import Asked, Book, Run
 from milepost.lab.compare.controls import Reader, control
 from milepost.lab.compare.images import Measure
 from milepost.lab.compare.material import Material

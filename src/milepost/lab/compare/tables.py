@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from statistics import fmean
 
-from milepost.evaluate.experiments.outcome import Cell, Outcome
+from milepost.evaluate.report.outcome import Cell, Outcome
 from milepost.lab.compare.found import ALL, Found
 from milepost.lab.compare.material import LENGTHS
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from milepost.evaluate.experiments.outcome import Cell, Outcome, Panel, Series
+from milepost.evaluate.report.outcome import Cell, Outcome, Panel, Series
 from milepost.govern import Policy
 from milepost.lab.power.live import Phase
 from milepost.lab.power.measured import nearest_rank

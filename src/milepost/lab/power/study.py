@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from milepost.errors import InputError, nearest
-from milepost.evaluate.experiments.outcome import Figure
+from milepost.evaluate.report.outcome import Figure
 from milepost.evaluate.statistics import interval
 from milepost.govern import LIVE, PAPER, Controller, Policy
 from milepost.lab.power.controllers import OneForAll, OneThreshold, Slow, Uncapped

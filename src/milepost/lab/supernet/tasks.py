@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from milepost.errors import InputError, nearest
-from milepost.lab.supernet import loud_pairs
+from milepost.lab.supernet import max_magnitude as loud_pairs
 from milepost.lab.supernet.architectures import Architecture, architectures
 from milepost.lab.supernet.nets import ImageNet, TextNet
 from milepost.lab.supernet.placements import macs, placements, resolution

@@ -13,7 +13,7 @@ from typing import Any
 
 from milepost.errors import UnreadableFile
 from milepost.text.readers.archive import Archive
-from milepost.text.readers.draft import Draft
+from milepost.text.readers.builder import Draft
 from milepost.types import Document
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"

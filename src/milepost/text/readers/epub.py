@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 from milepost.errors import UnreadableFile
 from milepost.text.readers import html
 from milepost.text.readers.archive import Archive
-from milepost.text.readers.draft import Draft
+from milepost.text.readers.builder import Draft
 from milepost.types import Document
 
 _CONTAINER = "META-INF/container.xml"

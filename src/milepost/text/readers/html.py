@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from milepost.text.encoding import decode
-from milepost.text.readers.draft import Draft
+from milepost.text.readers.builder import Draft
 from milepost.types import Document
 
 _META = re.compile(

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from milepost.text.readers.pdf.breaks import Break, Flow, goes_on
-from milepost.text.readers.pdf.glue import Glue
 from milepost.text.readers.pdf.headings import Heading
+from milepost.text.readers.pdf.line_joiner import Glue
 from milepost.text.readers.pdf.page import Page, body_size
 from milepost.text.readers.pdf.records import Line
 

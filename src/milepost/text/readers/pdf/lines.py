@@ -12,8 +12,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from milepost.text.readers.pdf.glyphs import Glyphs
-from milepost.text.readers.pdf.mend import WORD_GAP, mended
 from milepost.text.readers.pdf.records import Frame, Line
+from milepost.text.readers.pdf.repair import WORD_GAP, mended
 
 if TYPE_CHECKING:
     import numpy as np

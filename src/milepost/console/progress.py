@@ -1,0 +1,188 @@
+"""Bars and lines on stderr that show how far something has come."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import PurePath
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from milepost.console.options import Settings
+from milepost.console.screen import console, is_terminal, visible_name, width
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, ProgressColumn, TaskID
+
+    from milepost.index import Step
+
+
+class Gauge:
+    """A bar on stderr from the first time that something is shown, if somebody looks at it.
+
+    Nothing is imported or drawn before, so that a run with nothing to do pays nothing.
+
+    Args:
+        settings: of the program.
+        wanted: False draws nothing.
+    """
+
+    def __init__(self, settings: Settings, *, wanted: bool = True) -> None:
+        self._colour = settings.colour
+        self._wanted = wanted and not settings.quiet and is_terminal(sys.stderr)
+        self._drawn: tuple[Progress, TaskID] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._drawn is not None:
+            self._drawn[0].stop()
+
+    def columns(self) -> Sequence[ProgressColumn]:
+        """What stands behind the bar."""
+        raise NotImplementedError
+
+    def show(self, doing: str, done: float, of: float | None, **fields: Any) -> None:
+        """Draw the bar.
+
+        Args:
+            doing: stands before it.
+            done: how much.
+            of: of how much; None where nobody knows. Another number begins the bar anew: time
+                left is that of this work alone.
+            fields: what the columns name.
+        """
+        if not self._wanted:
+            return
+        bar, task = self._drawn or self._start(doing, of, fields)
+        if bar.tasks[0].total != of:
+            bar.reset(task, total=of, description=doing, **fields)
+        bar.update(task, description=doing, completed=done, **fields)
+
+    def _start(
+        self, doing: str, of: float | None, fields: dict[str, Any]
+    ) -> tuple[Progress, TaskID]:
+        from rich.progress import BarColumn, Progress, TextColumn
+
+        bar = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=24),
+            *self.columns(),
+            console=console(self._colour, sys.stderr),
+            transient=True,
+        )
+        self._drawn = bar, bar.add_task(doing, total=of, **fields)
+        bar.start()
+        return self._drawn
+
+
+class Bar(Gauge):
+    """How far reading and encoding have come."""
+
+    def __init__(self, settings: Settings, *, as_json: bool = False) -> None:
+        super().__init__(settings, wanted=not as_json)
+        self._pace = Pace()
+
+    def columns(self) -> Sequence[ProgressColumn]:
+        """Share, speed and time left."""
+        from rich.progress import TextColumn
+
+        texts = ("{task.percentage:>3.0f}%", "{task.fields[speed]}", "{task.fields[left]}")
+        return [TextColumn(text) for text in texts]
+
+    def __call__(self, step: Step) -> None:
+        """Show a step of ``Index.add``."""
+        share, speed, left = self._pace.after(step, time.monotonic())
+        place = f"{step.number}/{step.documents} " if step.documents > 1 else ""
+        self.show(
+            place + visible_name(PurePath(step.name).name)[-30:],
+            share,
+            1.0,
+            speed=f"{speed:,.0f} sentences/s" if speed else "reading",
+            left=f"{clock(left)} left" if left is not None else "",
+        )
+
+
+class Counter:
+    """One line on stderr that says what is being asked, if somebody looks at it."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._wanted = not settings.quiet and is_terminal(sys.stderr)
+        self._drawn = 0.0
+
+    def __enter__(self) -> Counter:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Take the line away, so that something else can be printed."""
+        if self._drawn:
+            self._drawn = 0.0
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+    def steps_of(self, task: str = "") -> Callable[[str, int, int], None]:
+        """What is called with what is being done, how much of it is done, and of how much."""
+        return lambda doing, done, of: self(doing, task, done, of)
+
+    def __call__(self, system: str, task: str, done: int, of: int) -> None:
+        """Show that a system has been asked ``done`` of a task's questions."""
+        now = time.monotonic()
+        if self._wanted and (done == 0 or now - self._drawn > 0.1):
+            self._drawn = now
+            line = visible_name(f"{task}  {done}/{of}  {system}")
+            # A line that the terminal folds could not be taken back.
+            sys.stderr.write(f"\r\x1b[K{line[: (width(sys.stderr) or 80) - 1]}")
+            sys.stderr.flush()
+
+
+class Pace:
+    """From steps to the share that is done, sentences a second and seconds left.
+
+    Documents count alike, for nobody knows how long one is before it is read; the sentences of
+    the one at hand say how far it has come.
+    """
+
+    def __init__(self) -> None:
+        self._begun: float | None = None
+        self._skipped = 0  # documents before the first that had to be read
+        self._before = 0  # sentences of the documents that are done
+        self._last: Step | None = None
+
+    def after(self, step: Step, now: float) -> tuple[float, float, float | None]:
+        """Take a step at a time in seconds; returns share (0–1), sentences/s, seconds left."""
+        if self._begun is None:
+            self._begun, self._skipped = now, step.number - 1
+        if self._last is not None and self._last.number != step.number:
+            self._before += self._last.done
+        self._last = step
+        part = step.done / step.sentences if step.sentences else 0.0
+        share = (step.number - 1 - self._skipped + part) / max(1, step.documents - self._skipped)
+        passed = now - self._begun
+        speed = (self._before + step.done) / passed if passed > 0 else 0.0
+        return share, speed, passed * (1 - share) / share if share > 0.01 else None
+
+
+def clock(seconds: float) -> str:
+    """Write a time for people.
+
+    >>> clock(75), clock(7265)
+    ('1:15', '2:01:05')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

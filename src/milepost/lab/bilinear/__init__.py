@@ -1,0 +1,1 @@
+"""Bilinear fusion of two vectors (MLB, MUTAN …) beside plain concatenation."""

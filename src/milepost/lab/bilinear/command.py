@@ -1,0 +1,155 @@
+"""``milepost lab bilinear``: what bilinear fusions are worth beside plain ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from milepost.console.options import Settings, common, count_option, json_option, say
+from milepost.console.progress import Counter
+from milepost.console.records import print_json
+from milepost.lab.options import (
+    controls_option,
+    kept_vectors,
+    needs_torch,
+    seed_option,
+    vectors_option,
+)
+
+if TYPE_CHECKING:
+    from milepost.types import Reader
+
+
+@click.command(
+    "bilinear",
+    short_help="What bilinear fusions are worth beside plain ones.",
+    epilog="""\b
+Examples:
+  milepost lab bilinear
+  milepost lab bilinear tasks/written --documents 40 --task digits
+  milepost lab bilinear --task product-3 --task product-15 --fusion mlb --seeds 5 --json
+
+\b
+FOLDER holds documents.jsonl.gz and questions.jsonl.gz: with it, fusions of question and sentence
+re-rank the sentences of a document. Tasks are digits (two pictures: the same digit?), product-K
+and sum-K (K planted products or sums). See docs/pooling/bilinear.md.""",
+)
+@click.argument(
+    "folder",
+    required=False,
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+)
+@click.option(
+    "--task",
+    "tasks",
+    multiple=True,
+    default=("digits", "product-3", "product-7", "product-15"),
+    show_default=True,
+    metavar="NAME",
+    help="A task that needs no data; may be given several times.",
+)
+@click.option(
+    "--fusion",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="A fusion; may be given several times. [default: those of the study and controls]",
+)
+@click.option(
+    "--parameters",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="What each fusion may have. [default: digits 16,000, planted 1,000, FOLDER 50,000]",
+)
+@click.option(
+    "--steps",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Training steps. [default: digits 600, others 200]",
+)
+@count_option("--seeds", 3, "Trainings of each fusion.")
+@seed_option()
+@count_option(
+    "--documents", 12, "Documents of FOLDER to learn from, at most; half as many are tested."
+)
+@count_option("--candidates", 16, "Sentences of each question that are ranked again.", least=2)
+@click.option(
+    "--model",
+    metavar="NAME|FOLDER",
+    default="landmark-light",
+    show_default=True,
+    help="A shipped model or a model folder; it reads FOLDER.",
+)
+@vectors_option
+@controls_option
+@json_option
+@common
+@click.pass_obj
+@needs_torch
+def command(
+    settings: Settings,
+    folder: Path | None,
+    tasks: tuple[str, ...],
+    names: tuple[str, ...],
+    parameters: int | None,
+    steps: int | None,
+    seeds: int,
+    seed: int,
+    documents: int,
+    candidates: int,
+    model: str,
+    cache: Path | None,
+    controls: bool,
+    as_json: bool,
+) -> int:
+    """Train fusions of two vectors with as many parameters each, and say which are better.
+
+    Bilinear ones (mcb, mlb, mfb, mfh, mutan, block) beside a linear map of both, a ReLU layer
+    over both, a sum of two ReLU layers and a plain product of two maps.
+    """
+    from dataclasses import replace
+
+    from milepost.evaluate.names import Workshop
+    from milepost.lab.bilinear.study import CONTROLS, FEWEST, STUDIED, Protocol, compare
+    from milepost.lab.bilinear.table import record, table, verdicts
+    from milepost.lab.bilinear.tasks import evidence, named
+    from milepost.lab.controls.readers import control_readers
+
+    chosen = [named(name) for name in tasks]
+    if folder is not None:
+        readers: dict[str, Reader] = {
+            "evidence": Workshop(kept_vectors(cache), model=model).encoder(),
+            **{f"evidence@{each.name}": each for each in control_readers(controls)},
+        }
+        chosen += (
+            evidence(folder, reader, name=name, documents=documents, candidates=candidates)
+            for name, reader in readers.items()
+        )
+    protocol = Protocol(seeds=tuple(range(seed, seed + seeds)))
+    findings = []
+    with Counter(settings) as counter:
+        for task in chosen:
+            task = replace(
+                task, parameters=parameters or task.parameters, steps=steps or task.steps
+            )
+
+            if "@" in task.name and len(task.train) < FEWEST:
+                if not settings.quiet:
+                    say(f"{task.name}: evidence is hardly ever among the nearest; left out")
+                continue
+
+            def told(name: str, done: int, of: int, task: str = task.name) -> None:
+                counter(name, task, done, of)
+
+            findings.append(compare(task, names or (*CONTROLS, *STUDIED), protocol, told))
+            counter.clear()
+            if not as_json:
+                click.echo(table(findings[-1]) + "\n")
+    if as_json:
+        print_json(record(findings))
+    else:
+        for line in verdicts(findings):
+            click.echo(line)
+    return 0

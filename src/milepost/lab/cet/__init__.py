@@ -1,0 +1,1 @@
+"""Coupled estimation: hard negatives that are unlabelled positives."""

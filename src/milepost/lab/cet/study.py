@@ -1,0 +1,300 @@
+"""How many hard negatives are answers that nobody marked: CET's claim, where the truth is known.
+
+Questions with several sentences of evidence are asked as if one annotator had marked one of them;
+the others are hidden. Every sentence of the document but that one is then a would-be negative. How
+many of the highest ranked are hidden answers, by rank and by who ranks, is the share of false
+negatives that mining there would take in: a lower bound, as more may answer than was ever marked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from milepost.encoder import Encoder
+from milepost.errors import InputError, nearest
+from milepost.evaluate.embedders import Embedder
+from milepost.evaluate.statistics import interval
+from milepost.evaluate.systems.landmark import Milepost
+from milepost.evaluate.types import Question, Task
+from milepost.lab.cet.case import Case
+from milepost.lab.cet.selection import Selected, fitted
+from milepost.lab.cet.simulation import area
+from milepost.lab.controls.readers import ControlReader
+from milepost.search.lexical import question_terms
+from milepost.train.collection import Block, Sentences, Statistics, sentences_of
+from milepost.train.made import Source
+from milepost.train.negatives import Limits
+from milepost.types import Reader
+
+Hide = Literal["random", "pooled"]
+"""Which sentence of the evidence was marked: any, or the one that shared words rank best, as where
+annotators judged what BM25 showed them."""
+
+RANKERS = {
+    "words": "BM25 over the sentences",
+    "landmarks": "cosine of the model's landmarks",
+    "search": "the search as users have it, both fused",
+    "minilm": "cosine of all-MiniLM-L6-v2, each sentence alone",
+}
+"""Who ranks the would-be negatives."""
+
+BUCKETS = ((1, 1), (2, 2), (3, 5), (6, 10), (11, 20), (21, 50))
+"""First and last rank, from 1."""
+
+_DEPTH = BUCKETS[-1][1]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One ranker's would-be negatives of some ranks.
+
+    Attributes:
+        ranker: of ``RANKERS``; ``landmarks@random`` and so on for a control.
+        first, last: ranks, from 1.
+        count: sentences.
+        share: of them that are hidden answers.
+        low, high: its 95 % interval, documents resampled.
+        passed: sentences that pass the filter of ``milepost mine``.
+        share_passed: of those that are hidden answers; 0 where none passes.
+        mined: mean weight as negatives that ``milepost mine`` gives hidden answers, then others;
+            None where there are none.
+        coupled: the same by the product model.
+    """
+
+    ranker: str
+    first: int
+    last: int
+    count: int
+    share: float
+    low: float
+    high: float
+    passed: int
+    share_passed: float
+    mined: tuple[float | None, float | None]
+    coupled: tuple[float | None, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """What came of one task.
+
+    Attributes:
+        task: its name.
+        questions, documents: with more than one sentence of evidence.
+        hidden: sentences that were hidden.
+        rows: by ranker and rank.
+        areas: chance that a hidden answer gets a lower weight than another listed sentence (0.5:
+            the weights know nothing), by ``mined``, ``coupled`` and ``constant`` (the product model
+            with one selection for all); None where no listed sentence is hidden, or every one.
+        selected: the selection that the product model has fitted, beside who was marked.
+    """
+
+    task: str
+    questions: int
+    documents: int
+    hidden: int
+    rows: tuple[Row, ...]
+    areas: Mapping[str, float | None]
+    selected: tuple[Selected, ...]
+
+
+def audit(
+    task: Task,
+    encoder: Reader,
+    rankers: Sequence[str] = ("words", "landmarks", "search"),
+    *,
+    hide: Hide = "random",
+    limits: Limits | None = None,
+    minilm: Embedder | None = None,
+    controls: Sequence[ControlReader] = (),
+    seed: int = 0,
+    progress: Callable[[str, int, int], object] = lambda *_: None,
+) -> Audit:
+    """Hide evidence of a task and look for it among its would-be negatives.
+
+    Args:
+        task: whose evidence is marked.
+        encoder: its landmarks; an ``Encoder`` where ``search`` ranks.
+        rankers: of ``RANKERS``.
+        hide: see ``Hide``.
+        limits: of mining: its filter and its ``selected``.
+        minilm: what the ranker of that name reads with.
+        controls: audited in the encoder's place, words beside them: rows of ``landmarks@random``
+            and so on with the filter and the weights of a control's cosines, and areas of these.
+        seed: of what is kept.
+        progress: called with the task's name, and how many of its documents are read.
+
+    Raises:
+        InputError: no such ranker, or no question with several sentences of evidence.
+    """
+    for name in rankers:
+        if name not in RANKERS or (name == "minilm" and minilm is None):
+            hint = f"{nearest(name, RANKERS)}rankers: {', '.join(RANKERS)}"
+            raise InputError(f"there is no ranker {name!r} here", hint)
+    limits = limits or Limits()
+    found = list(_cases(task, encoder, rankers, hide, minilm, seed, progress))
+    if not found:
+        raise InputError(
+            f"no question of {task.name} has two sentences of evidence",
+            "audit another task, or more of its questions",
+        )
+    told, selected = fitted(found)
+    alike, _ = fitted(found, alike=True)
+    mined = [{n: case.trust(n, limits.selected) for n in case.listed} for case in found]
+    hidden = np.array([n in case.hidden for case in found for n in case.listed], float)
+    areas: dict[str, float | None] = dict.fromkeys(("mined", "coupled", "constant"))
+    if 0 < hidden.sum() < len(hidden):
+        for name, weights in zip(areas, (mined, told, alike), strict=True):
+            kept = [w[n] for case, w in zip(found, weights, strict=True) for n in case.listed]
+            areas[name] = area(-np.array(kept), hidden)
+    rows = tuple(
+        row
+        for name in rankers
+        for bucket in BUCKETS
+        if (row := _row(name, bucket, found, limits, mined, told)) is not None
+    )
+    for control in controls:
+
+        def named(name: str, done: int, of: int, by: str = control.name) -> None:
+            progress(f"{name} ({by})", done, of)
+
+        own = audit(
+            task,
+            control,
+            ("words", "landmarks"),
+            hide=hide,
+            limits=limits,
+            seed=seed,
+            progress=named,
+        )
+        rows += tuple(
+            replace(row, ranker=f"{row.ranker}@{control.name}")
+            for row in own.rows
+            if row.ranker == "landmarks"
+        )
+        areas |= {f"{name}@{control.name}": value for name, value in own.areas.items()}
+    documents = {case.document for case in found}
+    count = sum(len(case.hidden) for case in found)
+    return Audit(task.name, len(found), len(documents), count, rows, areas, selected)
+
+
+def _cases(
+    task: Task,
+    encoder: Reader,
+    rankers: Sequence[str],
+    hide: Hide,
+    minilm: Embedder | None,
+    seed: int,
+    progress: Callable[[str, int, int], object],
+) -> Iterable[Case]:
+    random = Random(seed)
+    by_document: dict[str, list[Question]] = {}
+    for question in task.questions:
+        by_document.setdefault(question.document, []).append(question)
+    wanted = {word for question in task.questions for word in question_terms(question.text)}
+    statistics = Statistics(wanted)
+    reads: list[Sentences] = []
+    for document in task.documents:
+        if document.name in by_document:
+            reads.append(sentences_of(Source(document), encoder))
+            statistics.add(reads[-1])
+            progress(task.name, len(reads), len(by_document))
+    for read in reads:
+        asked = by_document[read.source.document.name]
+        evidence = [read.touching(question.spans) for question in asked]
+        several = [pair for pair in zip(asked, evidence, strict=True) if len(pair[1]) > 1]
+        if not several:
+            continue
+        questions = [question.text for question, _ in several]
+        block = Block([read], statistics)
+        cosines = np.stack([encoder.encode_query(each) for each in questions]) @ read.vectors.T
+        words = np.stack([block.by_words(each) for each in questions])
+        orders = {
+            name: _orders(name, read, questions, cosines, words, encoder, minilm)
+            for name in rankers
+        }
+        for row, (question, marked) in enumerate(several):
+            best = max(marked, key=lambda n: (float(words[row, n]), -n))
+            kept = random.choice(marked) if hide == "random" else best
+            lists = {
+                name: [n for n in order[row] if n != kept][:_DEPTH]
+                for name, order in orders.items()
+            }
+            others = frozenset(marked) - {kept}
+            yield Case(read, question.text, kept, others, cosines[row], words[row], lists)
+
+
+def _orders(
+    ranker: str,
+    read: Sentences,
+    questions: Sequence[str],
+    cosines: NDArray[np.float32],
+    words: NDArray[np.float32],
+    encoder: Reader,
+    minilm: Embedder | None,
+) -> list[list[int]]:
+    """For each question the best 51 sentences of one ranker."""
+    if ranker == "search":
+        assert isinstance(encoder, Encoder)
+        opened = Milepost("landmark", encoder, again=False).open([read.source.document])
+        places = [ranking.best(_DEPTH + 1) for ranking in opened.search(questions)]
+        return [[read.touching([(p.start, p.end)])[0] for p in each] for each in places]
+    if ranker == "minilm":
+        assert minilm is not None
+        sentences, _ = minilm.texts([read.text(n) for n in range(len(read.spans))])
+        scores = minilm.questions(questions) @ sentences.T
+    else:
+        scores = cosines if ranker == "landmarks" else words
+    best = np.argsort(-scores, axis=1, kind="stable")[:, : _DEPTH + 1]
+    # Without a word in common BM25 has no opinion, and nothing is mined by it.
+    return [
+        [int(n) for n in row if ranker != "words" or own[n] > 0]
+        for row, own in zip(best, scores, strict=True)
+    ]
+
+
+def _row(
+    ranker: str,
+    bucket: tuple[int, int],
+    found: Sequence[Case],
+    limits: Limits,
+    mined: Sequence[Mapping[int, float]],
+    told: Sequence[Mapping[int, float]],
+) -> Row | None:
+    """One row; None where no list is so long."""
+    first, last = bucket
+    places = [
+        (at, n) for at, case in enumerate(found) for n in case.lists[ranker][first - 1 : last]
+    ]
+    if not places:
+        return None
+    hidden = [n in found[at].hidden for at, n in places]
+    low, high = interval([float(h) for h in hidden], [found[at].document for at, _ in places])
+    passed = [h for (at, n), h in zip(places, hidden, strict=True) if found[at].passes(n, limits)]
+
+    def means(weights: Sequence[Mapping[int, float]]) -> tuple[float | None, float | None]:
+        yes, no = (
+            [weights[at][n] for (at, n), h in zip(places, hidden, strict=True) if h == wanted]
+            for wanted in (True, False)
+        )
+        return (float(np.mean(yes)) if yes else None), (float(np.mean(no)) if no else None)
+
+    return Row(
+        ranker=ranker,
+        first=first,
+        last=last,
+        count=len(places),
+        share=float(np.mean(hidden)),
+        low=low,
+        high=high,
+        passed=len(passed),
+        share_passed=float(np.mean(passed)) if passed else 0.0,
+        mined=means(mined),
+        coupled=means(told),
+    )

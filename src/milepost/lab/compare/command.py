@@ -1,0 +1,156 @@
+"""``milepost lab compare``: every pooling on the same states, with intervals and tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from milepost.console.options import Interrupted, Settings, common, count_option, say
+from milepost.console.progress import Counter
+from milepost.lab.options import FILE, FOLDER, controls_option, needs_torch, seed_option
+
+if TYPE_CHECKING:
+    from milepost.lab.compare.cache import Book
+
+
+@click.command(
+    "compare",
+    short_help="Compare poolings on the same states.",
+    epilog="""\b
+Examples:
+  milepost lab compare --json pooling.jsonl --report plots/
+  milepost lab compare --pool mean,lmk,cls --tasks sentences --no-train
+  milepost lab compare --pool attention,attention:temperature=0.2 --tasks documents-512
+
+\b
+A POOLING is NAME, NAME:setting=value:setting=value, or NAME@random over a network with random
+weights (or another control). What stands in the file of --json is not made again. See
+docs/pooling.md.""",
+)
+@click.option("--pool", metavar="POOLING,…", help="Poolings. [default: all]")
+@click.option("--tasks", metavar="TASK,…", help="Tasks. [default: all]")
+@click.option(
+    "--model",
+    metavar="FOLDER",
+    help="A checkpoint, or minilm. [default: the repository's, else minilm]",
+)
+@click.option(
+    "--train/--no-train",
+    "trained",
+    default=True,
+    show_default=True,
+    help="Train pooling and head, or compare what is pooled as it is.",
+)
+@count_option("--seeds", 3, "How many.")
+@seed_option("The first.")
+@click.option(
+    "--steps",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Steps of training. [default: the recipe's]",
+)
+@click.option(
+    "--pairs", type=click.IntRange(24), metavar="N", help="Pairs to train on. [default: 600]"
+)
+@click.option(
+    "--asked", type=click.IntRange(2), metavar="N", help="Held-out sentences. [default: 300]"
+)
+@click.option(
+    "--documents", type=click.IntRange(2), metavar="N", help="Long documents. [default: 64]"
+)
+@controls_option
+@click.option(
+    "--data",
+    metavar="FOLDER",
+    type=FOLDER,
+    default=Path("../shared/data"),
+    show_default=True,
+    help="Holds pairs/, corpus/ and tasks/.",
+)
+@click.option("--json", "book", metavar="FILE", type=FILE, help="Keep runs here; .xz is packed.")
+@click.option("--report", metavar="FOLDER", type=FOLDER, help="Write plots here.")
+@click.option(
+    "--cache", metavar="FOLDER", type=FOLDER, help="Keep states here. [default: Milepost's cache]"
+)
+@common
+@click.pass_obj
+@needs_torch
+def command(
+    settings: Settings | None,
+    pool: str | None,
+    tasks: str | None,
+    model: str | None,
+    trained: bool,
+    seeds: int,
+    seed: int,
+    steps: int | None,
+    pairs: int | None,
+    asked: int | None,
+    documents: int | None,
+    controls: bool,
+    data: Path,
+    book: Path | None,
+    report: Path | None,
+    cache: Path | None,
+) -> int:
+    """Train every pooling alike on frozen states of one network and rank them.
+
+    Tables go to stdout as Markdown: the ranking, each pooling against landmarks (lmk), lengths,
+    seeds and cost, with 95 % intervals and corrected tests. Rows that lose are printed as well.
+    """
+    from dataclasses import replace
+
+    if report is not None:
+        from milepost._optional import require
+
+        require("matplotlib", extra="eval")  # not after an hour
+    from milepost.lab.compare.cache import Book
+    from milepost.lab.compare.images import TASK as IMAGES
+    from milepost.lab.compare.images import images
+    from milepost.lab.compare.material import Sizes, checked_tasks, materials
+    from milepost.lab.compare.reading import TokenReader, default_cache
+    from milepost.lab.compare.recipe import Recipe
+    from milepost.lab.compare.rows import rows_of
+    from milepost.lab.compare.session import Session
+
+    told = settings or Settings()
+    rows, names = rows_of(pool, controls=controls), checked_tasks(tasks)
+    runs = Book(book)
+    given = {"pairs": pairs, "asked": asked, "documents": documents}
+    sizes = replace(Sizes(), **{name: number for name, number in given.items() if number})
+    recipe = replace(Recipe(), **({"steps": steps} if steps else {}))
+    reader = TokenReader.open(model, cache or default_cache())
+    with Counter(told) as counter:
+
+        def note(line: str) -> None:
+            counter.clear()
+            if not told.quiet:
+                say(line)
+
+        counter("", "finding documents and questions", 0, 1)
+        found = materials(data, reader.words, names, sizes)
+        others = [images()] if IMAGES in names and trained else []
+        session = Session(reader, found, others, recipe, runs, trained, counter, note)
+        try:
+            session.run(rows, range(seed, seed + seeds))
+        except KeyboardInterrupt:
+            kept = "what is done stays: the same command goes on from here"
+            raise Interrupted(kept if book else "give --json FILE to go on another time") from None
+    _show(runs, trained, report)
+    return 1 if session.left_out else 0
+
+
+def _show(runs: Book, trained: bool, report: Path | None) -> None:
+    from milepost.lab.compare.found import Found
+    from milepost.lab.compare.pictures import write
+    from milepost.lab.compare.tables import tables
+    from milepost.lab.landmark import as_markdown
+
+    found = Found(runs, trained=trained)
+    for outcome in tables(found):
+        click.echo(as_markdown(outcome))
+    if report is not None:
+        for path in write(found, report):
+            click.echo(path)

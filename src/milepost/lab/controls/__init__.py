@@ -1,0 +1,1 @@
+"""Untrained and structurally pre-trained encoders as baselines for every study."""

@@ -1,0 +1,62 @@
+"""The experiments by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from milepost.errors import InputError, nearest
+from milepost.evaluate.report.outcome import Outcome
+from milepost.evaluate.session import Session
+from milepost.lab.landmark.boundaries import BOUNDARIES
+from milepost.lab.landmark.evidence import CONTEXT_EXPERIMENT, POSITION, SCATTERED
+from milepost.lab.landmark.experiment import Experiment
+from milepost.lab.landmark.sizes import GRANULARITY, HALO
+from milepost.lab.landmark.surround import FRONT_SURROUND
+
+EXPERIMENTS: dict[str, Experiment] = {
+    experiment.name: experiment
+    for experiment in (
+        BOUNDARIES,
+        SCATTERED,
+        CONTEXT_EXPERIMENT,
+        POSITION,
+        GRANULARITY,
+        HALO,
+        FRONT_SURROUND,
+    )
+}
+"""Name → experiment, in the order of the results."""
+
+
+def find(name: str) -> Experiment:
+    """The experiment of a name.
+
+    Raises:
+        InputError: no such experiment, with the nearest one that is known.
+    """
+    if name in EXPERIMENTS:
+        return EXPERIMENTS[name]
+    raise InputError(
+        f"there is no experiment {name!r}",
+        f"{nearest(name, EXPERIMENTS)}experiments are {', '.join(EXPERIMENTS)}",
+    )
+
+
+def outcomes(
+    session: Session, names: Sequence[str], say: Callable[[str], object]
+) -> Iterator[Outcome]:
+    """Run experiments, each on the tasks it is made for unless the session names others.
+
+    Args:
+        session: tasks, encoder and kept vectors.
+        names: of ``EXPERIMENTS``; ``all`` stands for every one.
+        say: called before each experiment begins, with its name and question.
+
+    Raises:
+        InputError: no such experiment; raised before the first one runs.
+    """
+    wanted = [each for name in names for each in (EXPERIMENTS if name == "all" else (name,))]
+    for chosen in [find(name) for name in wanted]:
+        say(f"{chosen.name}: {chosen.question}")
+        tasks = [task for task, _ in session.loaded(chosen.tasks)]
+        yield chosen.run(session.workshop.encoder(), tasks, session.vectors)

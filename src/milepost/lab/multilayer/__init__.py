@@ -1,0 +1,1 @@
+"""Pooling over layers and attention, on planted topics."""

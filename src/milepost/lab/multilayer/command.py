@@ -1,0 +1,141 @@
+"""``milepost lab multilayer``: pooling over layers × attention, on planted topics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+import click
+
+from milepost.console.columns import columns
+from milepost.console.options import Settings, common, count_option, json_option
+from milepost.console.progress import Counter
+from milepost.lab.options import controls_option, needs_torch, seed_option
+
+if TYPE_CHECKING:
+    from milepost.lab.multilayer.study import Comparison, Trial
+
+_STUDIES = ("paper", "crossed", "parts")
+_PLACES = ("early", "last", "spread", "nowhere")
+
+
+@click.command(
+    "multilayer",
+    short_help="Train poolings over layers on planted topics.",
+    epilog="""\b
+Examples:
+  milepost lab multilayer
+  milepost lab multilayer --study parts --place early --place spread
+  milepost lab multilayer --datasets 10 --json
+
+\b
+Few datasets decide nothing: of n datasets no p is under 2/2^n before it is corrected for the
+number of comparisons. See docs/pooling/multilayer.md.""",
+)
+@click.option(
+    "--study",
+    type=click.Choice(_STUDIES),
+    default="paper",
+    show_default=True,
+    help="The paper's five designs; what is read × what is seen; or M5 without each of its parts.",
+)
+@click.option(
+    "--place",
+    "places",
+    type=click.Choice(_PLACES),
+    multiple=True,
+    help="Where the topic can be read; several times for several. [default: all]",
+)
+@count_option("--datasets", 2, "Networks with topics and texts, at each place.")
+@count_option("--steps", 60, "Of training.")
+@count_option("--rank", 4, "Rank of LoRA; 0 leaves the network as it is.", least=0)
+@controls_option
+@seed_option("Of the first dataset.")
+@json_option
+@common
+@click.pass_obj
+@needs_torch
+def command(
+    settings: Settings,
+    study: str,
+    places: tuple[str, ...],
+    datasets: int,
+    steps: int,
+    rank: int,
+    controls: bool,
+    seed: int,
+    as_json: bool,
+) -> int:
+    """Train five designs of pooling and attention on a small causal model, and compare them.
+
+    Below them stands M5 trained over frozen networks that know nothing of topics: as drawn, and
+    pre-trained on sentences without meaning and on nested pairs of words. These are not compared.
+    """
+    from milepost._optional import require
+    from milepost.console.records import print_json
+
+    require("scipy.stats", extra="eval")  # not when all is trained
+    from milepost.lab.multilayer.planted import PLACES
+    from milepost.lab.multilayer.study import CHANCE, Training, compare, pairs_of, run
+
+    with Counter(settings) as counter:
+        trials = run(
+            study,
+            places=[place for place in PLACES if not places or place in places],
+            datasets=datasets,
+            training=Training(steps=steps, rank=rank),
+            seed=seed,
+            controls=controls,
+            progress=counter.steps_of(study),
+        )
+    found = compare(trials, pairs_of(study))
+    if as_json:
+        print_json(
+            {
+                "chance": CHANCE,
+                "trials": [asdict(one) for one in trials],
+                "comparisons": [asdict(one) for one in found],
+            }
+        )
+    else:
+        for line in (*_scores(trials), "", *_comparisons(found)):
+            click.echo(line)
+        if not settings.quiet:
+            click.echo(f"\nMean reciprocal rank of 64; chance is {CHANCE:.3f}.")
+    return 0
+
+
+def _scores(trials: list[Trial]) -> Iterator[str]:
+    """A row a design, a column a place; then what it costs."""
+    places = list(dict.fromkeys(one.place for one in trials))
+    designs = list(dict.fromkeys(one.design for one in trials))
+    rows = []
+    for design in designs:
+        own = [one for one in trials if one.design == design]
+        means = [fmean(one.score for one in own if one.place == place) for place in places]
+        rows.append(
+            (
+                design,
+                *(f"{mean:.3f}" for mean in means),
+                f"{fmean(one.cosine for one in own):.2f}",
+                f"{own[0].parameters:,}",
+                f"{fmean(one.milliseconds for one in own):.2f}",
+            )
+        )
+    yield from columns(("design", *places, "cosine", "trained", "ms/text"), rows)
+
+
+def _comparisons(found: list[Comparison]) -> Iterator[str]:
+    rows = [
+        (
+            f"{one.place}: {one.design} - {one.against}",
+            f"{one.mean:+.3f}",
+            f"({one.low:+.3f} to {one.high:+.3f})",
+            f"{one.p:.4f}",
+            f"{one.adjusted:.4f}",
+        )
+        for one in found
+    ]
+    yield from columns(("difference", "mean", "95 %", "p", "p, Holm"), rows)

@@ -1,0 +1,309 @@
+"""Pooling × attention: the five designs of Tang and Yang (arXiv 2409.02727) on planted topics.
+
+    M1  last token                      causal
+    M2  trained, last layer             causal
+    M3  trained, all layers             causal
+    M4  trained, last layer             both sides
+    M5  trained, all layers             both sides
+
+Each design is trained with LoRA on a small causal model of random weights (``planted_layers``) to
+bring two texts of one topic together, and asked for the second text of 64 topics that it has not
+met. A dataset is a network, its topics and its texts; designs are compared on the same datasets.
+Below them stands M5 over frozen networks that know nothing of topics (``planted_controls``).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from milepost.evaluate.statistics import difference, holm, wilcoxon
+from milepost.lab.controls.encoders import KINDS, Kind, rows_below
+from milepost.lab.multilayer.controls import as_control
+from milepost.lab.multilayer.planted import PLACES, Place, Planted, Texts
+from milepost.model.lora import with_lora
+from milepost.model.pooling import PoolModule, module
+from milepost.train.losses import info_nce
+
+ASKED = 64
+CHANCE = sum(1 / rank for rank in range(1, ASKED + 1)) / ASKED
+"""Mean reciprocal rank of a reader who knows nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """A pooling and an attention.
+
+    Attributes:
+        name: as the paper has it, or what differs from it.
+        pooling: an operator of ``milepost.pooling``.
+        settings: of the operator.
+        every_layer: whether it reads all layers, or the last.
+        bidirectional: whether tokens see both sides.
+        control: over which network that is no more than frozen; None for LoRA on a random one.
+    """
+
+    name: str
+    pooling: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    every_layer: bool = False
+    bidirectional: bool = False
+    control: Kind | None = None
+
+
+_LAST = {"summary": "last"}
+_TOKENS = {"keys": "tokens"}
+M1 = Design("M1", "last")
+M2 = Design("M2", "multilayer", _LAST)
+M3 = Design("M3", "multilayer", _LAST, every_layer=True)
+M4 = Design("M4", "multilayer", _TOKENS, bidirectional=True)
+M5 = Design("M5", "multilayer", every_layer=True, bidirectional=True)
+
+CONTROLS = tuple(
+    replace(M5, name=name, control=kind) for name, kind in zip(rows_below("M5"), KINDS, strict=True)
+)
+"""Below every study: what M5 finds in networks that learnt nothing of topics."""
+
+
+def _like_m5(name: str, **settings: Any) -> Design:
+    return Design(name, "multilayer", settings, every_layer=True, bidirectional=True)
+
+
+STUDIES: dict[str, tuple[Design, ...]] = {
+    "paper": (M1, M2, M3, M4, M5),
+    # M3 reads last tokens and M5 means, so that the paper's step from M3 to M5 is two steps.
+    "crossed": (
+        M3,
+        Design("M3 mean", "multilayer", every_layer=True),
+        Design("M5 last", "multilayer", _LAST, every_layer=True, bidirectional=True),
+        M5,
+    ),
+    # What of M5 is needed, beside the poolings over layers that have hardly a parameter, and M2
+    # with tokens to choose from.
+    "parts": (
+        M5,
+        _like_m5("no layer table", layer_table="none"),
+        _like_m5("1 latent", latents=1),
+        _like_m5("16 latents", latents=16),
+        _like_m5("no residual", residual=False),
+        _like_m5("all tokens", **_TOKENS),
+        Design("M2 tokens", "multilayer", _TOKENS),
+        Design("layer-mix", "layer-mix", every_layer=True, bidirectional=True),
+        Design("layer-mean", "layer-mean", every_layer=True, bidirectional=True),
+        Design("mean", "mean", bidirectional=True),
+    ),
+}
+"""Designs by the question that they answer; all but the first are compared with the first."""
+
+LAYERS = (("M3", "M2"), ("M5", "M4"))
+"""Of ``paper``: what reading all layers gives, with everything else the same but the keys."""
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """How every design is trained.
+
+    Attributes:
+        steps: of AdamW; a control's network is pre-trained for as many.
+        batch: pairs of texts a step.
+        rate: of learning, falling to 0 in a straight line.
+        rank: of LoRA on all linear layers; 0 leaves the network frozen.
+        layers: of the network.
+        width: of its states.
+    """
+
+    steps: int = 60
+    batch: int = 32
+    rate: float = 0.02
+    rank: int = 4
+    layers: int = 4
+    width: int = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A design on a dataset.
+
+    Attributes:
+        score: mean reciprocal rank of a topic's second text among 64.
+        cosine: mean of two texts of different topics: how narrow the cone of all vectors is.
+        parameters: that were trained, those of LoRA included.
+        milliseconds: of processor time to encode a text, network and pooling.
+    """
+
+    design: str
+    place: Place
+    dataset: int
+    score: float
+    cosine: float
+    parameters: int
+    milliseconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two designs over datasets: ``design`` minus ``against``.
+
+    Attributes:
+        mean: difference of the scores, with its 95 % interval from ``low`` to ``high``.
+        p: of Wilcoxon's signed ranks, two-sided; where it is exact says ``wilcoxon``.
+        adjusted: the same after Holm's correction over all comparisons of the study.
+    """
+
+    place: Place
+    design: str
+    against: str
+    mean: float
+    low: float
+    high: float
+    p: float
+    adjusted: float
+
+
+def run(
+    study: str,
+    *,
+    places: Sequence[Place] = PLACES,
+    datasets: int = 2,
+    training: Training = Training(),
+    seed: int = 0,
+    controls: bool = True,
+    progress: Callable[[str, int, int], None] = lambda *_: None,
+) -> list[Trial]:
+    """Train every design of a study on every dataset of every place.
+
+    Args:
+        study: a name in ``STUDIES``.
+        places: where topics can be read.
+        datasets: networks with topics and texts, at each place.
+        training: how.
+        seed: of the first dataset; the next ones count up.
+        controls: train ``CONTROLS`` as well.
+        progress: called with a name, trials done, and trials in all.
+    """
+    designs = (*STUDIES[study], *(CONTROLS if controls else ()))
+    todo = [(p, n, d) for p in places for n in range(datasets) for d in designs]
+    trials = []
+    for done, (place, number, design) in enumerate(todo):
+        progress(f"{place} {design.name}", done, len(todo))
+        trials.append(trial(design, place, training, seed=seed + number))
+    return trials
+
+
+def trial(design: Design, place: Place, training: Training, *, seed: int) -> Trial:
+    """Train a design on one dataset and ask it for topics that it has not met."""
+    planted = Planted(
+        place, training.layers, training.width, bidirectional=design.bidirectional, seed=seed
+    )
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)  # of LoRA's own weights
+        planted.encoder.requires_grad_(False)
+        if training.rank and design.control is None:
+            with_lora(planted.encoder, training.rank, 2.0 * training.rank, dropout=0.0)
+    if design.control is not None:
+        as_control(
+            planted,
+            design.control,
+            layers=training.layers,
+            width=training.width,
+            seed=seed,
+            steps=training.steps,
+        )
+    read = training.layers if design.every_layer else 1
+    pooling = module(design.pooling, training.width, layers=read, seed=seed, **design.settings)
+    learned = [w for w in (*planted.encoder.parameters(), *pooling.parameters()) if w.requires_grad]
+    random = torch.Generator().manual_seed(seed + 1)
+    if learned:
+        _train(planted, pooling, design, training, learned, random)
+    # Seeded apart: a change of the training asks for the same texts.
+    texts = Texts.joined(*planted.pairs(ASKED, torch.Generator().manual_seed(seed + 2)))
+    with torch.no_grad():
+        begun = time.process_time()
+        vectors, answers = _encode(planted, pooling, design, texts).chunk(2)
+        passed = time.process_time() - begun
+    return Trial(
+        design.name,
+        place,
+        seed,
+        _reciprocal_rank(vectors, answers),
+        _cosine(vectors),
+        sum(weight.numel() for weight in learned),
+        1000 * passed / (2 * ASKED),
+    )
+
+
+def compare(trials: Sequence[Trial], pairs: Iterable[tuple[str, str]]) -> list[Comparison]:
+    """Pairs of designs at every place, all corrected together.
+
+    Raises:
+        MissingExtra: SciPy is not installed.
+    """
+    scores: dict[tuple[Place, str], list[float]] = {}
+    for one in sorted(trials, key=lambda each: each.dataset):
+        scores.setdefault((one.place, one.design), []).append(one.score)
+    places = list(dict.fromkeys(one.place for one in trials))
+    asked = [(place, a, b) for place in places for a, b in pairs]
+    made = {}
+    for place, a, b in asked:
+        ours, theirs = scores[place, a], scores[place, b]
+        found = difference(ours, theirs, [str(n) for n in range(len(ours))])
+        p = wilcoxon([x - y for x, y in zip(ours, theirs, strict=True)])
+        made[f"{place} {a} {b}"] = (place, a, b, found.mean, found.low, found.high, p)
+    adjusted = holm({name: values[-1] for name, values in made.items()})
+    return [Comparison(*values, adjusted[name]) for name, values in made.items()]
+
+
+def pairs_of(study: str) -> list[tuple[str, str]]:
+    """What is compared in a study: each with its first, and what reading all layers gives."""
+    first, *others = STUDIES[study]
+    more = LAYERS if study == "paper" else ()
+    return [*((other.name, first.name) for other in others), *more]
+
+
+def _train(
+    planted: Planted,
+    pooling: PoolModule,
+    design: Design,
+    training: Training,
+    learned: list[Tensor],
+    random: torch.Generator,
+) -> None:
+    optimizer = torch.optim.AdamW(learned, lr=training.rate, weight_decay=0.01)
+    falling = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 1e-3, training.steps)
+    for _ in range(training.steps):
+        texts = Texts.joined(*planted.pairs(training.batch, random))
+        queries, documents = _encode(planted, pooling, design, texts).chunk(2)
+        loss = info_nce(queries, documents, 0.05)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        falling.step()
+
+
+def _encode(planted: Planted, pooling: PoolModule, design: Design, texts: Texts) -> Tensor:
+    """Unit vectors of texts, ``(b, d)``."""
+    states = planted.states(texts)
+    if not design.every_layer:
+        states = states[:, :, -1:]
+    if "layers" not in pooling.operator.needs:
+        states = states[:, :, -1]
+    return F.normalize(pooling(states, texts.lengths), dim=1)
+
+
+def _reciprocal_rank(asked: Tensor, answers: Tensor) -> float:
+    """Mean of one over the place of answer i among all answers to question i; ties are shared."""
+    scores = asked @ answers.T
+    own = scores.diagonal()[:, None]
+    above = (scores > own).sum(1) + ((scores == own).sum(1) - 1) / 2
+    return float((1 / (1 + above)).mean())
+
+
+def _cosine(vectors: Tensor) -> float:
+    count = len(vectors)
+    return float(((vectors @ vectors.T).sum() - count) / (count * (count - 1)))

@@ -1,0 +1,1 @@
+"""Pyramid pooling axial transformer on images of shapes."""

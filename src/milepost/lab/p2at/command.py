@@ -1,0 +1,113 @@
+"""``milepost lab p2at``: P2AT on images of shapes, as published and mended, beside rivals."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+import click
+
+from milepost.console.columns import columns
+from milepost.console.options import Interrupted, Settings, common, count_option, json_option
+from milepost.console.progress import Counter
+from milepost.console.records import as_plain, print_json
+from milepost.lab.options import controls_option, needs_torch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from milepost.lab.p2at.study import Outcome
+
+
+@click.command(
+    "p2at",
+    short_help="P2AT on images of shapes: published, mended, rivals.",
+    epilog="""\b
+Examples:
+  milepost lab p2at
+  milepost lab p2at --arm corrected --arm full --seeds 3 --json
+""",
+)
+@click.option(
+    "--arm",
+    "arms",
+    multiple=True,
+    metavar="NAME",
+    help="What mixes the coarse map; may be given several times. [default: all]",
+)
+@count_option("--seeds", 1, "Runs of each.")
+@count_option("--steps", 200, "Of training.")
+@controls_option
+@json_option
+@common
+@click.pass_obj
+@needs_torch
+def command(
+    settings: Settings,
+    arms: tuple[str, ...],
+    seeds: int,
+    steps: int,
+    controls: bool,
+    as_json: bool,
+) -> int:
+    """Segment discs, squares and bars whose class is decided at one end, far from the other.
+
+    The last row is the corrected block in a network as drawn, its last layer alone trained.
+    """
+    from milepost.lab.p2at.network.segmenter import ARMS
+    from milepost.lab.p2at.shapes import CLASSES
+    from milepost.lab.p2at.study import CONTROL, study
+
+    with Counter(settings) as counter:
+        try:
+            outcomes = study(
+                list(dict.fromkeys((*(arms or ARMS), *((CONTROL,) if controls else ())))),
+                seeds,
+                steps,
+                progress=counter.steps_of("runs"),
+            )
+        except KeyboardInterrupt:
+            raise Interrupted("nothing is kept") from None
+    if as_json:
+        rows = [
+            {
+                "arm": each.arm,
+                "seed": each.seed,
+                "weights": each.weights,
+                "seconds": each.seconds,
+                "milliseconds": each.milliseconds,
+                "mean": each.mean,
+                # NaN where a class is neither there nor guessed
+                "overlap": as_plain(dict(zip(CLASSES, each.overlap, strict=True))),
+            }
+            for each in outcomes
+        ]
+        print_json({"rows": rows})
+    else:
+        for line in _shown(outcomes, CLASSES):
+            click.echo(line)
+    return 0
+
+
+def _shown(outcomes: Sequence[Outcome], classes: Sequence[str]) -> Iterator[str]:
+    """One line an arm: means over seeds, and the least and greatest mean overlap."""
+    of: dict[str, list[Outcome]] = defaultdict(list)
+    for outcome in outcomes:
+        of[outcome.arm].append(outcome)
+    rows = []
+    for arm, runs in of.items():
+        means = [run.mean for run in runs]
+        rows.append(
+            (
+                arm,
+                f"{fmean(means):.3f}",
+                f"({min(means):.3f} … {max(means):.3f})",
+                *(f"{fmean(run.overlap[at] for run in runs):.3f}" for at in range(len(classes))),
+                f"{runs[0].weights:,}",
+                f"{fmean(run.seconds for run in runs):.1f}",
+                f"{fmean(run.milliseconds for run in runs):.2f}",
+            )
+        )
+    head = ("arm", "mIoU", "(least … most)", *classes, "weights", "seconds", "ms/image")
+    yield from columns(head, rows)

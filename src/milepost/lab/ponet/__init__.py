@@ -1,0 +1,1 @@
+"""PoNet (pooling network) against attention and Fourier mixing as layers."""

@@ -1,0 +1,102 @@
+"""``milepost lab ponet``: PoNet against attention and Fourier transforms as layers."""
+
+from __future__ import annotations
+
+import click
+
+from milepost.console.options import Settings, common, count_option, json_option
+from milepost.console.progress import Counter
+from milepost.console.records import print_json
+from milepost.lab.options import controls_option, needs_torch, seed_option
+
+
+@click.command(
+    "ponet",
+    short_help="Compare ways in which tokens learn of each other.",
+    epilog="""\b
+Examples:
+  milepost lab ponet
+  milepost lab ponet --texts topics --longest 256 --steps 600 --seeds 5
+  milepost lab ponet --texts none --lengths 1024,4096,16384 --json
+
+\b
+Texts are generated. See docs/pooling/ponet.md.""",
+)
+@click.option(
+    "--texts",
+    type=click.Choice(["listops", "topics", "both", "none"]),
+    default="both",
+    show_default=True,
+    help="What is learned: nested lists of operations, topics of byte-level texts.",
+)
+@count_option("--longest", 96, "Tokens of a text, at most.", least=64)
+@count_option("--steps", 100, "Training steps of 32 texts.")
+@count_option("--seeds", 1, "Trainings of each row.")
+@controls_option
+@seed_option()
+@click.option(
+    "--lengths",
+    default="256,1024,4096",
+    show_default=True,
+    metavar="N,N…",
+    help="Lengths of text that time and memory are measured at; empty for none.",
+)
+@json_option
+@common
+@click.pass_obj
+@needs_torch
+def command(
+    settings: Settings,
+    texts: str,
+    longest: int,
+    steps: int,
+    seeds: int,
+    controls: bool,
+    seed: int,
+    lengths: str,
+    as_json: bool,
+) -> int:
+    """Train small encoders that differ in nothing but their mixing, then time one layer of each.
+
+    Rows: softmax attention, a Fourier transform (FNet), PoNet's global aggregation alone, PoNet,
+    and PoNet with as many segments cut at random. All have as many parameters. Below them PoNet
+    frozen, its map to classes alone trained: as drawn, and pre-trained on texts without meaning.
+    """
+    from milepost.lab.ponet.mixers import MIXERS
+    from milepost.lab.ponet.study import (
+        CONTROLS,
+        LEARNING,
+        Recipe,
+        cost,
+        cost_table,
+        learn,
+        learned_table,
+        lengths_of,
+        record,
+    )
+    from milepost.lab.ponet.texts import KINDS
+
+    sizes = lengths_of(lengths)
+    recipe = Recipe(longest=longest, steps=steps)
+    kinds = {"both": list(KINDS), "none": []}.get(texts, [texts])
+    with Counter(settings) as counter:
+        rows = [
+            learn(
+                name,
+                kind,
+                recipe,
+                range(seed, seed + seeds),
+                counter.steps_of(),
+            )
+            for kind in kinds
+            for name in (*LEARNING, *(CONTROLS if controls else ()))
+        ]
+        costs = [cost(name, tokens) for name in MIXERS for tokens in sizes]
+    if as_json:
+        print_json(record(rows, costs, recipe))
+        return 0
+    if rows:
+        click.echo(learned_table(rows))
+    if costs:
+        click.echo(("\n" if rows else "") + cost_table(costs))
+    return 0

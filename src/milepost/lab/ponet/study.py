@@ -1,0 +1,359 @@
+"""PoNet's mixing against its rivals: what is learned, and what it costs as texts grow.
+
+Every mixer reads the same generated texts in the same order, with as many parameters and steps.
+``ponet, cut at random`` gets as many segments at random places: does their structure matter?
+``ponet@random`` and the other controls train the map to classes alone, over a frozen encoder that
+is as it was drawn or pre-trained on texts without meaning.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from random import Random
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from milepost.errors import InputError, nearest
+from milepost.lab.controls.encoders import Pretrained, parted, rows_below
+from milepost.lab.controls.symbol_training import pretrain, symbols, text_bytes
+from milepost.lab.ponet.mixers import Classifier, count, layer
+from milepost.lab.ponet.peak_memory import PeakMemory
+from milepost.lab.ponet.texts import KINDS, Example, Kind, numbered, recut
+from milepost.model.pooling.module import padded
+from milepost.train.schedule import rate_share
+
+RANDOM = "ponet, cut at random"
+LEARNING = ("attention", "fft", "aggregation", "ponet", RANDOM)
+"""Rows of the table of accuracies; ``plain`` attention computes what ``attention`` does."""
+
+CONTROLS = rows_below("ponet")
+"""Below them: what the map to classes learns of an encoder that learnt nothing of the texts."""
+
+_SIZE = 20_000  # tokens that a control is pre-trained on
+_SEGMENT = 16  # tokens of a segment of those
+_HELD_OUT = 1 << 20  # seeds of texts that nothing trains on begin here
+_ASKED = 64  # texts of a batch that is only read
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How every mixer is trained.
+
+    Attributes:
+        longest: tokens of a text, at most.
+        steps: optimizer steps; a control's encoder is pre-trained for as many.
+        batch: texts a step.
+        rate: highest learning rate; a warm-up over a tenth of the steps, then a cosine to 0.
+        width, heads, layers: of the encoder.
+        held_out: texts that the accuracy is of.
+    """
+
+    longest: int = 96
+    steps: int = 100
+    batch: int = 32
+    rate: float = 5e-3
+    width: int = 64
+    heads: int = 2
+    layers: int = 2
+    held_out: int = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What a mixer learned of a kind of texts.
+
+    Attributes:
+        mixer: its row.
+        kind: of texts.
+        accuracies: share of held-out texts whose class is right, of each seed.
+        parameters: that trained.
+        milliseconds: of a step, the median; the processor's time, so that other work does not
+            count.
+        padding: greatest change of a score when a text is padded to twice its length.
+    """
+
+    mixer: str
+    kind: str
+    accuracies: tuple[float, ...]
+    parameters: int
+    milliseconds: float
+    padding: float
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one layer takes, forward and backward, for one text.
+
+    Attributes:
+        mixer: its name.
+        tokens: of the text.
+        milliseconds: the processor's time, the shortest of the runs.
+        megabytes: of all tensors at once, at most, without parameters.
+    """
+
+    mixer: str
+    tokens: int
+    milliseconds: float
+    megabytes: float
+
+
+def learn(
+    mixer: str,
+    kind: str,
+    recipe: Recipe,
+    seeds: Sequence[int],
+    say: Callable[[str, int, int], None] = lambda doing, done, of: None,
+) -> Learned:
+    """Train a mixer once a seed.
+
+    Args:
+        mixer: one of ``LEARNING``; ``NAME@random`` and so on for a control of it.
+        kind: one of ``KINDS``.
+        recipe: the same for all.
+        seeds: of weights and texts.
+        say: told what is done, how far, of how much.
+
+    Raises:
+        InputError: no such kind, mixer or control.
+    """
+    if kind not in KINDS:
+        raise InputError(
+            f"there are no texts {kind!r}",
+            f"{nearest(kind, tuple(KINDS))}known: {', '.join(KINDS)}",
+        )
+    accuracies, spent = [], []
+    for seed in seeds:
+        model, times = _trained(
+            mixer,
+            KINDS[kind],
+            recipe,
+            seed,
+            lambda step: say(f"{kind} {mixer}", step, recipe.steps),
+        )
+        examples = _texts(mixer, KINDS[kind], Random(_HELD_OUT + seed), recipe, recipe.held_out)
+        accuracies.append(_accuracy(model, examples))
+        spent += times
+    return Learned(
+        mixer,
+        kind,
+        tuple(accuracies),
+        count(model),
+        1000 * float(np.median(spent)),
+        _moved_by_padding(model, examples[:8]),
+    )
+
+
+def cost(name: str, tokens: int, *, width: int = 64, heads: int = 2, runs: int = 3) -> Cost:
+    """Time and memory of one layer for one text with segments of 32 tokens.
+
+    Args:
+        name: one of ``MIXERS``.
+        tokens: length of the text.
+        width: of the layer.
+        heads: of the layer.
+        runs: after a first one that is not counted.
+    """
+    torch.manual_seed(0)
+    made = layer(name, width, heads)
+    states = torch.randn(1, tokens, width)
+    mask = torch.ones(1, tokens, dtype=torch.bool)
+    segments = torch.arange(tokens)[None] // 32
+
+    def once() -> None:
+        given = states.clone().requires_grad_(True)
+        made(given, mask, segments).sum().backward()
+        made.zero_grad(set_to_none=True)
+
+    with PeakMemory() as memory:
+        once()
+    passed = []
+    for _ in range(runs):
+        begun = time.process_time()
+        once()
+        passed.append(time.process_time() - begun)
+    # A coarse clock may see no time pass, of which no growth can be told.
+    least = time.get_clock_info("process_time").resolution
+    return Cost(name, tokens, 1000 * max(least, min(passed)), memory.peak / 1e6)
+
+
+def lengths_of(words: str) -> list[int]:
+    """Lengths as ``--lengths`` reads them: whole numbers with commas between them, ascending.
+
+    Raises:
+        InputError: something else.
+
+    >>> lengths_of("1024, 256")
+    [256, 1024]
+    """
+    try:
+        found = sorted({int(word) for word in words.split(",") if word.strip()})
+    except ValueError:
+        found = [0]
+    if found and found[0] < 1:
+        raise InputError(f"{words!r} are no lengths", "write 256,1024,4096")
+    return found
+
+
+def growth(costs: Sequence[Cost]) -> dict[str, tuple[float, float]]:
+    """By which power of the length time and memory grow, from the two longest texts of a mixer.
+
+    1 is linear, 2 is quadratic: ``log(y2 / y1) / log(n2 / n1)``.
+    """
+    found = {}
+    for name in dict.fromkeys(each.mixer for each in costs):
+        own = sorted((each for each in costs if each.mixer == name), key=lambda each: each.tokens)
+        if len(own) > 1:
+            one, two = own[-2:]
+            longer = np.log(two.tokens / one.tokens)
+            found[name] = (
+                float(np.log(two.milliseconds / one.milliseconds) / longer),
+                float(np.log(two.megabytes / one.megabytes) / longer),
+            )
+    return found
+
+
+def learned_table(rows: Sequence[Learned]) -> str:
+    """Accuracies for people, in points of 100."""
+    lines = [
+        f"{'':22}{'texts':>9}{'accuracy':>10}{'sd':>6}{'parameters':>12}{'ms/step':>9}  padding"
+    ]
+    for row in rows:
+        mean, seeds = 100 * float(np.mean(row.accuracies)), len(row.accuracies)
+        spread = f"{100 * float(np.std(row.accuracies, ddof=1)):.1f}" if seeds > 1 else "–"
+        padding = "read" if row.padding > 1e-3 else "not read"
+        lines.append(
+            f"{row.mixer:22}{row.kind:>9}{mean:>10.1f}{spread:>6}{row.parameters:>12,}"
+            f"{row.milliseconds:>9.1f}  {padding}"
+        )
+    return "\n".join(lines)
+
+
+def cost_table(costs: Sequence[Cost]) -> str:
+    """Milliseconds and megabytes of a layer for people, with their growth."""
+    lengths = sorted({each.tokens for each in costs})
+    known = {(each.mixer, each.tokens): each for each in costs}
+    powers = growth(costs)
+    lines = [f"{'':14}" + "".join(f"{f'{n:,}':>20}" for n in lengths) + "   grows as"]
+    for name in dict.fromkeys(each.mixer for each in costs):
+        cells = (known[name, n] for n in lengths)
+        shown = "".join(f"{f'{c.milliseconds:.1f} ms {c.megabytes:.1f} MB':>20}" for c in cells)
+        time_power, memory_power = powers.get(name, (float("nan"), float("nan")))
+        tail = f"   n^{time_power:.1f}, n^{memory_power:.1f}" if name in powers else ""
+        lines.append(f"{name:14}{shown}{tail}")
+    return "\n".join(lines)
+
+
+def record(rows: Sequence[Learned], costs: Sequence[Cost], recipe: Recipe) -> dict[str, Any]:
+    """Everything for ``--json``."""
+    return {
+        "recipe": asdict(recipe),
+        "learned": [asdict(row) for row in rows],
+        "costs": [asdict(each) for each in costs],
+        "growth": {name: list(powers) for name, powers in growth(costs).items()},
+    }
+
+
+def _trained(
+    mixer: str, kind: Kind, recipe: Recipe, seed: int, say: Callable[[int], None]
+) -> tuple[Classifier, list[float]]:
+    """The model, and the seconds of each step."""
+    name, control = parted(mixer)
+    torch.manual_seed(seed)
+    model = Classifier(
+        "ponet" if name == RANDOM else name,
+        kind.vocabulary,
+        kind.classes,
+        width=recipe.width,
+        heads=recipe.heads,
+        layers=recipe.layers,
+    )
+    if control is not None:
+        if control != "random":
+            _pretrain(model, control, kind, recipe, seed)
+        model.requires_grad_(False)
+        model.head.requires_grad_(True)
+    learned = [weight for weight in model.parameters() if weight.requires_grad]
+    optimizer = torch.optim.AdamW(learned, lr=recipe.rate, weight_decay=0.01)
+    random, times = Random(seed), []
+    for step in range(recipe.steps):
+        say(step)
+        for group in optimizer.param_groups:
+            group["lr"] = recipe.rate * rate_share(step, recipe.steps)
+        ids, mask, segments, labels = _batch(_texts(mixer, kind, random, recipe, recipe.batch))
+        begun = time.process_time()
+        loss = F.cross_entropy(model(ids, mask, segments), labels)
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        nn.utils.clip_grad_norm_(learned, 1.0)
+        optimizer.step()
+        times.append(time.process_time() - begun)
+    return model.eval(), times
+
+
+def _pretrain(
+    model: Classifier, control: Pretrained, kind: Kind, recipe: Recipe, seed: int
+) -> None:
+    """Train the encoder to say which tokens were exchanged; its segments are all of one length."""
+    if kind.in_bytes:
+        text = text_bytes(control, _SIZE, seed)
+    else:
+        text = symbols(control, _SIZE, kind.vocabulary, seed)
+
+    def read(ids: Tensor) -> Tensor:
+        segments = torch.arange(ids.shape[1]).expand_as(ids) // _SEGMENT
+        return model.states(ids, torch.ones_like(ids, dtype=torch.bool), segments)
+
+    encoder = [
+        each for part in (model.table, model.norm, model.layers) for each in part.parameters()
+    ]
+    pretrain(
+        read,
+        encoder,
+        text,
+        width=recipe.width,
+        kinds=kind.vocabulary,
+        causal=False,
+        steps=recipe.steps,
+        seed=seed,
+    )
+
+
+def _texts(mixer: str, kind: Kind, random: Random, recipe: Recipe, number: int) -> list[Example]:
+    """Texts; the same ones for all mixers, but for their cuts."""
+    made = [kind.make(random, recipe.longest) for _ in range(number)]
+    if mixer != RANDOM:
+        return made
+    # A generator of its own, so that the texts that follow stay those of the other mixers.
+    cuts = Random(str(made[0].ids))
+    return [recut(example, cuts) for example in made]
+
+
+def _batch(examples: Sequence[Example]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Ids, mask, segments and labels."""
+    ids, lengths = padded([torch.tensor(example.ids) for example in examples])
+    segments, _ = padded([torch.tensor(numbered(example.segments)) for example in examples])
+    mask = torch.arange(ids.shape[1])[None] < lengths[:, None]
+    return ids, mask, segments, torch.tensor([example.label for example in examples])
+
+
+@torch.no_grad()
+def _accuracy(model: Classifier, examples: Sequence[Example]) -> float:
+    right = 0
+    for at in range(0, len(examples), _ASKED):
+        ids, mask, segments, labels = _batch(examples[at : at + _ASKED])
+        right += int((model(ids, mask, segments).argmax(1) == labels).sum())
+    return right / len(examples)
+
+
+@torch.no_grad()
+def _moved_by_padding(model: Classifier, examples: Sequence[Example]) -> float:
+    """Greatest change of a score when texts are padded to twice the batch's length."""
+    ids, mask, segments, _ = _batch(examples)
+    more = [F.pad(each, (0, ids.shape[1])) for each in (ids, mask, segments)]
+    return float((model(*more) - model(ids, mask, segments)).abs().max())

@@ -1,0 +1,1 @@
+"""How well vectors separate labels, and what changes with another model."""

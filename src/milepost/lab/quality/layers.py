@@ -1,0 +1,238 @@
+"""Which layers of a network separate labels, and whether learned weights of layers help.
+
+As the Alignment Quality Index pools layers (Borah et al., arXiv 2506.13901): one weight a layer on
+the simplex, the only numbers that are trained, by sparsemax. Weights trained to separate some texts
+separate those texts; so they are trained on one half of the texts and measured on the other, beside
+even weights, random ones, and ones that were trained on permuted labels.
+
+The published loss could not be read. Here it is the logarithm of the Xie-Beni index, ``ln W - ln
+D2``, of layers that were first brought to the same mean squared distance to their middle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from milepost.errors import InputError, ModelError
+from milepost.lab.controls.untrained import untrained
+from milepost.lab.quality import probes
+from milepost.lab.quality.permutation import label_of_groups, permuted, share_as_good
+from milepost.lab.quality.separation import centres
+from milepost.lab.quality.study import draws_of, ends
+from milepost.model import open_checkpoint
+from milepost.model.huggingface import HuggingFace
+from milepost.model.pooling.layer_weights import sparsemax
+
+_WINDOW = 512  # tokens read at once; longer texts are read in several windows
+_STEPS, _RATE = 200, 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Mixture:
+    """Layers mixed by weights, on texts that the weights were not trained on.
+
+    Attributes:
+        name: ``layer N`` from 1, even, random, trained, or trained on permuted labels;
+            ``even@random`` and so on for an encoder that knows nothing.
+        weights: ``(layers,)``, they sum to 1.
+        separation: of the held-out texts.
+        low: lower end of its 95 % interval, other texts drawn in the place of the held-out ones.
+        high: upper end.
+        chance: mean of it over permuted labels.
+        p: share of permuted labels, the observed ones among them, that do as well.
+        probe: balanced accuracy of a linear probe trained on the texts of the other half.
+    """
+
+    name: str
+    weights: tuple[float, ...]
+    separation: float
+    low: float
+    high: float
+    chance: float
+    p: float
+    probe: float
+
+
+def layer_means(
+    source: str | Path,
+    texts: Sequence[str],
+    progress: Callable[[str, int, int], None] = lambda *_: None,
+    *,
+    random: bool = False,
+) -> NDArray[np.float64]:
+    """Mean state of each layer over a text's tokens, ``(texts, layers, d)`` float64.
+
+    Sums are float64 and over tokens alone; nothing is truncated: a text longer than a window is
+    read window by window.
+
+    Args:
+        source: a folder of transformers, or its name on the hub.
+        texts: none of them without a token.
+        progress: called with what is done, texts done, and texts in all.
+        random: read by the same network with random weights.
+
+    Raises:
+        ModelError: the network cannot be read.
+        InputError: a text without a token.
+    """
+    opened = open_checkpoint(source, transformers=True)
+    backbone = opened.model.backbone
+    if not isinstance(backbone, HuggingFace):
+        raise ModelError(f"{source} is no network of transformers", "give a folder of one")
+    if random:
+        backbone = untrained(backbone)
+    opening = opened.reading.opening
+    first = [opened.tokenizer.token_to_id(opening)] if opening else []
+    longest = min(_WINDOW, backbone.max_tokens) - len(first)
+    found = []
+    for number, text in enumerate(texts):
+        progress("reading layers", number, len(texts))
+        ids = opened.tokenizer.encode(text, add_special_tokens=False).ids
+        if not ids:
+            raise InputError(f"text {number} has no token", "leave it out")
+        total = np.zeros(())
+        for start in range(0, len(ids), longest):
+            window = torch.tensor([first + ids[start : start + longest]])
+            with torch.no_grad():
+                states = backbone.layers(window, torch.ones_like(window, dtype=torch.bool))
+            total = total + states[0, len(first) :].double().sum(0).numpy()
+        found.append(total / len(ids))
+    return np.stack(found)
+
+
+def mixtures(
+    states: NDArray[np.floating],
+    labels: NDArray[np.int64],
+    groups: NDArray[np.int64],
+    *,
+    permutations: int = 99,
+    draws: int = 200,
+    seed: int = 0,
+) -> list[Mixture]:
+    """Each layer alone and all layers mixed, measured on the half that nothing was trained on.
+
+    Args:
+        states: ``(n, layers, d)``.
+        labels: ``(n,)`` from 0 on.
+        groups: ``(n,)`` from 0 on: what is never parted.
+        permutations: of the held-out labels.
+        draws: of the bootstrap of held-out texts; weights are not trained anew.
+        seed: of the halves, of random weights, of permutations and of draws.
+
+    Raises:
+        InputError: fewer than two labels, or a label with fewer than four groups.
+    """
+    counts = np.bincount(label_of_groups(labels, groups))
+    if len(counts) < 2 or counts.min() < 4:
+        raise InputError(
+            "each half needs two texts of each of two labels", "give at least four of each label"
+        )
+    half = probes.folds(groups, labels, 2, seed)
+    train, test = half == 0, half == 1
+    even = evened(states, train)
+    layers = states.shape[1]
+    random = np.random.default_rng(seed)
+    wrong = random.permutation(label_of_groups(labels, groups))[groups]
+    named = {f"layer {n + 1}": row for n, row in enumerate(np.eye(layers))}
+    named["even"] = np.full(layers, 1 / layers)
+    named["random"] = random.dirichlet(np.ones(layers))
+    named["trained"] = fit(even[train], labels[train])
+    named["trained on permuted labels"] = fit(even[train], wrong[train])
+    test_groups = np.unique(groups[test], return_inverse=True)[1]
+    ways = list(permuted(labels[test], test_groups, permutations, seed))
+    drawn = draws_of(labels[test], test_groups, draws, seed)
+    made = []
+    for name, weights in named.items():
+        mixed = np.einsum("nld,l->nd", even, weights)
+        values = np.array([centres(mixed[test], way).separation for way in ways])
+        others = [centres(mixed[test], labels[test], often).separation for often in drawn]
+        guess = probes.by_probe(probes.probe(mixed, half), labels)[test]
+        made.append(
+            Mixture(
+                name,
+                tuple(map(float, weights)),
+                float(values[0]),
+                *ends(others, float(values[0]), reflected=True),
+                float(values[1:].mean()),
+                share_as_good(values),
+                probes.balanced(guess == labels[test], labels[test]),
+            )
+        )
+    return made
+
+
+def evenly(
+    controls: Mapping[str, NDArray[np.floating]],
+    labels: NDArray[np.int64],
+    groups: NDArray[np.int64],
+    *,
+    permutations: int = 99,
+    seed: int = 0,
+) -> list[Mixture]:
+    """The mixture of even weights of encoders that know nothing, ``even@NAME``; see ``mixtures``.
+
+    Args:
+        controls: name → ``(n, layers, d)``, one layer or more.
+        labels: as there.
+        groups: as there.
+        permutations: as there.
+        seed: as there.
+    """
+    return [
+        replace(one, name=f"{one.name}@{name}")
+        for name, states in controls.items()
+        for one in mixtures(states, labels, groups, permutations=permutations, seed=seed)
+        if one.name == "even"
+    ]
+
+
+def evened(states: NDArray[np.floating], train: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Layers moved and scaled to mean 0 and mean squared length 1 over the texts of ``train``.
+
+    Late layers are often many times as large as early ones, and would own every mixture.
+    """
+    exact = states.astype(np.float64)
+    exact = exact - exact[train].mean(axis=0)
+    scale = np.sqrt((exact[train] ** 2).sum(axis=2).mean(axis=0))
+    found: NDArray[np.float64] = exact / np.where(scale > 0, scale, 1.0)[:, None]
+    return found
+
+
+def fit(states: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Weights of layers that make the Xie-Beni index of these texts small, by sparsemax.
+
+    Args:
+        states: ``(n, layers, d)``.
+        labels: ``(n,)`` from 0 on, at least two kinds.
+
+    Returns:
+        ``(layers,)`` float64 on the simplex.
+    """
+    given = torch.from_numpy(states)
+    member = torch.nn.functional.one_hot(torch.from_numpy(labels)).double()
+    member = member[:, member.sum(0) > 0]
+    scores = torch.zeros(states.shape[1], dtype=torch.float64, requires_grad=True)
+    optimizer = torch.optim.Adam([scores], lr=_RATE)
+    for _ in range(_STEPS):
+        optimizer.zero_grad()
+        log_index(torch.einsum("nld,l->nd", given, sparsemax(scores)), member).backward()
+        optimizer.step()
+    found: NDArray[np.float64] = sparsemax(scores).detach().numpy()
+    return found
+
+
+def log_index(points: Tensor, member: Tensor) -> Tensor:
+    """``ln(W / (n D2))`` of points ``(n, d)`` whose classes are one-hot ``(n, k)``."""
+    middles = member.T @ points / member.sum(0)[:, None]
+    within = (points - member @ middles).square().sum()
+    apart = (middles[:, None] - middles).square().sum(-1)
+    apart = apart + torch.diag(torch.full((len(middles),), torch.inf, dtype=points.dtype))
+    tiny = torch.finfo(points.dtype).tiny
+    return torch.log(within / len(points) + tiny) - torch.log(apart.min() + tiny)

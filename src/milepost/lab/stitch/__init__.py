@@ -1,0 +1,1 @@
+"""Encoders of many sizes stitched from two."""

@@ -1,0 +1,60 @@
+"""What byte encoders that know nothing find of what the ancestor of the stitch experiment finds."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Sequence
+from itertools import accumulate
+
+import numpy as np
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from milepost.lab.controls.readers import ControlReader
+from milepost.lab.stitch.material import Material, nearest, recall
+from milepost.lab.stitch.outcome import CONTROL, Descendant
+from milepost.types import Span
+
+
+def of_bytes(reader: ControlReader, shared: Material, times: int = 9) -> Descendant:
+    """A control of bytes among the descendants: its own vectors, which no space is shared with.
+
+    Args:
+        reader: the control.
+        shared: whose held-out sentences it reads, each in its window and alone.
+        times: a window is read to tell how long that takes.
+    """
+    texts = [window(words) for words in shared.words]
+    documents = np.concatenate([reader.encode(text, spans=spans).vectors for text, spans in texts])
+    questions = np.stack(
+        [reader.encode_query(text[a:b]) for text, spans in texts for a, b in spans]
+    )
+    text, spans = texts[0]
+    with FlopCounterMode(display=False) as counter:
+        reader.encode(text, spans=spans)
+    taken = []
+    for _ in range(times):
+        begun = time.perf_counter()
+        reader.encode(text, spans=spans)
+        taken.append(1000 * (time.perf_counter() - begun))
+    found = nearest(torch.from_numpy(documents), torch.from_numpy(questions))
+    return Descendant(
+        arm=CONTROL,
+        name=f"bytes@{reader.name}",
+        seed=0,
+        parameters=reader.parameters,
+        operations=counter.get_total_flops(),
+        milliseconds=statistics.median(taken),
+        agreement=None,
+        recall=recall(found, shared.truth),
+    )
+
+
+def window(words: Sequence[str]) -> tuple[str, list[Span]]:
+    """Sentences with a blank between them, and where each lies; one without a letter is a blank."""
+    told = [each.strip() or "." for each in words]
+    ends = list(accumulate(len(each) + 1 for each in told))
+    return " ".join(told), [
+        (end - 1 - len(each), end - 1) for each, end in zip(told, ends, strict=True)
+    ]

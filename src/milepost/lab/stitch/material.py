@@ -1,0 +1,156 @@
+"""What the stitch experiment reads: a text as its ancestor reads it, and what is held out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from milepost.engine.tokenizer import Tokenizer
+from milepost.errors import InputError
+from milepost.lab.stitch.training import Lesson, Space, lesson, space_of
+from milepost.model.checkpoint import Checkpoint, open_checkpoint
+from milepost.model.landmark_encoder import LandmarkEncoder
+from milepost.text import read
+from milepost.train.batches import Batch, queries_of, windows_of
+from milepost.train.check import vectors_of
+from milepost.train.data import Text, tokenize
+
+NEAREST = 10
+"""Sentences of a question's list."""
+
+_HELD_OUT = 6  # every so many-th window is held out
+_LONGEST = 24  # tokens of a sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Sizes of the experiment.
+
+    Attributes:
+        narrow, wide: widths, with four times as much inside; heads of 16 numbers.
+        depth: blocks of each auxiliary.
+        kernel: of the window of paths.
+        distilling: steps of each auxiliary.
+        stitching: steps of the pool, over all its paths together.
+        windows: of six sentences each, in training and held out together.
+        at_once: windows a step.
+        sampling: of paths: ``uniform`` or ``balanced``.
+    """
+
+    narrow: int = 32
+    wide: int = 128
+    depth: int = 3
+    kernel: int = 2
+    distilling: int = 200
+    stitching: int = 200
+    windows: int = 144
+    at_once: int = 4
+    sampling: str = "uniform"
+
+    def __post_init__(self) -> None:
+        """Check them.
+
+        Raises:
+            InputError: a size that cannot be.
+        """
+        if self.narrow % 16 or self.wide % 16 or not 0 < self.narrow <= self.wide:
+            raise InputError(f"widths {self.narrow} and {self.wide}", "multiples of 16, rising")
+        if min(self.distilling, self.stitching, self.at_once) < 1 or self.windows < 2 * _HELD_OUT:
+            raise InputError("a number of steps or windows is too small", "1 step, 12 windows")
+        if self.sampling not in ("uniform", "balanced"):
+            raise InputError(f"there is no sampling {self.sampling!r}", "uniform or balanced")
+
+
+TINY = Plan(narrow=16, wide=32, distilling=8, stitching=8, windows=36)
+"""Seconds: to see that everything runs, not to learn anything by."""
+
+
+@dataclass(frozen=True)
+class Material:
+    """What all seeds share.
+
+    Attributes:
+        ancestor: the checkpoint.
+        lessons: to train on.
+        held: batches of held-out windows, and their sentences alone.
+        words: of each held-out window its sentences, as the tokenizer spells what is read of them.
+        truth: ``(n, NEAREST)``: what the ancestor finds for each held-out sentence.
+        space: of all descendants.
+        wanted: ``(n, wide)`` the ancestor's landmarks in it.
+    """
+
+    ancestor: Checkpoint
+    lessons: Sequence[Lesson]
+    held: tuple[Sequence[Batch], Batch]
+    words: Sequence[Sequence[str]]
+    truth: Tensor
+    space: Space
+    wanted: Tensor
+
+
+def material(ancestor: Path, text: Path, plan: Plan) -> Material:
+    """Let the ancestor read the beginning of a text.
+
+    Raises:
+        ModelError: the folder is no checkpoint.
+        UnreadableFile: the text cannot be read.
+        InputError: the text is too short, or the ancestor is no BERT.
+    """
+    opened = open_checkpoint(ancestor)
+    reading = opened.reading
+    tokenizer = Tokenizer(opened.tokenizer, reading.opening, reading.landmark)
+    held_text = _beginning(tokenizer, read(text).text, 6 * plan.windows)
+    if len(held_text.spans) < 6 * plan.windows:
+        raise InputError(
+            f"{text} has {len(held_text.spans)} sentences", f"give a text of {6 * plan.windows}"
+        )
+    pieces = [(0, 6 * n, 6 * n + 6) for n in range(plan.windows)]
+    special = tokenizer.opening, tokenizer.landmark
+
+    def batches(chosen: Sequence[tuple[int, int, int]]) -> list[Batch]:
+        groups = (chosen[at : at + plan.at_once] for at in range(0, len(chosen), plan.at_once))
+        return [windows_of(group, [held_text], *special) for group in groups]
+
+    learned = batches([piece for n, piece in enumerate(pieces) if (n + 1) % _HELD_OUT])
+    tested = pieces[_HELD_OUT - 1 :: _HELD_OUT]
+    numbers = [n for _, first, last in tested for n in range(first, last)]
+    held = batches(tested), queries_of([held_text.sentence(n) for n in numbers], *special)
+    words = [
+        [opened.tokenizer.decode(held_text.sentence(n).tolist()) for n in range(first, last)]
+        for _, first, last in tested
+    ]
+    lessons = [lesson(opened.model, batch, plan.depth) for batch in learned]
+    space = space_of(lessons, plan.wide)
+    documents, questions = read_held(opened.model, held)
+    truth = nearest(documents, questions)
+    return Material(opened, lessons, held, words, truth, space, space(documents))
+
+
+def _beginning(tokenizer: Tokenizer, text: str, sentences: int) -> Text:
+    """So many sentences from the start of a text, each cut after 24 tokens."""
+    found = tokenize(tokenizer, "text", "text", text[: 400 * sentences], _LONGEST)
+    return found.part(0, min(sentences, len(found.spans)))
+
+
+@torch.no_grad()
+def read_held(model: LandmarkEncoder, held: tuple[Sequence[Batch], Batch]) -> tuple[Tensor, Tensor]:
+    """Landmarks of the held-out windows, and of their sentences alone, ``(n, d)`` each."""
+    model.eval()
+    windows, alone = held
+    return torch.cat([vectors_of(model, each) for each in windows]), vectors_of(model, alone)
+
+
+def nearest(documents: Tensor, questions: Tensor) -> Tensor:
+    """The nearest documents of each question, ``(n, NEAREST)``, its own left out."""
+    scores = questions @ documents.T
+    scores.fill_diagonal_(-2.0)
+    return scores.topk(NEAREST, dim=1).indices
+
+
+def recall(found: Tensor, truth: Tensor) -> float:
+    """Share of the true nearest among the found: both ``(n, k)`` numbers, a row's apart."""
+    return float((found[:, :, None] == truth[:, None, :]).any(dim=2).float().mean())

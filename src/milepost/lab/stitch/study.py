@@ -1,0 +1,265 @@
+"""One ancestor, two auxiliaries, encoders of many costs: what each is worth, and what all cost.
+
+The ancestor is a landmark checkpoint, the text a book. Held-out sentences are documents, each read
+in its window; the same sentences alone are questions. What a descendant finds for them is held
+against what the ancestor finds: agreement with a teacher, not quality for people.
+"""
+
+from __future__ import annotations
+
+import copy
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path as FilePath
+
+import torch
+from torch import Tensor
+
+from milepost.lab.controls.readers import ControlReader
+from milepost.lab.controls.untrained import untrained
+from milepost.lab.stitch.controls import of_bytes
+from milepost.lab.stitch.material import (
+    Material,
+    Plan,
+    material,
+    nearest,
+    read_held,
+    recall,
+)
+from milepost.lab.stitch.outcome import CONTROL, MAIN, Descendant, Outcome
+from milepost.lab.stitch.training import Schedule, distil, inherit_tables, train_paths
+from milepost.model.bert import Bert
+from milepost.model.landmark_encoder import LandmarkEncoder
+from milepost.model.special import TOKENIZER
+from milepost.model.stitch.folder import save_pool
+from milepost.model.stitch.paths import Path, balanced, early_exits, visits
+from milepost.model.stitch.pool import EncoderPool
+from milepost.model.stitch.starts import STARTS, begin
+from milepost.train.batches import Batch
+from milepost.train.check import vectors_of
+
+_BACKWARD = 3  # a step is a forward pass and a backward one of twice its cost
+
+
+def run(
+    ancestor: FilePath,
+    text: FilePath,
+    plan: Plan | None = None,
+    *,
+    seeds: int = 1,
+    controls: Sequence[ControlReader] = (),
+    out: FilePath | None = None,
+    progress: Callable[[str, int, int], object] = lambda *_: None,
+) -> Outcome:
+    """The whole experiment.
+
+    Of each seed: both auxiliaries distilled; of each way to begin the stitches a pool, trained over
+    all its paths for the same steps; every size trained alone for as many steps as both stages
+    have; the wide auxiliary trained to leave early. The arm ``pool`` is the one of least squares.
+
+    Args:
+        ancestor: folder of a landmark checkpoint with a BERT.
+        text: any file that can be read.
+        plan: sizes; None for the default.
+        seeds: how often, with other weights and draws.
+        controls: the arm ``control``: where ``random`` is among them the sizes of each seed's pool
+            with random weights, tables as well; the others as they are, which is the same for
+            every seed.
+        out: folder for the pool of the first seed, with the ancestor's tokenizer beside it.
+        progress: called with what is done, how much of it, and of how much.
+
+    Raises:
+        ModelError: the folder is no checkpoint.
+        UnreadableFile: the text cannot be read.
+        InputError: the text is too short, or the ancestor is no BERT.
+    """
+    plan = plan or Plan()
+    shared = material(ancestor, text, plan)
+    found: list[Descendant] = []
+    matrices: list[Tensor] = []
+    costs: dict[str, float] = {"ancestor": _ancestor_cost(shared)}
+    updates: dict[str, float] = {}
+    names: tuple[str, ...] = ()
+    random = any(control.name == "random" for control in controls)
+    for seed in range(seeds):
+        one = _Seed(shared, plan, seed)
+        for number, (arm, each) in enumerate(one.arms(random)):
+            found.extend(each)
+            progress(f"seed {seed}, {arm}", number + 1, 2 * len(STARTS) + 5 + random)
+        if out is not None and seed == 0:
+            save_pool(one.pool, out)
+            shared.ancestor.tokenizer.save(str(out / TOKENIZER))
+            shared.ancestor.reading.write(out)
+        names, matrix = one.matrix()
+        matrices.append(matrix)
+        for name, cost in one.costs.items():
+            costs[name] = costs.get(name, 0.0) + cost / seeds
+        for name, count in one.updates.items():
+            updates[name] = updates.get(name, 0.0) + count / seeds
+    for control in controls:
+        if control.name != "random":
+            progress(f"control, {control.name}", 0, 1)
+            found.append(of_bytes(control, shared))
+    mean = torch.stack(matrices).mean(0)
+    return Outcome(
+        descendants=tuple(found),
+        matrix=(names, tuple(tuple(row) for row in mean.tolist())),
+        costs=costs,
+        updates=updates,
+        sentences=len(shared.truth),
+    )
+
+
+def _ancestor_cost(shared: Material) -> float:
+    """Of reading all lessons once."""
+    config = shared.ancestor.model.config
+    with torch.device("meta"):  # for its formula, which is any BERT's
+        whole = EncoderPool(config, config)
+    return float(sum(_cost(whole, whole.paths[-1], each.batch) for each in shared.lessons))
+
+
+def _cost(pool: EncoderPool, path: Path, batch: Batch) -> int:
+    """Operations of a forward pass over a batch, padding included, as it is run."""
+    rows, tokens = batch.ids.shape
+    cost: int = rows * pool.operations_of(path, tokens, batch.marks.shape[1])
+    return cost
+
+
+class _Seed:
+    """The arms of one seed."""
+
+    def __init__(self, shared: Material, plan: Plan, seed: int) -> None:
+        self._shared, self._plan, self._seed = shared, plan, seed
+        self.costs: dict[str, float] = {}
+        self.updates: dict[str, float] = {}
+        self.pool = self._fresh()
+
+    def arms(self, control: bool) -> Iterator[tuple[str, list[Descendant]]]:
+        """Each arm and its descendants, in the order in which they are trained.
+
+        Args:
+            control: with the sizes of the pool untrained.
+        """
+        shared, plan = self._shared, self._plan
+        lessons, space = shared.lessons, shared.space
+        maps = {}
+        for which in ("narrow", "wide"):
+            maps[which] = distil(
+                self.pool, which, lessons, space, Schedule(plan.distilling, seed=self._seed)
+            )
+            path = self.pool.path(which)
+            self._count("auxiliaries", path, plan.distilling)
+        yield "auxiliaries", []
+        windows = [(each.batch.ids, each.valid) for each in lessons[:10]]
+        distilled = self.pool
+        for start in STARTS:
+            pool = copy.deepcopy(distilled)
+            torch.manual_seed(self._seed)
+            begin(pool, start, narrow=maps["narrow"], wide=maps["wide"], windows=windows)
+            yield start, self._measured(f"start:{start}", pool, pool.paths)
+            chances = balanced(pool.paths) if plan.sampling == "balanced" else None
+            schedule = Schedule(plan.stitching, rate=1e-3, seed=self._seed)
+            drawn = train_paths(pool, pool.paths, lessons, space, schedule, chances)
+            for path in drawn:
+                self._count(f"stitching, {start}", path, 1)
+            chosen = start == MAIN
+            if chosen:
+                self.pool, self.updates = pool, visits(drawn)
+            yield start, self._measured("pool" if chosen else start, pool, pool.paths)
+        for size in self.pool.sizes.values():
+            pool = self._fresh()
+            steps = plan.distilling + plan.stitching
+            train_paths(pool, [size], lessons, space, Schedule(steps, seed=self._seed))
+            self._count(f"alone, {size.name}", size, steps)
+            yield "alone", self._measured("alone", pool, [size])
+        pool = copy.deepcopy(distilled)
+        exits = early_exits(plan.depth)
+        schedule = Schedule(plan.stitching, rate=1e-3, seed=self._seed)
+        for path in train_paths(pool, exits, lessons, space, schedule):
+            self._count("early exit", path, 1)
+        yield "early exit", self._measured("early exit", pool, exits)
+        if control:
+            pool = untrained(self._fresh(), self._seed)
+            rows = self._measured(CONTROL, pool, list(pool.sizes.values()))
+            yield CONTROL, [replace(row, name=f"{row.name}@random") for row in rows]
+
+    def matrix(self) -> tuple[tuple[str, ...], Tensor]:
+        """Recall of every pair of the pool's descendants: documents by the row."""
+        shared, pool = self._shared, self.pool
+        read = [read_held(pool.encoder(path), shared.held) for path in pool.paths]
+        rows = [
+            [recall(nearest(documents, asked), shared.truth) for _, asked in read]
+            for documents, _ in read
+        ]
+        return tuple(path.name for path in pool.paths), torch.tensor(rows)
+
+    def _fresh(self) -> EncoderPool:
+        plan = self._plan
+        old = self._shared.ancestor.model
+        assert isinstance(old.backbone, Bert)  # lessons were read by it
+        narrow, wide = (
+            {
+                **old.config,
+                "hidden_size": width,
+                "intermediate_size": 4 * width,
+                "num_attention_heads": width // 16,
+                "num_hidden_layers": plan.depth,
+            }
+            for width in (plan.narrow, plan.wide)
+        )
+        torch.manual_seed(self._seed)
+        pool = EncoderPool(narrow, wide, kernel=plan.kernel, own_sentence=old.own_sentence)
+        for part in (pool.narrow, pool.wide):
+            inherit_tables(part, old.backbone)
+        return pool
+
+    def _count(self, arm: str, path: Path, steps: int) -> None:
+        """Add the operations of some training steps, of the mean lesson."""
+        lessons = self._shared.lessons
+        mean = sum(_cost(self.pool, path, each.batch) for each in lessons) / len(lessons)
+        self.costs[arm] = self.costs.get(arm, 0.0) + _BACKWARD * steps * mean
+
+    def _measured(self, arm: str, pool: EncoderPool, paths: Sequence[Path]) -> list[Descendant]:
+        shared = self._shared
+        found = []
+        for path in paths:
+            encoder = pool.encoder(path)
+            documents, questions = read_held(encoder, shared.held)
+            window = _one_window(shared.held[0][0])
+            found.append(
+                Descendant(
+                    arm=arm,
+                    name=path.name,
+                    seed=self._seed,
+                    parameters=pool.parameters_of(path),
+                    operations=_cost(pool, path, window),
+                    milliseconds=_milliseconds(encoder, window),
+                    agreement=float((documents * shared.wanted).sum(1).mean()),
+                    recall=recall(nearest(documents, questions), shared.truth),
+                )
+            )
+        return found
+
+
+def _one_window(batch: Batch) -> Batch:
+    """The first window of a batch."""
+    return Batch(
+        ids=batch.ids[:1],
+        sentences=batch.sentences[:1],
+        marks=batch.marks[:1],
+        used=batch.used[:1],
+        owners=batch.owners[: int(batch.used[0].sum())],
+    )
+
+
+@torch.no_grad()
+def _milliseconds(encoder: LandmarkEncoder, window: Batch, times: int = 9) -> float:
+    """Median time of one window, after two that warm up."""
+    taken = []
+    for _ in range(times + 2):
+        begun = time.perf_counter()
+        vectors_of(encoder, window)
+        taken.append(1000 * (time.perf_counter() - begun))
+    return statistics.median(taken[2:])

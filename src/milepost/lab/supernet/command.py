@@ -1,0 +1,161 @@
+"""``milepost lab supernet``: where and how to halve, by nets that share weights and by force."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from milepost.console.columns import columns
+from milepost.console.options import Interrupted, Settings, common, count_option, json_option
+from milepost.console.progress import Counter
+from milepost.console.records import print_json
+from milepost.lab.options import needs_torch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from milepost.lab.supernet.architectures import Architecture
+    from milepost.lab.supernet.study import Method, Row, Study
+
+
+def _numbers(_: click.Context, __: click.Parameter, given: str) -> tuple[int, ...]:
+    """Read whole numbers between commas."""
+    try:
+        return tuple(int(part) for part in given.split(","))
+    except ValueError:
+        raise click.BadParameter(f"{given!r} is no row of numbers, as in 1,2,4") from None
+
+
+@click.command(
+    "supernet",
+    short_help="Where and how to halve: supernets against brute force.",
+    epilog="""\b
+Examples:
+  milepost lab supernet
+  milepost lab supernet --joins mean --joins max --seeds 3
+  milepost lab supernet --task planted --seeds 3 --steps 300 --budget 2
+  milepost lab supernet --task shapes --seeds 2 --json
+  milepost lab supernet --supernets 1,2,4,8 --assign learnt --assign cost
+""",
+)
+@click.option(
+    "--task",
+    type=click.Choice(["loud", "planted", "shapes"]),
+    default="loud",
+    show_default=True,
+    help="Loud pairs or motifs in order (text hierarchy), or textured discs (convolutions).",
+)
+@click.option(
+    "--joins",
+    type=click.Choice(["mean", "max", "attention"]),
+    multiple=True,
+    help="What a halving may make of a pair; may be given several times. Where none is given: loud "
+    "all three, planted the mean, shapes the maximum.",
+)
+@click.option(
+    "--supernets",
+    default="1,2",
+    show_default=True,
+    callback=_numbers,
+    metavar="N,…",
+    help="How many nets share the architectures.",
+)
+@click.option(
+    "--assign",
+    "assignments",
+    type=click.Choice(["learnt", "unbalanced", "fixed", "cost"]),
+    multiple=True,
+    default=("learnt", "fixed"),
+    show_default=True,
+    help="How architectures come to nets; may be given several times.",
+)
+@count_option("--seeds", 2, "Runs of each.")
+@count_option("--steps", 250, "Training of one architecture alone.")
+@count_option("--budget", 4, "A search takes N times those steps.")
+@json_option
+@common
+@click.pass_obj
+@needs_torch
+def command(
+    settings: Settings,
+    task: str,
+    joins: tuple[str, ...],
+    supernets: tuple[int, ...],
+    assignments: tuple[str, ...],
+    seeds: int,
+    steps: int,
+    budget: int,
+    as_json: bool,
+) -> int:
+    """Rank placements of two halvings and their joins, and say how right each ranking is."""
+    from milepost.lab.supernet.mixture import ASSIGNMENTS
+    from milepost.lab.supernet.study import study
+
+    with Counter(settings) as counter:
+        try:
+            made = study(
+                task,
+                supernets=supernets,
+                assignments=[each for each in ASSIGNMENTS if each in assignments],
+                seeds=seeds,
+                steps=steps,
+                budget=budget,
+                joins=joins,
+                progress=counter.steps_of("steps"),
+            )
+        except KeyboardInterrupt:
+            raise Interrupted("nothing is kept") from None
+    if as_json:
+        print_json(made.as_json())
+    else:
+        for line in _shown(made):
+            click.echo(line)
+    return 0
+
+
+def _shown(made: Study) -> Iterator[str]:
+    """A row an architecture, one a part of it, one a way of finding one."""
+    yield from columns(
+        ("architecture", "MACs", "accuracy", "worth its cost"),
+        [
+            (
+                _named(row),
+                f"{row.macs:,}",
+                f"{row.accuracy:.3f} ±{row.spread:.3f}",
+                "yes" if row.worth else "",
+            )
+            for row in made.rows
+        ],
+    )
+    yield ""
+    if made.parts:
+        yield from columns(
+            ("all with", "mean", "best"),
+            [(part.name, f"{part.mean:.3f}", f"{part.best:.3f}") for part in made.parts],
+        )
+        yield ""
+    yield from columns(
+        ("method", "steps", "tau", "95 %", "regret", "at cost", "picks"),
+        [_cells(method) for method in made.methods],
+    )
+
+
+def _cells(method: Method) -> tuple[str, ...]:
+    tau = interval = ""
+    if method.tau is not None:
+        tau, interval = f"{method.tau:+.2f}", f"[{method.low:+.2f}, {method.high:+.2f}]"
+    return (
+        method.name,
+        f"{method.steps:,}",
+        tau,
+        interval,
+        f"{method.regret:.3f}",
+        f"{method.regret_at_cost:.3f}",
+        ", ".join(map(_named, method.picks)),
+    )
+
+
+def _named(of: Row | Architecture) -> str:
+    """``2 1 2 max mean``: layers at each resolution, the join of each halving."""
+    return " ".join(map(str, (*of.placement, *of.joins)))

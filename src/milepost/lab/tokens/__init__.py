@@ -1,0 +1,1 @@
+"""Words from spelling, byte encoders, and typing errors."""

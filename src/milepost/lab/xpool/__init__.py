@@ -1,0 +1,1 @@
+"""X-Pool: re-ranking documents by a pooling that reads the question."""

@@ -1,0 +1,107 @@
+"""What rankings of documents reach: means over tasks with intervals, for people and as records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from milepost.evaluate.statistics import Values, corrected, mean_over_tasks, over_tasks
+from milepost.lab.data.landmarked import Landmarked
+
+FIGURES = ("recall@1", "recall@5", "mrr")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What one ranking reaches.
+
+    Attributes:
+        name: of the ranking.
+        figures: name of a figure → its value for each question, mean of the seeds.
+        seeds: MRR of each seed, mean over all questions.
+        milliseconds: of the second stage, a question, the processor's time; 0 for the first.
+    """
+
+    name: str
+    figures: Mapping[str, NDArray[np.float64]]
+    seeds: tuple[float, ...]
+    milliseconds: float
+
+
+def by_task(data: Landmarked, values: NDArray[np.float64]) -> dict[str, Values]:
+    """A figure of every question as ``evaluate.statistics`` reads it: clusters are documents."""
+    found: dict[str, tuple[list[float], list[str]]] = {}
+    for task, answer, value in zip(data.tasks, data.answers, values, strict=True):
+        some = found.setdefault(task, ([], []))
+        some[0].append(float(value))
+        some[1].append(data.documents[answer])
+    return dict(found)
+
+
+def records(
+    data: Landmarked, rows: Sequence[Row], hurt: Sequence[Row] = ()
+) -> list[dict[str, Any]]:
+    """What is printed of the rows: means over tasks with intervals, differences to the first.
+
+    Args:
+        data: what was asked.
+        rows: of ``ranked``, the first stage in front.
+        hurt: the same rows with foreign landmarks spliced in.
+    """
+    base = by_task(data, rows[0].figures["mrr"])
+    differences = corrected(
+        {
+            row.name: over_tasks(
+                {
+                    task: (values, base[task][0], clusters)
+                    for task, (values, clusters) in by_task(data, row.figures["mrr"]).items()
+                }
+            )
+            for row in rows[1:]
+        }
+    )
+    found = []
+    for number, row in enumerate(rows):
+        record: dict[str, Any] = {"name": row.name}
+        for name in FIGURES:
+            values = by_task(data, row.figures[name])
+            record[name] = mean_over_tasks(values)
+            record[f"{name} of tasks"] = {
+                task: float(np.mean(some)) for task, (some, _) in values.items()
+            }
+        if row.name in differences:
+            one = differences[row.name]
+            record["over the first"] = {
+                "mrr": (one.mean, one.low, one.high),
+                "verdict": one.verdict,
+            }
+        if hurt:
+            spliced = by_task(data, hurt[number].figures["mrr"])
+            record["mrr spliced"] = mean_over_tasks(spliced)
+        record |= {"mrr of seeds": row.seeds, "milliseconds": round(row.milliseconds, 3)}
+        found.append(record)
+    return found
+
+
+def table(found: Sequence[Mapping[str, Any]]) -> str:
+    """The records as lines for people, figures in points of 100."""
+    head = ["", *FIGURES, "95 % of MRR", "over the first", "spliced", "ms"]
+    lines = [head]
+    for record in found:
+        low, high = (100 * value for value in record["mrr"][1:])
+        line = [record["name"], *(f"{100 * record[name][0]:.1f}" for name in FIGURES)]
+        line.append(f"{low:.1f} to {high:.1f}")
+        over = record.get("over the first")
+        line.append(f"{100 * over['mrr'][0]:+.1f} {over['verdict']}" if over else "–")
+        line.append(f"{100 * record['mrr spliced'][0]:.1f}" if "mrr spliced" in record else "–")
+        line.append(f"{record['milliseconds']:.1f}")
+        lines.append(line)
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]).rstrip()
+        for line in lines
+    )

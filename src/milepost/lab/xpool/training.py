@@ -1,0 +1,157 @@
+"""X-Pool trained on frozen landmarks: which document answers a question.
+
+A step takes some documents and a question of each, pools every document for every question, and
+draws each question to its document and each document to its question (arXiv 2203.15086; there the
+encoders train as well). No checkpoint is chosen: the weights after the last step are the result.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from milepost.errors import InputError
+from milepost.lab.data.landmarked import Landmarked
+from milepost.model.pooling import PoolModule, module, padded
+from milepost.model.pooling.xpool import XPool
+from milepost.pooling.xpool import Against
+from milepost.train.losses.contrast import each_against_negatives
+from milepost.train.schedule import rate_share
+
+MOST_SCALE = math.log(100)
+"""The logarithm of the scores' scale is kept at or below it, as CLIP does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How the pooling is trained.
+
+    Attributes:
+        steps: optimizer steps.
+        batch: documents a step, each with one question; fewer where there are fewer.
+        rate: highest learning rate, after a linear warm-up over a tenth of the steps; then it
+            falls along a cosine to 0.
+        landmarks: most landmarks that a step reads of a document: those of the evidence, others
+            drawn anew each time.
+        scale: of the scores, to begin with; it is trained.
+        decay: of the maps.
+        against: what a document's vector is compared with, see ``pair_scores``.
+    """
+
+    steps: int = 200
+    batch: int = 16
+    rate: float = 3e-4
+    landmarks: int = 128
+    scale: float = 20.0
+    decay: float = 0.2
+    against: Against = "query"
+
+
+@torch.random.fork_rng(devices=[])
+def train(
+    data: Landmarked,
+    recipe: Recipe,
+    seed: int,
+    *,
+    settings: Mapping[str, Any] | None = None,
+    say: Callable[[int, float], None] = lambda step, loss: None,
+) -> tuple[PoolModule, list[float]]:
+    """Train ``xpool`` from the weights that it begins with.
+
+    Args:
+        data: documents and questions to learn from.
+        recipe: how.
+        seed: of the weights where they are random, of what each step draws, and of dropout.
+        settings: of the operator.
+        say: told step and loss.
+
+    Returns:
+        The module, ready to be read (``eval``), and the loss of each step, nats.
+
+    Raises:
+        InputError: questions about one document only: nothing to tell apart.
+    """
+    torch.manual_seed(seed)
+    width = data.states.shape[1]
+    asked = [np.flatnonzero(data.answers == number) for number in range(len(data.lengths))]
+    known = [number for number, questions in enumerate(asked) if len(questions)]
+    if len(known) < 2:
+        raise InputError("questions about one document teach nothing", "train on more documents")
+    made = module("xpool", width, query_width=width, seed=seed, **dict(settings or {}))
+    assert isinstance(made, XPool)
+    scale = nn.Parameter(torch.tensor(math.log(recipe.scale)))
+    maps = [weight for weight in made.parameters() if weight.dim() > 1]
+    others = [weight for weight in made.parameters() if weight.dim() <= 1]
+    optimizer = torch.optim.AdamW(
+        [{"params": maps, "weight_decay": recipe.decay}, {"params": [*others, scale]}],
+        lr=recipe.rate,
+        weight_decay=0.0,
+    )
+    random = np.random.default_rng(seed)
+    losses: list[float] = []
+    made.train()
+    for step in range(recipe.steps):
+        for group in optimizer.param_groups:
+            group["lr"] = recipe.rate * rate_share(step, recipe.steps)
+        documents = random.choice(known, min(recipe.batch, len(known)), replace=False)
+        questions = [int(random.choice(asked[number])) for number in documents]
+        texts = [
+            torch.from_numpy(_some(data, each, recipe.landmarks, random)) for each in questions
+        ]
+        scores = batch_scores(
+            made, torch.from_numpy(data.queries[questions]), *padded(texts), recipe.against
+        )
+        loss = both_ways(scores, scale)
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        nn.utils.clip_grad_norm_([*made.parameters(), scale], 1.0)
+        optimizer.step()
+        losses.append(loss.item())
+        say(step, losses[-1])
+    return made.eval(), losses
+
+
+def batch_scores(
+    made: XPool, queries: Tensor, states: Tensor, lengths: Tensor, against: Against
+) -> Tensor:
+    """Cosine of every query ``(q, d)`` with every text's vector for it, ``(q, texts)``."""
+    vectors = made(states, lengths, queries.expand(len(states), -1, -1))
+    told = queries
+    if against == "normed":
+        told = made.normed(queries)
+    elif against == "centred":
+        told = queries - queries.mean(1, keepdim=True)
+    return F.cosine_similarity(vectors, told[None], dim=-1).T
+
+
+def both_ways(scores: Tensor, log_scale: Tensor) -> Tensor:
+    """Mean of the cross-entropies query → text and text → query, nats.
+
+    Args:
+        scores: ``(q, q)``, query ``i`` is answered by text ``i``.
+        log_scale: the scores are multiplied by its exponential, which is 100 at most.
+    """
+    scaled = scores * log_scale.clamp(max=MOST_SCALE).exp()
+    right = torch.eye(len(scores), dtype=torch.bool, device=scores.device)
+    ways = (each_against_negatives(each, right, ~right, 1.0) for each in (scaled, scaled.T))
+    return sum(ways, torch.zeros_like(log_scale)) / 2
+
+
+def _some(
+    data: Landmarked, question: int, most: int, random: np.random.Generator
+) -> NDArray[np.float32]:
+    """Landmarks of a question's document: all, or the evidence and others drawn."""
+    states = data.document(int(data.answers[question]))
+    if len(states) <= most:
+        return states
+    kept = list(data.evidence[question])[:most]
+    rest = np.setdiff1d(np.arange(len(states)), kept)
+    return states[[*kept, *random.choice(rest, most - len(kept), replace=False)]]

@@ -1,0 +1,129 @@
+"""Tables and plots say what the figures say, of rows that lose as well."""
+
+import re
+
+import pytest
+
+from support.small_comparison import made_book, made_run
+
+pytestmark = pytest.mark.torch
+pytest.importorskip("torch", reason="needs the train extra")
+
+from milepost.errors import InputError  # noqa: E402
+from milepost.lab.compare.cache import ACCURACY, Asked, Book  # noqa: E402
+from milepost.lab.compare.found import ALL, Found  # noqa: E402
+from milepost.lab.compare.tables import tables  # noqa: E402
+from milepost.lab.landmark import as_markdown  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def found():
+    return Found(made_book())
+
+
+@pytest.fixture(scope="module")
+def told(found):
+    return {outcome.name: as_markdown(outcome) for outcome in tables(found)}
+
+
+def cells(text, row):
+    lines = [line for line in text.splitlines() if line.startswith("| ")]
+    line = next(line for line in lines if f"| {row} |" in line[: len(row) + 12])
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def test_the_mean_counts_documents_once(found):
+    """Sentences at 80, documents at 70, 69 and 68: 74.5 + what single queries differ by, 0.4."""
+    assert found.score("lmk") == pytest.approx((0.80 + 0.69) / 2 + 0.004)
+    assert found.rows == ["max", "lmk", "mean"]
+    assert found.mean("lmk", "documents-2k").mean == pytest.approx(0.694)
+
+
+def test_a_difference_that_seeds_disagree_about_is_not_sure(found):
+    """Max leads by 1.5 points on every query, but loses with the first seed."""
+    apart = found.apart([("max", ALL), ("mean", ALL)], "lmk")
+    lead = apart["max", ALL]
+    assert lead.difference.mean == pytest.approx(0.015)
+    assert lead.difference.verdict == "better"
+    assert not lead.agreed
+    assert not lead.sure
+    assert apart["mean", ALL].difference.mean == pytest.approx((-0.10 + 0.01) / 2)
+    assert apart["mean", ALL].sure
+
+
+def test_the_ranking(told):
+    assert cells(told["Ranking"], "lmk")[0] == "2"
+    assert "**-4.5" in cells(told["Ranking"], "mean")[-1]
+    assert "**" not in cells(told["Ranking"], "max")[-1]
+    assert "Surely ahead of lmk: none" in told["Ranking"]
+
+
+def test_what_lmk_loses_and_wins_is_printed(told):
+    text = told["Against lmk"]
+    better, worse = text.split("Surely worse than lmk:")
+    assert "- mean, documents-512: +10.0" in better
+    assert "- mean, documents-8k: -8.0" in worse
+    assert "- mean, sentences: -10.0" in worse
+    assert "- max" not in text
+
+
+def test_places_at_each_length(told):
+    text = told["By length"]
+    assert cells(text, "lmk")[1:] == ["3: 70.4", "3: 69.4", "2: 68.4", "-2.0"]
+    assert cells(text, "mean")[1:] == ["1: 80.4", "2: 70.4", "3: 60.4", "-20.0"]
+    assert "lmk's place: documents-512: 3 of 3; documents-2k: 3 of 3; documents-8k: 2 of 3" in text
+
+
+def test_seeds_and_cost(told):
+    assert cells(told["Each seed alone"], "max")[1] == "78.4 / 85.4"
+    assert cells(told["Cost"], "mean")[1:4] == ["0", "384", "1.0"]
+
+
+def test_rows_that_lack_a_task_are_last_and_say_so():
+    book = made_book()
+    book.add(made_run("cls", "sentences", 0, [0.99] * 30))
+    found = Found(book)
+    assert found.rows[-1] == "cls"
+    text = as_markdown(tables(found)[0])
+    assert cells(text, "cls")[4:] == ["–"] * 5
+
+
+def test_images_stand_beside_and_not_in_the_mean():
+    book = made_book()
+    names = tuple(f"digit {n}" for n in range(30))
+    book.ask(Asked("images", "i", "digits", names, names, 30, 16, ACCURACY))
+    book.add(made_run("mean", "images", 0, [1.0] * 30, metric=ACCURACY, reads=""))
+    found = Found(book)
+    assert found.score("mean") == pytest.approx(Found(made_book()).score("mean"))
+    assert found.any("mean").reads == "tokens"
+    text = as_markdown(tables(found)[0])
+    assert cells(text, "mean")[7].startswith("100.0")
+    assert cells(text, "lmk")[7] == "–"
+
+
+def test_runs_without_training_are_told_apart():
+    book = made_book()
+    with pytest.raises(InputError, match="no untrained run"):
+        Found(book, trained=False)
+    book.add(made_run("mean", "sentences", 0, [0.1] * 30, trained=False))
+    assert Found(book, trained=False).score("mean") == pytest.approx(0.1)
+    with pytest.raises(InputError, match="no trained run"):
+        Found(Book())
+
+
+def test_plots(tmp_path, found):
+    pytest.importorskip("matplotlib", reason="needs the eval extra")
+    from milepost.lab.compare.pictures import write
+
+    paths = write(found, tmp_path / "plots")
+    assert [path.name for path in paths] == ["lengths.svg", "differences.svg"]
+    drawn = [path.read_text(encoding="utf-8") for path in paths]
+    assert all(re.search(r"<svg ", text) for text in drawn)
+    assert ">lmk<" in drawn[0]
+    assert ">8,192<" in drawn[0]
+    assert ">mean<" in drawn[1]
+    again = [path.read_text(encoding="utf-8") for path in write(found, tmp_path / "again")]
+    assert again == drawn
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot be written"):
+        write(found, tmp_path / "file")

@@ -1,0 +1,101 @@
+"""A small patch transformer that ends in any pooling."""
+
+import sys
+from dataclasses import replace
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs the train extra")
+pytest.importorskip("sklearn", reason="needs the lab extra")
+
+from milepost import pooling  # noqa: E402
+from milepost.errors import InputError, MissingExtra  # noqa: E402
+from milepost.lab.data import digits as lab  # noqa: E402
+from milepost.lab.data.digits import DigitReader, Recipe, compare, digits, patched, train_digits  # noqa: E402
+from milepost.model.pooling import module  # noqa: E402
+
+pytestmark = pytest.mark.torch
+SHORT = Recipe(rounds=5, batch=60)
+
+
+def test_patches_lie_as_they_are_read():
+    image = torch.arange(64.0).view(1, 8, 8)
+    cut = patched(image)
+    assert cut.shape == (1, 16, 4)
+    assert cut[0, 0].tolist() == [0, 1, 8, 9]
+    assert cut[0, 1].tolist() == [2, 3, 10, 11]
+    assert cut[0, 4].tolist() == [16, 17, 24, 25]
+
+
+def test_digits_are_all_there_and_each_kind_on_both_sides():
+    images, kinds = digits()
+    assert images.shape == (1797, 8, 8)
+    assert 0 <= images.min() < images.max() <= 1
+    assert set(kinds[: lab.TRAINED].tolist()) == set(kinds[lab.TRAINED :].tolist())
+
+
+def test_five_rounds_tell_more_than_guessing_and_shuffled_labels_nothing():
+    outcome = train_digits("mean", recipe=SHORT)
+    assert len(outcome.right) == 597
+    assert outcome.accuracy == pytest.approx(sum(outcome.right) / 597)
+    assert outcome.accuracy > 0.4
+    assert train_digits("mean", recipe=SHORT, guess=True).accuracy < 0.25
+
+
+def test_a_seed_gives_the_same_and_leaves_the_caller_s_numbers_alone():
+    few = replace(SHORT, rounds=1)
+    torch.manual_seed(1)
+    wanted = torch.rand(1)
+    torch.manual_seed(1)
+    first = train_digits("ggem", {"groups": 4}, seed=3, recipe=few)
+    assert torch.rand(1) == wanted
+    again = train_digits("ggem", {"groups": 4}, seed=3, recipe=few)
+    other = train_digits("ggem", {"groups": 4}, seed=4, recipe=few)
+    assert first.right == again.right
+    assert torch.equal(first.pooling.shift, again.pooling.shift)
+    assert not torch.equal(first.pooling.shift, other.pooling.shift)
+    assert first.pooling.shift.abs().min() > 0  # the exponents were trained
+
+
+def test_poolings_over_layers_read_them_all():
+    layered = [name for name, row in pooling.names().items() if "layers" in row.needs]
+    assert layered
+    few = replace(SHORT, rounds=1, batch=400)
+    for name in layered:
+        assert len(train_digits(name, recipe=few).right) == 597
+
+
+@pytest.mark.parametrize("name", ["cls", "max", "last", "lmk", "attention", "sketch-moment"])
+def test_other_poolings_read_digits_too(name):
+    reader = DigitReader(Recipe(), module(name, 32))
+    scores = reader(patched(digits()[0][:5]))
+    assert scores.shape == (5, 10)
+    scores.sum().backward()
+    # A token of its own is read by the one pooling that wants it.
+    assert (reader.opening.grad is not None) == (name == "cls")
+
+
+def test_a_pooling_with_queries_is_refused():
+    with pytest.raises(InputError, match="mlb reads queries"):
+        train_digits("mlb")
+
+
+def test_operators_are_compared_on_the_same_images():
+    rows = compare(
+        {"mean": ("mean", {}), "gem": ("gem", {"learn": False})},
+        (0, 1),
+        replace(SHORT, rounds=1),
+    )
+    assert rows["mean"].gain.mean == 0
+    gain = rows["gem"].gain
+    wanted = sum(rows["gem"].accuracies) / 2 - sum(rows["mean"].accuracies) / 2
+    assert gain.mean == pytest.approx(wanted, abs=1e-6)
+    assert gain.low <= gain.mean <= gain.high
+    assert gain.clusters == 597
+
+
+def test_without_scikit_learn_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
+    digits.cache_clear()
+    with pytest.raises(MissingExtra, match=r"milepost\[lab\]"):
+        train_digits("mean")

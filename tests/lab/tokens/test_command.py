@@ -1,0 +1,110 @@
+"""``milepost lab tokens`` from the command line."""
+
+import gzip
+import json
+
+import pytest
+from click.testing import CliRunner
+
+torch = pytest.importorskip("torch", reason="needs the train extra")
+
+from milepost.console.options import Settings  # noqa: E402
+from milepost.errors import InputError  # noqa: E402
+from milepost.lab.command import lab  # noqa: E402
+from milepost.lab.tokens.command import command as tokens  # noqa: E402
+
+pytestmark = pytest.mark.torch
+
+
+def run(*args):
+    done = CliRunner().invoke(
+        tokens, [str(arg) for arg in args], obj=Settings(quiet=True), standalone_mode=False
+    )
+    if done.exception:
+        raise done.exception
+    return done.stdout
+
+
+@pytest.fixture
+def task(tmp_path):
+    """A task in two languages, training and development."""
+    documents, questions = [], []
+    for split in ("train", "dev"):
+        for language in ("de", "en"):
+            name = f"{split}-{language}"
+            text = "Bees build cells of wax. The queen lays the eggs. Ships sail the sea. " * 30
+            documents.append({"id": name, "text": text, "meta": {"language": language}})
+            questions += [
+                {"id": f"{name}-{n}", "document": name, "question": "Who lays eggs?",
+                 "spans": [[25, 48]], "split": split}
+                for n in range(4)
+            ]  # fmt: skip
+    for stem, rows in (("documents", documents), ("questions", questions)):
+        with gzip.open(tmp_path / f"{stem}.jsonl.gz", "wt") as out:
+            out.writelines(json.dumps(row) + "\n" for row in rows)
+    return tmp_path
+
+
+def test_words_and_bytes_are_compared_as_json_and_as_a_table():
+    found = json.loads(run("--steps", 2, "--size", 5000, "--arms", "words,bytes", "--json"))
+    assert found["experiment"] == "words"
+    controls = ["words@random", "words@nonsense", "words@hierarchical"]
+    assert [row["arm"] for row in found["rows"]] == ["words", "bytes", *controls]
+    assert {"machine", "commit", "date"} <= found.keys()
+    table = run("--steps", 1, "--size", 5000, "--arms", "words", "--seed", 3, "--no-controls")
+    assert "@" not in table
+    assert "bits a byte" in table
+    assert "No guess gets more than 80% right" in table
+
+
+def test_the_pool_is_a_matrix():
+    table = run("--pool", "--steps", 1, "--size", 5000, "--languages", 1)
+    rows = [line.split("  ")[0] for line in table.splitlines()]
+    assert rows[:6] == [
+        "pre-trained on", "language 0", "random", "nonsense", "hierarchical", "permuted",
+    ]  # fmt: skip
+    assert "windows of 128 bytes with gaps of 8" in table
+
+
+def test_the_pool_s_json_says_how_its_encoders_were_made():
+    found = json.loads(run("--pool", "--steps", 1, "--size", 5000, "--languages", 1, "--json"))
+    assert found["protocol"]["task"] == "rebuild"  # what tells an own encoder from a random one
+    assert found["protocol"]["recipe"]["gap"] == 8
+    assert len(found["rows"]) == 5
+
+
+def test_transfer_prints_what_a_character_weighs(task):
+    table = run(
+        "--transfer", "--task", task, "--steps", 1, "--size", 5000, "--sources", "de",
+        "--targets", "de,en",
+    )  # fmt: skip
+    rows = [line.split("  ")[0] for line in table.splitlines()]
+    assert rows[1:8] == [
+        "n-grams", "random, raw", "de, raw", "de", "de@random", "de@nonsense", "de@hierarchical",
+    ]  # fmt: skip
+    assert "bytes a character" in table
+    shown = {line.split("  ")[0]: line.split() for line in table.splitlines()}
+    assert shown["characters"][1:] == shown["characters"][-1:] * 2
+    assert shown["documents"][1:] == ["1", "1"]
+    assert f"{shown['characters'][1]} characters (documents: de from 1)" in table
+    assert "4 questions" in table
+
+
+def test_noise_has_rows_of_readers_that_learnt_nothing(task):
+    for controls in ("--controls", "--no-controls"):
+        table = run("--noise", "--task", task, "--steps", 1, controls)
+        rows = [line.split("  ")[0] for line in table.splitlines()]
+        assert rows[1:3] == ["WordPool", "n-grams"]
+        below = ["WordPool@random", "WordPool@nonsense", "WordPool@hierarchical"]
+        assert rows[4:-1] == (below if controls == "--controls" else [])
+
+
+def test_a_task_must_be_given():
+    with pytest.raises(InputError, match="give --task FOLDER"):
+        run("--noise")
+
+
+def test_the_group_lists_the_experiment():
+    done = CliRunner().invoke(lab, ["tokens", "--help"])
+    assert done.exit_code == 0
+    assert "--transfer" in done.stdout

@@ -1,0 +1,165 @@
+"""Folders as other programs write them, around small models with random weights."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import transformers
+
+from milepost.model.lmk import Rule
+from milepost.model.lmk_model import LmkSettings
+from support.small_models import CONFIGS, write_tokenizer
+
+CLS, SEP, PAD = 2, 3, 0
+TEXTS = [
+    "the cat sat on the mat. the dog sat on the tree. a bird, a river; a house!",
+    "dog",
+    "",
+    "the river [SEP] the house",
+    "word60 word61 " * 40,
+]
+
+
+GENERATIONS: dict[str, dict[str, Any]] = {
+    "A": {"splitter_type": "fixed", "splitter_granularity": 128},
+    "B": {"eval_splitter_granularity": 5, "train_splitter_granularity": [32, 64]},
+    "C": {"landmark_interval": 5, "train_landmark_interval": None},
+}
+
+
+def encoder(folder: Path, kind: str = "bert", *, template: bool = True, pad: str = "[PAD]") -> Path:
+    """A Hugging Face folder with random weights, large enough to make states differ."""
+    base = {**CONFIGS["bert" if kind == "xlm-roberta" else kind], "model_type": kind}
+    base.pop("model_type")
+    if kind == "xlm-roberta":
+        base |= {"pad_token_id": PAD, "bos_token_id": CLS, "eos_token_id": SEP}
+    else:
+        base |= {"pad_token_id": PAD, "cls_token_id": CLS, "sep_token_id": SEP}
+    config = transformers.AutoConfig.for_model(kind, **base)
+    torch.manual_seed(5)
+    model = transformers.AutoModel.from_config(config)
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            if weight.dim() > 1:
+                weight.normal_(0.0, 0.6 if "embed" in name else 0.25)
+    model.save_pretrained(folder)
+    save_tokenizer(folder, template=template, pad=pad)
+    return folder
+
+
+def save_tokenizer(folder: Path, *, template: bool = True, pad: str = "[PAD]") -> None:
+    """The small word pieces as a tokenizer of transformers."""
+    from tokenizers import Tokenizer, processors
+
+    backend = Tokenizer.from_file(str(write_tokenizer(folder / "tokenizer.json")))
+    if template:
+        backend.post_processor = processors.TemplateProcessing(
+            single="[CLS] $A [SEP]", special_tokens=[("[CLS]", CLS), ("[SEP]", SEP)]
+        )
+    transformers.PreTrainedTokenizerFast(
+        tokenizer_object=backend,
+        cls_token="[CLS]",
+        sep_token="[SEP]",
+        pad_token=pad,
+        unk_token="[UNK]",
+        mask_token="[MASK]",
+    ).save_pretrained(folder)
+
+
+def pull_request(
+    folder: Path,
+    config: dict[str, Any],
+    pooling: dict[str, Any] | None = None,
+    *,
+    normalize: bool = True,
+) -> Path:
+    """Files around an encoder as sentence-transformers PR 3642 saves them."""
+    module = "sentence_transformers.models."
+    names = ["LandmarkTransformer", "Pooling"] + ["Normalize"] * normalize
+    modules = [
+        {"idx": n, "name": str(n), "path": f"{n}_{name}" if n else "", "type": module + name}
+        for n, name in enumerate(names)
+    ]
+    (folder / "modules.json").write_text(json.dumps(modules))
+    whole = {"max_seq_length": 64, "do_lower_case": False, "lmk_token_id": SEP, **config}
+    (folder / "sentence_bert_config.json").write_text(json.dumps(whole))
+    (folder / "1_Pooling").mkdir()
+    head = {
+        "word_embedding_dimension": 32,
+        "pooling_mode_cls_token": False,
+        "pooling_mode_mean_tokens": False,
+        "pooling_mode_max_tokens": False,
+        "pooling_mode_mean_sqrt_len_tokens": False,
+        "pooling_mode_weightedmean_tokens": False,
+        "pooling_mode_lasttoken": False,
+        "pooling_mode_lmk": True,
+        "lmk_token_id": SEP,
+        "include_prompt": True,
+        **(pooling or {}),
+    }
+    (folder / "1_Pooling" / "config.json").write_text(json.dumps(head))
+    return folder
+
+
+def settings_of(**fields: Any) -> LmkSettings:
+    """Settings for the small tokenizer."""
+    usual: dict[str, Any] = {"opening": (CLS,), "landmark": SEP, "granularity": 6, "limit": 64}
+    return LmkSettings(**usual | fields)
+
+
+VARIANTS: list[dict[str, Any]] = [
+    {},
+    {"granularity": "sentences", "longest": 9, "training": ("sentences", 32)},
+    {"rule": Rule.DOUBLE_SUFFIX, "closing": (SEP,), "by_id": True},
+    {"rule": Rule.OFFICIAL, "unit_landmarks": True, "lower_case": True, "training": (3, 6)},
+    {"normalized": False, "query_prompt": "dog: ", "document_prompt": "cat: "},
+]
+
+
+def by_the_rule(
+    folder: Path,
+    texts: list[str],
+    g: int,
+    limit: int,
+    *,
+    suffix: bool = False,
+    safe: bool = False,
+    by_id: bool = False,
+) -> np.ndarray:
+    """The published rule written out: one text at a time, plain loops, sums in float64."""
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    model = transformers.AutoModel.from_pretrained(folder).eval()
+    vectors = []
+    for text in texts:
+        content = tokenizer(text, add_special_tokens=False)["input_ids"]
+        if safe:
+            content = content[: max(0, (limit - 1) - math.ceil((limit - 1) / (g + 1)))]
+        row, places = [CLS], []
+        for n, token in enumerate(content):
+            row.append(token)
+            if (n + 1) % g == 0 or n + 1 == len(content):
+                places.append(len(row))
+                row.append(SEP)
+        if not content:
+            places.append(1)
+            row.append(SEP)
+        if suffix:
+            places.append(len(row))
+            row.append(SEP)
+        row = row[:limit]
+        places = [place for place in places if place < limit]
+        if not places:
+            row[-1] = SEP
+            places = [limit - 1]
+        if by_id:
+            places = [n for n, token in enumerate(row) if token == SEP]
+        with torch.no_grad():
+            states = model(input_ids=torch.tensor([row])).last_hidden_state[0].double().numpy()
+        mean = sum(states[place] for place in places) / len(places)
+        vectors.append(mean / math.sqrt(sum(x * x for x in mean)))
+    return np.array(vectors)

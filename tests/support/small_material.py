@@ -1,0 +1,117 @@
+"""A small training material: made up texts of a tiny vocabulary, and a tiny teacher."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from support.small_models import random_model, write_checkpoint
+
+OPENING, LANDMARK = 2, 3
+
+
+def small_text(random: Random, name: str, sentences: int, words: int = 6) -> Any:
+    """A text whose words are ``word75`` … ``word184``, one token each, a full stop behind them."""
+    from milepost.train.data import Text
+
+    parts, starts, spans, told = [], [0], [], ""
+    for _ in range(sentences):
+        tokens = [random.randrange(105, 200) for _ in range(random.randint(2, words))]
+        written = " ".join(f"word{token - 105}" for token in tokens) + ". "
+        spans.append((len(told), len(told) + len(written)))
+        told += written
+        parts += tokens
+        starts.append(len(parts))
+    ids, edges = np.array(parts, np.int32), np.array(starts, np.int64)
+    return Text(name, "small", ids, edges, spans, words=told, title=f"title of {name}")
+
+
+def small_teacher(folder: Path, **settings: Any) -> Any:
+    """A tiny BERT with its tokenizer, as a teacher of random opinions."""
+    from milepost.train.teacher import MeanTeacher
+
+    return MeanTeacher(write_checkpoint(folder, "bert"), **settings)
+
+
+def small_material(teacher: Any = None, *, seed: int = 7, **changes: Any) -> Any:
+    """Six texts in two tasks, ``first`` and ``second``, with five questions each; pairs; titles.
+
+    A question repeats words of its evidence, so that there is something to learn.
+    """
+    from milepost.train.data import Pair, Question
+    from milepost.train.material import Material
+    from milepost.train.teacher import Targets
+
+    random = Random(seed)
+    texts = [small_text(random, f"text {n}", 12) for n in range(6)]
+    questions = []
+    for number, text in enumerate(texts):
+        for n in range(5):
+            first = random.randrange(11)
+            evidence = (first, first + 1) if n % 2 else (first,)
+            held = np.concatenate([text.sentence(each) for each in evidence])
+            ids = np.array(random.sample(held.tolist(), min(3, len(held))), np.int32)
+            task = "first" if number < 3 else "second"
+            name = f"question {n} of {number}"
+            questions.append(Question(name, task, ids, number, evidence, words=name))
+    pairs = []
+    for number in range(40):
+        passage = small_text(random, "", random.randint(1, 4))
+        ids = np.array(random.sample(passage.ids.tolist(), 2), np.int32)
+        pairs.append(Pair(ids, passage, words=f"query {number}"))
+    documents = [
+        Pair(text.ids[:3], text.part(1, len(text.spans)), words=text.title) for text in texts
+    ]
+    made = Material(
+        texts=texts,
+        questions=questions,
+        pairs=pairs,
+        documents=documents,
+        opening=OPENING,
+        landmark=LANDMARK,
+        targets=Targets(teacher) if teacher else None,
+    )
+    for name, value in changes.items():
+        setattr(made, name, value)
+    return made
+
+
+class Student:
+    """A tiny encoder in training, and what it was given to read."""
+
+    def __init__(self, **settings: Any) -> None:
+        self.model = random_model("bert", **settings).train()
+        self.seen: list[Any] = []
+
+    def __call__(self, batch: Any) -> Any:
+        """Vectors of a batch's landmarks."""
+        from milepost.train.check import vectors_of
+
+        self.seen.append(batch)
+        return vectors_of(self.model, batch)
+
+    def gradients(self) -> Any:
+        """All gradients in one vector; they are zero afterwards."""
+        import torch
+
+        found = [
+            (torch.zeros_like(p) if p.grad is None else p.grad).flatten()
+            for p in self.model.parameters()
+        ]
+        self.model.zero_grad()
+        return torch.cat(found)
+
+    def learn(self, objective: Any, steps: int = 30, *, rate: float = 3e-3) -> list[float]:
+        """The losses of some steps of Adam that all draw the same examples."""
+        import torch
+
+        optimizer = torch.optim.Adam(self.model.parameters(), lr=rate)
+        losses = []
+        for _ in range(steps):
+            losses.append(objective.step(self, Random(5))["loss"])
+            optimizer.step()
+            optimizer.zero_grad()
+        return losses

@@ -1,0 +1,101 @@
+"""Write ``docs/cli.md``, the reference of the command line, from the commands themselves.
+
+    python tools/make_cli.py
+
+The commands' own parameters are walked, not the text that click prints, so the reference is the
+same with every version of click.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from milepost.cli.program import program
+
+TARGET = Path(__file__).with_name("cli.md")
+
+HEAD = """\
+# Command line
+
+Made by `python tools/make_cli.py` from the commands; do not edit it here.
+"""
+
+
+def reference() -> str:
+    """Give the whole reference as Markdown."""
+    blocks = [HEAD, *_command(program, "milepost")]
+    for name, command in program.commands.items():
+        blocks.append(f"## milepost {name}\n")
+        blocks.extend(_command(command, f"milepost {name}"))
+        if isinstance(command, click.Group):
+            context = click.Context(command)
+            for below in command.list_commands(context):
+                blocks.append(f"### milepost {name} {below}\n")
+                inner = command.get_command(context, below)
+                assert inner is not None
+                blocks.extend(_command(inner, f"milepost {name} {below}"))
+    return "\n".join(blocks)
+
+
+def _command(command: click.Command, path: str) -> Iterator[str]:
+    """Give description, usage, options and epilogue of one command."""
+    for paragraph in _paragraphs(command.help or ""):
+        yield " ".join(paragraph.split()) + "\n"
+    yield f"    {_usage(command, path)}\n"
+    options = [param for param in command.params if isinstance(param, click.Option)]
+    if options:
+        yield "| option | meaning |"
+        yield "|---|---|"
+        for option in options:
+            yield f"| `{_names(option)}` | {_meaning(option)} |"
+        yield ""
+    if isinstance(command, click.Group):
+        for name, inner in command.commands.items():
+            yield f"- [milepost {name}](#milepost-{name}): {inner.short_help}"
+        yield ""
+    for paragraph in _paragraphs(command.epilog or ""):
+        title, _, lines = paragraph.partition("\n")
+        yield f"{title}\n"
+        yield textwrap.indent(textwrap.dedent(lines), "    ") + "\n"
+
+
+def _paragraphs(text: str) -> list[str]:
+    """Divide a help text; the marks that keep click from wrapping are left out."""
+    clean = textwrap.dedent(text).replace("\b\n", "").strip()
+    return clean.split("\n\n") if clean else []
+
+
+def _usage(command: click.Command, path: str) -> str:
+    arguments = [param for param in command.params if isinstance(param, click.Argument)]
+    words = [path, "[OPTIONS]", *(_argument(argument) for argument in arguments)]
+    return " ".join([*words, "COMMAND"] if isinstance(command, click.Group) else words)
+
+
+def _argument(argument: click.Argument) -> str:
+    return argument.metavar or str(argument.name).upper()
+
+
+def _names(option: click.Option) -> str:
+    names = ", ".join(sorted(option.opts, key=len))
+    if option.is_flag:
+        return "/".join([names, *option.secondary_opts])
+    if option.metavar:
+        value = option.metavar
+    elif isinstance(option.type, click.Choice):
+        value = "|".join(map(str, option.type.choices))
+    else:
+        value = "N" if isinstance(option.type, click.types.IntParamType) else "TEXT"
+    return f"{names} {value}".replace("|", "\\|")
+
+
+def _meaning(option: click.Option) -> str:
+    default = f" [default: {option.default}]" if option.show_default else ""
+    return (option.help or "").replace("|", "\\|") + default
+
+
+if __name__ == "__main__":
+    TARGET.write_text(reference(), encoding="utf-8")

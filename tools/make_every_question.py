@@ -1,0 +1,236 @@
+"""Write ``docs/results-every-question.md`` from records of every test question.
+
+    python tools/make_every_question.py
+
+``docs/results.md`` asks at most 300 questions of a task; this page asks all of them, of the systems
+that matter and with the document given. Needs the extra ``eval``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from statistics import fmean
+
+from milepost.evaluate.compare import Overall, Row, against
+from milepost.evaluate.records import Record, read
+from milepost.evaluate.report.verdict import signed_interval
+
+ROOT = Path(__file__).resolve().parent.parent
+RECORDS = ROOT / "bench" / "results" / "eval-test-every.jsonl.xz"
+TARGET = ROOT / "docs" / "results-every-question.md"
+
+OURS = "landmark"
+ALONE = {
+    "landmark-only": "each sentence by its own landmark",
+    "landmark-scales": "each sentence with its neighbours (±0, ±1, ±3), as BM25 at several scales",
+}
+"""The landmarks without words."""
+TODAY = (
+    "bm25", "bm25:400", "bm25:tuned", "bm25:langchain", "bm25s:tuned", "sentence@minilm",
+    "chunk:tuned@minilm", "sentence:tuned@minilm+bm25", "sentence@minilm+bm25/rank",
+    "chunk:tuned@minilm+bm25", "chunk:tuned@minilm+bm25/rank", "chunk:langchain@minilm",
+    "chunk:langchain@minilm+bm25/rank",
+)  # fmt: skip
+"""What a user could set up today of BM25 and MiniLM over sentences or chunks, or both fused."""
+BEST = "the best of today's, task by task"
+ALONE_RIVALS = (
+    "sentence@minilm", "sentence-scales@minilm", "sentence@landmark", "sentence-scales@landmark",
+    "chunk:tuned@landmark", "late-chunk:tuned@landmark", "bm25:tuned",
+)  # fmt: skip
+"""Whom the landmarks alone are to beat."""
+METRIC = "recall@1600"
+BUDGETS = (800, 1600, 3200)
+
+HEAD = """\
+# Every test question
+
+Made by `python tools/make_every_question.py`; do not edit it here. {made}.
+
+[results.md](results.md) has all systems, both settings, at most 300 questions of a task. Here every
+question of every test split is asked, {questions:,} in all, about {documents} documents, the
+document given: what 300 questions of a task leave open is settled here as far as the data can
+settle it. Nothing was chosen on these questions. The command, for each task; the run of
+`results.md` left out no question of {whole}, so their rows are from there:
+
+    milepost eval --tasks {task} --systems {systems} \\
+        --split test --setting document --dtype bfloat16 --data ../shared/data --json
+
+Evidence found, in percent; intervals (95 %) resample documents, the mean counts each task the same.
+"""
+
+
+def page(records: Sequence[Record]) -> str:
+    """The whole page."""
+    return "\n".join(
+        [head(records), *systems(records), *search(records), *alone(records), *kinds(records)]
+    )
+
+
+def head(records: Sequence[Record]) -> str:
+    """How the records were made."""
+    mine = [record for record in records if record.system == OURS]
+    commits = sorted({record.commit for record in records})
+    one = mine[0]
+    shown = ", ".join(f"`{commit}`" for commit in commits)
+    made = (
+        f"{max(record.date for record in records)}, commits {shown}, "
+        f"Milepost {one.version}, {one.machine}, model `{one.fingerprint}`"
+    )
+    names = list(dict.fromkeys(record.system for record in records))
+    lines = [",".join(names[at : at + 4]) for at in range(0, len(names), 4)]
+    return HEAD.format(
+        made=made,
+        questions=sum(record.questions for record in mine),
+        documents=sum(record.documents for record in mine),
+        whole=", ".join(record.task for record in mine if record.questions < 300),
+        task="TASK",
+        systems=",\\\n        ".join(lines),
+    )
+
+
+def systems(records: Sequence[Record]) -> Iterator[str]:
+    """Every system and task, best mean first."""
+    tasks = _tasks(records)
+    figures = {(r.system, r.task): 100 * r.metrics[METRIC] for r in records}
+    names = list(dict.fromkeys(record.system for record in records))
+    mean = {name: fmean(figures[name, task] for task in tasks) for name in names}
+    asked = {r.task: r.questions for r in records if r.system == OURS}
+    yield "## Within 1,600 characters\n"
+    yield _line("system", *(f"{task} ({asked[task]:,})" for task in tasks), "mean")
+    yield _line("---", *["---:"] * (len(tasks) + 1))
+    for name in sorted(names, key=mean.__getitem__, reverse=True):
+        cells = [f"{figures[name, task]:.1f}" for task in tasks]
+        shown = f"**{name}**" if name == OURS else name
+        yield _line(shown, *cells, f"{mean[name]:.1f}")
+    yield ""
+
+
+def search(records: Sequence[Record]) -> Iterator[str]:
+    """The search beside the best set-up of each task, chosen after the fact, and beside others."""
+    yield "## The search beside the best of each task\n"
+    yield (
+        "The best of today's set-ups (BM25 or MiniLM over sentences or chunks, or both fused: "
+        f"{', '.join(f'`{name}`' for name in TODAY)}), chosen for each task after the fact, "
+        "which no user can.\n"
+    )
+    best = best_of_each(records)
+    chosen = {record.task: record.system for record in best}
+    found = _overall([*records, *(replace(record, system=BEST) for record in best)], OURS, BEST)
+    yield from _rows(found, chosen)
+    yield "The same search beside one set-up for all tasks:\n"
+    rivals = [n for n in dict.fromkeys(r.system for r in records) if n not in (OURS, *ALONE)]
+    yield from _overalls([_overall(records, OURS, name) for name in rivals])
+
+
+def alone(records: Sequence[Record]) -> Iterator[str]:
+    """The landmarks without words beside other vectors and BM25."""
+    yield "## The landmarks alone, without words\n"
+    for name, told in ALONE.items():
+        yield f"`{name}`: {told}.\n"
+        yield from _overalls([_overall(records, name, rival) for rival in ALONE_RIVALS])
+
+
+def kinds(records: Sequence[Record]) -> Iterator[str]:
+    """The kinds of ``written`` beside the set-up of today that finds most of them."""
+    yield "## Kinds of question of `written`\n"
+    yield (
+        "Beside the one of today's set-ups that finds most on the kind at the budget. *Left*: what "
+        "that set-up leaves to gain, 100 less its figure: no difference can be larger.\n"
+    )
+    yield _line(
+        "kind", "questions", "characters", "search", "best of today's", "", "difference", "left"
+    )
+    yield _line("---", "---:", "---:", "---:", "---", "---:", "---:", "---:")
+    written = [record for record in records if record.task == "written"]
+    mine = next(record for record in written if record.system == OURS)
+    for kind in sorted(set(mine.per_question.kinds)):
+        for budget in BUDGETS:
+            metric = f"recall@{budget}"
+            rival = max(
+                (record for record in written if record.system in TODAY),
+                key=lambda record: _of_kind(record, kind, metric),
+            )
+            own, other = (_of_kind(record, kind, metric) for record in (mine, rival))
+            row = _overall([mine, rival], OURS, rival.system, metric).rows[0]
+            asked = row.kinds[kind].questions
+            yield _line(
+                kind, f"{asked}", f"{budget:,}", f"{own:.1f}", f"`{rival.system}`", f"{other:.1f}",
+                signed_interval(row.kinds[kind]), f"{100 - other:.1f}",
+            )  # fmt: skip
+    yield ""
+
+
+def best_of_each(records: Sequence[Record]) -> list[Record]:
+    """Of each task the record of the set-up of today that finds most."""
+    return [
+        max((r for r in records if r.task == task and r.system in TODAY), key=_figure)
+        for task in _tasks(records)
+    ]
+
+
+def _rows(found: Overall, chosen: dict[str, str]) -> Iterator[str]:
+    yield _line("task", "best of today's", "search", "rival", "difference", "verdict", "p")
+    yield _line("---", "---", "---:", "---:", "---:", "---", "---:")
+    for row in found.rows:
+        own, other = 100 * row.mean_a, 100 * row.mean_b
+        yield _line(
+            row.task, f"`{chosen[row.task]}`", f"{own:.1f}", f"{other:.1f}",
+            signed_interval(row.difference), row.difference.verdict, f"{row.adjusted:.3f}",
+        )  # fmt: skip
+    own, other = 100 * found.mean_a, 100 * found.mean_b
+    yield _line(
+        "**mean**", "", f"{own:.1f}", f"{other:.1f}", signed_interval(found.difference), "", ""
+    )
+    yield ""
+
+
+def _overalls(all_found: Sequence[Overall]) -> Iterator[str]:
+    yield _line("beside", "this", "rival", "mean difference", "behind on")
+    yield _line("---", "---:", "---:", "---:", "---")
+    for found in sorted(all_found, key=lambda one: one.difference.mean):
+        behind = ", ".join(map(_behind, (row for row in found.rows if row.difference.mean < 0)))
+        yield _line(
+            found.b, f"{100 * found.mean_a:.1f}", f"{100 * found.mean_b:.1f}",
+            signed_interval(found.difference), behind or "nothing",
+        )  # fmt: skip
+    yield ""
+
+
+def _behind(row: Row) -> str:
+    return f"{row.task} {signed_interval(row.difference)}, {row.difference.verdict}"
+
+
+def _overall(records: Sequence[Record], ours: str, rival: str, metric: str = METRIC) -> Overall:
+    return against(records, ours, metric, rivals=[rival])[0].overall[0]
+
+
+def _of_kind(record: Record, kind: str, metric: str) -> float:
+    asked = record.per_question
+    return 100 * fmean(
+        value for value, its in zip(asked.figures[metric], asked.kinds, strict=True) if its == kind
+    )
+
+
+def _figure(record: Record) -> float:
+    return record.metrics[METRIC]
+
+
+def _tasks(records: Sequence[Record]) -> list[str]:
+    return list(dict.fromkeys(record.task for record in records))
+
+
+def _line(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def main() -> None:
+    """Read the records, write the page."""
+    text = page(read(RECORDS))
+    TARGET.write_text(text, encoding="utf-8")
+    print(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,162 @@
+"""Write ``docs/results.md`` and its plots from the records in ``bench/results``.
+
+    python tools/make_results.py
+
+The records come from the commands that the page names. Needs the extra ``eval``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from milepost.evaluate.records import Record, read
+from milepost.evaluate.report import tables, write_plots
+from milepost.evaluate.report.table import percent
+from milepost.evaluate.tuned import Tuned, read_tuned
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "bench" / "results"
+TARGET = ROOT / "docs" / "results.md"
+PLOTS = ROOT / "docs" / "results"
+
+PLACES = RESULTS / "eval-test.jsonl.xz"
+DOCUMENTS = RESULTS / "eval-test-documents.jsonl.xz"
+EXPERIMENTS = RESULTS / "experiments-dev.md"
+WORDS = RESULTS / "results-words.md"
+"""What a person concludes from the figures; written by hand."""
+
+OURS = "landmark"
+
+HEAD = """\
+# Results
+
+Made by `python tools/make_results.py` from the records in `bench/results`; do not edit it here.
+What the names mean stands in [evaluation.md](evaluation.md).
+"""
+
+COMMANDS = """\
+## How these figures were made
+
+{facts}
+
+Test questions, once, after everything was chosen on development questions:
+
+    milepost eval --tasks all --systems all --split test --setting both --questions {questions} \\
+        --dtype bfloat16 --data ../shared/data --json | xz > bench/results/eval-test.jsonl.xz
+    milepost eval --tasks articles --split test --setting collection --documents 80 \\
+        --systems documents,landmark,landmark-only,bm25,bm25:tuned,bm25-scales,{chunks} \\
+        --dtype bfloat16 --data ../shared/data --json \\
+        | xz > bench/results/eval-test-documents.jsonl.xz
+
+The rivals' settings, chosen on development questions by one procedure for all, and the
+experiments:
+
+    milepost eval --tasks all --questions 150 --documents 14 --dtype bfloat16 \\
+        --data ../shared/data --tune src/milepost/evaluate/tuned.json
+    milepost eval --experiment all --split dev --documents 14 --questions 150 \\
+        --data ../shared/data --report docs/results/experiment.html \\
+        > bench/results/experiments-dev.md
+
+Time to read and to answer, first run with an empty cache: {minutes:.0f} minutes for the first
+command, {minutes_documents:.0f} for the second. With the vectors kept, the first one again: 5.7
+minutes, and all its 544 records have the same figures.
+"""
+
+
+def main() -> None:
+    """Write the page and its plots."""
+    places, documents = read(PLACES), read(DOCUMENTS)
+    PLOTS.mkdir(exist_ok=True)
+    plots = write_plots(places, PLOTS, OURS)
+    parts = [
+        HEAD,
+        WORDS.read_text(encoding="utf-8"),
+        _commands(places, documents),
+        "# The eight span-labelled tasks\n",
+        tables(places, ours=OURS),
+        "".join(f"![{path.stem}](results/{path.name})\n\n" for path in plots),
+        "# Documents: from a title or heading to its article\n",
+        tables(documents, ours=OURS),
+        "# What was tuned\n",
+        _tuned(read_tuned()),
+        "# Experiments\n",
+        _experiments(),
+    ]
+    TARGET.write_text("\n".join(part.rstrip() + "\n" for part in parts), encoding="utf-8")
+
+
+def _commands(places: Sequence[Record], documents: Sequence[Record]) -> str:
+    one = places[0]
+    fingerprints = sorted({r.fingerprint for r in places if r.system == OURS})
+    facts = (
+        f"{one.date}, {_commits(places)}, Milepost {one.version}, {one.machine}; "
+        f"Milepost's model `{', '.join(fingerprints)}`."
+    )
+    most = max(record.questions for record in places)
+    return COMMANDS.format(
+        facts=facts,
+        questions=most,
+        chunks="chunk:tuned@minilm,chunk:tuned@minilm+bm25",
+        minutes=_minutes(places),
+        minutes_documents=_minutes(documents),
+    )
+
+
+def _commits(records: Sequence[Record]) -> str:
+    """Which commit measured what; the one that measured most is named without its systems."""
+    systems: dict[str, list[str]] = {}
+    for record in records:
+        of_commit = systems.setdefault(record.commit, [])
+        if record.system not in of_commit:
+            of_commit.append(record.system)
+    most = max(systems, key=lambda commit: len(systems[commit]))
+    later = [
+        f"commit `{commit}` for {', '.join(f'`{name}`' for name in names)}"
+        for commit, names in systems.items()
+        if commit != most
+    ]
+    rest = f"commit `{most}`" + (" for the others" if later else "")
+    return "; ".join([*later, rest])
+
+
+def _minutes(records: Sequence[Record]) -> float:
+    """Of the commit that measured most: later rows were measured beside other work."""
+    commits = [record.commit for record in records]
+    most = max(set(commits), key=commits.count)
+    records = [record for record in records if record.commit == most]
+    return sum(record.open_seconds + record.search_seconds for record in records) / 60
+
+
+def _tuned(tuned: Tuned) -> str:
+    """The choice of each family, with the runners-up."""
+    asked = ", ".join(f"{name} {questions}" for name, (questions, _) in tuned.tasks.items())
+    lines = [
+        f"Development questions asked ({tuned.date}, commit `{tuned.commit}`): {asked}. The figure "
+        "is evidence recall, mean of 800, 1,600 and 3,200 characters, then of tasks; one choice "
+        "for all tasks. All candidates: `src/milepost/evaluate/tuned.json`.\n",
+        "| name | stands for | figure | next best | worst of all tried |",
+        "|---|---|---|---|---|",
+    ]
+    for family, grid in tuned.grids.items():
+        order = sorted(grid, key=grid.__getitem__, reverse=True)
+        cells = [f"`{name}` {percent(grid[name])}" for name in (order[1], order[-1])]
+        best = tuned.choices[family]
+        lines.append(f"| `{family}` | `{best}` | {percent(grid[best])} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _experiments() -> str:
+    """The experiments' tables, each with its plot."""
+    text = EXPERIMENTS.read_text(encoding="utf-8")
+    parts = []
+    for section in text.split("\n### "):
+        name = section.removeprefix("### ").partition("\n")[0].strip()
+        plot = PLOTS / f"experiment-{name}.svg"
+        picture = f"\n![{name}](results/{plot.name})\n" if plot.is_file() else ""
+        parts.append(f"## {section.removeprefix('### ').strip()}\n{picture}")
+    return "\n".join(parts)
+
+
+if __name__ == "__main__":
+    main()
