@@ -25,7 +25,7 @@ import numpy as np
 import milepost
 from fit_ranking import BUDGETS, within_budgets
 from milepost.search import question_terms
-from milepost.search.passages import worth
+from milepost.search.passages import length_adjusted_score
 from milepost.search.ranking import Ranked, Ranking
 from milepost.search.scope import Scope, gather
 from ranking_cases import TASKS, TOGETHER, arguments, load, opened
@@ -47,7 +47,7 @@ def by_vectors(index: Any, scope: Scope, rows: np.ndarray) -> Likeness:
     vectors = []
     for row in rows.tolist():
         owner = scope.owner(row)
-        first = scope.documents[owner].first + row - int(scope.borders[owner])
+        first = scope.documents[owner].first + row - int(scope.document_offsets[owner])
         vectors.append(index._store.vectors(first, 1)[0])
     all_of = np.array(vectors)
     return lambda place: np.maximum(all_of @ all_of[place], 0.0)
@@ -55,7 +55,7 @@ def by_vectors(index: Any, scope: Scope, rows: np.ndarray) -> Likeness:
 
 def by_places(scope: Scope, rows: np.ndarray) -> Likeness:
     """Nearness in one document."""
-    owners = np.searchsorted(scope.borders, rows, side="right")
+    owners = np.searchsorted(scope.document_offsets, rows, side="right")
     starts, ends = scope.spans[rows].T
 
     def likeness(place: int) -> np.ndarray:
@@ -88,13 +88,13 @@ def measured(
     """One question asked of an index: evidence found by each row of the table."""
     question = row["question"]
     scope = gather(index._store, model.encode_query(question), question_terms(question))
-    ranked = Ranked(scope, model.familiarity(question), ranking)
+    ranked = Ranked(scope, model.vocab_coverage(question), ranking)
     lengths = scope.spans[:, 1] - scope.spans[:, 0]
-    value = worth(ranked.score, lengths, ranked.numbers.shortness)
+    value = length_adjusted_score(ranked.score, lengths, ranked.numbers.length_penalty)
     rows = np.argsort(-value, kind="stable")[:MOST]
     gains = np.zeros(len(scope.spans))
     names = [info.name for info in scope.documents]
-    first, last = scope.borders[names.index(row["document"]) :][:2]
+    first, last = scope.document_offsets[names.index(row["document"]) :][:2]
     for start, end in row["spans"]:
         low = np.maximum(scope.spans[first:last, 0], start)
         gains[first:last] += (np.minimum(scope.spans[first:last, 1], end) - low).clip(0)

@@ -41,7 +41,7 @@ def calibration(shared: Path, tokenizer: Tokenizer, batches: int = 60) -> list[d
             tokens = [ids for ids in tokens if ids]
             window = next(plan([len(ids) + 1 for ids in tokens], WindowSize()))
             rows.append(tokens[window.first : window.last])
-        batch = assemble(rows, [], tokenizer.opening, tokenizer.landmark)
+        batch = assemble(rows, [], tokenizer.bos_id, tokenizer.landmark)
         feeds.append(
             {
                 "ids": batch.ids.numpy().astype(np.int32),

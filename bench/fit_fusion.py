@@ -28,7 +28,7 @@ from milepost.evaluate.metrics import evidence_found
 from milepost.evaluate.tasks.reading import objects
 from milepost.search import question_terms
 from milepost.search.fusion import SIGNALS, Fusion, curves, fuse, measure, standard
-from milepost.search.passages import within
+from milepost.search.passages import select_within_budget
 from milepost.search.scope import Scope, gather
 from milepost.train.data import NON_COMMERCIAL, held_out
 
@@ -47,7 +47,7 @@ class Case:
     task: str
     document: str
     scope: Scope
-    familiarity: float
+    vocab_coverage: float
     evidence: list[tuple[int, int]]
 
 
@@ -77,7 +77,7 @@ def cases(shared: Path, model: milepost.Encoder, split: str, documents: int) -> 
                     question_terms(row["question"]),
                 )
                 spans = [tuple(span) for span in row["spans"]]
-                known = model.familiarity(row["question"])
+                known = model.vocab_coverage(row["question"])
                 found.append(Case(task, document["id"], scope, known, spans))
         print(split, task, len(found), flush=True)
     return found
@@ -182,12 +182,16 @@ def judge(found: list[Case], settings: Fusion) -> dict[str, np.ndarray]:
     sums: dict[str, list[list[float]]] = {}
     for case in found:
         scope = case.scope
-        score = fuse(scope, case.familiarity, settings).score
+        score = fuse(scope, case.vocab_coverage, settings).score
         lengths = scope.spans[:, 1] - scope.spans[:, 0]
         figures = []
         for budget in BUDGETS:
-            runs = within(
-                score, scope.borders, k=None, left=budget, cost=lambda n, ls=lengths: int(ls[n])
+            runs = select_within_budget(
+                score,
+                scope.document_offsets,
+                k=None,
+                left=budget,
+                cost=lambda n, ls=lengths: int(ls[n]),
             )
             spans = [(int(scope.spans[r.first, 0]), int(scope.spans[r.last - 1, 1])) for r in runs]
             figures.append(evidence_found(spans, case.evidence, budget))
@@ -230,12 +234,12 @@ def main() -> None:
     tables = Fusion.from_fields(options.tables or {})
     grids = np.stack([grid(case, tables) for case in train])
     alone = np.array([[spend(case, c) for c in plain(case)] for case in train])
-    signals = np.array([list(measure(case.scope, case.familiarity).values()) for case in train])
+    signals = np.array([list(measure(case.scope, case.vocab_coverage).values()) for case in train])
     gate, reach, value = fit(train, grids, alone, signals, options.l2)
     print("objective", round(value, 4), "oracle", round(float(grids.max(axis=(1, 2)).mean()), 4))
     fields = {
         "gate": gate,
-        "reach": reach,
+        "scale_shift": reach,
         "landmark": [list(pair) for pair in tables.landmark],
         "words": [list(pair) for pair in tables.words],
     }

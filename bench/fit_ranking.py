@@ -24,7 +24,7 @@ import milepost
 from learned import keep
 from milepost.search.features import FEATURES
 from milepost.search.fusion import Fusion
-from milepost.search.passages import grown, worth
+from milepost.search.passages import expand_hits, length_adjusted_score
 from milepost.search.ranking import closely
 from milepost.search.trees import Trees
 from ranking_cases import TASKS, Case, arguments, cases, remembered
@@ -32,7 +32,7 @@ from ranking_cases import TASKS, Case, arguments, cases, remembered
 SETTINGS = {"document": 1.0, "collection": 0.5, "elsewhere": 0.5}
 TWINS = 0.5
 """What a question put to a twin counts: its landmarks are not those that ship."""
-STEADY = Fusion().steady
+STEADY = Fusion().base_score_weight
 BUDGETS = (800, 1600, 3200)
 ZERO = float(np.float32(1e-35))
 """What LightGBM takes for 0, and so for more than a threshold of the same size below 0."""
@@ -157,24 +157,26 @@ def arrays_of(dumped: dict) -> Trees:
     )
 
 
-def scores_of(case: Case, trees: Trees | None, steady: tuple[float, float] = STEADY) -> np.ndarray:
+def scores_of(
+    case: Case, trees: Trees | None, base_score_weight: tuple[float, float] = STEADY
+) -> np.ndarray:
     """Scores of all sentences of a case, as ``ranking.Ranked`` gives them; None for no trees."""
     if trees is None:
         names = list(FEATURES)
         fused, best = (case.columns[:, names.index(n)] for n in ("fused", "paragraph best"))
-        close = steady[0] * fused + steady[1] * best
+        close = base_score_weight[0] * fused + base_score_weight[1] * best
     else:
-        close = closely(trees, steady, case.columns)
+        close = closely(trees, base_score_weight, case.columns)
     below = 1.0 + case.fused.max() - case.fused
     score = (close.min() - 1e-3 * below).astype(np.float32)
     score[case.rows] = close
     return score
 
 
-def spend(case: Case, score: np.ndarray, shortness: float) -> list[float]:
+def spend(case: Case, score: np.ndarray, length_penalty: float) -> list[float]:
     """Evidence found within each budget."""
     lengths = case.spans[:, 1] - case.spans[:, 0]
-    order = np.argsort(-worth(score, lengths, shortness), kind="stable")[:800]
+    order = np.argsort(-length_adjusted_score(score, lengths, length_penalty), kind="stable")[:800]
     return within_budgets(lengths[order], case.gains[order])
 
 
@@ -184,12 +186,12 @@ def within_budgets(lengths: np.ndarray, gains: np.ndarray) -> list[float]:
     return np.interp(BUDGETS, ends, found).tolist()
 
 
-def judge(found: list[Case], scores: list[np.ndarray], shortness: float, setting: str) -> dict:
+def judge(found: list[Case], scores: list[np.ndarray], length_penalty: float, setting: str) -> dict:
     """Evidence found by task, at each budget, in per cent."""
     by_task: dict[str, list[list[float]]] = {}
     for case, score in zip(found, scores, strict=True):
         if case.setting == setting:
-            by_task.setdefault(case.task, []).append(spend(case, score, shortness))
+            by_task.setdefault(case.task, []).append(spend(case, score, length_penalty))
     return {task: 100 * np.mean(values, axis=0) for task, values in by_task.items()}
 
 
@@ -208,11 +210,14 @@ def show(name: str, figures: dict) -> float:
     return float(mean.mean())
 
 
-def passages_of(case: Case, score: np.ndarray, drop: float) -> list[slice]:
+def passages_of(case: Case, score: np.ndarray, growth_threshold: float) -> list[slice]:
     """The sentences of the five best passages of a case."""
     lengths = case.spans[:, 1] - case.spans[:, 0]
     return [
-        slice(run.first, run.last) for run in grown(score, case.borders, lengths, k=5, drop=drop)
+        slice(run.first, run.last)
+        for run in expand_hits(
+            score, case.document_offsets, lengths, k=5, growth_threshold=growth_threshold
+        )
     ]
 
 
@@ -222,7 +227,10 @@ def logistic(values: np.ndarray) -> np.ndarray:
 
 
 def chances(
-    found: list[Case], scores: list[np.ndarray], drop: float, before: list[np.ndarray] | None = None
+    found: list[Case],
+    scores: list[np.ndarray],
+    growth_threshold: float,
+    before: list[np.ndarray] | None = None,
 ) -> tuple:
     """What a chance follows from, see ``ranking.py``, of every passage; whether it holds evidence.
 
@@ -234,7 +242,7 @@ def chances(
     for case in found:
         sizes[case.task, case.setting] = sizes.get((case.task, case.setting), 0) + 1
     for case, score, first in zip(found, scores, before or scores, strict=True):
-        for part in passages_of(case, score, drop):
+        for part in passages_of(case, score, growth_threshold):
             best = np.sort(first[part])[::-1]
             row = [1.0, best[0], np.log1p(logistic(best[1:]).sum())]
             if before is not None:
@@ -256,14 +264,18 @@ def calibrate(inputs: np.ndarray, held: np.ndarray, weights: np.ndarray) -> list
     return [round(float(v), 4) for v in minimize(loss, np.zeros(inputs.shape[1]), jac=True).x]
 
 
-def first_overlap(found: list[Case], scores: list[np.ndarray], drop: float) -> dict[str, float]:
+def first_overlap(
+    found: list[Case], scores: list[np.ndarray], growth_threshold: float
+) -> dict[str, float]:
     """F1 in characters between the first passage and the sentences that hold evidence, by task."""
     by_task: dict[str, list[float]] = {}
     for case, score in zip(found, scores, strict=True):
         if case.setting != "document":
             continue
         lengths = case.spans[:, 1] - case.spans[:, 0]
-        run = grown(score, case.borders, lengths, k=1, drop=drop)[0]
+        run = expand_hits(
+            score, case.document_offsets, lengths, k=1, growth_threshold=growth_threshold
+        )[0]
         inside = slice(run.first, run.last)
         shared = lengths[inside][case.gains[inside] > 0].sum()
         both = lengths[inside].sum() + lengths[case.gains > 0].sum()
@@ -302,22 +314,24 @@ def main() -> None:
     trees = fit(learned_from, options.threads, options.rounds, options.seed)
     scores = [scores_of(case, trees) for case in dev]
     best = (0.0, -1.0)
-    for shortness in (0.0, 0.2, 0.3, 0.4, 0.5, 0.7):
-        value = show(f"shortness {shortness}", judge(dev, scores, shortness, "document"))
-        best = max(best, (value, shortness))
-    shortness = best[1]
+    for length_penalty in (0.0, 0.2, 0.3, 0.4, 0.5, 0.7):
+        value = show(
+            f"length_penalty {length_penalty}", judge(dev, scores, length_penalty, "document")
+        )
+        best = max(best, (value, length_penalty))
+    length_penalty = best[1]
     rows = {
         "fused": ([case.fused for case in dev], 0.0),
         "and the paragraph's best": ([scores_of(case, None) for case in dev], 0.0),
-        "trees alone": ([scores_of(case, trees, (0.0, 0.0)) for case in dev], shortness),
+        "trees alone": ([scores_of(case, trees, (0.0, 0.0)) for case in dev], length_penalty),
         "trees and both": (scores, 0.0),
-        "trees and both, length counted": (scores, shortness),
+        "trees and both, length counted": (scores, length_penalty),
     }
     if options.leave_out:
         fitted = options.threads, options.rounds, options.seed
         rows["of a task not learned from"] = (
             carried_over(learned_from, trees, dev, *fitted),
-            shortness,
+            length_penalty,
         )
     table = {
         name: {
@@ -330,14 +344,21 @@ def main() -> None:
         for setting, figures in of_settings.items():
             show(f"{name}, {setting}", figures)
     overlap = {}
-    for drop in (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0):
-        overlap[drop] = float(np.mean(list(first_overlap(dev, scores, drop).values())))
-        print(f"drop {drop}: F1 of the first passage {overlap[drop]:.4f}")
-    drop = max(overlap, key=overlap.__getitem__)
+    for growth_threshold in (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0):
+        overlap[growth_threshold] = float(
+            np.mean(list(first_overlap(dev, scores, growth_threshold).values()))
+        )
+        print(f"growth {growth_threshold}: F1 of the first passage {overlap[growth_threshold]:.4f}")
+    growth_threshold = max(overlap, key=overlap.__getitem__)
     # Not on the questions of the trees: they are surer of those than of others.
-    numbers = calibrate(*chances(dev, scores, drop))
-    print("chance", numbers)
-    learned = {"steady": STEADY, "chance": numbers, "shortness": shortness, "drop": drop}
+    numbers = calibrate(*chances(dev, scores, growth_threshold))
+    print("calibration", numbers)
+    learned = {
+        "base_score_weight": STEADY,
+        "calibration": numbers,
+        "length_penalty": length_penalty,
+        "growth_threshold": growth_threshold,
+    }
     print(json.dumps(learned))
     if options.report:
         sizes = {"train": len(train), "twins": len(twins), "dev": len(dev)}

@@ -35,7 +35,7 @@ SETTINGS = ("document", "collection")
 
 def added(case: Case, score: np.ndarray, numbers: Reranking) -> np.ndarray:
     """Scores as ``ranking.Ranked`` gives them."""
-    return score + reranked(case.again, case.borders, numbers, 1.0 - case.unfamiliar)
+    return score + reranked(case.again, case.document_offsets, numbers, 1.0 - case.unfamiliar)
 
 
 def main() -> None:
@@ -52,13 +52,13 @@ def main() -> None:
         options.cache, lambda: cases(options.shared, model, fusion, "dev", *sizes, again=True)
     )
     trees = read_trees(model.folder / FILE, tuple(FEATURES))
-    before = [scores_of(case, trees, fusion.steady) for case in dev]
+    before = [scores_of(case, trees, fusion.base_score_weight) for case in dev]
     tried = {}
     for numbers in starmap(Reranking, product(WEIGHTS, LEASTS, NEARS)):
         if not numbers.weight and (numbers.least or numbers.near):
             continue
         scores = [added(c, s, numbers) for c, s in zip(dev, before, strict=True)]
-        figures = [judge(dev, scores, fusion.shortness, setting) for setting in SETTINGS]
+        figures = [judge(dev, scores, fusion.length_penalty, setting) for setting in SETTINGS]
         means = [
             show(f"{numbers.weight:g} {numbers.least:g} {numbers.near:g}", each) for each in figures
         ]
@@ -66,28 +66,30 @@ def main() -> None:
     chosen = max(tried, key=tried.__getitem__)
     scores = [added(c, s, chosen) for c, s in zip(dev, before, strict=True)]
     lengths = {}
-    for shortness in (0.0, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0):
-        figures = [judge(dev, scores, shortness, setting) for setting in SETTINGS]
-        lengths[shortness] = float(
-            np.mean([show(f"shortness {shortness:g}", each) for each in figures])
+    for length_penalty in (0.0, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0):
+        figures = [judge(dev, scores, length_penalty, setting) for setting in SETTINGS]
+        lengths[length_penalty] = float(
+            np.mean([show(f"length_penalty {length_penalty:g}", each) for each in figures])
         )
-    shortness = max(lengths, key=lengths.__getitem__)
+    length_penalty = max(lengths, key=lengths.__getitem__)
     overlap = {
-        drop: float(np.mean(list(first_overlap(dev, scores, drop).values())))
-        for drop in (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
+        growth_threshold: float(
+            np.mean(list(first_overlap(dev, scores, growth_threshold).values()))
+        )
+        for growth_threshold in (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
     }
-    drop = max(overlap, key=overlap.__getitem__)
-    chance = calibrate(*chances(dev, scores, drop, before))
+    growth_threshold = max(overlap, key=overlap.__getitem__)
+    chance = calibrate(*chances(dev, scores, growth_threshold, before))
     learned = {
         "weight": chosen.weight,
         "least": chosen.least,
         "near": chosen.near,
-        "chance": chance,
-        "shortness": shortness,
-        "drop": drop,
+        "calibration": chance,
+        "length_penalty": length_penalty,
+        "growth_threshold": growth_threshold,
     }
     print(json.dumps(learned))
-    rows = {"before": (before, fusion.shortness), "read again": (scores, shortness)}
+    rows = {"before": (before, fusion.length_penalty), "read again": (scores, length_penalty)}
     table = {
         name: {
             setting: {t: v.tolist() for t, v in judge(dev, given, short, setting).items()}

@@ -1,10 +1,10 @@
-"""How far a hit should grow into a passage: F1 with the evidence, by ``drop`` and by length.
+"""How far a hit should grow into a passage: F1 with the evidence, by threshold and length.
 
     python bench/growth.py --model FOLDER --report bench/results/growth.json
 
 Development questions asked of their document; the first passage that ``index.search`` shows
-without a budget and without a reranker, against the sentences that hold evidence. ``drop`` is in
-the model's manifest (``fit_ranking.py`` chooses it), the length is ``passages.LONG``.
+without a budget and without a reranker, against the sentences that hold evidence.
+``growth_threshold`` is in the model's manifest, the length is ``passages.LONG``.
 """
 
 from __future__ import annotations
@@ -36,19 +36,23 @@ def main() -> None:
     sizes = options.documents, options.questions
     dev = remembered(options.cache, lambda: cases(options.shared, model, fusion, "dev", *sizes))
     trees = read_trees(model.folder / FILE, tuple(FEATURES))
-    scores = [scores_of(case, trees, fusion.steady) for case in dev]
+    scores = [scores_of(case, trees, fusion.base_score_weight) for case in dev]
     rows = []
     for length in LENGTHS:
         milepost.search.passages.LONG = length
-        for drop in DROPS:
-            tasks = first_overlap(dev, scores, drop)
-            rows.append({"length": length, "drop": drop, "tasks": tasks})
+        for growth_threshold in DROPS:
+            tasks = first_overlap(dev, scores, growth_threshold)
+            rows.append({"length": length, "drop": growth_threshold, "tasks": tasks})
             rows[-1]["mean"] = float(np.mean(list(tasks.values())))
-            print(length, drop, f"{100 * rows[-1]['mean']:.1f}", flush=True)
+            print(length, growth_threshold, f"{100 * rows[-1]['mean']:.1f}", flush=True)
     if options.report:
         asked = sum(case.setting == "document" for case in dev)
         report = {"date": date.today().isoformat(), "model": model.manifest.name}
-        report |= {"questions": asked, "ships": {"drop": fusion.drop}, "rows": rows}
+        report |= {
+            "questions": asked,
+            "ships": {"growth_threshold": fusion.growth_threshold},
+            "rows": rows,
+        }
         options.report.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
 
 

@@ -53,7 +53,7 @@ class Case:
     fused: np.ndarray
     gains: np.ndarray
     spans: np.ndarray
-    borders: np.ndarray
+    document_offsets: np.ndarray
     evidence: list[tuple[int, int]]
     document: int  # of the evidence among the scope's, -1 where it is not there
     again: np.ndarray | None = None
@@ -61,7 +61,7 @@ class Case:
     @property
     def unfamiliar(self) -> float:
         """How little the tokenizer knows of question and documents, 0-1."""
-        return float(self.columns[0, list(FEATURES).index("unfamiliar")])
+        return float(self.columns[0, list(FEATURES).index("out of vocabulary")])
 
 
 def arguments(text: str | None, *, documents: int, questions: int) -> argparse.ArgumentParser:
@@ -176,7 +176,7 @@ def copy(source: Any, target: Any, name: str) -> None:
     document = source._store.document(name)
     kept = source._store.sentences(name)
     vectors = source._store.vectors(kept.first, len(kept.spans))
-    target._store.put(entry(document, (kept.spans, vectors, kept.familiar), None))
+    target._store.put(entry(document, (kept.spans, vectors, kept.vocab_coverage), None))
 
 
 def measured(
@@ -192,20 +192,20 @@ def measured(
     question = row["question"]
     scope = gather(index._store, model.encode_query(question), question_terms(question))
     again = [np.full(len(scope.spans), np.nan, np.float32)] if reranker else [None]
-    reads = again_of(index._store, scope, reranker and reranker.about(question))
+    reads = again_of(index._store, scope, reranker and reranker.for_query(question))
 
     def heard(order: np.ndarray) -> np.ndarray:
         again.append(reads(order))
         return again[-1]
 
-    familiarity = model.familiarity(question)
-    fused = Ranked(scope, familiarity, ranking, reads and heard).fused
+    vocab_coverage = model.vocab_coverage(question)
+    fused = Ranked(scope, vocab_coverage, ranking, reads and heard).fused
     names = [info.name for info in scope.documents]
     document = names.index(row["document"]) if row["document"] in names else -1
     gains = np.zeros(len(scope.spans), np.float32)
     spans = [tuple(span) for span in row["spans"]]
     if document >= 0:
-        part = slice(scope.borders[document], scope.borders[document + 1])
+        part = slice(scope.document_offsets[document], scope.document_offsets[document + 1])
         for start, end in spans:
             low = np.maximum(scope.spans[part, 0], start)
             gains[part] += np.clip(np.minimum(scope.spans[part, 1], end) - low, 0, None)
@@ -222,7 +222,7 @@ def measured(
         fused.score,
         gains,
         scope.spans,
-        scope.borders,
+        scope.document_offsets,
         spans,
         document,
         again[-1],

@@ -121,7 +121,7 @@ def measure(
     model, sizes = checkpoint.model, window_sizes(checkpoint)
     shape = WindowSize(sizes["window"], sizes["left"], sizes["right"], sizes["longest"] + 1)
     tokenizer = reader_of(checkpoint)
-    opening, landmark = tokenizer.opening, tokenizer.landmark
+    opening, landmark = tokenizer.bos_id, tokenizer.landmark
     device = next(model.parameters()).device
 
     def encode(batch: Batch) -> torch.Tensor:
@@ -156,7 +156,7 @@ def alone(scores: np.ndarray, text: Text, question: Question, budget: int) -> fl
 def reader_of(checkpoint: Checkpoint) -> Tokenizer:
     """Its tokenizer for reading; the checkpoint keeps its own as it is."""
     own = Backend.from_str(checkpoint.tokenizer.to_str())
-    return Tokenizer(own, checkpoint.reading.opening, checkpoint.reading.landmark)
+    return Tokenizer(own, checkpoint.reading.bos_token, checkpoint.reading.landmark)
 
 
 def trained(config: Config, objective: Objective, place: Path) -> Path:

@@ -40,7 +40,7 @@ CONFIG = {
     "hidden_size": 256,
     "intermediate_size": 256,
     "num_hidden_layers": 2,
-    "reach": 3,
+    "scale_shift": 3,
     "max_position_embeddings": 8192,
 }
 SIZES = {"window": 1024, "left": 64, "right": 64, "longest": 128}
@@ -138,12 +138,12 @@ def main() -> None:
     options.out.mkdir(parents=True, exist_ok=True)
     write(options.out, record)
     started = time.monotonic()
-    tokenizer = Tokenizer(teacher.tokenizer, teacher.manifest.opening, teacher.manifest.landmark)
+    tokenizer = Tokenizer(teacher.tokenizer, teacher.manifest.bos_token, teacher.manifest.landmark)
     material = material_of(options, tokenizer, record)
     backend = load_tokenizer(teacher.path)
     config = {**CONFIG, "vocab_size": backend.get_vocab_size()}
     engine = OpenVinoEngine(teacher.graph(), cache=None, threads=options.threads)
-    vectors = token_vectors(engine, config["vocab_size"], tokenizer.opening, tokenizer.landmark)
+    vectors = token_vectors(engine, config["vocab_size"], tokenizer.bos_id, tokenizer.landmark)
     sample = np.concatenate([text.targets for text in material.texts[::7]]).astype(np.float32)
     axes = principal_axes(sample, config["hidden_size"])
     model = LandmarkEncoder(config, own_sentence=False)

@@ -30,7 +30,7 @@ def assert_whole(text: str, marks: Landmarks) -> None:
     n = len(marks.spans)
     assert marks.vectors.shape == (n, MODEL.dimensions)
     assert marks.vectors.dtype == np.float32
-    assert marks.familiar.shape == (n,)
+    assert marks.vocab_coverage.shape == (n,)
     assert marks.spans.dtype == np.int64
     assert marks.document.shape == (MODEL.dimensions,)
     assert marks.tokens_read == marks.tokens_given
@@ -39,7 +39,7 @@ def assert_whole(text: str, marks: Landmarks) -> None:
         assert marks.spans[-1, 1] == len(text)
         assert (marks.spans[1:, 0] == marks.spans[:-1, 1]).all()
         assert (marks.spans[:, 0] <= marks.spans[:, 1]).all()
-        assert ((marks.familiar >= 0) & (marks.familiar <= 1)).all()
+        assert ((marks.vocab_coverage >= 0) & (marks.vocab_coverage <= 1)).all()
 
 
 @pytest.mark.parametrize("repeats", [1, 3, 40, 400])
@@ -170,7 +170,7 @@ def test_special_tokens_in_a_text_stay_text(word: str) -> None:
         f"It is {word} text.",
     ]
     ((ids, sentences, landmarks),) = engine.batches
-    special = {MODEL.tokenizer.landmark, MODEL.tokenizer.opening}
+    special = {MODEL.tokenizer.landmark, MODEL.tokenizer.bos_id}
     places = np.flatnonzero(np.isin(ids[0], list(special)) & (sentences[0] >= 0)).tolist()
     used = landmarks[0][landmarks[0] > 0]  # the rest is padding
     assert places == [0, *used.tolist()]
@@ -188,7 +188,7 @@ def test_windows_are_what_the_graph_expects() -> None:
         assert ids.dtype == sentences.dtype == places.dtype == np.int32
         assert ids.shape == sentences.shape
         assert ids.shape[1] <= 64
-        assert (ids[:, 0] == tokenizer.opening).all()
+        assert (ids[:, 0] == tokenizer.bos_id).all()
         assert (sentences[:, 0] == 0).all()
         for row, numbers, owned in zip(ids, sentences, places, strict=True):
             used = numbers[numbers >= 0]
@@ -281,7 +281,7 @@ def test_texts_read_together() -> None:
         np.testing.assert_allclose(got.document, wanted.document, atol=1e-6)
         assert got.spans.tolist() == wanted.spans.tolist()
         assert got.tokens_read == got.tokens_given == wanted.tokens_given
-        assert got.familiar.tolist() == wanted.familiar.tolist()
+        assert got.vocab_coverage.tolist() == wanted.vocab_coverage.tolist()
     assert model.encode_texts([]) == []
 
 

@@ -47,15 +47,15 @@ def test_a_question_longer_than_a_sentence() -> None:
     assert vector.tobytes() == MODEL.encode(question.strip()).document.tobytes()
 
 
-def test_familiarity() -> None:
-    """Words known whole are familiar, single letters are not, nor are words of unknown script."""
-    assert MODEL.familiarity("the sea has seven big red fish") > 0.7
-    assert MODEL.familiarity("x y z") == 0.0
-    assert MODEL.familiarity("1851, 1,600!") == 1.0  # no letters: nothing speaks against it
+def test_vocab_coverage() -> None:
+    """Words known whole are covered, single letters are not, nor are words of unknown script."""
+    assert MODEL.vocab_coverage("the sea has seven big red fish") > 0.7
+    assert MODEL.vocab_coverage("x y z") == 0.0
+    assert MODEL.vocab_coverage("1851, 1,600!") == 1.0  # no letters: nothing speaks against it
     for question in ("ภาษาไทยเป็นภาษา", "東京都", "हिन्दी में", "Привет"):
-        assert MODEL.familiarity(question) == 0.0
+        assert MODEL.vocab_coverage(question) == 0.0
     marks = MODEL.encode("The sea was calm that day. Спокойное море.")
-    assert marks.familiar[0] > 0.5 > marks.familiar[1]
+    assert marks.vocab_coverage[0] > 0.5 > marks.vocab_coverage[1]
 
 
 def test_the_shipped_tokenizer_does_not_know_thai(shared_data: Path) -> None:
@@ -63,7 +63,7 @@ def test_the_shipped_tokenizer_does_not_know_thai(shared_data: Path) -> None:
     path = shared_data / "init" / "landmark-minilm" / "tokenizer.json"
     folder = ModelFolder(path.parent, Manifest("m", "m", 32))
     model = Encoder(folder, FakeEngine(), Tokenizer(path, "[CLS]", "[SEP]"))
-    assert model.familiarity("The whale is a mammal of the sea") == 1.0
-    assert model.familiarity("Das Wetter ist schön heute") > 0.5
+    assert model.vocab_coverage("The whale is a mammal of the sea") == 1.0
+    assert model.vocab_coverage("Das Wetter ist schön heute") > 0.5
     for question in ("ภาษาไทยเป็นภาษาที่สวยงาม", "हिन्दी में मेरा नाम", "東京都は首都です", "Привет"):
-        assert model.familiarity(question) < 0.2
+        assert model.vocab_coverage(question) < 0.2

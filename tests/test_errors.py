@@ -22,7 +22,7 @@ def test_message(kind: type[MilepostError]) -> None:
     """The text is the problem and, where there is one, what mends it."""
     error = kind("notes.txt is empty", "write something")
     assert str(error) == "notes.txt is empty; write something"
-    assert (error.problem, error.mend) == ("notes.txt is empty", "write something")
+    assert (error.problem, error.hint) == ("notes.txt is empty", "write something")
     assert str(kind("notes.txt is empty")) == "notes.txt is empty"
 
 
@@ -31,7 +31,7 @@ def test_survives_another_process(kind: type[MilepostError]) -> None:
     """An error that comes from a worker process says the same there."""
     error = pickle.loads(pickle.dumps(kind("it broke", "mend it")))
     assert type(error) is kind
-    assert (str(error), error.problem, error.mend) == ("it broke; mend it", "it broke", "mend it")
+    assert (str(error), error.problem, error.hint) == ("it broke; mend it", "it broke", "mend it")
 
 
 def test_the_tree_is_drawn() -> None:

@@ -217,7 +217,7 @@ def test_an_unknown_document(index: Index, notes: Path) -> None:
             index.search("whale", documents=documents)
     near = re.escape(str(notes / "bees.txt"))
     with pytest.raises(InputError, match=rf"did you mean '{near}'\?"):
-        index.answer("bees", documents=notes / "bes.txt")
+        index.search_detailed("bees", documents=notes / "bes.txt")
 
 
 @pytest.mark.parametrize("budget", ["1c", "60c", 250, "1t", "12t", "90t", None])
@@ -247,7 +247,7 @@ def test_nothing_found_can_be_asked_for(notes: Path) -> None:
     assert 0 < len(index.search(question, least=least)) < len(whole)
     assert index.search(question, least=least) == [p for p in whole if p.score >= least]
     assert index.search(question, least=1.0) == []
-    assert index.answer(question, least=1.0).best == whole[0].score
+    assert index.search_detailed(question, least=1.0).best == whole[0].score
     with pytest.raises(InputError, match="least = 20 is no chance"):
         index.search(question, least=20)
 

@@ -27,7 +27,7 @@ def test_a_prefix_is_read_as_if_it_were_asked(question):
         for array, like in zip(batch, other, strict=True):
             np.testing.assert_array_equal(array, like)
     assert np.abs(found - without.encode_query(question)).max() > 1e-3
-    assert with_it.familiarity(question) == without.familiarity(question)
+    assert with_it.vocab_coverage(question) == without.vocab_coverage(question)
 
 
 def test_documents_have_no_prefix():
@@ -58,10 +58,10 @@ def test_a_prefix_makes_no_question(question, words):
 def test_the_reranker_asks_by_its_own_prefix():
     """Its windows begin with prefix and question, which leave that much less room."""
     encoder, engine = recorded(query_prefix=PREFIX, window=40, longest=20)
-    asked = Reranker(encoder).about(" Who builds? ")
+    asked = Reranker(encoder).for_query(" Who builds? ")
     question = list(MODEL.tokenizer.count([prefixed("Who builds?", PREFIX)])[0][0])
     assert asked.room == 40 - 2 - len(question)
     asked.cosines([asked.tokens(["Bees build."])])
-    first = [MODEL.tokenizer.opening, *question, MODEL.tokenizer.landmark]
+    first = [MODEL.tokenizer.bos_id, *question, MODEL.tokenizer.landmark]
     assert engine.batches[0][0][0][: len(first)].tolist() == first
-    assert Reranker(encoder).about("who " * (21 - MODEL.count_tokens(PREFIX))) is None
+    assert Reranker(encoder).for_query("who " * (21 - MODEL.count_tokens(PREFIX))) is None

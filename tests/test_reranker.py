@@ -22,11 +22,11 @@ SENTENCES = ["Bees build cells of wax. ", "The cells are hexagons. ", "Wasps use
 def test_the_question_opens_every_window():
     """``[CLS] question [LMK] s1 [LMK] …``, and cosines with the question of the same window."""
     encoder, engine = recorded(window=40, longest=20)
-    asked = Reranker(encoder).about(" Who builds? ")
+    asked = Reranker(encoder).for_query(" Who builds? ")
     ids = asked.tokens(SENTENCES)
     found = asked.cosines([ids[:2], ids[2:]])
     question = list(MODEL.tokenizer.count(["Who builds?"])[0][0])
-    opening, landmark = MODEL.tokenizer.opening, MODEL.tokenizer.landmark
+    opening, landmark = MODEL.tokenizer.bos_id, MODEL.tokenizer.landmark
     rows = [
         (row, marks)
         for ids_, _, marks_ in engine.batches
@@ -50,12 +50,12 @@ def test_what_fits_beside_the_question():
     encoder, _ = recorded(window=40, longest=20)
     reranker = Reranker(encoder)
     for words in (1, 12, 20):
-        asked = reranker.about("who " * words)
+        asked = reranker.for_query("who " * words)
         assert asked.room == 40 - 2 - words
         cut = min(20, asked.room - 1)
         assert [len(ids) for ids in asked.tokens(["who " * 100, "who"])] == [cut, 1]
         assert asked.cosines([]) == []
-    assert reranker.about("who " * 21) is None
+    assert reranker.for_query("who " * 21) is None
 
 
 def test_windows_are_what_the_caller_made():
@@ -97,7 +97,7 @@ def test_a_model_folder_with_a_reranker(folder: Path) -> None:
     assert reranker is not None
     assert "1 threads" in reranker._encoder.engine
     assert reranker._encoder.tokenizer is model.tokenizer
-    asked = reranker.about("What do insects make their homes of?")
+    asked = reranker.for_query("What do insects make their homes of?")
     [place] = asked.cosines([asked.tokens(SENTENCES)])
     assert place.shape == (3,)
     assert np.abs(place).max() <= 1.01
@@ -118,7 +118,7 @@ def test_a_text_as_a_question_is_not_reranked(folder: Path) -> None:
 
 
 def test_a_damaged_reranker_says_so(folder: Path, tmp_path: Path) -> None:
-    """A folder that lost its graph is an error with a mend, not a silent search without it."""
+    """A folder that lost its graph is an error with a hint, not a silent search without it."""
     copy = tmp_path / "model"
     shutil.copytree(folder, copy)
     (copy / RERANKER / "openvino_int8.bin").unlink()

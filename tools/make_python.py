@@ -17,7 +17,7 @@ import milepost
 from milepost import errors
 from milepost.encoder import Encoder
 from milepost.index import Index, Step
-from milepost.search import Answer
+from milepost.search import SearchResult
 from milepost.store import DocumentInfo
 
 TARGET = Path(__file__).with_name("python.md")
@@ -37,12 +37,12 @@ ERRORS = """\
 ## Errors
 
 Every error that Milepost raises on purpose is a `milepost.MilepostError`; the others are in
-`milepost.errors`. `str(error)` is one line for people: `error.problem`, then `error.mend`, what to
+`milepost.errors`. `str(error)` is one line for people: `error.problem`, then `error.hint`, what to
 do next.
 """
 
 CLASSES = (Index, Encoder)
-ANSWERS = {"Answer": Answer, "DocumentInfo": DocumentInfo, "Step": Step}
+ANSWERS = {"SearchResult": SearchResult, "DocumentInfo": DocumentInfo, "Step": Step}
 """Records that calls hand out, though nobody has to import them."""
 
 _SECTION = re.compile(r"^(Args|Returns|Raises|Attributes):$")

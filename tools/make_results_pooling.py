@@ -13,7 +13,7 @@ from collections import Counter
 from pathlib import Path
 
 from milepost.evaluate.report.outcome import as_markdown
-from milepost.lab.compare.cache import Book
+from milepost.lab.compare.cache import ResultCache
 from milepost.lab.compare.found import Found
 from milepost.lab.compare.pictures import differences, lengths
 from milepost.lab.compare.recipe import Recipe
@@ -52,7 +52,7 @@ def main() -> None:
     options = parser.parse_args()
     if not options.result.is_file():
         parser.error(f"{options.result} is not there; milepost lab compare --json makes it")
-    book = Book(options.result)
+    book = ResultCache(options.result)
     found = Found(book)
     first, *rest = (as_markdown(table).replace("### ", "## ", 1) for table in tables(found))
     parts = [head(book, found, options.result) + first]
@@ -71,7 +71,7 @@ def main() -> None:
     print(page)
 
 
-def head(book: Book, found: Found, source: Path) -> str:
+def head(book: ResultCache, found: Found, source: Path) -> str:
     """What was done, in the numbers of the runs."""
     seeds = sorted({run.seed for run in found.runs})
     made = "; ".join(made for made, _ in Counter(run.made for run in found.runs).most_common())

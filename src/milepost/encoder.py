@@ -52,7 +52,7 @@ class _Read:
 
     ids: list[array[int]]  # a list would take nine times the memory
     spans: list[tuple[int, int]]
-    familiar: list[float]
+    vocab_coverage: list[float]
 
 
 class Encoder:
@@ -82,7 +82,7 @@ class Encoder:
         self.opener = opener
         self._engine = engine
         self.tokenizer = tokenizer or Tokenizer(
-            folder.tokenizer, self.manifest.opening, self.manifest.landmark
+            folder.tokenizer, self.manifest.bos_token, self.manifest.landmark
         )
         self._pool = _pooling(folder)
         self._shape = WindowSize(
@@ -117,7 +117,7 @@ class Encoder:
         """Read a text of any length; nothing is truncated.
 
         Args:
-            text: a string, or a document (whose known borders are then respected).
+            text: a string, or a document (whose known document_offsets are then respected).
             spans: what is to have a landmark in the place of each sentence, ascending and apart;
                 what no span covers is not read. Over-long ones are cut as sentences are.
             progress: called after each batch with sentences done and in all.
@@ -225,10 +225,10 @@ class Encoder:
                 vectors[window.first : window.last] = states
         return np.split(vectors, ends[1:-1])
 
-    def familiarity(self, question: str) -> float:
-        """How well the tokenizer knows the question, 0–1; see ``Landmarks.familiar``."""
+    def vocab_coverage(self, question: str) -> float:
+        """How well the tokenizer knows the question, 0–1; see ``Landmarks.vocab_coverage``."""
         _, tokens, letters = self.tokenizer.count([question])[0]
-        return _familiar(tokens, letters)
+        return _vocab_coverage(tokens, letters)
 
     def count_tokens(self, text: str) -> int:
         """Tokens of a text as this model reads it, special tokens not counted."""
@@ -243,7 +243,7 @@ class Encoder:
             document=self._pool(vectors),
             tokens_given=sum(map(len, read.ids)),
             tokens_read=tokens_read,
-            familiar=np.array(read.familiar, np.float32),
+            vocab_coverage=np.array(read.vocab_coverage, np.float32),
         )
 
     def _read(
@@ -267,7 +267,7 @@ class Encoder:
                 else:
                     read.ids.append(array("i", ids))
                     read.spans.append((start, end))
-                    read.familiar.append(_familiar(tokens, letters))
+                    read.vocab_coverage.append(_vocab_coverage(tokens, letters))
         return read
 
     def _read_exactly(
@@ -283,7 +283,7 @@ class Encoder:
             piece = tokens.ids[a:b], tokens.starts[a:b], tokens.ends[a:b]
             read.ids.append(array("i", piece[0]))
             read.spans.append((low, high))
-            read.familiar.append(_familiar(*self.tokenizer.letters(sentence, *piece)))
+            read.vocab_coverage.append(_vocab_coverage(*self.tokenizer.letters(sentence, *piece)))
             if token_starts is not None:
                 token_starts.append(array("q", [start + n for n in piece[1]]))
 
@@ -363,8 +363,8 @@ def _pooling(folder: ModelFolder) -> Callable[[NDArray[np.float32]], NDArray[np.
     return pool
 
 
-def _familiar(tokens: int, letters: int) -> float:
-    """See ``Landmarks.familiar``: letters a token, between letter by letter and words."""
+def _vocab_coverage(tokens: int, letters: int) -> float:
+    """See ``Landmarks.vocab_coverage``: letters a token, between letter by letter and words."""
     if not tokens:
         return 1.0
     mean = letters / tokens

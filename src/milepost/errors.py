@@ -31,13 +31,13 @@ class MilepostError(Exception):
 
     Args:
         problem: what is wrong, naming the file or argument.
-        mend: what to do next, a command where there is one; shown after the problem.
+        hint: what to do next, a command where there is one; shown after the problem.
     """
 
-    def __init__(self, problem: str, mend: str = "") -> None:
+    def __init__(self, problem: str, hint: str = "") -> None:
         self.problem = problem
-        self.mend = mend
-        super().__init__(f"{problem}; {mend}" if mend else problem)
+        self.hint = hint
+        super().__init__(f"{problem}; {hint}" if hint else problem)
 
 
 class InputError(MilepostError):
@@ -89,7 +89,7 @@ class MissingExtra(MilepostError):
 
 
 def nearest(name: str, known: Collection[str]) -> str:
-    """The nearest known name, as the beginning of a mend: ``did you mean 'NAME'? ``, or nothing.
+    """The nearest known name, as the beginning of a hint: ``did you mean 'NAME'? ``, or nothing.
 
     Upper and lower case do not count. Among very many names none is looked for.
     """

@@ -19,7 +19,7 @@ from milepost.encoder import Encoder, load
 from milepost.errors import IndexBusy, InputError, MilepostError, StorageFull, StoreError, nearest
 from milepost.intake import absolute, entry, found, hashed, signature
 from milepost.reranker import Reranker
-from milepost.search import Answer, question_terms, search
+from milepost.search import SearchResult, question_terms, search
 from milepost.search.ranking import Ranking
 from milepost.store import DocumentInfo, Store, open_store
 from milepost.text import locator, read
@@ -179,7 +179,7 @@ class Index:
             return
         told(0, 0)
         marks = self.model.encode(document, progress=told)
-        parts = marks.spans, marks.vectors, marks.familiar
+        parts = marks.spans, marks.vectors, marks.vocab_coverage
         self._store.put(entry(document, parts, stamp))
         (tally.added if known is None else tally.changed).append(name)
         if document.notes:
@@ -195,7 +195,7 @@ class Index:
 
     def _landmarks(self, known: DocumentInfo) -> Parts:
         kept = self._store.sentences(known.name)
-        return kept.spans, self._store.vectors(kept.first, len(kept.spans)), kept.familiar
+        return kept.spans, self._store.vectors(kept.first, len(kept.spans)), kept.vocab_coverage
 
     def _prune(
         self, folders: Sequence[Path], present: set[str], failed: Iterable[str]
@@ -278,10 +278,10 @@ class Index:
             InputError: one of the documents is not in the index, with the nearest that is; or
                 ``k`` is less than 1, ``budget`` no amount of text, ``least`` no chance.
         """
-        answer = self.answer(question, k, budget, documents, rerank=rerank, least=least)
+        answer = self.search_detailed(question, k, budget, documents, rerank=rerank, least=least)
         return list(answer.passages)
 
-    def answer(
+    def search_detailed(
         self,
         question: str,
         k: int | None = 5,
@@ -290,7 +290,7 @@ class Index:
         *,
         rerank: bool = True,
         least: float = 0.0,
-    ) -> Answer:
+    ) -> SearchResult:
         """``search`` with its reasons: signals, weights and parts of every score."""
         names = None if documents is None else self._names(documents)
         for name in names or ():
@@ -302,9 +302,9 @@ class Index:
             self._store,
             vector,
             question_terms(question),
-            familiarity=self.model.familiarity(question),
+            vocab_coverage=self.model.vocab_coverage(question),
             ranking=self._ranking,
-            reranker=reranker.about(question) if reranker else None,
+            reranker=reranker.for_query(question) if reranker else None,
             k=k,
             budget=budget,
             tokens=self.model.count_tokens,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Parts = tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]]
-    """Spans, vectors and familiarity of a document's landmarks."""
+    """Spans, vectors and vocabulary coverage of a document's landmarks."""
 
 
 def absolute(path: str | os.PathLike[str]) -> Path:
@@ -68,12 +68,12 @@ def hashed(document: Document) -> Document:
 
 def entry(document: Document, parts: Parts, signature: tuple[int, int] | None) -> Entry:
     """What a store is given: the text, its landmarks, and the terms of each sentence."""
-    spans, vectors, familiar = parts
+    spans, vectors, vocab_coverage = parts
     return Entry(
         document=document,
         spans=spans,
         vectors=vectors,
-        familiar=familiar,
+        vocab_coverage=vocab_coverage,
         terms=[terms(document.text[start:end]) for start, end in spans.tolist()],
         signature=signature,
     )

@@ -58,7 +58,7 @@ class Reranker:
         """Of the model that reads."""
         return self._encoder.fingerprint
 
-    def about(self, question: str) -> Asked | None:
+    def for_query(self, question: str) -> BoundReranker | None:
         """The reranker, told what is asked; None where that is longer than a sentence may be.
 
         Such a question is a text of which no part may stand for all.
@@ -68,10 +68,10 @@ class Reranker:
         ids, _, _ = self._encoder.tokenizer.count([words])[0]
         # Beside the question a window holds a sentence of fair length, or nothing is gained.
         longest = min(manifest.longest, manifest.window // 2)
-        return Asked(self._encoder, ids) if len(ids) <= longest else None
+        return BoundReranker(self._encoder, ids) if len(ids) <= longest else None
 
 
-class Asked:
+class BoundReranker:
     """Reads places with one question in front of them.
 
     Args:

@@ -56,7 +56,7 @@ def fake_encoder(**settings: int) -> Encoder:
     return Encoder(
         ModelFolder(Path("nowhere"), manifest),
         FakeEngine(manifest.dimensions, vocabulary=len(_vocabulary())),
-        Tokenizer(_backend(), manifest.opening, manifest.landmark),
+        Tokenizer(_backend(), manifest.bos_token, manifest.landmark),
     )
 
 

@@ -122,7 +122,7 @@ class Landmarks:
         tokens_given: tokens of the text, special tokens and halo not counted.
         tokens_read: tokens that entered the network as owned by a window; equal to
             ``tokens_given``, always: nothing is truncated.
-        familiar: ``(n,)`` float32 in 0–1: how well the tokenizer knows the sentence, from the
+        vocab_coverage: ``(n,)`` float32 in 0–1: how well the tokenizer knows the sentence, from the
             letters its tokens hold on average (0: letter by letter, 1: whole words); low means a
             language or notation that the model was not made for.
     """
@@ -132,7 +132,7 @@ class Landmarks:
     document: NDArray[np.float32]
     tokens_given: int
     tokens_read: int
-    familiar: NDArray[np.float32]
+    vocab_coverage: NDArray[np.float32]
 
 
 class Reader(Protocol):

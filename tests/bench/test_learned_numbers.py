@@ -7,7 +7,12 @@ import json
 BEFORE = {
     "schema": 1,
     "name": "größer",
-    "fusion": {"steady": [0.6, 0.24], "chance": [-2.6, 0.4, 0.4], "shortness": 0.3, "drop": 3.0},
+    "fusion": {
+        "base_score_weight": [0.6, 0.24],
+        "calibration": [-2.6, 0.4, 0.4],
+        "length_penalty": 0.3,
+        "growth_threshold": 3.0,
+    },
 }
 
 
@@ -22,7 +27,7 @@ def read(folder):
 def test_a_new_gate_leaves_the_chances_as_they_are(script, tmp_path):
     """Numbers that are not named keep their values, those that are take the new ones."""
     written(tmp_path, BEFORE)
-    gate = {"gate": {"always": 0.8}, "reach": {}, "drop": 1.0}
+    gate = {"gate": {"always": 0.8}, "scale_shift": {}, "growth_threshold": 1.0}
     script("learned").keep(tmp_path, gate)
     assert read(tmp_path) == {**BEFORE, "fusion": {**BEFORE["fusion"], **gate}}
     assert list(read(tmp_path)) == list(BEFORE)
@@ -32,5 +37,5 @@ def test_a_new_gate_leaves_the_chances_as_they_are(script, tmp_path):
 def test_the_first_numbers_of_a_folder(script, tmp_path):
     """A manifest without a ``fusion`` gets one."""
     written(tmp_path, {"schema": 1})
-    script("learned").keep(tmp_path, {"drop": 2.0})
-    assert read(tmp_path) == {"schema": 1, "fusion": {"drop": 2.0}}
+    script("learned").keep(tmp_path, {"growth_threshold": 2.0})
+    assert read(tmp_path) == {"schema": 1, "fusion": {"growth_threshold": 2.0}}

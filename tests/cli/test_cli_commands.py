@@ -110,7 +110,7 @@ def test_doctor_finds_a_sound_installation(cli, model):
 
 
 def test_doctor_finds_a_changed_and_a_missing_file(cli, model, tmp_path):
-    """A model whose sums do not hold, or without its graph, gives exit code 2 and a mend."""
+    """A model whose sums do not hold, or without its graph, gives exit code 2 and a hint."""
     folder = tmp_path / "model"
     source = find_model(model[-1] if model else None)
     folder.mkdir()

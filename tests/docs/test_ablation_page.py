@@ -199,7 +199,7 @@ def test_rows_that_are_asked_for(bench: ModuleType) -> None:
     assert bench.chosen(None) == list(bench.ROWS)
     with pytest.raises(bench.InputError, match="hard-1") as wrong:
         bench.chosen("hard-1")
-    assert "hard-10" in wrong.value.mend
+    assert "hard-10" in wrong.value.hint
 
 
 @pytest.mark.torch

@@ -40,7 +40,7 @@ def test_a_hub_that_cannot_be_reached(cache: Path, monkeypatch: pytest.MonkeyPat
     with pytest.raises(ModelError, match="the Hugging Face hub does not give it") as raised:
         find_model("nobody/nothing")
     assert "\n" not in str(raised.value)
-    assert "milepost models" in raised.value.mend
+    assert "milepost models" in raised.value.hint
 
 
 def test_a_folder_goes_before_the_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -88,7 +88,7 @@ def test_special_tokens_written_in_a_text_stay_text(name: str) -> None:
     sentence = f"Ice {landmark} kept{landmark}it {opening}{opening} ."
     tokens = tokenizer.encode([sentence])[0]
     assert tokenizer.landmark not in tokens.ids
-    assert tokenizer.opening not in tokens.ids
+    assert tokenizer.bos_id not in tokens.ids
     assert tokens.starts == sorted(tokens.starts)
     places = dict.fromkeys(zip(tokens.starts, tokens.ends, strict=True))
     again = "".join(sentence[a:b] for a, b in places)
@@ -106,13 +106,13 @@ def test_over_long_sentences_are_cut_between_words(name: str) -> None:
         assert sentence[tokens.starts[at] - 1] == " "
 
 
-def test_a_model_without_opening(tmp_path: Path) -> None:
+def test_a_model_without_bos_token(tmp_path: Path) -> None:
     """An empty opening is none; a name that the vocabulary lacks is an error."""
-    assert TOKENIZERS["bytes"].opening is None
-    assert TOKENIZERS["unigram"].opening is not None
+    assert TOKENIZERS["bytes"].bos_id is None
+    assert TOKENIZERS["unigram"].bos_id is not None
     with pytest.raises(ModelError, match="no token '<s>'"):
         Tokenizer(tiny_tokenizer("bytes"), "<s>", "<|endoftext|>")
-    plain = Manifest("m", "f", 8, opening="", right=0, causal=True)
+    plain = Manifest("m", "f", 8, bos_token="", right=0, causal=True)
     plain.write(tmp_path)
     assert read_manifest(tmp_path) == plain
 

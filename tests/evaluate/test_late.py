@@ -63,7 +63,7 @@ def test_units_are_means_of_their_tokens(tiny: Path, splitter: object) -> None:
     assert opened.tokens == sum(model.within(d.text, [])[2] for d in DOCUMENTS)
     assert opened.tokens == Dense("d", model, split, Vectors(None)).open(DOCUMENTS).tokens
     for number, document in enumerate(DOCUMENTS):
-        first, last = opened.units.borders[number : number + 2]
+        first, last = opened.units.document_offsets[number : number + 2]
         spans = [(a, b) for a, b in opened.units.spans[first:last].tolist()]
         wanted = unit(model.within(document.text, spans)[0])
         np.testing.assert_allclose(opened.vectors[first:last], wanted, atol=4e-3)

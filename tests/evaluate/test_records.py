@@ -177,7 +177,7 @@ def test_a_bad_line_is_named(tmp_path: Path, said: str, line: str, suffix: str) 
         read(path)
     assert f"{path}, line 3 " in str(caught.value)
     assert said in str(caught.value)
-    assert "milepost eval --json" in caught.value.mend
+    assert "milepost eval --json" in caught.value.hint
     assert "\n" not in str(caught.value)
 
 

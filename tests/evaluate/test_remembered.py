@@ -29,7 +29,7 @@ def _remembered(path, **settings):
     plain = fake_encoder(**settings)
     manifest = plain.manifest
     engine = _Engine(plain.dimensions, vocabulary=len(testing._vocabulary()))
-    tokenizer = Tokenizer(testing._backend(), manifest.opening, manifest.landmark)
+    tokenizer = Tokenizer(testing._backend(), manifest.bos_token, manifest.landmark)
     folder = ModelFolder(Path("nowhere"), manifest)
     return plain, RememberedEncoder(folder, engine, Vectors(path), tokenizer), engine
 
@@ -42,7 +42,7 @@ def test_it_reads_as_the_encoder_does_and_a_second_time_without_the_network(tmp_
     assert np.abs(first.vectors - wanted.vectors).max() < 1e-3
     assert first.spans.tolist() == wanted.spans.tolist()
     assert first.tokens_read == wanted.tokens_read == first.tokens_given
-    assert np.array_equal(first.familiar, wanted.familiar)
+    assert np.array_equal(first.vocab_coverage, wanted.vocab_coverage)
     calls = engine.calls
     assert calls > 0
     again = _remembered(tmp_path / "v.sqlite")

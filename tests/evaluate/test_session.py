@@ -136,11 +136,3 @@ def test_the_data_folder_is_the_one_given_else_the_environments(monkeypatch, tmp
     monkeypatch.setenv("MILEPOST_DATA", str(tmp_path))
     assert data_folder(None) == tmp_path
     assert data_folder(Path("other")) == Path("other")
-
-
-def test_an_unknown_experiment_is_told_before_the_first_runs(mine):
-    """The nearest name comes with it."""
-    said: list[str] = []
-    with pytest.raises(InputError, match=r"bounderies.*boundaries"):
-        list(Session((mine,)).outcomes(["halo", "bounderies"], said.append))
-    assert said == []

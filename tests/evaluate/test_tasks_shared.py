@@ -75,7 +75,7 @@ def test_names_of_folders_and_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "mend"),
+    ("name", "hint"),
     [
         ("meeting", "did you mean 'meetings'?"),
         ("Written", "did you mean 'written'?"),
@@ -83,11 +83,11 @@ def test_names_of_folders_and_files(tmp_path: Path) -> None:
         ("zzzz", "tasks are written, "),
     ],
 )
-def test_an_unknown_name_is_told_the_nearest(name: str, mend: str, tmp_path: Path) -> None:
+def test_an_unknown_name_is_told_the_nearest(name: str, hint: str, tmp_path: Path) -> None:
     """An unknown task name is an error with the nearest known one."""
     with pytest.raises(InputError, match=f"there is no task '{name}'") as caught:
         load(name, "dev", tmp_path)
-    assert mend in str(caught.value)
+    assert hint in str(caught.value)
 
 
 @pytest.mark.parametrize("data", [None, Path("/nowhere/at/all"), Path("/")])

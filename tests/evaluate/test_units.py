@@ -24,7 +24,7 @@ def test_white_space_belongs_to_no_unit():
         [],
         ["Four is longer than the others."],
     ]
-    assert units.borders.tolist() == [0, 3, 3, 4]
+    assert units.document_offsets.tolist() == [0, 3, 3, 4]
     assert units.place(3, 1.0) == Place("b", 0, 31, 1.0)
 
 

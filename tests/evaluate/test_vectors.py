@@ -34,7 +34,7 @@ def test_vectors_are_made_once_and_come_back_the_same(tmp_path):
     ("fingerprint", "texts"), [("other", ["a", "b"]), ("m", ["ab"]), ("m", ["a", "b", ""])]
 )
 def test_another_model_or_text_is_another_key(tmp_path, fingerprint, texts):
-    """Neither another fingerprint nor other borders between texts hit what is kept."""
+    """Neither another fingerprint nor other document_offsets between texts hit what is kept."""
     vectors, calls = Vectors(tmp_path / "v.sqlite"), []
     vectors.get("m", ["a", "b"], _made(calls))
     vectors.get(fingerprint, texts, _made(calls))

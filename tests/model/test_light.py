@@ -151,7 +151,7 @@ def test_a_checkpoint_is_read_again(tmp_path: Path) -> None:
     text = [[7, 8, 9], [10], [11, 12]]
     assert torch.equal(vectors(again.model, text), vectors(model, text))
     assert torch.equal(vectors(load_checkpoint(folder), text), vectors(model, text))
-    assert again.reading.opening == ""
+    assert again.reading.bos_token == ""
     assert not again.model.own_sentence
     cover(again.model, 205, near=LANDMARK)
     assert torch.equal(vectors(again.model, text), vectors(model, text))

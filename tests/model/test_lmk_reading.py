@@ -78,7 +78,7 @@ def test_an_exported_folder_gives_the_vectors_of_the_folder(tmp_path: Path) -> N
     folder = written(tmp_path / "lmk")
     released = release(folder, tmp_path / "out")
     manifest = released.manifest
-    assert (manifest.opening, manifest.landmark, manifest.own_sentence) == (
+    assert (manifest.bos_token, manifest.landmark, manifest.own_sentence) == (
         "[CLS]",
         "[MASK]",
         False,

@@ -31,7 +31,7 @@ def test_tokens_of_the_tokenizer(tmp_path: Path, kind: str, opening: str, landma
 
     folder = tiny_folder(tmp_path / "m", kind)
     reading = open_checkpoint(folder).reading
-    assert (reading.opening, reading.landmark) == (opening, landmark)
+    assert (reading.bos_token, reading.landmark) == (opening, landmark)
     named = open_checkpoint(folder, opening="", landmark="ship").reading
     assert (named.opening, named.landmark) == ("", "ship")
     with pytest.raises(ModelError, match="no token '<begin>'"):
@@ -70,7 +70,7 @@ def test_our_folders_open_as_they_did(tmp_path: Path) -> None:
     assert load_checkpoint(folder).own_sentence
     assert not load_checkpoint(folder, own_sentence=False).own_sentence
     reading = opened.reading
-    assert (reading.opening, reading.landmark, reading.transformers) == ("[CLS]", "[SEP]", False)
+    assert (reading.bos_token, reading.landmark, reading.transformers) == ("[CLS]", "[SEP]", False)
     assert {p.name for p in folder.iterdir()} == {
         "config.json",
         "model.safetensors",

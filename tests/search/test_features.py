@@ -40,9 +40,9 @@ def test_by_hand() -> None:
     store = empty_store()
     put(store, "d", TEXT)
     scope, table = measured(store, ["wax", "queen", "unheard"])
-    wax, queen = scope.weights["wax"], scope.weights["queen"]
+    wax, queen = scope.idf["wax"], scope.idf["queen"]
     share = round(wax / (wax + queen), 4)
-    assert queen > wax > 0.0 == scope.weights["unheard"]
+    assert queen > wax > 0.0 == scope.idf["unheard"]
     assert column(table, "covered") == [share, 0.0, round(1 - share, 4), share]
     assert column(table, "covered ±1") == [share, 1.0, 1.0, 1.0]
     assert column(table, "rarest word") == [0.0, 0.0, 1.0, 0.0]

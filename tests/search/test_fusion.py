@@ -17,7 +17,7 @@ SIGNED = st.floats(-8, 8)
 SETTINGS = st.builds(
     Fusion,
     gate=st.dictionaries(st.sampled_from(sorted(SIGNALS)), SIGNED),
-    reach=st.dictionaries(st.sampled_from(sorted(SIGNALS)), SIGNED),
+    scale_shift=st.dictionaries(st.sampled_from(sorted(SIGNALS)), SIGNED),
     landmark=st.tuples(*[st.tuples(SIGNED, SIGNED)] * 3),
     words=st.tuples(*[st.tuples(SIGNED, SIGNED)] * 3),
 )
@@ -25,10 +25,10 @@ SETTINGS = st.builds(
 
 @settings(max_examples=80, deadline=None)
 @given(SETTINGS, st.floats(0, 1), st.integers(0, 50), st.sampled_from(["p1x3", "nowhere", ""]))
-def test_numbers_add_up(fusion: Fusion, familiarity: float, seed: int, word: str) -> None:
+def test_numbers_add_up(fusion: Fusion, vocab_coverage: float, seed: int, word: str) -> None:
     """Weights sum to 1 and are never negative, parts sum to the score, nothing is NaN."""
     scope = gather(filled(2, 6), unit(seed), ["common", word] if word else [])
-    fused = fuse(scope, familiarity, fusion)
+    fused = fuse(scope, vocab_coverage, fusion)
     assert math.isclose(sum(fused.weights.values()), 1.0, abs_tol=1e-9)
     assert all(weight >= 0 for weight in fused.weights.values())
     assert fused.parts.keys() == fused.weights.keys()
@@ -37,7 +37,7 @@ def test_numbers_add_up(fusion: Fusion, familiarity: float, seed: int, word: str
     assert fused.score.shape == (12,)
     assert fused.signals.keys() == SIGNALS.keys()
     assert all(map(math.isfinite, fused.signals.values()))
-    assert -1 <= fused.reach <= 1
+    assert -1 <= fused.scale_shift <= 1
 
 
 def share(fused: object) -> float:
@@ -48,15 +48,15 @@ def share(fused: object) -> float:
 def test_unfamiliar_text_lowers_the_landmarks() -> None:
     """What the model does not know, asked or read, moves weight to the words, and it says so."""
     known, unknown = empty_store(), empty_store()
-    for store, familiar in ((known, 1.0), (unknown, 0.0)):
-        put(store, "d", [f"Sentence number {n}. " for n in range(9)], familiar=familiar)
+    for store, vocab_coverage in ((known, 1.0), (unknown, 0.0)):
+        put(store, "d", [f"Sentence number {n}. " for n in range(9)], vocab_coverage=vocab_coverage)
     words = ["number"]
     full = fuse(gather(known, unit(1), words), 1.0, Fusion())
     asked = fuse(gather(known, unit(1), words), 0.1, Fusion())
     text = fuse(gather(unknown, unit(1), words), 1.0, Fusion())
     assert share(asked) < share(full)
     assert share(text) < share(full)
-    assert full.signals["unfamiliar"] == 0.0
+    assert full.signals["out of vocabulary"] == 0.0
     assert not full.notes
     assert any("hardly knows" in note for note in asked.notes)
     assert any("hardly knows" in note for note in text.notes)

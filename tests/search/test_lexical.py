@@ -15,8 +15,8 @@ from milepost.search.lexical import (
     STOP_WORDS,
     B,
     bm25,
+    idf,
     question_terms,
-    rarity,
     terms,
     windowed,
 )
@@ -119,12 +119,12 @@ def test_a_question_of_function_words_keeps_them() -> None:
     assert question_terms("?!") == []
 
 
-def naive_windowed(values: list[float], borders: list[int], reach: int) -> list[float]:
+def naive_windowed(values: list[float], document_offsets: list[int], reach: int) -> list[float]:
     """The same sums, one row at a time."""
     out = []
     for row in range(len(values)):
-        low = max(border for border in borders[:-1] if border <= row)
-        high = min(border for border in borders if border > row)
+        low = max(border for border in document_offsets[:-1] if border <= row)
+        high = min(border for border in document_offsets if border > row)
         out.append(sum(values[max(low, row - reach) : min(high, row + reach + 1)]))
     return out
 
@@ -144,11 +144,11 @@ def borders_of(texts: list[list[list[str]]]) -> np.ndarray:
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=6), st.integers(0, 5), st.data())
 def test_windowed_sums(sizes: list[int], reach: int, data: st.DataObject) -> None:
     """Sums over neighbours equal the slow ones, and none crosses a document's border."""
-    borders = np.cumsum([0, *sizes], dtype=np.int64)
-    n = int(borders[-1])
+    document_offsets = np.cumsum([0, *sizes], dtype=np.int64)
+    n = int(document_offsets[-1])
     values = data.draw(st.lists(st.integers(0, 9).map(float), min_size=n, max_size=n))
-    got = windowed(np.array(values, np.float32), borders, reach)
-    np.testing.assert_allclose(got, naive_windowed(values, borders.tolist(), reach))
+    got = windowed(np.array(values, np.float32), document_offsets, reach)
+    np.testing.assert_allclose(got, naive_windowed(values, document_offsets.tolist(), reach))
 
 
 def measured(
@@ -158,7 +158,7 @@ def measured(
     rows = [row for text in texts for row in text]
     counts = {w: np.array([row.count(w) for row in rows], np.float32) for w in wanted}
     weights = {
-        w: rarity(int((counts[w] > 0).sum()), len(rows)) for w in wanted if (counts[w] > 0).any()
+        w: idf(int((counts[w] > 0).sum()), len(rows)) for w in wanted if (counts[w] > 0).any()
     }
     lengths = np.array([len(row) for row in rows], np.float32)
     return bm25(counts, lengths, borders_of(texts), weights, float(lengths.mean()), scales)
@@ -200,6 +200,6 @@ def test_bm25_against_bm25s() -> None:
 
 def test_rarity() -> None:
     """Rarer is heavier, and a term of every sentence still weighs something."""
-    values = [rarity(n, 1000) for n in (1, 10, 500, 1000)]
+    values = [idf(n, 1000) for n in (1, 10, 500, 1000)]
     assert values == sorted(values, reverse=True)
     assert values[-1] > 0

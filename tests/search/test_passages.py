@@ -10,19 +10,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from milepost.errors import InputError
-from milepost.search.passages import LONG, SHORT, Budget, Run, fit, grown, parse_budget, within
+from milepost.search.passages import (
+    LONG,
+    SHORT,
+    Budget,
+    Run,
+    expand_hits,
+    fit,
+    parse_budget,
+    select_within_budget,
+)
 
 
 @st.composite
 def scored(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
-    """Scores (ties are likely) and the documents' borders."""
+    """Scores (ties are likely) and the documents' document_offsets."""
     sizes = draw(st.lists(st.integers(1, 12), min_size=1, max_size=5))
     n = sum(sizes)
     values = draw(st.lists(st.integers(-4, 8), min_size=n, max_size=n))
     return np.array(values, np.float32) / 2, np.cumsum([0, *sizes], dtype=np.int64)
 
 
-def assert_runs(runs: list[Run], scores: np.ndarray, borders: np.ndarray) -> None:
+def assert_runs(runs: list[Run], scores: np.ndarray, document_offsets: np.ndarray) -> None:
     """Runs lie in one document, do not touch, and come in the order of their best sentence."""
     seen: set[int] = set()
     for run in runs:
@@ -30,11 +39,11 @@ def assert_runs(runs: list[Run], scores: np.ndarray, borders: np.ndarray) -> Non
         assert sorted(run.hits) == list(range(run.first, run.last))
         values = [float(scores[n]) for n in run.hits]
         assert values == sorted(values, reverse=True)
-        document = np.searchsorted(borders, run.first, side="right")
-        assert run.last <= borders[document]
+        document = np.searchsorted(document_offsets, run.first, side="right")
+        assert run.last <= document_offsets[document]
         assert not seen & set(run.hits)
         seen |= set(run.hits)
-    starts = set(borders.tolist())
+    starts = set(document_offsets.tolist())
     for run in runs:
         assert run.last not in seen or run.last in starts, "two runs stand side by side"
     best = [float(scores[run.hits[0]]) for run in runs]
@@ -47,11 +56,11 @@ def test_within_spends_the_budget_on_the_best(
     given_: tuple[np.ndarray, np.ndarray], k: int | None, budget: int, data: st.DataObject
 ) -> None:
     """Only the last sentence crosses the budget; without a limit the best sentences are taken."""
-    scores, borders = given_
+    scores, document_offsets = given_
     n = len(scores)
     costs = data.draw(st.lists(st.integers(1, 40), min_size=n, max_size=n))
-    runs = within(scores, borders, k=k, left=budget, cost=costs.__getitem__)
-    assert_runs(runs, scores, borders)
+    runs = select_within_budget(scores, document_offsets, k=k, left=budget, cost=costs.__getitem__)
+    assert_runs(runs, scores, document_offsets)
     assert k is None or len(runs) <= k
     taken = sorted((number for run in runs for number in run.hits), key=lambda m: (-scores[m], m))
     spent = sum(costs[number] for number in taken)
@@ -66,7 +75,9 @@ def test_within_spends_the_budget_on_the_best(
             m
             for m in beside
             if 0 <= m < n
-            and any(abs(m - t) == 1 and max(m, t) not in set(borders.tolist()) for t in taken)
+            and any(
+                abs(m - t) == 1 and max(m, t) not in set(document_offsets.tolist()) for t in taken
+            )
         ]
         assert spent >= budget or not same
 
@@ -74,34 +85,44 @@ def test_within_spends_the_budget_on_the_best(
 def test_a_passage_grows_until_it_is_long_enough() -> None:
     """Neighbours join, the better side first, up to a length; with no limit of passages, all."""
     scores = np.array([1.0, 4.0, 4.5, 5.0, 4.9, 4.1, 1.0, 3.0], np.float32)
-    borders, lengths = np.array([0, 8]), np.full(8, LONG // 3)
-    assert grown(scores, borders, lengths, k=1, drop=2.0) == [Run(2, 5, (3, 4, 2))]
+    document_offsets, lengths = np.array([0, 8]), np.full(8, LONG // 3)
+    assert expand_hits(scores, document_offsets, lengths, k=1, growth_threshold=2.0) == [
+        Run(2, 5, (3, 4, 2))
+    ]
     # What stands beside a passage that is long enough is no second one.
-    assert grown(scores, borders, lengths, k=2, drop=2.0) == [
+    assert expand_hits(scores, document_offsets, lengths, k=2, growth_threshold=2.0) == [
         Run(2, 5, (3, 4, 2)),
         Run(6, 8, (7, 6)),
     ]
-    assert grown(scores, borders, lengths, k=None, drop=2.0)[0].hits[0] == 3
-    assert grown(scores, borders, lengths // 10, k=1, drop=2.0) == [Run(1, 6, (3, 4, 2, 5, 1))]
+    assert (
+        expand_hits(scores, document_offsets, lengths, k=None, growth_threshold=2.0)[0].hits[0] == 3
+    )
+    assert expand_hits(scores, document_offsets, lengths // 10, k=1, growth_threshold=2.0) == [
+        Run(1, 6, (3, 4, 2, 5, 1))
+    ]
 
 
 def test_within_grows_what_it_has() -> None:
     """With as many passages as asked for, the budget goes to what stands beside them."""
     scores = np.array([5, 0, 4, 0, 3, 2, 1], np.float32)
-    borders = np.array([0, 5, 7])
-    runs = within(scores, borders, k=1, left=3, cost=lambda _: 1)
+    document_offsets = np.array([0, 5, 7])
+    runs = select_within_budget(scores, document_offsets, k=1, left=3, cost=lambda _: 1)
     assert runs == [Run(0, 3, (0, 2, 1))]
-    runs = within(scores, borders, k=None, left=3, cost=lambda _: 1)
+    runs = select_within_budget(scores, document_offsets, k=None, left=3, cost=lambda _: 1)
     assert runs == [Run(0, 1, (0,)), Run(2, 3, (2,)), Run(4, 5, (4,))]
 
 
 @settings(max_examples=200, deadline=None)
 @given(scored(), st.integers(1, 6) | st.none(), st.floats(0, 4))
-def test_grown_passages(given_: tuple[np.ndarray, np.ndarray], k: int | None, drop: float) -> None:
+def test_grown_passages(
+    given_: tuple[np.ndarray, np.ndarray], k: int | None, growth_threshold: float
+) -> None:
     """At most ``k``; each holds a hit, all others of it score nearly as well as some hit."""
-    scores, borders = given_
-    runs = grown(scores, borders, np.full(len(scores), 100), k=k, drop=drop)
-    assert_runs(runs, scores, borders)
+    scores, document_offsets = given_
+    runs = expand_hits(
+        scores, document_offsets, np.full(len(scores), 100), k=k, growth_threshold=growth_threshold
+    )
+    assert_runs(runs, scores, document_offsets)
     taken = {number for run in runs for number in run.hits}
     if k is None:
         assert len(taken) == len(scores)
@@ -111,24 +132,29 @@ def test_grown_passages(given_: tuple[np.ndarray, np.ndarray], k: int | None, dr
     if len(runs) < k:
         assert len(taken) == len(scores)
     if k == 1:
-        assert all(scores[n] >= scores.max() - drop for n in taken) or len(taken) == len(scores)
+        assert all(scores[n] >= scores.max() - growth_threshold for n in taken) or len(
+            taken
+        ) == len(scores)
 
 
 def test_grown_worked_by_hand() -> None:
     """Neighbours join while they are within 0.8 of the hit, and never over a document's border."""
     scores = np.array([1.4, 2.0, 1.3, 0.2, 1.9, 1.9], np.float32)
-    borders = np.array([0, 5, 6])
+    document_offsets = np.array([0, 5, 6])
     long = np.full(6, 100)
-    assert grown(scores, borders, long, k=2, drop=0.8) == [Run(0, 3, (1, 0, 2)), Run(4, 5, (4,))]
+    assert expand_hits(scores, document_offsets, long, k=2, growth_threshold=0.8) == [
+        Run(0, 3, (1, 0, 2)),
+        Run(4, 5, (4,)),
+    ]
 
 
 def test_a_short_hit_takes_what_follows() -> None:
     """A heading that scores well brings the sentence after it, up to its document's end."""
     scores = np.array([0.0, 3.0, 0.0, 0.0, 2.0, 0.0], np.float32)
-    borders, lengths = np.array([0, 5, 6]), np.array([100, 20, 40, 70, 10, 100])
-    runs = grown(scores, borders, lengths, k=1, drop=0.5)
+    document_offsets, lengths = np.array([0, 5, 6]), np.array([100, 20, 40, 70, 10, 100])
+    runs = expand_hits(scores, document_offsets, lengths, k=1, growth_threshold=0.5)
     assert runs == [Run(1, 4, (1, 2, 3))]
-    runs = grown(scores, np.array([0, 4, 6]), lengths, k=2, drop=0.5)
+    runs = expand_hits(scores, np.array([0, 4, 6]), lengths, k=2, growth_threshold=0.5)
     assert runs == [Run(1, 4, (1, 2, 3)), Run(4, 6, (4, 5))]
 
 
@@ -185,6 +211,6 @@ def test_many_passages_take_no_square_of_time() -> None:
     n = 20_000
     scores = np.arange(n, dtype=np.float32)
     begun = time.process_time()
-    runs = grown(scores, np.arange(n + 1), np.full(n, SHORT), k=n, drop=0.5)
+    runs = expand_hits(scores, np.arange(n + 1), np.full(n, SHORT), k=n, growth_threshold=0.5)
     assert len(runs) == n
     assert time.process_time() - begun < 5.0  # with a sorting a passage it was over a minute

@@ -46,7 +46,7 @@ def test_without_trees_the_fused_order_stays() -> None:
 
 def test_chances_by_hand() -> None:
     """One sentence alone, and with others that may be evidence too."""
-    ranked = Ranked(scope(), 1.0, Ranking(Fusion(chance=(0.5, 2.0, 1.0))))
+    ranked = Ranked(scope(), 1.0, Ranking(Fusion(calibration=(0.5, 2.0, 1.0))))
     ranked.score[:3] = [0.0, -1.0, 1.0]
     alone = 1 / (1 + np.exp(-(0.5 + 2.0)))
     assert ranked.chance([2]) == pytest.approx(alone)
@@ -57,8 +57,10 @@ def test_chances_by_hand() -> None:
 
 def test_a_model_folder_is_read(tmp_path: Path) -> None:
     """Numbers of the manifest and trees of the folder; a folder without has none."""
-    assert Ranking.read({"drop": 0.25}, tmp_path) == Ranking(Fusion(drop=0.25))
+    assert Ranking.read({"growth_threshold": 0.25}, tmp_path) == Ranking(
+        Fusion(growth_threshold=0.25)
+    )
     trees().write(tmp_path)
-    read = Ranking.read({"chance": [0.0, 1.0, 0.5]}, tmp_path)
+    read = Ranking.read({"calibration": [0.0, 1.0, 0.5]}, tmp_path)
     assert read.trees is not None
-    assert read.fusion.chance == (0.0, 1.0, 0.5)
+    assert read.fusion.calibration == (0.0, 1.0, 0.5)

@@ -53,10 +53,10 @@ def test_places_are_apart_within_documents_and_within_the_budget(sizes, random, 
     """Whatever the order: no sentence twice, no place over a border, no more than is allowed."""
     store = empty_store()
     lengths = [random.randint(1, 12) for _ in range(sum(sizes))]
-    borders = np.cumsum([0, *sizes])
+    document_offsets = np.cumsum([0, *sizes])
     for d, size in enumerate(sizes):
         # The one word of a sentence, repeated, says by its length which sentence it is.
-        numbers = range(borders[d], borders[d] + size)
+        numbers = range(document_offsets[d], document_offsets[d] + size)
         put(store, f"d{d}", [" ".join(["w" * (n + 1)] * lengths[n]) + " " for n in numbers])
     scope = measured(store)
     order = list(range(len(scope.spans)))
@@ -176,9 +176,9 @@ def test_a_document_that_changes_while_it_is_read_again(change):
 def test_chances_have_numbers_of_their_own():
     """What was fitted to scores with a reranker is not used for scores without one."""
     fields = {
-        "chance": [0.0, 1.0, 0.0],
-        "drop": 0.5,
-        "rerank": {"weight": 9.0, "chance": [-9, 1, 0, 1, 0], "drop": 2.0},
+        "calibration": [0.0, 1.0, 0.0],
+        "growth_threshold": 0.5,
+        "rerank": {"weight": 9.0, "calibration": [-9, 1, 0, 1, 0], "growth_threshold": 2.0},
     }
     fusion = Fusion.from_fields(fields)
     scope = measured(filled(2, 4))
@@ -188,18 +188,18 @@ def test_chances_have_numbers_of_their_own():
     np.testing.assert_array_equal(first.score, again.score)
     odds = [np.log(each.chance([0]) / (1 - each.chance([0]))) for each in (first, again)]
     assert odds[0] - odds[1] == pytest.approx(9.0, abs=1e-4)
-    assert (first.numbers.drop, again.numbers.drop) == (0.5, 2.0)
+    assert (first.numbers.growth_threshold, again.numbers.growth_threshold) == (0.5, 2.0)
 
 
 def test_a_chance_by_hand_where_places_were_read_again():
     """The first reading's best and rest, the most that was added, and what is not known."""
-    numbers = Reranking(10.0, chance=(-2.0, 0.5, 0.25, 0.1, 3.0))
+    numbers = Reranking(10.0, calibration=(-2.0, 0.5, 0.25, 0.1, 3.0))
     scope = measured(filled(2, 4))
     cosines = np.linspace(0.1, 0.8, len(scope.spans), dtype=np.float32)
     ranking = Ranking(Fusion(rerank=numbers))
     before = Ranked(scope, 0.75, ranking).score
     ranked = Ranked(scope, 0.75, ranking, lambda order: cosines)
-    unknown = ranked.fused.signals["unfamiliar"]
+    unknown = ranked.fused.signals["out of vocabulary"]
     assert unknown > 0
     added = ranked.score - before
     least, most = sorted(float(before[number]) for number in (0, 1))
@@ -211,8 +211,11 @@ def test_a_chance_by_hand_where_places_were_read_again():
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"chance": [0.0, 1.0]}, "chance has 2 numbers instead of 3"),
-        ({"rerank": {"chance": [-9, 1, 0]}}, r"rerank\.chance has 3 numbers instead of 5"),
+        ({"calibration": [0.0, 1.0]}, "calibration has 2 numbers instead of 3"),
+        (
+            {"rerank": {"calibration": [-9, 1, 0]}},
+            r"rerank\.calibration has 3 numbers instead of 5",
+        ),
     ],
 )
 def test_a_chance_of_too_few_numbers_is_refused(fields, said):
@@ -224,7 +227,7 @@ def test_a_chance_of_too_few_numbers_is_refused(fields, said):
 def test_a_script_that_the_tokenizer_does_not_know_is_left_to_the_words():
     """Its sentences look alike to the reranker."""
     store = empty_store()
-    put(store, "d", ["Some words. ", "Other words. "], familiar=0.25)
+    put(store, "d", ["Some words. ", "Other words. "], vocab_coverage=0.25)
     scope = measured(store)
     cosines = np.array([0.9, 0.1], np.float32)
     plain = Ranking(Fusion(rerank=Reranking(10.0)))

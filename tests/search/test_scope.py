@@ -19,11 +19,11 @@ def test_everything_small_is_looked_at() -> None:
     store = filled(3, 5)
     scope = gather(store, unit(1), ["p1x2", "common", "nowhere"])
     assert [info.name for info in scope.documents] == ["d0", "d1", "d2"]
-    assert scope.borders.tolist() == [0, 5, 10, 15]
-    assert scope.similarity.shape == scope.familiar.shape == (15,)
+    assert scope.document_offsets.tolist() == [0, 5, 10, 15]
+    assert scope.similarity.shape == scope.vocab_coverage.shape == (15,)
     np.testing.assert_allclose(scope.similarity, store.vectors(0, 15) @ unit(1), atol=1e-6)
     assert int(scope.lexical[0].argmax()) == 7
-    assert scope.weights["p1x2"] > scope.weights["common"] > scope.weights["nowhere"] == 0.0
+    assert scope.idf["p1x2"] > scope.idf["common"] > scope.idf["nowhere"] == 0.0
     assert [scope.owner(n) for n in (0, 4, 5, 14)] == [0, 0, 1, 2]
 
 
@@ -33,8 +33,8 @@ def test_names_filter() -> None:
     words = ["p2x1", "common"]
     some = gather(store, unit(1), words, ["d2", "d0", "unknown"])
     assert [info.name for info in some.documents] == ["d0", "d2"]
-    assert some.borders.tolist() == [0, 5, 10]
-    assert some.weights == gather(store, unit(1), words).weights
+    assert some.document_offsets.tolist() == [0, 5, 10]
+    assert some.idf == gather(store, unit(1), words).idf
     assert int(some.lexical[0].argmax()) == 6
     assert not len(gather(store, unit(1), words, []).spans)
 
@@ -46,8 +46,8 @@ def test_deleted_documents_are_gone() -> None:
     put(store, "d1", ["All is new here. ", "Nothing of it is old. "])
     scope = gather(store, unit(1), ["p0x1", "p1x1", "p2x1", "new"])
     assert [info.name for info in scope.documents] == ["d2", "d1"]
-    assert scope.borders.tolist() == [0, 5, 7]
-    assert scope.weights["p0x1"] == scope.weights["p1x1"] == 0.0
+    assert scope.document_offsets.tolist() == [0, 5, 7]
+    assert scope.idf["p0x1"] == scope.idf["p1x1"] == 0.0
     assert int((scope.lexical[0] > 0).sum()) == 2
 
 
@@ -75,7 +75,7 @@ def test_nothing_indexed() -> None:
     """An empty store gives an empty scope."""
     scope = gather(empty_store(), unit(1), ["word"])
     assert len(scope.spans) == 0
-    assert scope.weights == {"word": 0.0}
+    assert scope.idf == {"word": 0.0}
 
 
 @pytest.mark.parametrize("limit", [1, 12, 30])

@@ -148,7 +148,7 @@ def test_an_index_of_the_first_schema_is_read_and_brought_up_to_date(tmp_path: P
     store.put(given)
     store.close()
     connection = sqlite3.connect(tmp_path / "milepost.sqlite")
-    connection.execute("DROP TABLE openings")
+    connection.execute("DROP TABLE paragraph_starts")
     connection.execute("PRAGMA user_version = 1")
     connection.close()
     store = opened(tmp_path)
@@ -160,7 +160,7 @@ def test_an_index_of_the_first_schema_is_read_and_brought_up_to_date(tmp_path: P
     store.close()
     connection = sqlite3.connect(tmp_path / "milepost.sqlite")
     assert connection.execute("PRAGMA user_version").fetchone() == (2,)
-    assert connection.execute("SELECT count(*) FROM openings").fetchone() == (1,)
+    assert connection.execute("SELECT count(*) FROM paragraph_starts").fetchone() == (1,)
     connection.close()
 
 

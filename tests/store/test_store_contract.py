@@ -85,7 +85,7 @@ def test_document_without_sentences(store: Store) -> None:
         store.put(entry(name, words))
     assert [info.name for info in store.documents()] == ["a", "empty", "b", "blank"]
     kept = store.sentences("empty")
-    assert (kept.spans.shape, len(kept.lengths), len(kept.familiar)) == ((0, 2), 0, 0)
+    assert (kept.spans.shape, len(kept.lengths), len(kept.vocab_coverage)) == ((0, 2), 0, 0)
     assert store.document("empty").text == ""
     assert store.nearest(unit(*[127] * 8), 5, ["empty"])[0].tolist() == []
     assert store.matching(["x"], 5, ["empty", "b"]).tolist() == [1]
@@ -220,7 +220,7 @@ def test_entries_that_do_not_fit_are_refused(
 
 
 def test_spans_must_tile(store: Store) -> None:
-    """Spans with a hole are refused, since the store keeps borders only."""
+    """Spans with a hole are refused, since the store keeps document_offsets only."""
     good = entry("d", ["a ", "b "])
     good.spans[1, 0] = 3
     with pytest.raises(ValueError, match="tile"):

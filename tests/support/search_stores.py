@@ -32,7 +32,7 @@ def put(
     sentences: Sequence[str],
     *,
     vectors: np.ndarray | None = None,
-    familiar: float = 1.0,
+    vocab_coverage: float = 1.0,
     marks: tuple[Mark, ...] = (),
 ) -> None:
     """Add a document whose sentences are these; vectors are random unless they are given."""
@@ -46,7 +46,7 @@ def put(
             vectors=np.stack([unit(seed + n) for n in range(len(sentences))])
             if vectors is None
             else vectors,
-            familiar=np.full(len(sentences), familiar, np.float32),
+            vocab_coverage=np.full(len(sentences), vocab_coverage, np.float32),
             terms=[terms(s) for s in sentences],
         )
     )

@@ -91,9 +91,9 @@ def made_book() -> Any:
 
     30 documents of one query each; sentences apart.
     """
-    from milepost.lab.compare.cache import Asked, Book
+    from milepost.lab.compare.cache import Asked, ResultCache
 
-    book = Book()
+    book = ResultCache()
     asked = tuple(f"q{n}" for n in range(30))
     levels = {
         "sentences": {"lmk": 0.80, "mean": 0.70, "max": 0.80},

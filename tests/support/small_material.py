@@ -70,7 +70,7 @@ def small_material(teacher: Any = None, *, seed: int = 7, **changes: Any) -> Any
         questions=questions,
         pairs=pairs,
         documents=documents,
-        opening=OPENING,
+        bos_token=OPENING,
         landmark=LANDMARK,
         targets=Targets(teacher) if teacher else None,
     )

@@ -48,7 +48,7 @@ def entry(
         document=Document(name, "".join(sentences), **document),
         spans=spans.reshape(-1, 2).astype(np.int64),
         vectors=rows(count, seed) if vectors is None else vectors,
-        familiar=np.linspace(0, 1, count, dtype=np.float32),
+        vocab_coverage=np.linspace(0, 1, count, dtype=np.float32),
         terms=[sentence.split() for sentence in sentences] if terms is None else terms,
         signature=None if seed % 2 else (seed, 10**18 + seed),
     )
@@ -78,9 +78,12 @@ def holds(store: Store, given: Entry) -> None:
     kept = store.sentences(name)
     assert np.array_equal(kept.spans, given.spans)
     assert kept.lengths.tolist() == [len(terms) for terms in given.terms]
-    assert np.abs(kept.familiar - given.familiar).max(initial=0) <= 0.5 / 255 + 1e-6
+    assert np.abs(kept.vocab_coverage - given.vocab_coverage).max(initial=0) <= 0.5 / 255 + 1e-6
     starts = paragraph_starts(given.document.text, given.spans)
-    assert (kept.openings.dtype, kept.openings.tolist()) == (np.bool_, starts.tolist())
+    assert (kept.paragraph_starts.dtype, kept.paragraph_starts.tolist()) == (
+        np.bool_,
+        starts.tolist(),
+    )
     assert np.abs(store.vectors(kept.first, count) - given.vectors).max(initial=0) < 1e-6
     for row, terms in enumerate(given.terms, kept.first):
         for term in set(terms):

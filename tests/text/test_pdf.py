@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from milepost.errors import InputError, UnreadableFile
-from milepost.text.readers.pdf.line_joiner import Glue
+from milepost.text.readers.pdf.line_joiner import LineJoiner
 from milepost.text.readers.pdf.read import read_pdf
 from milepost.types import Document
 from support.pdf_writer import PdfPage, check_document, write_pdf
@@ -184,7 +184,7 @@ def test_bookmarks_are_found_in_the_text() -> None:
 )
 def test_line_ends_are_glued_as_a_reader_would(before: str, after: str, joined: str) -> None:
     """Hyphens are undone or kept, and scripts without spaces get none."""
-    glue = Glue(
+    glue = LineJoiner(
         ["a self-contained thing and another self-contained thing", "the user", "is defined"]
     )
     fallen, between = glue.join(before.strip(), after)
@@ -196,7 +196,7 @@ def test_line_ends_are_glued_as_a_reader_would(before: str, after: str, joined: 
 @settings(max_examples=100, deadline=None)
 def test_glue_drops_at_most_a_hyphen(before: str, after: str) -> None:
     """Whatever two lines are joined, no letter is lost and at most a space comes in."""
-    fallen, between = Glue([before, after]).join(before, after)
+    fallen, between = LineJoiner([before, after]).join(before, after)
     assert between in ("", " ")
     assert fallen == 0 or (fallen == 1 and before[-1] in "-\u2010\u2011")
 

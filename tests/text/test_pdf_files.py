@@ -190,7 +190,7 @@ def test_bad_files_are_named_with_their_reason() -> None:
         with pytest.raises(UnreadableFile, match=reason) as caught:
             read_pdf((FILES / name).read_bytes(), name, None)
         assert caught.value.problem.startswith(name)
-        assert caught.value.mend
+        assert caught.value.hint
 
 
 @pytest.mark.shared

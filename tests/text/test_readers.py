@@ -87,7 +87,7 @@ def test_what_cannot_be_read_is_named(data: bytes, name: str, problem: str) -> N
     with pytest.raises(UnreadableFile, match=problem) as caught:
         read_bytes(data, name)
     assert name in caught.value.problem
-    assert caught.value.mend
+    assert caught.value.hint
     assert "\n" not in str(caught.value)
 
 

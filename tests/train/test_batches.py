@@ -75,7 +75,7 @@ def test_training_and_encoding_agree(opening: str) -> None:
     tokenizer = model.tokenizer
     row = [np.array(tokens.ids, np.int32) for tokens in tokenizer.encode(sentences)]
     owners = [(0, n) for n in range(3)]
-    batch = assemble([row], owners, tokenizer.opening, tokenizer.landmark)
+    batch = assemble([row], owners, tokenizer.bos_id, tokenizer.landmark)
     for theirs, ours in zip(seen[0], (batch.ids, batch.sentences, batch.marks), strict=True):
         width = ours.shape[1]  # the encoder pads further, to one of few lengths
         assert theirs[:, :width].tolist() == ours.tolist()

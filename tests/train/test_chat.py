@@ -75,10 +75,10 @@ def test_trouble_that_stays_is_an_error_that_says_what_is_kept():
 
 
 @pytest.mark.parametrize(("status", "mend"), [(401, "OPENAI_API_KEY"), (404, "--endpoint")])
-def test_a_refusal_of_everybody_is_not_tried_again(status, mend):
+def test_a_refusal_of_everybody_is_not_tried_again(status, hint):
     """A wrong key or address is an error at once, with what to do."""
     with serving(lambda n, body: status) as chat:
-        with pytest.raises(MilepostError, match=mend):
+        with pytest.raises(MilepostError, match=hint):
             endpoint(chat).ask(ASKED)
         assert len(chat.requests) == 1
 

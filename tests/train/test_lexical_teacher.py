@@ -59,7 +59,7 @@ def asked_in_words(material: Any) -> Any:
 
 
 def test_scores_are_bm25_with_its_kernels() -> None:
-    """Every sentence of two texts, borders included, and their order as it is asked for."""
+    """Every sentence of two texts, first and last ones too, and their order as it is asked for."""
     material = asked_in_words(small_material())
     teacher = LexicalTeacher(material.texts)
     owners = np.array([(n, i) for n in (4, 1) for i in range(12)], np.int64)

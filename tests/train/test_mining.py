@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from milepost.errors import InputError
-from milepost.search.lexical import bm25, question_terms, rarity, terms
+from milepost.search.lexical import bm25, idf, question_terms, terms
 from milepost.testing import fake_encoder
 from milepost.train.collection import Statistics, blocks, sentences_of
 from milepost.train.made import Source
@@ -142,9 +142,9 @@ def test_words_in_blocks_score_as_in_one_piece(sizes, size, picks):
     counts, weights = {}, {}
     for term in question_terms(question):
         counts[term] = np.array([s.count(term) for s in sentences], np.float32)
-        weights[term] = rarity(int((counts[term] > 0).sum()), len(sentences))
-    borders = np.array([0, len(sentences)])
-    whole = bm25(counts, lengths, borders, weights, float(lengths.mean()), (0,))[0]
+        weights[term] = idf(int((counts[term] > 0).sum()), len(sentences))
+    document_offsets = np.array([0, len(sentences)])
+    whole = bm25(counts, lengths, document_offsets, weights, float(lengths.mean()), (0,))[0]
     np.testing.assert_allclose(np.concatenate(found), whole, rtol=1e-5)
 
 

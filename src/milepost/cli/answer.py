@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from milepost.console.screen import Colour
-    from milepost.search import Answer
+    from milepost.search import SearchResult
     from milepost.types import Passage
 
 BARS = "▁▂▃▄▅▆▇█"
@@ -48,7 +48,7 @@ _WORD = re.compile(
 )
 
 
-def print_answer(answer: Answer, sizes: Mapping[str, int], colour: Colour) -> None:
+def print_answer(answer: SearchResult, sizes: Mapping[str, int], colour: Colour) -> None:
     """Print the passages on stdout, best first.
 
     Args:
@@ -114,7 +114,7 @@ def _strip(heat: Sequence[float]) -> Text:
     return line
 
 
-def _places(answer: Answer, document: str, sizes: Mapping[str, int], cells: int) -> Text:
+def _places(answer: SearchResult, document: str, sizes: Mapping[str, int], cells: int) -> Text:
     """Put the numbers of a document's passages under the place of each on the strip."""
     from rich.text import Text
 

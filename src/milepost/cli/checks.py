@@ -65,7 +65,7 @@ class Finding:
     subject: str
     state: Literal["ok", "note", "broken"]
     found: str
-    mend: str = ""
+    hint: str = ""
 
 
 def run_checks(model: str | None) -> Iterator[Finding]:
@@ -81,7 +81,7 @@ def run_checks(model: str | None) -> Iterator[Finding]:
     try:
         folder = find_model(model)
     except MilepostError as error:
-        yield Finding("model", "broken", error.problem, error.mend)
+        yield Finding("model", "broken", error.problem, error.hint)
         return
     yield _model(folder)
     yield from _engine(folder)
@@ -175,7 +175,7 @@ def _model(folder: ModelFolder) -> Finding:
     """Whether the files of a model are those that were written."""
     manifest = folder.manifest
     found = f"{manifest.name}, fingerprint {manifest.fingerprint}, in {folder.path}"
-    mend = "reinstall the model: pip install --force-reinstall milepost"
+    hint = "reinstall the model: pip install --force-reinstall milepost"
     try:
         sums = (folder.path / SUMS).read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -186,9 +186,9 @@ def _model(folder: ModelFolder) -> Finding:
         try:
             actual = sha256(folder.path / name)
         except OSError as error:
-            return Finding("model", "broken", f"{folder.path / name}: {error.strerror}", mend)
+            return Finding("model", "broken", f"{folder.path / name}: {error.strerror}", hint)
         if actual != expected:
-            return Finding("model", "broken", f"{folder.path / name} has changed", mend)
+            return Finding("model", "broken", f"{folder.path / name} has changed", hint)
     return Finding("model", "ok", f"{found}, sums hold")
 
 
@@ -213,7 +213,7 @@ def _engine(folder: ModelFolder) -> Iterator[Finding]:
         fits = _understands(encoder)
         speed = _speed(encoder)
     except MilepostError as error:
-        yield Finding("engine", "broken", error.problem, error.mend)
+        yield Finding("engine", "broken", error.problem, error.hint)
         return
     except (ImportError, RuntimeError) as error:
         first = (str(error).strip() or type(error).__name__).splitlines()[0]

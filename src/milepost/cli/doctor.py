@@ -34,8 +34,8 @@ def doctor(settings: Settings, as_json: bool, model: str | None) -> int:
     for finding in run_checks(model):
         findings.append(finding)
         if not as_json and not (settings.quiet and finding.state == "ok"):
-            mend = f"; {finding.mend}" if finding.mend else ""
-            click.echo(f"{_SIGNS[finding.state]}  {finding.subject:<13} {finding.found}{mend}")
+            hint = f"; {finding.hint}" if finding.hint else ""
+            click.echo(f"{_SIGNS[finding.state]}  {finding.subject:<13} {finding.found}{hint}")
     bad = [finding for finding in findings if finding.state == "broken"]
     if as_json:
         from milepost.console.records import print_json
@@ -48,7 +48,7 @@ def doctor(settings: Settings, as_json: bool, model: str | None) -> int:
                         "subject": finding.subject,
                         "state": finding.state,
                         "found": finding.found,
-                        "mend": finding.mend,
+                        "hint": finding.hint,
                     }
                     for finding in findings
                 ],

@@ -78,7 +78,7 @@ def _write_npz(path: Path, marks: Landmarks) -> None:
             vectors=marks.vectors,
             spans=marks.spans,
             document=marks.document,
-            familiar=marks.familiar,
+            vocab_coverage=marks.vocab_coverage,
             tokens_given=np.int64(marks.tokens_given),
             tokens_read=np.int64(marks.tokens_read),
         )

@@ -10,12 +10,12 @@ from milepost.console.screen import page, print_line, visible
 
 if TYPE_CHECKING:
     from milepost.console.screen import Colour
-    from milepost.search import Answer
+    from milepost.search import SearchResult
 
 _DIGITS = 2
 
 
-def print_reasons(answer: Answer, colour: Colour) -> None:
+def print_reasons(answer: SearchResult, colour: Colour) -> None:
     """Print parts of every score, weights, words and signals on stdout."""
     from rich.text import Text
 
@@ -41,7 +41,7 @@ def summing(parts: Mapping[str, float], total: float, digits: int = _DIGITS) -> 
     return {name: (floor + (name in up)) / unit for name, floor in floors.items()}
 
 
-def _lines(answer: Answer) -> Iterator[tuple[str, str]]:
+def _lines(answer: SearchResult) -> Iterator[tuple[str, str]]:
     from milepost.search.fusion import SIGNALS
 
     hits = [hit for passage in answer.passages for hit in passage.hits]

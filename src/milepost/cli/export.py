@@ -149,7 +149,7 @@ def _print_json(released: Released, form: Format) -> None:
             "name": manifest.name,
             "fingerprint": manifest.fingerprint,
             "dimensions": manifest.dimensions,
-            "opening": manifest.opening,
+            "opening": manifest.bos_token,
             "landmark": manifest.landmark,
             "query_prefix": manifest.query_prefix,
             "pooling": manifest.pooling,
@@ -164,7 +164,7 @@ def _print_json(released: Released, form: Format) -> None:
 
 def _print_table(released: Released, form: Format) -> None:
     manifest = released.manifest
-    opening = manifest.opening or "nothing"
+    opening = manifest.bos_token or "nothing"
     click.echo(f"{released.folder}  ({manifest.name}, fingerprint {manifest.fingerprint})")
     click.echo(
         f"  {manifest.dimensions} dimensions, windows of {manifest.window} tokens "

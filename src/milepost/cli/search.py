@@ -21,7 +21,7 @@ from milepost.console.options import (
 
 if TYPE_CHECKING:
     from milepost.index import Index
-    from milepost.search import Answer
+    from milepost.search import SearchResult
     from milepost.types import Report
 
 FOUND, NOTHING, ERROR = 0, 1, 2
@@ -150,7 +150,7 @@ def _ask(
     *,
     rerank: bool,
     least: float,
-) -> Answer:
+) -> SearchResult:
     """Ask the index, in the documents that the PATHs and ``--in`` leave."""
     documents = None
     if names or report is not None:
@@ -163,13 +163,13 @@ def _ask(
             documents = select(inside, names)
         elif len(inside) < len(infos):
             documents = [info.name for info in inside]
-    return index.answer(question, k, budget, documents, rerank=rerank, least=least)
+    return index.search_detailed(question, k, budget, documents, rerank=rerank, least=least)
 
 
 def _show(
     settings: Settings,
     question: str,
-    answer: Answer,
+    answer: SearchResult,
     report: Report | None,
     index: Index,
     as_json: bool,
@@ -212,7 +212,7 @@ def _show(
     return NOTHING
 
 
-def _nothing(index: Index, answer: Answer, least: float) -> str:
+def _nothing(index: Index, answer: SearchResult, least: float) -> str:
     """Why there is no passage."""
     if not index.documents():
         return "nothing found: there is no text to search"
@@ -222,5 +222,5 @@ def _nothing(index: Index, answer: Answer, least: float) -> str:
     return f"nothing found at {100 * least:g}% or more; the best passage has {best:g}%"
 
 
-def _flat(answer: Answer) -> bool:
+def _flat(answer: SearchResult) -> bool:
     return answer.signals.get("landmark peak", 0.0) < _FLAT

@@ -87,7 +87,7 @@ def train(
             kept = (read.out / STATE).exists()
             raise Interrupted(f"go on by: {again}" if kept else "nothing was trained yet") from None
         except Halted as error:
-            raise MilepostError(error.problem, f"{error.mend}; then: {again}") from error
+            raise MilepostError(error.problem, f"{error.hint}; then: {again}") from error
     if not settings.quiet:
         _print(done, read.check.budget)
     return 1 if done.bad else 0

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from milepost.search import Answer
+    from milepost.search import SearchResult
     from milepost.types import Passage, Report
 
 VERSION = 1
@@ -49,7 +49,7 @@ def report_record(report: Report) -> dict[str, Any]:
 
 
 def answer_record(
-    question: str, answer: Answer, report: Report | None, *, explain: bool
+    question: str, answer: SearchResult, report: Report | None, *, explain: bool
 ) -> dict[str, Any]:
     """Give what ``milepost search --json`` prints."""
     record: dict[str, Any] = {

@@ -14,7 +14,7 @@ _NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 
 def local(
     source: str | os.PathLike[str],
-    mend: str,
+    hint: str,
     *,
     only: Sequence[str] | None = None,
     leave: Sequence[str] | None = None,
@@ -25,7 +25,7 @@ def local(
 
     Args:
         source: a folder, or ``owner/name``.
-        mend: what to do where the hub does not give it.
+        hint: what to do where the hub does not give it.
         only: patterns of the files that are needed; None for all.
         leave: patterns of files that are not.
 
@@ -58,5 +58,5 @@ def local(
     except Exception as error:  # the hub's client raises its transport's errors as they are
         first = str(error).strip().partition("\n")[0]
         raise ModelError(
-            f"no folder {name!r}, and the Hugging Face hub does not give it: {first}", mend
+            f"no folder {name!r}, and the Hugging Face hub does not give it: {first}", hint
         ) from error

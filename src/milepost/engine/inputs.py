@@ -61,8 +61,8 @@ def inputs_of(
     counts = [0] * len(rows)
     for row, (window, (first, last)) in enumerate(zip(rows, owned, strict=True)):
         at = 0
-        if tokenizer.opening is not None:
-            tokens[row, 0], sentences[row, 0], at = tokenizer.opening, 0, 1
+        if tokenizer.bos_id is not None:
+            tokens[row, 0], sentences[row, 0], at = tokenizer.bos_id, 0, 1
         for number, ids in enumerate(window):
             end = at + len(ids)
             tokens[row, at:end] = ids  # the landmark behind it is the fill value

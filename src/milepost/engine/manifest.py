@@ -9,7 +9,7 @@ from typing import Any
 
 from milepost.errors import ModelError
 
-SCHEMA = 1
+SCHEMA = 2
 MANIFEST = "milepost.json"
 """The file that makes a folder a model."""
 
@@ -23,7 +23,7 @@ class Manifest:
         fingerprint: sha256 (16 hex digits) over weights, tokenizer and the settings below that
             change vectors; an index remembers it.
         dimensions: width of the vectors.
-        opening: token that opens a window, e.g. ``[CLS]``; empty for none.
+        bos_token: token that opens a window, e.g. ``[CLS]``; empty for none.
         landmark: token that closes a sentence, e.g. ``[SEP]``.
         window: tokens of a window, halo and landmarks included.
         left: tokens of halo before the owned sentences.
@@ -41,7 +41,7 @@ class Manifest:
     name: str
     fingerprint: str
     dimensions: int
-    opening: str = "[CLS]"
+    bos_token: str = "[CLS]"
     landmark: str = "[SEP]"
     window: int = 256
     left: int = 64
@@ -83,13 +83,13 @@ def read_manifest(folder: Path) -> Manifest:
         ModelError: the file is missing, damaged, or of a newer schema.
     """
     path = folder / MANIFEST
-    mend = "export it with milepost.model.export, or leave the name out to use the shipped model"
+    hint = "export it with milepost.model.export, or leave the name out to use the shipped model"
     try:
         fields = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise ModelError(f"{folder} is no model folder: it has no milepost.json", mend) from None
+        raise ModelError(f"{folder} is no model folder: it has no milepost.json", hint) from None
     except (OSError, ValueError) as error:
-        raise ModelError(f"{path} cannot be read: {error}", mend) from error
+        raise ModelError(f"{path} cannot be read: {error}", hint) from error
     schema = fields.pop("schema", None) if isinstance(fields, dict) else None
     if not isinstance(schema, int) or schema > SCHEMA:
         raise ModelError(f"{path} has schema {schema!r}, this version reads {SCHEMA}", _UPGRADE)
@@ -99,7 +99,7 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         manifest = Manifest(**fields)
     except TypeError as error:
-        raise ModelError(f"{path} is incomplete: {error}", mend) from error
+        raise ModelError(f"{path} is incomplete: {error}", hint) from error
     wrong = [name for name, least in _LEAST.items() if not _is_size(fields.get(name, least), least)]
     if not wrong and manifest.window < manifest.longest + 2:
         wrong = ["window"]  # the opening token, the longest sentence, its landmark
@@ -108,7 +108,7 @@ def read_manifest(folder: Path) -> Manifest:
     if not wrong and manifest.causal and manifest.right:
         wrong = ["right"]
     if wrong:
-        raise ModelError(f"{path} has no usable {', '.join(wrong)}", mend)
+        raise ModelError(f"{path} has no usable {', '.join(wrong)}", hint)
     return manifest
 
 

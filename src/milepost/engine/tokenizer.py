@@ -34,11 +34,11 @@ class Tokenizer:
 
     Args:
         source: the ``tokenizer.json``, or a tokenizer made in memory (which is changed).
-        opening: the token that opens a window; empty for none.
+        bos_token: the token that opens a window; empty for none.
         landmark: the token that closes a sentence.
 
     Attributes:
-        opening: its id, None for none.
+        bos_token: its id, None for none.
         landmark: its id.
         unknown: id of what stands for letters the tokenizer does not know, None for none.
 
@@ -46,7 +46,7 @@ class Tokenizer:
         ModelError: the file is damaged or lacks one of the tokens.
     """
 
-    def __init__(self, source: Path | Backend, opening: str, landmark: str) -> None:
+    def __init__(self, source: Path | Backend, bos_token: str, landmark: str) -> None:
         backend = _loaded(source) if isinstance(source, Path) else source
         name = str(source) if isinstance(source, Path) else "the tokenizer"
         backend.no_truncation()
@@ -54,7 +54,7 @@ class Tokenizer:
         # Without this a literal "[SEP]" in a document would become a landmark.
         backend.encode_special_tokens = True
         self._backend = backend
-        self.opening = self._id(name, opening) if opening else None
+        self.bos_id = self._id(name, bos_token) if bos_token else None
         self.landmark = self._id(name, landmark)
         unknown = backend.token_to_id("[UNK]")
         self.unknown: int | None = backend.token_to_id("<unk>") if unknown is None else unknown
@@ -122,7 +122,7 @@ class Tokenizer:
     def _plain(self, sentence: str, encoding: Encoding) -> Tokens:
         """Tokens of an encoding, none of them the opening or the landmark."""
         ids: list[int] = encoding.ids
-        if self.landmark in ids or self.opening in ids:
+        if self.landmark in ids or self.bos_id in ids:
             return self._apart(sentence, encoding)
         offsets = encoding.offsets
         return Tokens(ids, [a for a, _ in offsets], [b for _, b in offsets])
@@ -136,7 +136,7 @@ class Tokenizer:
         tokens = Tokens([], [], [])
         for number, (start, end) in zip(encoding.ids, encoding.offsets, strict=True):
             parts = [(number, start, end)]
-            if number in (self.landmark, self.opening):
+            if number in (self.landmark, self.bos_id):
                 parts = [
                     (piece, at + a, at + b)
                     for at, letter in enumerate(sentence[start:end], start)

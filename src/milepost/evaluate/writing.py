@@ -10,15 +10,15 @@ from pathlib import Path
 
 from milepost.errors import InputError
 
-_MEND = "check the path and the disk"
+_HINT = "check the path and the disk"
 
 
-def write_text(path: Path, text: str, mend: str = _MEND) -> None:
+def write_text(path: Path, text: str, hint: str = _HINT) -> None:
     """Write a text in UTF-8; see ``write_bytes``."""
-    write_bytes(path, text.encode(), mend)
+    write_bytes(path, text.encode(), hint)
 
 
-def write_bytes(path: Path, data: bytes, mend: str = _MEND) -> None:
+def write_bytes(path: Path, data: bytes, hint: str = _HINT) -> None:
     """Write a file, its folder made where it is missing.
 
     What was there stays until all of it is on the disk. A device or a pipe is written to as it is.
@@ -26,12 +26,12 @@ def write_bytes(path: Path, data: bytes, mend: str = _MEND) -> None:
     Args:
         path: the file; where it is a link, what it names is written.
         data: all of it.
-        mend: what the error tells to do.
+        hint: what the error tells to do.
 
     Raises:
         InputError: it cannot be written.
     """
-    with _told(path, mend):
+    with _told(path, hint):
         draft = _draft(path)
         if draft == path:
             path.write_bytes(data)
@@ -55,7 +55,7 @@ def check_output(path: Path) -> None:
     Raises:
         InputError: it cannot.
     """
-    with _told(path, _MEND):
+    with _told(path, _HINT):
         draft = _draft(path)
         there = draft.exists()
         with draft.open("ab"):
@@ -77,8 +77,8 @@ def _draft(path: Path) -> Path:
 
 
 @contextmanager
-def _told(path: Path, mend: str) -> Iterator[None]:
+def _told(path: Path, hint: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror or error}", mend) from error
+        raise InputError(f"{path} cannot be written: {error.strerror or error}", hint) from error

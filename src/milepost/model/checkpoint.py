@@ -31,7 +31,7 @@ from milepost.model.special import (
 )
 from milepost.model.vocabulary import cover
 
-_MEND = "a checkpoint holds config.json, model.safetensors and tokenizer.json"
+_HINT = "a checkpoint holds config.json, model.safetensors and tokenizer.json"
 
 
 @dataclass(slots=True)
@@ -113,7 +113,7 @@ def open_checkpoint(
     both = said.bidirectional if bidirectional is None and said else bool(bidirectional)
     reading = dataclasses.replace(
         said or Reading("", "", own_sentence=ours),
-        opening=choose_opening(special, opening if opening is not None else _opening(said)),
+        bos_token=choose_opening(special, opening if opening is not None else _opening(said)),
         landmark=usual,
         bidirectional=both,
         transformers=plain or base != folder,
@@ -133,16 +133,16 @@ def open_checkpoint(
 
 
 def _opening(said: Reading | None) -> str | None:
-    return said.opening if said else None
+    return said.bos_token if said else None
 
 
 def _prepare(
     model: LandmarkEncoder, tokenizer: Tokenizer, special: dict[str, str], reading: Reading
 ) -> None:
     """Give the landmark an embedding, and see that it is not the network's pad."""
-    if reading.opening and tokenizer.token_to_id(reading.opening) is None:
+    if reading.bos_token and tokenizer.token_to_id(reading.bos_token) is None:
         raise ModelError(
-            f"the tokenizer has no token {reading.opening!r} to open a window with",
+            f"the tokenizer has no token {reading.bos_token!r} to open a window with",
             "name one of its own, or none by an empty string",
         )
     near = special.get("sep_token") or special.get("eos_token")
@@ -174,11 +174,11 @@ def _by_transformers(
             )
     except Exception as error:  # transformers raises OSError, ValueError and others
         first = str(error).strip().partition("\n")[0]
-        raise ModelError(f"{folder} cannot be read: {first}", _MEND) from error
+        raise ModelError(f"{folder} cannot be read: {first}", _HINT) from error
     missing = sorted(name for name in report["missing_keys"] if "pooler" not in name)
     if missing:
         # transformers would fill them at random.
-        raise ModelError(f"{folder} lacks {missing[0]}", _MEND)
+        raise ModelError(f"{folder} lacks {missing[0]}", _HINT)
     network.name_or_path = name
     try:
         backbone = HuggingFace(network.float(), bidirectional=bidirectional)
@@ -223,20 +223,20 @@ def _ours(folder: Path, config: dict[str, Any], own_sentence: bool) -> LandmarkE
     try:
         weights = load_file(folder / "model.safetensors")
     except FileNotFoundError as error:
-        raise ModelError(f"{folder} is no checkpoint: {error}", _MEND) from error
+        raise ModelError(f"{folder} is no checkpoint: {error}", _HINT) from error
     except Exception as error:  # safetensors raises its own
-        raise ModelError(f"{folder} cannot be read: {error}", _MEND) from error
+        raise ModelError(f"{folder} cannot be read: {error}", _HINT) from error
     try:
         model = LandmarkEncoder(config, own_sentence=own_sentence)
     except (KeyError, ValueError) as error:
-        raise ModelError(f"{folder / 'config.json'}: {error}", _MEND) from error
+        raise ModelError(f"{folder / 'config.json'}: {error}", _HINT) from error
     own = model.backbone.state_dict()
     kind = config["model_type"]
     # Heads save the backbone under a prefix ("bert.", "model.").
     named = {_bare(name, kind): weight.float() for name, weight in weights.items()}
     missing = sorted(set(own) - set(named))
     if missing:
-        raise ModelError(f"{folder / 'model.safetensors'} lacks {missing[0]}", _MEND)
+        raise ModelError(f"{folder / 'model.safetensors'} lacks {missing[0]}", _HINT)
     model.backbone.load_state_dict({name: named[name] for name in own})
     model.eval()
     return model

@@ -14,7 +14,7 @@ from milepost.model.landmark_encoder import BACKBONES
 
 ADAPTER = "adapter_config.json"
 _FILES = ("*.json", "*.safetensors", "*.model", "*.txt")
-_MEND = "a checkpoint holds config.json, model.safetensors and tokenizer.json"
+_HINT = "a checkpoint holds config.json, model.safetensors and tokenizer.json"
 
 
 def local(source: str | Path) -> Path:
@@ -25,7 +25,7 @@ def local(source: str | Path) -> Path:
     """
     folder = hub.local(source, "give a folder with a checkpoint", only=_FILES)
     if folder is None:
-        raise ModelError(f"there is no folder {os.fspath(source)!r}", _MEND)
+        raise ModelError(f"there is no folder {os.fspath(source)!r}", _HINT)
     return folder
 
 
@@ -57,7 +57,7 @@ def read_config(folder: Path) -> dict[str, Any]:
                 f"{folder} is a model folder already: it has no config.json",
                 f"use it by --model {folder}, or give the checkpoint that it was made from",
             )
-        raise ModelError(f"{folder} is no checkpoint: it has no config.json", _MEND)
+        raise ModelError(f"{folder} is no checkpoint: it has no config.json", _HINT)
     config = read_object(path)
     kind = config.get("model_type")
     if kind in BACKBONES:
@@ -81,7 +81,7 @@ def read_object(path: Path) -> dict[str, Any]:
     try:
         fields = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ModelError(f"{path} cannot be read: {error}", _MEND) from error
+        raise ModelError(f"{path} cannot be read: {error}", _HINT) from error
     if not isinstance(fields, dict):
-        raise ModelError(f"{path} is no JSON object", _MEND)
+        raise ModelError(f"{path} is no JSON object", _HINT)
     return fields

@@ -21,7 +21,7 @@ from milepost.model.reading import READING, Reading
 
 _READ = "read it by milepost.model.interop.read_folder"
 _TRAIN = "train it for sentences first (milepost train CONFIG --init FOLDER)"
-_MEND = "is it complete?"
+_HINT = "is it complete?"
 _ANY = 1 << 30  # tokens of a row, where a folder does not say how many and it does not matter
 
 
@@ -85,7 +85,7 @@ def _said(folder: Path) -> tuple[LmkSettings, Any]:
         )
     except Exception as error:  # the library raises all kinds
         first = str(error).strip().partition("\n")[0]
-        raise ModelError(f"{folder} has no tokenizer that can be read: {first}", _MEND) from error
+        raise ModelError(f"{folder} has no tokenizer that can be read: {first}", _HINT) from error
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InteropWarning)
         return settings_of(folder, tokenizer, limit=_ANY), tokenizer

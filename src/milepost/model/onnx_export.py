@@ -102,7 +102,7 @@ def export_onnx(
 
 
 def _readme(manifest: Manifest) -> str:
-    opening = f"[tokenizer.token_to_id({manifest.opening!r})]" if manifest.opening else "[]"
+    opening = f"[tokenizer.token_to_id({manifest.bos_token!r})]" if manifest.bos_token else "[]"
     return f"""# {manifest.name}
 
 A landmark encoder in ONNX (float32, opset {OPSET}), written by `milepost export`. A landmark token

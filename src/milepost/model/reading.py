@@ -20,7 +20,7 @@ class Reading:
     """What turns token ids of sentences into a window.
 
     Attributes:
-        opening: token that opens a window; empty for none.
+        bos_token: token that opens a window; empty for none.
         landmark: token that closes a sentence.
         own_sentence: in the last layer a landmark attends to its own sentence only.
         bidirectional: a causal network is read with both sides in sight.
@@ -29,7 +29,7 @@ class Reading:
         query_prefix: what stands in front of every question.
     """
 
-    opening: str
+    bos_token: str
     landmark: str
     own_sentence: bool = False
     bidirectional: bool = False
@@ -58,12 +58,12 @@ def read_reading(folder: Path) -> Reading | None:
     path = folder / READING
     if not path.is_file():
         return None
-    mend = "mend it, or take it away to read the folder by its tokenizer's own special tokens"
+    hint = "mend it, or take it away to read the folder by its tokenizer's own special tokens"
     try:
         said = json.loads(path.read_text(encoding="utf-8"))
         unknown = set(said) - {field.name for field in fields(Reading)}
         if unknown:
-            raise ModelError(f"{path} has unknown fields: {', '.join(sorted(unknown))}", mend)
+            raise ModelError(f"{path} has unknown fields: {', '.join(sorted(unknown))}", hint)
         return Reading(**said)
     except (OSError, ValueError, TypeError) as error:
-        raise ModelError(f"{path} cannot be read: {error}", mend) from error
+        raise ModelError(f"{path} cannot be read: {error}", hint) from error

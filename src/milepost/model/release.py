@@ -109,7 +109,7 @@ def release(
         model = model.shortened(dimensions)
     sizes = window_sizes(checkpoint, window, left, right)
     reading = checkpoint.reading
-    named = {name: getattr(reading, name) for name in ("opening", "landmark", "query_prefix")}
+    named = {name: getattr(reading, name) for name in ("bos_token", "landmark", "query_prefix")}
     settings = {**named, **sizes}
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as scratch:

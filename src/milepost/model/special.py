@@ -35,7 +35,7 @@ def load_tokenizer(folder: Path) -> Tokenizer:
         ModelError: neither gives a tokenizer.
     """
     path = folder / TOKENIZER
-    mend = "a checkpoint holds config.json, weights and tokenizer.json"
+    hint = "a checkpoint holds config.json, weights and tokenizer.json"
     try:
         if path.is_file():
             return Tokenizer.from_file(str(path))
@@ -44,7 +44,7 @@ def load_tokenizer(folder: Path) -> Tokenizer:
         made: Tokenizer = AutoTokenizer.from_pretrained(str(folder)).backend_tokenizer
     except Exception as error:  # both raise bare and private exceptions
         first = str(error).strip().partition("\n")[0]
-        raise ModelError(f"{folder} has no tokenizer that can be read: {first}", mend) from error
+        raise ModelError(f"{folder} has no tokenizer that can be read: {first}", hint) from error
     return made
 
 

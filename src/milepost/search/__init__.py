@@ -13,6 +13,6 @@ passages under a budget), ``searcher.py`` (the pipeline in one function).
 from __future__ import annotations
 
 from milepost.search.lexical import question_terms, terms
-from milepost.search.searcher import Answer, search
+from milepost.search.searcher import SearchResult, search
 
-__all__ = ["Answer", "question_terms", "search", "terms"]
+__all__ = ["SearchResult", "question_terms", "search", "terms"]

@@ -30,8 +30,10 @@ _GROUPS = {
     "paragraph": "paragraph best, below paragraph best, paragraph mean, paragraph landmark gap, "
     "landmark below paragraph, place in paragraph, left of paragraph, paragraph length, "
     "covered in paragraph",
-    "length": "length, length around 6, length of documents, familiar",
-    "question": ", ".join(["share", "reach", *(name for name in SIGNALS if name != "always")]),
+    "length": "length, length around 6, length of documents, vocabulary coverage",
+    "question": ", ".join(
+        ["share", "scale shift", *(name for name in SIGNALS if name != "always")]
+    ),
 }
 
 FEATURES: dict[str, str] = {
@@ -61,19 +63,19 @@ def features(scope: Scope, fused: Fused, rows: NDArray[np.int64]) -> NDArray[np.
     score, (lone, near, far), words = fused.score, fused.landmarks, fused.words
 
     def around(values: NDArray[np.float32], reach: int) -> NDArray[np.float32]:
-        return averaged(values, scope.borders, reach)
+        return averaged(values, scope.document_offsets, reach)
 
     length = np.log(np.maximum(1, scope.spans[:, 1] - scope.spans[:, 0])).astype(np.float32)
     wide = {reach: around(score, reach) for reach in (6, 12, 25)}
     warm = np.maximum(score, 0)
     cover, cover_near, rarest, paragraphs = _cover(scope)
-    opened = np.cumsum(scope.openings) - 1
-    first = np.flatnonzero(scope.openings)
+    opened = np.cumsum(scope.paragraph_starts) - 1
+    first = np.flatnonzero(scope.paragraph_starts)
     size = np.diff(np.append(first, n)).astype(np.float32)
     best, best_landmark = np.maximum.reduceat(score, first), np.maximum.reduceat(lone, first)
     mean = np.add.reduceat(score, first) / size
     own = opened[rows]
-    constant = {"share": fused.share, "reach": fused.reach, **fused.signals}
+    constant = {"share": fused.share, "scale shift": fused.scale_shift, **fused.signals}
     columns = {
         "landmark": lone[rows],
         "landmark ±1": near[rows],
@@ -83,8 +85,8 @@ def features(scope: Scope, fused: Fused, rows: NDArray[np.int64]) -> NDArray[np.
         "cosine": scope.similarity[rows],
         "landmark rank": _rank(lone)[rows],
         "landmark deviation": standard(scope.similarity)[rows],
-        "landmark before": _shifted(lone, scope.borders, 1)[rows],
-        "landmark after": _shifted(lone, scope.borders, -1)[rows],
+        "landmark before": _shifted(lone, scope.document_offsets, 1)[rows],
+        "landmark after": _shifted(lone, scope.document_offsets, -1)[rows],
         "words": words[0][rows],
         "words ±1": words[1][rows],
         "words ±3": words[2][rows],
@@ -98,10 +100,10 @@ def features(scope: Scope, fused: Fused, rows: NDArray[np.int64]) -> NDArray[np.
         "fused": score[rows],
         "fused gap": score[rows] - score.max(),
         "fused rank": _rank(score)[rows],
-        "before": _shifted(score, scope.borders, 1)[rows],
-        "after": _shifted(score, scope.borders, -1)[rows],
-        "two before": _shifted(score, scope.borders, 2)[rows],
-        "two after": _shifted(score, scope.borders, -2)[rows],
+        "before": _shifted(score, scope.document_offsets, 1)[rows],
+        "after": _shifted(score, scope.document_offsets, -1)[rows],
+        "two before": _shifted(score, scope.document_offsets, 2)[rows],
+        "two after": _shifted(score, scope.document_offsets, -2)[rows],
         **{f"around {reach}": values[rows] for reach, values in wide.items()},
         **{f"around {reach} gap": values[rows] - values.max() for reach, values in wide.items()},
         "warm 6": around(warm, 6)[rows],
@@ -121,7 +123,7 @@ def features(scope: Scope, fused: Fused, rows: NDArray[np.int64]) -> NDArray[np.
         "length": length[rows],
         "length around 6": around(length, 6)[rows],
         "length of documents": np.full(len(rows), length.mean()),
-        "familiar": scope.familiar[rows],
+        "vocabulary coverage": scope.vocab_coverage[rows],
         **{
             name: np.full(len(rows), constant[name])
             for name, group in FEATURES.items()
@@ -142,16 +144,16 @@ def _cover(
 
     n = len(scope.spans)
     alone, near, rarest = (np.zeros(n, np.float32) for _ in range(3))
-    first = np.flatnonzero(scope.openings)
+    first = np.flatnonzero(scope.paragraph_starts)
     paragraphs = np.zeros(len(first), np.float32)
-    possible = sum(scope.weights.values())
-    greatest = max(scope.weights.values(), default=0.0)
-    for term, weight in scope.weights.items():
+    possible = sum(scope.idf.values())
+    greatest = max(scope.idf.values(), default=0.0)
+    for term, weight in scope.idf.items():
         if weight <= 0.0:
             continue
         there = (scope.counts[term] > 0).astype(np.float32)
         alone += weight / possible * there
-        near += weight / possible * (windowed(there, scope.borders, 1) > 0)
+        near += weight / possible * (windowed(there, scope.document_offsets, 1) > 0)
         paragraphs += weight / possible * np.maximum.reduceat(there, first)
         if weight == greatest:
             np.maximum(rarest, there, out=rarest)
@@ -167,7 +169,7 @@ def _rank(values: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def _shifted(
-    values: NDArray[np.float32], borders: NDArray[np.int64], by: int
+    values: NDArray[np.float32], document_offsets: NDArray[np.int64], by: int
 ) -> NDArray[np.float32]:
     """The value ``by`` sentences before each one in its document, the least of all at its edge."""
     import numpy as np
@@ -176,10 +178,10 @@ def _shifted(
     result = np.full_like(values, lowest)
     if by > 0:
         result[by:] = values[:-by]
-        edges = borders[:-1, None] + np.arange(by)
+        edges = document_offsets[:-1, None] + np.arange(by)
     else:
         result[:by] = values[-by:]
-        edges = borders[1:, None] - 1 - np.arange(-by)
+        edges = document_offsets[1:, None] - 1 - np.arange(-by)
     edges = edges[(edges >= 0) & (edges < len(values))]
     result[edges] = lowest
     return result

@@ -7,23 +7,18 @@ follow from what its own score curves look like:
     score_i = Σ_scale  w_L · a_scale · landmarks_scale,i  +  w_W · b_scale · words_scale,i
     w_L = e^{g} / (e^{g} + 1),   w_W = 1 - w_L,   g = Σ_signal  gate[signal] · signal
     a, b = softmax over scales of  base[scale] + tilt[scale] · h
-    h = tanh( Σ_signal  reach[signal] · signal )
+    h = tanh( Σ_signal  scale_shift[signal] · signal )
 
 Landmarks enter as cosine over the temperature they were trained with (a log-odds), words as BM25
 over the rarity of all words asked for (which share of the question stands here); both less their
 mean. Units that mean the same in every document do better than standard scores, which give a
 curve that says nothing the same weight as one that is sure (``LOG.md``, 2026-11-20).
 
-Where the numbers come from (a model's own stand in its manifest, the others are the defaults here):
-
-- ``gate`` and ``reach`` of landmark-minilm were learned by ``bench/fit_fusion.py`` on training
-  questions of documents that the encoder has not seen. landmark-light has none: its gate and
-  reach are the defaults, set by hand, and so are the ``odds`` of both (they serve models without
-  trees).
-- ``chance``, ``shortness``, ``drop`` (and those of ``rerank``) were fitted or chosen on development
-  questions by ``bench/fit_ranking.py`` (``fit_reranker.py``).
-- ``steady``, the tables ``landmark`` and ``words`` and ``WORDS_UNIT`` were set by hand, looking at
-  development questions; no script fits them.
+The numbers come from ``milepost fit`` or are the defaults here: ``gate`` and ``scale_shift`` are
+learned on training questions of documents that the encoder has not seen; ``calibration``,
+``length_penalty``, ``growth_threshold`` and those of ``rerank`` on development questions.
+``base_score_weight``, the tables ``landmark`` and ``words`` and ``WORDS_UNIT`` were set by hand,
+looking at development questions. ``odds`` serves models without trees.
 """
 
 from __future__ import annotations
@@ -58,7 +53,7 @@ SIGNALS = {
     "rarity": "mean rarity of the words that stand somewhere, less 4, over 2",
     "rarest": "the greatest rarity, less 6, over 2",
     "cover": "words' best score (±1) as a share of what all words once would give, less 0.5",
-    "unfamiliar": "how little the tokenizer knows of question and documents, 0-1",
+    "out of vocabulary": "how little the tokenizer knows of question and documents, 0-1",
 }
 """What is measured of a question before its weights are set, each with its scaling."""
 
@@ -69,18 +64,18 @@ class Reranking:
 
     Attributes:
         weight: of what the reranker finds.
-        least: the cosine above which it counts.
-        near: the share that neighbours have in it.
-        chance: that of ``Fusion`` and two more, of what was added and of how little is known.
-        shortness, drop: those of ``Fusion``, for these scores.
+        min_cosine: the cosine above which it counts.
+        neighbour_share: the share that neighbours have in it.
+        calibration: that of ``Fusion`` and two more, of what was added and of how little is known.
+        length_penalty, growth_threshold: those of ``Fusion``, for these scores.
     """
 
     weight: float = 16.0
-    least: float = 0.0
-    near: float = 0.0
-    chance: tuple[float, ...] = (-8.0, 1.0, 0.0, 1.0, 0.0)
-    shortness: float = 0.0
-    drop: float = 0.5
+    min_cosine: float = 0.0
+    neighbour_share: float = 0.0
+    calibration: tuple[float, ...] = (-8.0, 1.0, 0.0, 1.0, 0.0)
+    length_penalty: float = 0.0
+    growth_threshold: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,37 +84,44 @@ class Fusion:
 
     Attributes:
         gate: per signal, towards landmarks (+) or words (-).
-        reach: per signal, towards long passages (+) or single sentences (-).
+        scale_shift: per signal, towards long passages (+) or single sentences (-).
         landmark: base weight (log) and tilt of the landmark scales 0, ±1, ±3; set by hand.
         words: the same for the words' scales, set by hand.
         odds: offset and slope that bring the fused score to the log-odds of being evidence.
-        steady: weights, beside the trees of the close look, of the fused score and of the best
-            one in its paragraph: what trees have learned of few documents is kept from straying.
-            Set by hand.
-        chance: the three numbers of a passage's chance, see ``ranking.py``.
-        shortness: with a budget, how much a sentence's length counts against it: what is compared
-            is the log-odds less this times the logarithm of its characters.
-        drop: without a budget, a neighbour joins a passage while its log-odds are no more than
-            this below the hit's.
+        base_score_weight: weights, beside the learned ranking, of the fused score and of the best
+            one in its paragraph: they keep trees learned from few documents close to the fused
+            order. Set by hand.
+        calibration: the three numbers of a passage's probability, see ``ranking.py``.
+        length_penalty: with a budget, sentences are compared by their log-odds less this times
+            the logarithm of their characters.
+        growth_threshold: without a budget, a neighbour joins a passage while its log-odds are at
+            most this below the hit's.
         rerank: what takes the place of the last three where the best places are read again.
     """
 
-    gate: Mapping[str, float] = field(default_factory=lambda: {"always": 0.5, "unfamiliar": -2.0})
-    reach: Mapping[str, float] = field(default_factory=dict)
+    gate: Mapping[str, float] = field(
+        default_factory=lambda: {"always": 0.5, "out of vocabulary": -2.0}
+    )
+    scale_shift: Mapping[str, float] = field(default_factory=dict)
     landmark: tuple[tuple[float, float], ...] = ((0.0, -1.0), (0.0, 0.0), (-2.0, 1.0))
     words: tuple[tuple[float, float], ...] = ((0.0, -1.0), (0.0, 0.0), (0.0, 1.0))
     odds: tuple[float, float] = (-5.0, 0.6)
-    steady: tuple[float, float] = (0.6, 0.24)
-    chance: tuple[float, ...] = (0.0, 1.0, 0.0)
-    shortness: float = 0.0
-    drop: float = 0.5
+    base_score_weight: tuple[float, float] = (0.6, 0.24)
+    calibration: tuple[float, ...] = (0.0, 1.0, 0.0)
+    length_penalty: float = 0.0
+    growth_threshold: float = 0.5
     rerank: Reranking = field(default_factory=Reranking)
 
     @property
     def reranked(self) -> Fusion:
         """The numbers where the best places are read again."""
         again = self.rerank
-        return replace(self, chance=again.chance, shortness=again.shortness, drop=again.drop)
+        return replace(
+            self,
+            calibration=again.calibration,
+            length_penalty=again.length_penalty,
+            growth_threshold=again.growth_threshold,
+        )
 
     @staticmethod
     def from_fields(fields: Mapping[str, Any]) -> Fusion:
@@ -132,18 +134,18 @@ class Fusion:
         for name in ("landmark", "words"):
             if name in known:
                 known[name] = tuple(tuple(pair) for pair in known[name])
-        for name in ("odds", "steady", "chance"):
+        for name in ("odds", "base_score_weight", "calibration"):
             if name in known:
                 known[name] = tuple(known[name])
         if "rerank" in known:
             again = dict(known["rerank"])
-            if "chance" in again:
-                again["chance"] = tuple(again["chance"])
+            if "calibration" in again:
+                again["calibration"] = tuple(again["calibration"])
             known["rerank"] = Reranking(**again)
         fusion = Fusion(**known)
         for name, given, wanted in (
-            ("chance", fusion.chance, Fusion().chance),
-            ("rerank.chance", fusion.rerank.chance, Reranking().chance),
+            ("calibration", fusion.calibration, Fusion().calibration),
+            ("rerank.calibration", fusion.rerank.calibration, Reranking().calibration),
         ):
             if len(given) != len(wanted):
                 raise ModelError(
@@ -163,7 +165,7 @@ class Fused:
         signals: name → value.
         weights: name of a part → its weight; they sum to 1.
         share: of the landmarks, ``w_L`` of the module's formula.
-        reach: ``h`` of it.
+        scale_shift: ``h`` of it.
         landmarks, words: the curves at each scale, see ``curves``.
         notes: for people.
     """
@@ -173,7 +175,7 @@ class Fused:
     signals: dict[str, float]
     weights: dict[str, float]
     share: float
-    reach: float
+    scale_shift: float
     landmarks: list[NDArray[np.float32]]
     words: list[NDArray[np.float32]]
     notes: tuple[str, ...]
@@ -195,10 +197,10 @@ def standard(values: NDArray[np.float32]) -> NDArray[np.float32]:
 def curves(scope: Scope) -> tuple[list[NDArray[np.float32]], list[NDArray[np.float32]]]:
     """Landmark and word scores in the units of the module, mean 0, ``(n,)`` each, one a scale."""
     landmarks = [
-        _centred(averaged(scope.similarity, scope.borders, scale), LANDMARK_UNIT)
+        _centred(averaged(scope.similarity, scope.document_offsets, scale), LANDMARK_UNIT)
         for scale in SCALES
     ]
-    possible = sum(scope.weights.values())
+    possible = sum(scope.idf.values())
     unit = WORDS_UNIT / possible if possible > 0.0 else 0.0
     return landmarks, [_centred(row, unit) for row in scope.lexical]
 
@@ -208,13 +210,13 @@ def _centred(values: NDArray[np.float32], unit: float) -> NDArray[np.float32]:
     return result
 
 
-def measure(scope: Scope, familiarity: float) -> dict[str, float]:
+def measure(scope: Scope, vocab_coverage: float) -> dict[str, float]:
     """The signals of a question; see ``SIGNALS``."""
     import numpy as np
 
     landmarks, words = standard(scope.similarity), standard(scope.lexical[1])
     best, matched = int(np.argmax(landmarks)), int(np.argmax(words))
-    known = [weight for weight in scope.weights.values() if weight > 0.0]
+    known = [weight for weight in scope.idf.values() if weight > 0.0]
     possible = sum(known) or 1.0
     return {
         "always": 1.0,
@@ -222,30 +224,32 @@ def measure(scope: Scope, familiarity: float) -> dict[str, float]:
         "word peak": (float(words[matched]) - 4.0) / 4.0,
         "words at landmark": float(words[best]) / 4.0,
         "landmark at words": float(landmarks[matched]) / 2.0,
-        "terms": math.log(max(1, len(scope.weights))) - 2.0,
+        "terms": math.log(max(1, len(scope.idf))) - 2.0,
         "rarity": (possible / len(known) - 4.0) / 2.0 if known else 0.0,
         "rarest": (max(known) - 6.0) / 2.0 if known else 0.0,
         "cover": float(scope.lexical[1][matched]) / possible - 0.5,
-        "unfamiliar": 1.0 - min(familiarity, float(scope.familiar.mean())),
+        "out of vocabulary": 1.0 - min(vocab_coverage, float(scope.vocab_coverage.mean())),
     }
 
 
-def fuse(scope: Scope, familiarity: float, settings: Fusion) -> Fused:
+def fuse(scope: Scope, vocab_coverage: float, settings: Fusion) -> Fused:
     """Score every sentence of the scope.
 
     Args:
         scope: at least one sentence.
-        familiarity: how well the tokenizer knows the question, 0–1.
+        vocab_coverage: how well the tokenizer knows the question, 0–1.
         settings: the learned numbers.
     """
     import numpy as np
 
     landmarks, words = curves(scope)
-    signals = measure(scope, familiarity)
+    signals = measure(scope, vocab_coverage)
     gate = sum(settings.gate.get(name, 0.0) * value for name, value in signals.items())
-    reach = math.tanh(sum(settings.reach.get(name, 0.0) * value for name, value in signals.items()))
+    shift = math.tanh(
+        sum(settings.scale_shift.get(name, 0.0) * value for name, value in signals.items())
+    )
     share = 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, gate))))
-    if not any(weight > 0.0 for weight in scope.weights.values()):
+    if not any(weight > 0.0 for weight in scope.idf.values()):
         share = 1.0  # no word of the question stands anywhere: the landmarks are all there is
     weights: dict[str, float] = {}
     parts: dict[str, NDArray[np.float32]] = {}
@@ -253,7 +257,7 @@ def fuse(scope: Scope, familiarity: float, settings: Fusion) -> Fused:
         ("landmark", share, landmarks, settings.landmark),
         ("words", 1.0 - share, words, settings.words),
     ):
-        logits = [base + tilt * reach for base, tilt in table]
+        logits = [base + tilt * shift for base, tilt in table]
         mass = [math.exp(logit - max(logits)) for logit in logits]
         for scale, curve, weight in zip(SCALES, scales, mass, strict=True):
             name = f"{kind} ±{scale}" if scale else kind
@@ -266,7 +270,7 @@ def fuse(scope: Scope, familiarity: float, settings: Fusion) -> Fused:
         signals=signals,
         weights=weights,
         share=share,
-        reach=reach,
+        scale_shift=shift,
         landmarks=landmarks,
         words=words,
         notes=_notes(scope, signals, share),
@@ -275,12 +279,12 @@ def fuse(scope: Scope, familiarity: float, settings: Fusion) -> Fused:
 
 def _notes(scope: Scope, signals: dict[str, float], share: float) -> tuple[str, ...]:
     notes = []
-    if signals["unfamiliar"] > 0.5 and share < 1.0:
+    if signals["out of vocabulary"] > 0.5 and share < 1.0:
         notes.append(
             "the model hardly knows this language or notation "
-            f"({1 - signals['unfamiliar']:.0%} familiar): landmarks weigh {share:.0%}"
+            f"({1 - signals['out of vocabulary']:.0%} vocab_coverage): landmarks weigh {share:.0%}"
         )
-    missing = [term for term, weight in scope.weights.items() if weight <= 0.0]
+    missing = [term for term, weight in scope.idf.items() if weight <= 0.0]
     if missing:
         notes.append(f"stands nowhere: {', '.join(missing)}")
     return tuple(notes)

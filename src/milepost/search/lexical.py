@@ -116,7 +116,7 @@ def _stemmer() -> Callable[[str], str]:
     return stem
 
 
-def rarity(frequency: int, sentences: int) -> float:
+def idf(frequency: int, sentences: int) -> float:
     """Inverse document frequency of a term over sentences, never negative.
 
     ``ln(1 + (N - f + 1/2) / (f + 1/2))``
@@ -129,7 +129,7 @@ def rarity(frequency: int, sentences: int) -> float:
 def bm25(
     counts: Mapping[str, NDArray[np.float32]],
     lengths: NDArray[np.float32],
-    borders: NDArray[np.int64],
+    document_offsets: NDArray[np.int64],
     weights: Mapping[str, float],
     mean_length: float,
     scales: Sequence[int] = SCALES,
@@ -147,7 +147,7 @@ def bm25(
     Args:
         counts: for each term how often each of the ``n`` sentences holds it, ``(n,)``.
         lengths: ``(n,)`` terms in each sentence.
-        borders: ``(d + 1,)`` first sentence of each document, ``n`` at the end.
+        document_offsets: ``(d + 1,)`` first sentence of each document, ``n`` at the end.
         weights: rarity of each term.
         mean_length: terms of an average sentence in the whole index.
         scales: neighbours on each side.
@@ -161,7 +161,7 @@ def bm25(
 
     result = np.zeros((len(scales), len(lengths)), np.float32)
     for row, scale in enumerate(scales):
-        bounds = _bounds(len(lengths), borders, scale)
+        bounds = _bounds(len(lengths), document_offsets, scale)
         reach = _sums(lengths, bounds)
         usual = max(mean_length, 1e-6) * (2 * scale + 1)
         norm = k1 * (1.0 - b + b * reach / usual)
@@ -172,26 +172,28 @@ def bm25(
 
 
 def windowed(
-    values: NDArray[np.float32], borders: NDArray[np.int64], reach: int
+    values: NDArray[np.float32], document_offsets: NDArray[np.int64], reach: int
 ) -> NDArray[np.float32]:
     """Sums of each value with its ``reach`` neighbours on both sides, within documents.
 
     Args:
         values: ``(n,)``.
-        borders: ``(d + 1,)`` first row of each document, ``n`` at the end.
+        document_offsets: ``(d + 1,)`` first row of each document, ``n`` at the end.
         reach: neighbours on each side; 0 returns the values.
     """
-    return _sums(values, _bounds(len(values), borders, reach))
+    return _sums(values, _bounds(len(values), document_offsets, reach))
 
 
 def averaged(
-    values: NDArray[np.float32], borders: NDArray[np.int64], reach: int
+    values: NDArray[np.float32], document_offsets: NDArray[np.int64], reach: int
 ) -> NDArray[np.float32]:
     """Means of each value with its ``reach`` neighbours on both sides; as ``windowed``."""
     import numpy as np
 
     ones = np.ones(len(values), np.float32)
-    mean: NDArray[np.float32] = windowed(values, borders, reach) / windowed(ones, borders, reach)
+    mean: NDArray[np.float32] = windowed(values, document_offsets, reach) / windowed(
+        ones, document_offsets, reach
+    )
     return mean
 
 
@@ -199,15 +201,15 @@ _Bounds = tuple["NDArray[np.int64]", "NDArray[np.int64]"] | None
 """First row and row after the last of what is summed for each row; None: the row itself."""
 
 
-def _bounds(count: int, borders: NDArray[np.int64], reach: int) -> _Bounds:
+def _bounds(count: int, document_offsets: NDArray[np.int64], reach: int) -> _Bounds:
     import numpy as np
 
     if reach == 0 or not count:
         return None
     rows = np.arange(count)
-    sizes = np.diff(borders)
-    low = np.maximum(rows - reach, np.repeat(borders[:-1], sizes))
-    high = np.minimum(rows + reach + 1, np.repeat(borders[1:], sizes))
+    sizes = np.diff(document_offsets)
+    low = np.maximum(rows - reach, np.repeat(document_offsets[:-1], sizes))
+    high = np.minimum(rows + reach + 1, np.repeat(document_offsets[1:], sizes))
     return low, high
 
 

@@ -49,22 +49,22 @@ class Run:
     hits: tuple[int, ...]
 
 
-def worth(
-    scores: NDArray[np.float32], lengths: NDArray[np.int64], shortness: float
+def length_adjusted_score(
+    scores: NDArray[np.float32], lengths: NDArray[np.int64], length_penalty: float
 ) -> NDArray[np.float32]:
     """What a sentence brings for what it takes of a budget: its log-odds less its length.
 
-    ``score - shortness · ln(characters)``; under 20 characters all count alike, for they are
+    ``score - length_penalty · ln(characters)``; under 20 characters all count alike, for they are
     headings and scraps.
     """
     import numpy as np
 
-    return (scores - shortness * np.log(np.maximum(lengths, 20))).astype(np.float32)
+    return (scores - length_penalty * np.log(np.maximum(lengths, 20))).astype(np.float32)
 
 
-def within(
+def select_within_budget(
     scores: NDArray[np.float32],
-    borders: NDArray[np.int64],
+    document_offsets: NDArray[np.int64],
     *,
     k: int | None,
     left: int,
@@ -77,7 +77,7 @@ def within(
 
     Args:
         scores: ``(n,)`` fused scores.
-        borders: first sentence of each document, and ``n``.
+        document_offsets: first sentence of each document, and ``n``.
         k: most passages, None for no limit; once there are as many, only sentences beside them
             are taken, so that the passages grow.
         left: the budget, in whatever ``cost`` counts. The sentence that crosses it is the last
@@ -86,7 +86,7 @@ def within(
     """
     import numpy as np
 
-    starts = set(borders.tolist())
+    starts = set(document_offsets.tolist())
     order = np.argsort(-scores, kind="stable").tolist()
     waiting = list(range(len(order)))  # places in the order: ascending, so it is a heap
     passed_over: dict[int, int] = {}
@@ -124,26 +124,26 @@ LONG = 1200
 the evidence alone longer ones would win, because of one task (``LOG.md``, "A passage ends")."""
 
 
-def grown(
+def expand_hits(
     scores: NDArray[np.float32],
-    borders: NDArray[np.int64],
+    document_offsets: NDArray[np.int64],
     lengths: NDArray[np.int64],
     *,
     k: int | None,
-    drop: float,
+    growth_threshold: float,
 ) -> list[Run]:
     """The best ``k`` hits, each with the neighbours that score nearly as well.
 
     Args:
         scores: ``(n,)`` fused scores.
-        borders: first sentence of each document, and ``n``.
+        document_offsets: first sentence of each document, and ``n``.
         lengths: ``(n,)`` characters of each sentence.
         k: most passages, None for no limit: then every sentence is in one.
-        drop: a neighbour joins while its score is within ``drop`` of the hit's.
+        growth_threshold: a neighbour joins while its score is at most this below the hit's.
     """
     import numpy as np
 
-    starts = set(borders.tolist())
+    starts = set(document_offsets.tolist())
     taken: set[int] = set()
     runs = 0
     most = LONG if k is not None else int(lengths.sum())
@@ -157,7 +157,7 @@ def grown(
             # It stands beside a passage that is long enough.
             closed.update((hit, hit + 1))
             continue
-        for number in _neighbours(scores, lengths, hit, closed, drop, most):
+        for number in _neighbours(scores, lengths, hit, closed, growth_threshold, most):
             if number not in taken:
                 runs += 1 - _joins(number, taken, starts)
                 taken.add(number)
@@ -192,16 +192,16 @@ def _neighbours(
     lengths: NDArray[np.int64],
     hit: int,
     closed: set[int],
-    drop: float,
+    growth_threshold: float,
     most: int,
 ) -> range:
-    """The hit with neighbours within ``drop`` of it, the better side first, up to ``most``.
+    """The hit with neighbours that score nearly as well, the better side first, up to ``most``.
 
     It does not grow over the borders in ``closed``, each named by the sentence behind it.
 
     What is ``SHORT`` takes what follows it, whatever that scores.
     """
-    least = float(scores[hit]) - drop
+    least = float(scores[hit]) - growth_threshold
     first, last, size = hit, hit + 1, int(lengths[hit])
     while True:
         sides = [

@@ -89,17 +89,17 @@ class Ranked:
 
     Args:
         scope: the sentences.
-        familiarity: how well the tokenizer knows the question, 0–1.
+        vocab_coverage: how well the tokenizer knows the question, 0–1.
         ranking: what the model has learned about searching.
         again: reads the best of them again; None for what stands without it.
     """
 
     def __init__(
-        self, scope: Scope, familiarity: float, ranking: Ranking, again: Again | None = None
+        self, scope: Scope, vocab_coverage: float, ranking: Ranking, again: Again | None = None
     ) -> None:
         import numpy as np
 
-        self.fused: Fused = fuse(scope, familiarity, ranking.fusion)
+        self.fused: Fused = fuse(scope, vocab_coverage, ranking.fusion)
         self.numbers = ranking.fusion if again is None else ranking.fusion.reranked
         self._odds = ranking.fusion.odds
         self._close: _Close | None = None
@@ -107,8 +107,10 @@ class Ranked:
         self._added: NDArray[np.float32] | None = None
         if again is not None:
             order = np.argsort(-self.score, kind="stable")[:CLOSELY]
-            share = 1.0 - self.fused.signals["unfamiliar"]
-            self._added = reranked(again(order), scope.borders, ranking.fusion.rerank, share)
+            share = 1.0 - self.fused.signals["out of vocabulary"]
+            self._added = reranked(
+                again(order), scope.document_offsets, ranking.fusion.rerank, share
+            )
             self.score = self._before + self._added
 
     def _looked_at(self, scope: Scope, ranking: Ranking) -> NDArray[np.float32]:
@@ -120,7 +122,7 @@ class Ranked:
             return odds.astype(np.float32)
         rows = np.sort(np.argsort(-self.fused.score, kind="stable")[:CLOSELY])
         columns = features(scope, self.fused, rows)
-        self._close = _Close(ranking.trees, ranking.fusion.steady, rows, columns)
+        self._close = _Close(ranking.trees, ranking.fusion.base_score_weight, rows, columns)
         close = self._close.score()
         # Below what was looked at, in the order of the fused score.
         below = 1.0 + self.fused.score.max() - self.fused.score
@@ -151,11 +153,11 @@ class Ranked:
         """The chance, 0–1, that one of these sentences holds evidence."""
         scores = sorted((float(self._before[number]) for number in numbers), reverse=True)
         rest = sum(_logistic(score) for score in scores[1:])
-        base, best, more, *again = self.numbers.chance
+        base, best, more, *again = self.numbers.calibration
         odds = base + best * scores[0] + more * math.log1p(rest)
         if self._added is not None:
             added = max(float(self._added[number]) for number in numbers)
-            odds += again[0] * added + again[1] * self.fused.signals["unfamiliar"]
+            odds += again[0] * added + again[1] * self.fused.signals["out of vocabulary"]
         return _logistic(odds)
 
 
@@ -164,12 +166,12 @@ class _Close:
     """The sentences looked at closely, ascending, and what was measured of each."""
 
     trees: Trees
-    steady: tuple[float, float]
+    base_score_weight: tuple[float, float]
     rows: NDArray[np.int64]
     columns: NDArray[np.float32]
 
     def score(self) -> NDArray[np.float32]:
-        return closely(self.trees, self.steady, self.columns)
+        return closely(self.trees, self.base_score_weight, self.columns)
 
     def holds(self, number: int) -> bool:
         place = self._place(number)
@@ -179,7 +181,7 @@ class _Close:
         """What the score is the sum of, by column; ``""`` is the mean."""
         row = self.columns[self._place(number)]
         moved = self.trees.parts(row)
-        for name, weight in zip(_STEADY, self.steady, strict=True):
+        for name, weight in zip(_STEADY, self.base_score_weight, strict=True):
             moved[name] += weight * float(row[_COLUMN[name]])
         return moved
 
@@ -188,24 +190,24 @@ class _Close:
 
 
 def closely(
-    trees: Trees, steady: tuple[float, float], columns: NDArray[np.float32]
+    trees: Trees, base_score_weight: tuple[float, float], columns: NDArray[np.float32]
 ) -> NDArray[np.float32]:
     """Log-odds of sentences from what is measured of them, ``(n,)`` float32.
 
     Args:
         trees: the learned ones.
-        steady: see ``Fusion.steady``.
+        base_score_weight: see ``Fusion.base_score_weight``.
         columns: ``(n, len(FEATURES))``.
     """
     score = trees.predict(columns)
-    for name, weight in zip(_STEADY, steady, strict=True):
+    for name, weight in zip(_STEADY, base_score_weight, strict=True):
         score += weight * columns[:, _COLUMN[name]]
     return score
 
 
 def reranked(
     cosines: NDArray[np.float32],
-    borders: NDArray[np.int64],
+    document_offsets: NDArray[np.int64],
     numbers: Reranking,
     known: float = 1.0,
 ) -> NDArray[np.float32]:
@@ -213,7 +215,7 @@ def reranked(
 
     Args:
         cosines: ``(n,)``, NaN for what was not read.
-        borders: first sentence of each document, and ``n``.
+        document_offsets: first sentence of each document, and ``n``.
         numbers: the weight, what counts of a cosine, and its neighbours' share.
         known: how well the tokenizer knows what was read, 0–1.
     """
@@ -221,9 +223,11 @@ def reranked(
 
     read = ~np.isnan(cosines)
     own = np.where(read, cosines, 0.0).astype(np.float32)
-    count = np.maximum(windowed(read.astype(np.float32), borders, _NEAR), 1.0)
-    mean = windowed(own, borders, _NEAR) / count
-    above = (1.0 - numbers.near) * own + numbers.near * mean - numbers.least
+    count = np.maximum(windowed(read.astype(np.float32), document_offsets, _NEAR), 1.0)
+    mean = windowed(own, document_offsets, _NEAR) / count
+    above = (
+        (1.0 - numbers.neighbour_share) * own + numbers.neighbour_share * mean - numbers.min_cosine
+    )
     added: NDArray[np.float32] = np.where(
         read, known * numbers.weight * np.maximum(above, 0.0), 0.0
     )

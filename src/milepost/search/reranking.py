@@ -29,7 +29,7 @@ Texts = Callable[[int, int], Sequence[str]]
 
 
 class Reranks(Protocol):
-    """A reranker that was told the question; see ``milepost.reranker.Asked``."""
+    """A reranker that was told the question; see ``milepost.reranker.BoundReranker``."""
 
     @property
     def room(self) -> int:
@@ -80,8 +80,8 @@ def _places(
         if best in taken:
             continue
         owner = scope.owner(best)
-        low = max(int(scope.borders[owner]), best - AROUND)
-        high = min(int(scope.borders[owner + 1]), best + AROUND + 1)
+        low = max(int(scope.document_offsets[owner]), best - AROUND)
+        high = min(int(scope.document_offsets[owner + 1]), best + AROUND + 1)
         if not all(number in known for number in range(low, high)):
             known.update(zip(range(low, high), reranker.tokens(texts(low, high)), strict=True))
         room = size - len(known[best]) - 1

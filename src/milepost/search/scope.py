@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from milepost.errors import StoreError
-from milepost.search.lexical import bm25, rarity
+from milepost.search.lexical import bm25, idf
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,29 +51,29 @@ class Scope:
 
     Attributes:
         documents: the documents, in order.
-        borders: ``(len(documents) + 1,)`` int64: first sentence of each, and the total ``n``.
+        document_offsets: ``(documents + 1,)`` int64: first sentence of each, and ``n``.
         spans: ``(n, 2)`` int64 offsets into each one's document.
         similarity: ``(n,)`` float32, landmark · question.
         lexical: ``(3, n)`` float32: BM25 of the sentence, with one and three neighbours.
-        familiar: ``(n,)`` float32, see ``Landmarks.familiar``.
-        openings: ``(n,)`` bool, whether it begins a paragraph; each document's first one does.
-        weights: rarity of each of the question's terms, 0 for those that stand nowhere.
+        vocab_coverage: ``(n,)`` float32, see ``Landmarks.vocab_coverage``.
+        paragraph_starts: ``(n,)`` bool; the first sentence of a document starts one.
+        idf: of each of the question's terms, 0 for those that stand nowhere.
         counts: for each term how often each sentence holds it, ``(n,)`` float32.
     """
 
     documents: list[DocumentInfo]
-    borders: NDArray[np.int64]
+    document_offsets: NDArray[np.int64]
     spans: NDArray[np.int64]
     similarity: NDArray[np.float32]
     lexical: NDArray[np.float32]
-    familiar: NDArray[np.float32]
-    openings: NDArray[np.bool_]
-    weights: dict[str, float]
+    vocab_coverage: NDArray[np.float32]
+    paragraph_starts: NDArray[np.bool_]
+    idf: dict[str, float]
     counts: dict[str, NDArray[np.float32]]
 
     def owner(self, number: int) -> int:
         """The document that sentence ``number`` stands in."""
-        return int(self.borders.searchsorted(number, side="right")) - 1
+        return int(self.document_offsets.searchsorted(number, side="right")) - 1
 
 
 def gather(
@@ -98,22 +98,22 @@ def gather(
     documents = _documents(store, vector, terms, names)
     sentences = [_sentences(store, info) for info in documents]
     sizes = [len(part.spans) for part in sentences]
-    borders = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64))).astype(np.int64)
-    count = int(borders[-1])
+    document_offsets = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64))).astype(np.int64)
+    count = int(document_offsets[-1])
     statistics = store.statistics()
     postings = store.postings(terms)
     firsts = np.array([part.first for part in sentences], np.int64)
     counts: dict[str, NDArray[np.float32]] = {}
-    weights: dict[str, float] = {}
+    weight: dict[str, float] = {}
     for term, (rows, often) in postings.items():
-        weights[term] = rarity(len(rows), statistics.sentences) if len(rows) else 0.0
-        counts[term] = _placed(rows, often, firsts, borders, count)
+        weight[term] = idf(len(rows), statistics.sentences) if len(rows) else 0.0
+        counts[term] = _placed(rows, often, firsts, document_offsets, count)
     lengths = _joined([part.lengths for part in sentences], (0,)).astype(np.float32)
     mean = statistics.terms / max(1, statistics.sentences)
-    known = {term: weight for term, weight in weights.items() if weight > 0.0}
+    known = {term: weight for term, weight in weight.items() if weight > 0.0}
     return Scope(
         documents=documents,
-        borders=borders,
+        document_offsets=document_offsets,
         spans=_joined([part.spans for part in sentences], (0, 2)).astype(np.int64, copy=False),
         similarity=_joined(
             [
@@ -122,10 +122,14 @@ def gather(
             ],
             (0,),
         ).astype(np.float32),
-        lexical=bm25(counts, lengths, borders, known, mean),
-        familiar=_joined([part.familiar for part in sentences], (0,)).astype(np.float32),
-        openings=_joined([part.openings for part in sentences], (0,)).astype(np.bool_),
-        weights=weights,
+        lexical=bm25(counts, lengths, document_offsets, known, mean),
+        vocab_coverage=_joined([part.vocab_coverage for part in sentences], (0,)).astype(
+            np.float32
+        ),
+        paragraph_starts=_joined([part.paragraph_starts for part in sentences], (0,)).astype(
+            np.bool_
+        ),
+        idf=weight,
         counts=counts,
     )
 
@@ -187,7 +191,7 @@ def _placed(
     rows: NDArray[np.int64],
     often: NDArray[np.int32],
     firsts: NDArray[np.int64],
-    borders: NDArray[np.int64],
+    document_offsets: NDArray[np.int64],
     count: int,
 ) -> NDArray[np.float32]:
     """A term's counts on the sentences of the scope, ``(count,)``."""
@@ -201,8 +205,8 @@ def _placed(
     inside = document >= 0
     document, rows, often = document[inside], rows[inside], often[inside]
     offset = rows - firsts[document]
-    inside = offset < (borders[document + 1] - borders[document])
-    placed[borders[document[inside]] + offset[inside]] = often[inside]
+    inside = offset < (document_offsets[document + 1] - document_offsets[document])
+    placed[document_offsets[document[inside]] + offset[inside]] = often[inside]
     return placed
 
 

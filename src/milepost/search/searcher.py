@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 from milepost.errors import InputError, StoreError
 from milepost.search.fusion import Fusion
-from milepost.search.passages import Budget, Run, fit, grown, parse_budget, within, worth
+from milepost.search.passages import (
+    Budget,
+    Run,
+    expand_hits,
+    fit,
+    length_adjusted_score,
+    parse_budget,
+    select_within_budget,
+)
 from milepost.search.ranking import Again, Ranked, Ranking
 from milepost.search.reranking import Reranks, rerank
 from milepost.search.scope import Moved, Scope, gather, unmoved
@@ -28,7 +36,7 @@ HEAT = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SearchResult:
     """Passages and the reasons for them.
 
     Attributes:
@@ -57,7 +65,7 @@ def search(
     vector: NDArray[np.float32],
     terms: Sequence[str],
     *,
-    familiarity: float = 1.0,
+    vocab_coverage: float = 1.0,
     ranking: Ranking | None = None,
     reranker: Reranks | None = None,
     k: int | None = 5,
@@ -65,14 +73,14 @@ def search(
     tokens: Callable[[str], int] | None = None,
     names: Sequence[str] | None = None,
     least: float = 0.0,
-) -> Answer:
-    """Answer a question from a store.
+) -> SearchResult:
+    """SearchResult a question from a store.
 
     Args:
         store: where to look.
         vector: ``(d,)`` the question's vector.
         terms: its distinct terms, see ``lexical.question_terms``.
-        familiarity: how well the tokenizer knows the question, 0–1.
+        vocab_coverage: how well the tokenizer knows the question, 0–1.
         ranking: what the model has learned about searching; None for the defaults.
         reranker: reads the best places again, the question in mind; None for none.
         k: most passages, None for no limit.
@@ -94,7 +102,9 @@ def search(
     for _ in range(_PATIENCE):
         try:
             scope = gather(store, vector, terms, names)
-            return _answer(store, scope, familiarity, settings, reranker, k, limit, tokens, least)
+            return _answer(
+                store, scope, vocab_coverage, settings, reranker, k, limit, tokens, least
+            )
         except Moved:
             continue
     raise StoreError("the index changes all the time", "ask again when the writer is done")
@@ -103,40 +113,46 @@ def search(
 def _answer(
     store: Store,
     scope: Scope,
-    familiarity: float,
+    vocab_coverage: float,
     settings: Ranking,
     reranker: Reranks | None,
     k: int | None,
     limit: Budget | None,
     tokens: Callable[[str], int] | None,
     least: float,
-) -> Answer:
+) -> SearchResult:
     """The pipeline itself; its arguments are those of ``search``, parsed."""
     if not len(scope.spans):
-        return Answer((), {}, {}, dict(scope.weights), ("there is no text to search",))
-    ranked = Ranked(scope, familiarity, settings, again_of(store, scope, reranker))
+        return SearchResult((), {}, {}, dict(scope.idf), ("there is no text to search",))
+    ranked = Ranked(scope, vocab_coverage, settings, again_of(store, scope, reranker))
     fused = ranked.fused
     measure = len if limit is None or limit.unit == "c" else tokens
     if measure is None:
         raise ValueError("a budget in tokens needs a way to count them")
     lengths = scope.spans[:, 1] - scope.spans[:, 0]
     if limit is None:
-        runs = grown(ranked.score, scope.borders, lengths, k=k, drop=ranked.numbers.drop)
+        runs = expand_hits(
+            ranked.score,
+            scope.document_offsets,
+            lengths,
+            k=k,
+            growth_threshold=ranked.numbers.growth_threshold,
+        )
     else:
-        runs = within(
-            worth(ranked.score, lengths, ranked.numbers.shortness),
-            scope.borders,
+        runs = select_within_budget(
+            length_adjusted_score(ranked.score, lengths, ranked.numbers.length_penalty),
+            scope.document_offsets,
             k=k,
             left=limit.size,
             cost=lambda number: _cost(store, scope, number, limit, measure),
         )
     found = _passages(store, scope, ranked, runs, limit, measure)
     passages = [passage for passage in found if passage.score >= least]
-    return Answer(
+    return SearchResult(
         tuple(sorted(passages, key=lambda passage: -passage.score)),
         fused.signals,
         fused.weights,
-        dict(scope.weights),
+        dict(scope.idf),
         fused.notes,
         _heat(scope, fused.score, {passage.document for passage in passages}),
         max((passage.score for passage in found), default=0.0),
@@ -285,7 +301,7 @@ def _heat(
     for number, info in enumerate(scope.documents):
         if info.name not in names:
             continue
-        rows = slice(int(scope.borders[number]), int(scope.borders[number + 1]))
+        rows = slice(int(scope.document_offsets[number]), int(scope.document_offsets[number + 1]))
         strip = np.zeros(HEAT, np.float64)
         middle = scope.spans[rows].mean(axis=1) / max(1, info.characters)
         place = np.minimum((middle * HEAT).astype(np.int64), HEAT - 1)

@@ -103,16 +103,16 @@ def read_trees(path: Path, names: tuple[str, ...]) -> Trees | None:
 
     if not path.is_file():
         return None
-    mend = "take the model folder of this version, or remove the file: then scores are only fused"
+    hint = "take the model folder of this version, or remove the file: then scores are only fused"
     try:
         # NumPy would leave a file open that turns out to be no archive.
         with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
             made_for = tuple(held["names"].tolist())
             arrays = {name: held[name] for name in _ARRAYS}
     except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
-        raise ModelError(f"{path} cannot be read: {error}", mend) from error
+        raise ModelError(f"{path} cannot be read: {error}", hint) from error
     if made_for != names:
-        raise ModelError(f"{path} was made for other measures of a sentence", mend)
+        raise ModelError(f"{path} was made for other measures of a sentence", hint)
     return Trees(names, **arrays, depth=_depth(arrays["left"], arrays["right"], arrays["roots"]))
 
 

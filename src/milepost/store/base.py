@@ -29,7 +29,7 @@ class Entry:
         document: name, text, marks, source, hash and notes are kept; blocks and locator are not.
         spans: ``(n, 2)`` int64, the sentences; they tile ``document.text``.
         vectors: ``(n, d)`` float32, unit length.
-        familiar: ``(n,)`` float32 in 0–1, see ``Landmarks.familiar``.
+        vocab_coverage: ``(n,)`` float32 in 0–1, see ``Landmarks.vocab_coverage``.
         terms: the lexical terms of each sentence, ``n`` lists, in order, repeats kept. A term
             has no white space and at least one character; any script.
         signature: size in bytes and mtime in ns of the file, or None where there is no file.
@@ -38,7 +38,7 @@ class Entry:
     document: Document
     spans: NDArray[np.int64]
     vectors: NDArray[np.float32]
-    familiar: NDArray[np.float32]
+    vocab_coverage: NDArray[np.float32]
     terms: Sequence[Sequence[str]]
     signature: tuple[int, int] | None = None
 
@@ -65,15 +65,15 @@ class Sentences:
         first: row of the first sentence.
         spans: ``(n, 2)`` int64 offsets into the document's text.
         lengths: ``(n,)`` int32, number of terms in each.
-        familiar: ``(n,)`` float32 in 0–1 (kept to 1/255).
-        openings: ``(n,)`` bool, whether it begins a paragraph, see ``paragraph_starts``.
+        vocab_coverage: ``(n,)`` float32 in 0–1 (kept to 1/255).
+        paragraph_starts: ``(n,)`` bool, whether it begins a paragraph, see ``paragraph_starts``.
     """
 
     first: int
     spans: NDArray[np.int64]
     lengths: NDArray[np.int32]
-    familiar: NDArray[np.float32]
-    openings: NDArray[np.bool_]
+    vocab_coverage: NDArray[np.float32]
+    paragraph_starts: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ class Store(Protocol):
         """``document(name).text[start:end]``, reading no more of the text than that needs."""
 
     def sentences(self, name: str) -> Sentences:
-        """Spans, lengths, familiarity and openings of all sentences of one document."""
+        """Everything but the vectors of the sentences of one document."""
 
     def similarity(
         self, vector: NDArray[np.float32], first: int, count: int

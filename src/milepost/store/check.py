@@ -19,7 +19,7 @@ def check_entry(entry: Entry, dimensions: int) -> None:
     for what, shape, due in (
         ("spans", entry.spans.shape, (n, 2)),
         ("vectors", entry.vectors.shape, (n, dimensions)),
-        ("familiar", entry.familiar.shape, (n,)),
+        ("vocab_coverage", entry.vocab_coverage.shape, (n,)),
         ("terms", (len(entry.terms),), (n,)),
     ):
         if shape != due:

@@ -79,7 +79,7 @@ class MemoryStore:
                 first,
                 entry.spans.astype(np.int64),
                 lengths,
-                entry.familiar.astype(np.float32),
+                entry.vocab_coverage.astype(np.float32),
                 paragraph_starts(given.text, entry.spans),
             )
             counts = tuple(Counter(terms) for terms in entry.terms)
@@ -129,7 +129,7 @@ class MemoryStore:
         return self._live[name].document.text[start:end]
 
     def sentences(self, name: str) -> Sentences:
-        """Spans, lengths, familiarity and openings of all sentences of one document."""
+        """Everything but the vectors of the sentences of one document."""
         return self._live[name].sentences
 
     def similarity(

@@ -20,12 +20,12 @@ def locator(document: Document) -> Callable[[int, int], list[Box]] | None:
         return None
 
     def boxes(start: int, end: int) -> list[Box]:
-        mend = f"index it again: milepost index {source}"
+        hint = f"index it again: milepost index {source}"
         if not Path(source).is_file():
-            raise InputError(f"{source} is gone, so its pages cannot be shown", mend)
+            raise InputError(f"{source} is gone, so its pages cannot be shown", hint)
         fresh = read(Path(source))
         if fresh.hash != document.hash:
-            raise InputError(f"{source} has changed since it was indexed", mend)
+            raise InputError(f"{source} has changed since it was indexed", hint)
         return fresh.boxes(start, end)
 
     return boxes

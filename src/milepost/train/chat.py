@@ -20,7 +20,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 from milepost.errors import InputError, MilepostError
 
 _AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
-"""Statuses that another try may mend."""
+"""Statuses that another try may cure."""
 
 _THIS_ONE = frozenset({400, 413, 422})
 """Statuses that may say something of one request only: too long, or against a filter."""
@@ -165,8 +165,8 @@ class Endpoint:
             404: "check --endpoint (it often ends in /v1) and --model",
         }
         moved = error.headers.get("Location") if 300 <= error.code < 400 else None
-        mend = f"it has moved: --endpoint {moved}" if moved else mends.get(error.code, "")
-        raise MilepostError(f"{self.url}: {problem}", mend or "check --endpoint and --model")
+        hint = f"it has moved: --endpoint {moved}" if moved else mends.get(error.code, "")
+        raise MilepostError(f"{self.url}: {problem}", hint or "check --endpoint and --model")
 
     def _pause(self, problem: str, number: int, asked: float) -> None:
         """Wait before another try, longer each time, not in step with anybody else."""

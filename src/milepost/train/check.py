@@ -136,4 +136,4 @@ def load_check(
                 questions.append(Question(asked.name, task.name, tokens, number, evidence))
     if not questions:
         return None
-    return Check(texts, questions, tokenizer.opening, tokenizer.landmark, shape, settings.budget)
+    return Check(texts, questions, tokenizer.bos_id, tokenizer.landmark, shape, settings.budget)

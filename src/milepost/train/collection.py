@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from milepost.search.lexical import bm25, question_terms, rarity, terms
+from milepost.search.lexical import bm25, idf, question_terms, terms
 from milepost.train.made import Source
 from milepost.types import Reader, Span
 
@@ -87,7 +87,9 @@ class Block:
 
     def __init__(self, documents: Sequence[Sentences], statistics: Statistics) -> None:
         self.documents = documents
-        self.borders = np.cumsum([0, *(len(each.spans) for each in documents)], dtype=np.int64)
+        self.document_offsets = np.cumsum(
+            [0, *(len(each.spans) for each in documents)], dtype=np.int64
+        )
         self.vectors = np.concatenate([each.vectors for each in documents])
         self._statistics = statistics
         counted: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
@@ -105,8 +107,8 @@ class Block:
 
     def owner(self, row: int) -> tuple[Sentences, int]:
         """The document of a row, and the sentence's number in it."""
-        number = int(np.searchsorted(self.borders, row, side="right")) - 1
-        return self.documents[number], row - int(self.borders[number])
+        number = int(np.searchsorted(self.document_offsets, row, side="right")) - 1
+        return self.documents[number], row - int(self.document_offsets[number])
 
     def by_words(self, question: str) -> NDArray[np.float32]:
         """``(n,)`` BM25 of every sentence."""
@@ -127,8 +129,8 @@ class Block:
             scores = bm25(
                 {term: often},
                 self._lengths,
-                self.borders,
-                {term: rarity(told.frequency[term], told.sentences)},
+                self.document_offsets,
+                {term: idf(told.frequency[term], told.sentences)},
                 told.length / max(1, told.sentences),
                 (0,),
             )[0]

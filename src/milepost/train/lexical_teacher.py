@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from milepost.search.fusion import LANDMARK_UNIT, WORDS_UNIT
-from milepost.search.lexical import SCALES, bm25, question_terms, rarity, terms
+from milepost.search.lexical import SCALES, bm25, idf, question_terms, terms
 from milepost.train.data import Text
 
 
@@ -56,7 +56,7 @@ class LexicalTeacher:
             ``(n,)``, 0 or more; all 0 where no term of the question stands anywhere.
         """
         asked = [self._numbers[t] for t in question_terms(question) if t in self._numbers]
-        weights = {str(n): rarity(int(self._frequency[n]), self._sentences) for n in asked}
+        weights = {str(n): idf(int(self._frequency[n]), self._sentences) for n in asked}
         result = np.zeros(len(owners), np.float32)
         if not asked:
             return result
@@ -67,9 +67,9 @@ class LexicalTeacher:
                 str(n): np.bincount(owner[own == n], minlength=len(lengths)).astype(np.float32)
                 for n in asked
             }
-            borders = np.array([0, len(lengths)], np.int64)
+            document_offsets = np.array([0, len(lengths)], np.int64)
             size = lengths.astype(np.float32)
-            found = bm25(counts, size, borders, weights, self._mean, SCALES).mean(axis=0)
+            found = bm25(counts, size, document_offsets, weights, self._mean, SCALES).mean(axis=0)
             rows = owners[:, 0] == text
             result[rows] = found[owners[rows, 1]]
         return result * np.float32(WORDS_UNIT / LANDMARK_UNIT / sum(weights.values()))

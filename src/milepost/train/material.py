@@ -145,7 +145,7 @@ def load_material(
         ModelError: the teacher's folder cannot be read.
     """
     report = Report()
-    reader = Tokenizer(tokenizer, reading.opening, reading.landmark)
+    reader = Tokenizer(tokenizer, reading.bos_token, reading.landmark)
     texts = Texts(reader, data.longest, reading.query_prefix)
     kinds = data.tasks, *map(existing, (data.pairs, data.documents, data.negatives))
     order = [(kind, path) for kind, paths in enumerate(kinds) for path in paths]
@@ -183,7 +183,7 @@ def load_material(
         questions=questions,
         pairs=[_with_mined(pair, alike.get(pair.words, {}), texts.all) for pair in pairs],
         documents=documents,
-        opening=texts.tokenizer.opening,
+        opening=texts.tokenizer.bos_id,
         landmark=texts.tokenizer.landmark,
         causal=causal,
         width=width,

@@ -212,7 +212,7 @@ class _Work:
             similar = vectors @ part.vectors.T
             for each, row in zip(block, similar, strict=True):
                 self._look(each, part, row, part.by_words(each.text), seen)
-            seen += int(part.borders[-1])
+            seen += int(part.document_offsets[-1])
 
     def _look(
         self,
@@ -225,7 +225,9 @@ class _Work:
         """Take in what a block of sentences holds for one question."""
         outside = np.ones(len(similar), bool)
         for read, (first, last) in zip(
-            part.documents, zip(part.borders, part.borders[1:], strict=False), strict=True
+            part.documents,
+            zip(part.document_offsets, part.document_offsets[1:], strict=False),
+            strict=True,
         ):
             if read.source.document.name == asked.document:
                 outside[first:last] = False

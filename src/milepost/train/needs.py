@@ -7,14 +7,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from milepost.errors import InputError, nearest
 
 
-def need(true: bool, problem: str, mend: str) -> None:
+def need(true: bool, problem: str, hint: str) -> None:
     """Refuse a setting.
 
     Raises:
         InputError: it is not ``true``.
     """
     if not true:
-        raise InputError(problem, mend)
+        raise InputError(problem, hint)
 
 
 def need_least(least: float, **numbers: float) -> None:

@@ -114,7 +114,7 @@ def _train(config: Config, folder: RunFolder, tell: Tell, stopped: Callable[[], 
             tell(Event("", 0, 0, warning=more))
         sizes = window_sizes(checkpoint)
         shape = WindowSize(sizes["window"], sizes["left"], sizes["right"], sizes["longest"] + 1)
-        tokenizer = Tokenizer(_copy(checkpoint.tokenizer), reading.opening, reading.landmark)
+        tokenizer = Tokenizer(_copy(checkpoint.tokenizer), reading.bos_token, reading.landmark)
         check = load_check(config.check, tokenizer, shape, reading.query_prefix)
         read = _documents(config)
         asked = tokenizer, reading.query_prefix
@@ -190,7 +190,7 @@ def _objectives(stage: Stage, material: Material, number: int) -> list[Objective
     try:
         return [build(part.settings, material) for part in stage.parts]
     except InputError as error:
-        raise InputError(f"[[stage]] {number}, {error.problem}", error.mend) from error
+        raise InputError(f"[[stage]] {number}, {error.problem}", error.hint) from error
 
 
 def _documents(config: Config) -> DocumentsStage | None:
@@ -261,7 +261,7 @@ def opened(config: Config) -> Checkpoint:
 def _need_room(checkpoint: Checkpoint) -> None:
     """Refuse a prefix that takes more than half of what is read of a question."""
     reading = checkpoint.reading
-    tokenizer = Tokenizer(_copy(checkpoint.tokenizer), reading.opening, reading.landmark)
+    tokenizer = Tokenizer(_copy(checkpoint.tokenizer), reading.bos_token, reading.landmark)
     tokens = len(tokenizer.encode([reading.query_prefix])[0].ids)
     room = min(QUESTION_TOKENS, window_sizes(checkpoint)["longest"])
     if 2 * tokens > room:

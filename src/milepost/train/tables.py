@@ -38,10 +38,10 @@ class Place:
         outer = self.table.strip("[]")
         return Place(self.file, f"[{outer}.{name}]" if outer else f"[{name}]")
 
-    def wrong(self, problem: str, mend: str) -> InputError:
+    def wrong(self, problem: str, hint: str) -> InputError:
         """The error to raise, with file and table before the problem."""
         where = f"{self.file}, {self.table}" if self.table else str(self.file)
-        return InputError(f"{where}: {problem}", mend)
+        return InputError(f"{where}: {problem}", hint)
 
 
 class _Misfit(Exception):
@@ -92,7 +92,7 @@ def fill(kind: type[Settings], table: Mapping[str, Any], place: Place, /, **made
     try:
         return kind(**values)
     except InputError as error:
-        raise place.wrong(error.problem, error.mend) from error
+        raise place.wrong(error.problem, error.hint) from error
 
 
 def check_keys(table: Collection[str], known: Collection[str], place: Place) -> None:

@@ -14,7 +14,7 @@ pytest.importorskip("torch", reason="needs the train extra")
 
 from milepost.errors import InputError  # noqa: E402
 from milepost.lab.compare import session as sessions  # noqa: E402
-from milepost.lab.compare.cache import ACCURACY, Asked, Book  # noqa: E402
+from milepost.lab.compare.cache import ACCURACY, Asked, ResultCache  # noqa: E402
 from milepost.lab.compare.images import Measure  # noqa: E402
 from milepost.lab.compare.reading import TokenReader  # noqa: E402
 from milepost.lab.compare.recipe import Recipe  # noqa: E402
@@ -47,24 +47,24 @@ def test_a_comparison_that_was_stopped_goes_on(reader, tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        session(reader, Book(path), progress=stop).run(ROWS, [0, 1])
-    kept = Book(path).runs
+        session(reader, ResultCache(path), progress=stop).run(ROWS, [0, 1])
+    kept = ResultCache(path).runs
     assert [(run.row, run.seed) for run in kept] == [("mean", 0), ("attention", 0), ("mean", 1)]
     assert not list(tmp_path.glob(".*.part"))
     doing = []
-    book = Book(path)
+    book = ResultCache(path)
     session(reader, book, progress=lambda *told: doing.append(told[0])).run(ROWS, [0, 1])
     assert set(doing) == {"reading", "attention"}
     assert book.runs[:3] == kept
     assert [(run.row, run.seed) for run in book.runs[3:]] == [("attention", 1)]
-    whole = Book()
+    whole = ResultCache()
     session(reader, whole).run(ROWS, [0, 1])
     for one, other in zip(book.runs, whole.runs, strict=True):
         np.testing.assert_allclose(one.figures["ndcg@10"], other.figures["ndcg@10"], atol=1e-6)
 
 
 def test_another_recipe_or_material_makes_runs_again(reader):
-    book = Book()
+    book = ResultCache()
     session(reader, book).run(ROWS, [0])
     first = [run.key for run in book.runs]
     session(reader, book).run(ROWS, [0])
@@ -81,7 +81,7 @@ def test_another_recipe_or_material_makes_runs_again(reader):
 
 def test_an_operator_that_changed_is_made_again_and_no_other(reader, monkeypatch):
     """Its runs by the older code leave the book whatever their seed: no mean mixes the two."""
-    book = Book()
+    book = ResultCache()
     session(reader, book).run(ROWS, [0, 1])
     before = {(run.row, run.seed): run.key for run in book.runs}
     monkeypatch.setitem(sessions._REVISIONS, "mean", 1)
@@ -93,7 +93,7 @@ def test_an_operator_that_changed_is_made_again_and_no_other(reader, monkeypatch
 
 def test_the_published_comparison_is_of_the_code_at_hand(reader):
     """Whoever changes the recipe or an operator's revision makes bench/results again."""
-    book = Book(RESULTS / "pooling.jsonl.xz")
+    book = ResultCache(RESULTS / "pooling.jsonl.xz")
     published = session(reader, book, recipe=Recipe())
     assert book.runs
     for run in book.runs:
@@ -103,7 +103,7 @@ def test_the_published_comparison_is_of_the_code_at_hand(reader):
 def test_tasks_that_train_alike_are_trained_once(reader):
     told = []
     tasks = [small_task("documents-512"), small_task("documents-2k", count=7)]
-    book = Book()
+    book = ResultCache()
     session(reader, book, tasks, progress=lambda *each: told.append(each[:2])).run(ROWS[:1], [0])
     assert told.count(("mean", "training 0")) == RECIPE.steps
     assert [run.task for run in book.runs] == ["documents-512", "documents-2k"]
@@ -111,7 +111,7 @@ def test_tasks_that_train_alike_are_trained_once(reader):
 
 
 def test_without_training_seeds_are_for_what_has_weights(reader):
-    book = Book()
+    book = ResultCache()
     session(reader, book, trained=False).run(ROWS, [0, 1])
     assert [(run.row, run.seed) for run in book.runs] == [
         ("mean", 0),
@@ -126,7 +126,7 @@ def test_without_training_seeds_are_for_what_has_weights(reader):
 
 def test_a_row_that_cannot_be_is_left_out_and_the_others_are_made(reader):
     """Too few pairs for a batch on one task; a wrong width for one operator would be the same."""
-    said, book = [], Book()
+    said, book = [], ResultCache()
     tasks = [small_task(pairs=5), small_task("documents-512", training="more pairs")]
     made = session(reader, book, tasks[:1], note=said.append)
     made.run(ROWS, [0])
@@ -138,7 +138,7 @@ def test_a_row_that_cannot_be_is_left_out_and_the_others_are_made(reader):
 
 
 def test_a_control_reads_by_a_network_that_knows_nothing(reader):
-    book = Book()
+    book = ResultCache()
     session(reader, book).run(rows_of("mean,mean@random", controls=False), [0])
     runs = {run.row: run for run in book.runs}
     assert runs["mean@random"].figures != runs["mean"].figures
@@ -148,7 +148,7 @@ def test_a_task_that_is_no_text_joins(reader):
     names = ("a", "b")
     asked = Asked("images", "key", "digits", names, names, 2, 16, ACCURACY)
     task = Measure(asked, lambda row, seed: (1.0, float(seed)), lambda row: row.operator == "mean")
-    book = Book()
+    book = ResultCache()
     session(reader, book, measures=[task]).run(ROWS, [0, 1])
     found = [run for run in book.runs if run.task == "images"]
     assert [(run.row, run.figures) for run in found] == [
@@ -158,21 +158,21 @@ def test_a_task_that_is_no_text_joins(reader):
     count = len(book.runs)
     session(reader, book, measures=[task]).run(ROWS, [0, 1])
     assert len(book.runs) == count
-    untrained = Book()
+    untrained = ResultCache()
     session(reader, untrained, measures=[task], trained=False).run(ROWS, [0])
     assert all(run.task != "images" for run in untrained.runs)
 
 
 @pytest.mark.parametrize("name", ["book.jsonl", "book.jsonl.xz"])
 def test_a_book_is_read_as_it_was_written(tmp_path, name):
-    book = Book(tmp_path / name)
+    book = ResultCache(tmp_path / name)
     book.ask(Asked("sentences", "k", "pairs", ("a",), ("d",), 3, 50))
     book.add(made_run("mean", "sentences", 0, [0.5]))
-    again = Book(tmp_path / name)
+    again = ResultCache(tmp_path / name)
     assert again.asked == book.asked
     assert again.runs == book.runs
     again.add(made_run("mean", "sentences", 0, [0.75]))
-    assert [run.figures["first"] for run in Book(tmp_path / name).runs] == [(0.75,)]
+    assert [run.figures["first"] for run in ResultCache(tmp_path / name).runs] == [(0.75,)]
 
 
 @pytest.mark.parametrize(
@@ -182,5 +182,5 @@ def test_a_file_of_something_else_is_no_book(tmp_path, line):
     path = tmp_path / "book.jsonl"
     path.write_text(line + "\n")
     with pytest.raises(InputError, match="name another file, or remove it"):
-        Book(path)
+        ResultCache(path)
     assert path.read_text() == line + "\n"

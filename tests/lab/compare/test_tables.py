@@ -10,7 +10,7 @@ pytestmark = pytest.mark.torch
 pytest.importorskip("torch", reason="needs the train extra")
 
 from milepost.errors import InputError  # noqa: E402
-from milepost.lab.compare.cache import ACCURACY, Asked, Book  # noqa: E402
+from milepost.lab.compare.cache import ACCURACY, Asked, ResultCache  # noqa: E402
 from milepost.lab.compare.found import ALL, Found  # noqa: E402
 from milepost.lab.compare.tables import tables  # noqa: E402
 from milepost.lab.landmark import as_markdown  # noqa: E402
@@ -108,7 +108,7 @@ def test_runs_without_training_are_told_apart():
     book.add(made_run("mean", "sentences", 0, [0.1] * 30, trained=False))
     assert Found(book, trained=False).score("mean") == pytest.approx(0.1)
     with pytest.raises(InputError, match="no trained run"):
-        Found(Book())
+        Found(ResultCache())
 
 
 def test_plots(tmp_path, found):

@@ -16,12 +16,13 @@ from milepost.errors import InputError
 from milepost.evaluate.embedders import LandmarkEmbedder
 from milepost.evaluate.report.outcome import Figure, Outcome, told
 from milepost.evaluate.report.tally import Tally
+from milepost.evaluate.session import Session
 from milepost.evaluate.statistics import smallest_p
 from milepost.evaluate.systems.dense import Dense
 from milepost.evaluate.systems.units import Units
 from milepost.evaluate.types import Question, Task
 from milepost.evaluate.vectors import Vectors
-from milepost.lab.landmark import EXPERIMENTS, as_markdown, find, plot
+from milepost.lab.landmark import EXPERIMENTS, as_markdown, find, outcomes, plot
 from milepost.lab.landmark.boundaries import LABELS, distances, label, ranks
 from milepost.lab.landmark.evidence import fifth, places
 from milepost.lab.landmark.reading import Reader, Reading
@@ -349,3 +350,13 @@ def test_an_experiment_without_evidence_says_so() -> None:
         EXPERIMENTS["halo"].run(ENCODER, [empty], NOWHERE)
     with pytest.raises(InputError, match="no task"):
         EXPERIMENTS["halo"].run(ENCODER, [], NOWHERE)
+
+
+def test_an_unknown_experiment_is_reported_before_the_first_runs(tmp_path):
+    """The nearest name comes with it."""
+    said: list[str] = []
+    with pytest.raises(InputError, match=r"bounderies.*boundaries"):
+        list(
+            outcomes(Session((str(tmp_path / "mine.jsonl"),)), ["halo", "bounderies"], said.append)
+        )
+    assert said == []

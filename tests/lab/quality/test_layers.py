@@ -106,7 +106,7 @@ def test_means_of_layers_count_every_token_of_texts_of_any_length(tmp_path):
 
     opened = open_checkpoint(folder, transformers=True)
     ids = opened.tokenizer.encode(long, add_special_tokens=False).ids
-    first = [opened.tokenizer.token_to_id(opened.reading.opening)]
+    first = [opened.tokenizer.token_to_id(opened.reading.bos_token)]
     longest = opened.model.backbone.max_tokens - 1
     assert len(ids) > 2 * longest
     rows = []

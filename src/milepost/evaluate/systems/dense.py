@@ -148,8 +148,8 @@ class Windowed:
     def _around(self, number: int) -> Place:
         units = self.scored.units
         owner = int(units.owners[number])
-        first = max(int(units.borders[owner]), number - self.window)
-        last = min(int(units.borders[owner + 1]) - 1, number + self.window)
+        first = max(int(units.document_offsets[owner]), number - self.window)
+        last = min(int(units.document_offsets[owner + 1]) - 1, number + self.window)
         return Place(
             units.documents[owner].name,
             int(units.spans[first, 0]),

@@ -10,7 +10,7 @@ from milepost.encoder import Encoder
 from milepost.evaluate.systems.units import Scored, Units
 from milepost.evaluate.types import Place
 from milepost.intake import entry, hashed
-from milepost.reranker import Asked, Reranker
+from milepost.reranker import BoundReranker, Reranker
 from milepost.search import question_terms, search
 from milepost.search.ranking import Ranked, Ranking
 from milepost.search.scope import gather
@@ -59,13 +59,13 @@ class _OpenMilepost:
         self.tokens = 0
         for document in documents:
             marks = encoder.encode(document)
-            parts = marks.spans, marks.vectors, marks.familiar
+            parts = marks.spans, marks.vectors, marks.vocab_coverage
             self._store.put(entry(hashed(document), parts, None))
             self.tokens += marks.tokens_read
 
     def search(self, questions: Sequence[str]) -> Iterator[_Answered]:
         for question in questions:
-            told = self._reranker.about(question) if self._reranker else None
+            told = self._reranker.for_query(question) if self._reranker else None
             asked = _Once(told) if told else None
             yield _Answered(self._encoder, self._ranking, asked, self._store, self._texts, question)
 
@@ -73,7 +73,7 @@ class _OpenMilepost:
 class _Once:
     """A reranker that reads the same places once, whatever the budgets asked about."""
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: BoundReranker) -> None:
         self._asked, self.tokens, self.room = asked, asked.tokens, asked.room
         self._known: dict[str, list[NDArray[np.float32]]] = {}
 
@@ -99,7 +99,7 @@ class _Answered:
         self._store, self._texts = store, texts
         self._vector = encoder.encode_query(question)
         self._terms = question_terms(question)
-        self._familiarity = encoder.familiarity(question)
+        self._vocab_coverage = encoder.vocab_coverage(question)
         self._ranking, self._reranker = ranking, reranker
 
     def spend(self, budget: int) -> list[Place]:
@@ -108,7 +108,7 @@ class _Answered:
             self._store,
             self._vector,
             self._terms,
-            familiarity=self._familiarity,
+            vocab_coverage=self._vocab_coverage,
             ranking=self._ranking,
             reranker=self._reranker,
             k=None,
@@ -128,11 +128,11 @@ class _Answered:
     def _scored(self) -> Scored:
         scope = gather(self._store, self._vector, self._terms)
         documents = tuple(Document(d.name, self._texts[d.name]) for d in scope.documents)
-        units = Units(documents, scope.spans, scope.borders)
+        units = Units(documents, scope.spans, scope.document_offsets)
         if not len(units):
             return Scored(units, scope.similarity)
         again = again_of(self._store, scope, self._reranker)
-        return Scored(units, Ranked(scope, self._familiarity, self._ranking, again).score)
+        return Scored(units, Ranked(scope, self._vocab_coverage, self._ranking, again).score)
 
 
 class Landmarks:
@@ -167,9 +167,9 @@ class OpenLandmarks:
         self._encoder = encoder
         marks = [encoder.encode(document) for document in documents]
         self.tokens = sum(each.tokens_read for each in marks)
-        borders = np.cumsum([0, *(len(each.spans) for each in marks)], dtype=np.int64)
+        document_offsets = np.cumsum([0, *(len(each.spans) for each in marks)], dtype=np.int64)
         spans = np.concatenate([np.zeros((0, 2), np.int64), *(each.spans for each in marks)])
-        self.units = Units(tuple(documents), spans, borders)
+        self.units = Units(tuple(documents), spans, document_offsets)
         self._vectors: NDArray[np.float32] = np.concatenate(
             [np.zeros((0, encoder.dimensions), np.float32), *(each.vectors for each in marks)]
         )

@@ -56,7 +56,7 @@ class Late:
         made: list[NDArray[np.float32]] = []
         tokens = 0
         for number, document in enumerate(units.documents):
-            spans = units.spans[units.borders[number] : units.borders[number + 1]]
+            spans = units.spans[units.document_offsets[number] : units.document_offsets[number + 1]]
             if len(spans):
                 vectors, count = self._document(document.text, spans)
                 made.append(vectors)

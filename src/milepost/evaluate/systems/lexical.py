@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from milepost._optional import require
 from milepost.evaluate.systems.units import Scored, Splitter, Units
 from milepost.search.fusion import standard
-from milepost.search.lexical import K1, B, bm25, question_terms, rarity, terms
+from milepost.search.lexical import K1, B, bm25, idf, question_terms, terms
 from milepost.types import Document
 
 if TYPE_CHECKING:
@@ -128,12 +128,12 @@ class OpenedBm25(OpenedWords):
                 inside = slice(int(self._starts[number]), int(self._starts[number + 1]))
                 counts[term] = np.zeros(count, np.float32)
                 counts[term][self._rows[inside]] = self._often[inside]
-                weights[term] = rarity(inside.stop - inside.start, count)
+                weights[term] = idf(inside.stop - inside.start, count)
         mean = float(self._lengths.mean(dtype=np.float64))
         found = bm25(
             counts,
             self._lengths,
-            self.units.borders,
+            self.units.document_offsets,
             weights,
             mean,
             self._scales,

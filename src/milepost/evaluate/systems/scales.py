@@ -44,18 +44,20 @@ class _OpenScales:
     def search(self, questions: Sequence[str]) -> Iterator[Scored]:
         for question in questions:
             (row,) = self._inner.scores([question])
-            yield Scored(self.units, with_neighbours(row, self.units.borders))
+            yield Scored(self.units, with_neighbours(row, self.units.document_offsets))
 
 
-def with_neighbours(scores: NDArray[np.float32], borders: NDArray[np.int64]) -> NDArray[np.float32]:
+def with_neighbours(
+    scores: NDArray[np.float32], document_offsets: NDArray[np.int64]
+) -> NDArray[np.float32]:
     """The mean over ``SCALES`` of the mean of each score with its neighbours, ``(n,)`` float32.
 
     Args:
         scores: ``(n,)``.
-        borders: first row of each document, and ``n``; nothing is taken from another document.
+        document_offsets: first row of each document, and ``n``; documents do not mix.
     """
     import numpy as np
 
-    means = [averaged(scores, borders, scale) for scale in SCALES]
+    means = [averaged(scores, document_offsets, scale) for scale in SCALES]
     total: NDArray[np.float32] = np.mean(means, axis=0, dtype=np.float32)
     return total

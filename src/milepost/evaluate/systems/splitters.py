@@ -134,7 +134,7 @@ def _parsed(spec: str, given: str) -> tuple[str, int, int]:
 
 
 def _meant(spec: str) -> str:
-    """A mend: the form that looks most like ``spec``, with its numbers where they can be read."""
+    """A hint: the form that looks most like ``spec``, with its numbers where they can be read."""
     kind, colon, rest = spec.partition(":")
     numbers = re.findall(r"(?<![0-9])[0-9]{1,9}(?![0-9])", rest if colon else kind)[:2]
     sizes = "-".join(numbers)
@@ -234,7 +234,7 @@ def word_pieces() -> Callable[[str], int]:
     from milepost.engine.tokenizer import Tokenizer
 
     folder = find_model()
-    tokenizer = Tokenizer(folder.tokenizer, folder.manifest.opening, folder.manifest.landmark)
+    tokenizer = Tokenizer(folder.tokenizer, folder.manifest.bos_token, folder.manifest.landmark)
 
     @lru_cache(maxsize=1 << 16)  # most of what the splitter measures is single words
     def count(text: str) -> int:

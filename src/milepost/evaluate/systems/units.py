@@ -25,12 +25,12 @@ class Units:
     Attributes:
         documents: the documents.
         spans: ``(n, 2)`` int64 offsets, each into its own document.
-        borders: ``(len(documents) + 1,)`` int64: first unit of each document, and ``n``.
+        document_offsets: ``(len(documents) + 1,)`` int64: first unit of each document, and ``n``.
     """
 
     documents: tuple[Document, ...]
     spans: NDArray[np.int64]
-    borders: NDArray[np.int64]
+    document_offsets: NDArray[np.int64]
 
     @classmethod
     def of(cls, documents: Iterable[Document], splitter: Splitter) -> Units:
@@ -39,15 +39,17 @@ class Units:
 
         given = tuple(documents)
         found: list[Span] = []
-        borders = [0]
+        document_offsets = [0]
         for document in given:
             for start, end in splitter(document.text):
                 words = document.text[start:end]
                 start += len(words) - len(words.lstrip())
                 if words.strip():
                     found.append((start, start + len(words.strip())))
-            borders.append(len(found))
-        return cls(given, np.array(found, np.int64).reshape(-1, 2), np.array(borders, np.int64))
+            document_offsets.append(len(found))
+        return cls(
+            given, np.array(found, np.int64).reshape(-1, 2), np.array(document_offsets, np.int64)
+        )
 
     def __len__(self) -> int:
         return len(self.spans)
@@ -57,12 +59,12 @@ class Units:
         """``(n,)`` number of the document each unit stands in."""
         import numpy as np
 
-        return np.repeat(np.arange(len(self.documents)), np.diff(self.borders))
+        return np.repeat(np.arange(len(self.documents)), np.diff(self.document_offsets))
 
     def texts(self, document: int) -> list[str]:
         """The units of one document as strings."""
         text = self.documents[document].text
-        rows = self.spans[self.borders[document] : self.borders[document + 1]]
+        rows = self.spans[self.document_offsets[document] : self.document_offsets[document + 1]]
         return [text[a:b] for a, b in rows.tolist()]
 
     def place(self, number: int, score: float) -> Place:
@@ -101,10 +103,10 @@ class Scored:
         """See ``Ranking.documents``; a document without units is never found."""
         import numpy as np
 
-        filled = np.flatnonzero(np.diff(self.units.borders))
+        filled = np.flatnonzero(np.diff(self.units.document_offsets))
         if not len(filled):
             return []
-        best = np.maximum.reduceat(self.scores, self.units.borders[filled])
+        best = np.maximum.reduceat(self.scores, self.units.document_offsets[filled])
         order = filled[np.argsort(-best, kind="stable")][:most]
         return [self.units.documents[number].name for number in order.tolist()]
 

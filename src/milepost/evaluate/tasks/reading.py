@@ -32,9 +32,9 @@ class Line:
     number: int
     fields: Mapping[str, Any]
 
-    def wrong(self, problem: str, mend: str) -> InputError:
+    def wrong(self, problem: str, hint: str) -> InputError:
         """The error to raise, with file and line before the problem."""
-        return InputError(f"{self.path}, line {self.number}: {problem}", mend)
+        return InputError(f"{self.path}, line {self.number}: {problem}", hint)
 
     def text(self, *keys: str) -> str:
         """The string under the first of the keys that is there.

@@ -78,7 +78,7 @@ class Run:
     made: str
 
 
-class Book:
+class ResultCache:
     """Tasks and runs, kept in a file after each.
 
     Args:

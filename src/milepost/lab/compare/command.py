@@ -12,7 +12,7 @@ from milepost.console.progress import Counter
 from milepost.lab.options import FILE, FOLDER, controls_option, needs_torch, seed_option
 
 if TYPE_CHECKING:
-    from milepost.lab.compare.cache import Book
+    from milepost.lab.compare.cache import ResultCache
 
 
 @click.command(
@@ -106,7 +106,7 @@ def command(
         from milepost._optional import require
 
         require("matplotlib", extra="eval")  # not after an hour
-    from milepost.lab.compare.cache import Book
+    from milepost.lab.compare.cache import ResultCache
     from milepost.lab.compare.images import TASK as IMAGES
     from milepost.lab.compare.images import images
     from milepost.lab.compare.material import Sizes, checked_tasks, materials
@@ -117,7 +117,7 @@ def command(
 
     told = settings or Settings()
     rows, names = rows_of(pool, controls=controls), checked_tasks(tasks)
-    runs = Book(book)
+    runs = ResultCache(book)
     given = {"pairs": pairs, "asked": asked, "documents": documents}
     sizes = replace(Sizes(), **{name: number for name, number in given.items() if number})
     recipe = replace(Recipe(), **({"steps": steps} if steps else {}))
@@ -142,7 +142,7 @@ def command(
     return 1 if session.left_out else 0
 
 
-def _show(runs: Book, trained: bool, report: Path | None) -> None:
+def _show(runs: ResultCache, trained: bool, report: Path | None) -> None:
     from milepost.lab.compare.found import Found
     from milepost.lab.compare.pictures import write
     from milepost.lab.compare.tables import tables

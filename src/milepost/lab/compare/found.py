@@ -20,7 +20,7 @@ from milepost.evaluate.statistics import (
     mean_over_tasks,
     over_tasks,
 )
-from milepost.lab.compare.cache import RANKED, Book, Run
+from milepost.lab.compare.cache import RANKED, ResultCache, Run
 
 ALL = ""
 """In the place of a task's name: the mean over tasks of text.
@@ -72,7 +72,7 @@ class Found:
         InputError: there is none.
     """
 
-    def __init__(self, book: Book, *, trained: bool = True) -> None:
+    def __init__(self, book: ResultCache, *, trained: bool = True) -> None:
         self._asked = book.asked
         self.runs = [run for run in book.runs if run.trained == trained]
         if not self.runs:

@@ -103,7 +103,7 @@ class TokenReader:
             sizes["window"], sizes["left"], sizes["right"], sizes["longest"] + 1
         )
         self._model = checkpoint.model.eval().requires_grad_(False)
-        self.words = Words(checkpoint.tokenizer, reading.opening, reading.landmark)
+        self.words = Words(checkpoint.tokenizer, reading.bos_token, reading.landmark)
         self.identity = f"{identity} {self._shape} 1"  # the last: of the code of this file
         self.cache = cache
 

@@ -18,7 +18,7 @@ import torch
 
 from milepost.errors import InputError
 from milepost.evaluate.where import commit, machine, today
-from milepost.lab.compare.cache import Asked, Book, Run
+from milepost.lab.compare.cache import Asked, ResultCache, Run
 from milepost.lab.compare.controls import Reader, control
 from milepost.lab.compare.images import Measure
 from milepost.lab.compare.material import Material
@@ -63,7 +63,7 @@ class Session:
     materials: Sequence[Material]
     measures: Sequence[Measure]
     recipe: Recipe
-    book: Book
+    book: ResultCache
     trained: bool = True
     progress: Progress = lambda doing, task, done, of: None
     note: Callable[[str], None] = lambda line: None

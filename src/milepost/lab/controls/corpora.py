@@ -235,7 +235,7 @@ def morphology(
     """
     rng = _generator(seed)
     # Two alphabets, so that no word can be read in two ways; lengths differ, so that no fixed
-    # stride falls on the borders.
+    # stride falls on the document_offsets.
     roots = _drawn(rng, stems, string.ascii_lowercase[:16], (2, 5))
     ends = _drawn(rng, suffixes, string.ascii_lowercase[16:], (1, 3))
     following = rng.permutation(stems)

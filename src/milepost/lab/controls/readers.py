@@ -59,7 +59,7 @@ class ControlReader:
         """Read a text of any length; sentences are those of every model, and none is cut.
 
         Args:
-            text: a string, or a document (whose known borders are then respected).
+            text: a string, or a document (whose known document_offsets are then respected).
             spans: what is to have a vector in the place of each sentence, ascending and apart,
                 none of them empty. The whole text is read all the same.
 
@@ -77,9 +77,9 @@ class ControlReader:
         if spans:
             states, lengths, _ = self._encoder.states([words])
             size = int(lengths[0])
-            borders = [0, *(border for span in spans for border in span)]
+            document_offsets = [0, *(border for span in spans for border in span)]
             # Lengths in bytes of what lies between spans, and of the spans, by turns.
-            counts = [len(as_bytes(words[a:b])) for a, b in pairwise(borders)]
+            counts = [len(as_bytes(words[a:b])) for a, b in pairwise(document_offsets)]
             own = np.repeat(np.arange(len(counts)) % 2 == 1, counts)
             means = pooling.get("mean")(states[: len(own)][own], counts[1::2])
             vectors = unit(means)
@@ -89,7 +89,7 @@ class ControlReader:
             document=document_vector(vectors),
             tokens_given=size,
             tokens_read=size,
-            familiar=np.ones(len(spans), np.float32),
+            vocab_coverage=np.ones(len(spans), np.float32),
         )
 
     def encode_query(self, question: str) -> NDArray[np.float32]:

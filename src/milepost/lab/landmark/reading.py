@@ -91,12 +91,12 @@ class Reader(RememberedEncoder):
 
         self._costs = ()
         marks = self.encode(document, spans=spans)
-        borders = np.array([0, len(marks.spans)], np.int64)
+        document_offsets = np.array([0, len(marks.spans)], np.int64)
         size = WindowSize(
             self.manifest.window, self.manifest.left, self.manifest.right, self.manifest.longest + 1
         )
         return Reading(
-            Units((document,), marks.spans, borders),
+            Units((document,), marks.spans, document_offsets),
             marks.vectors,
             self._costs,
             tuple(plan(self._costs, size)),

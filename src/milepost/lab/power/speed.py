@@ -51,17 +51,17 @@ class Speed:
         Raises:
             UnreadableFile: it is missing, or holds something else.
         """
-        mend = f"measure again: milepost lab power --speed {file} --measure"
+        hint = f"measure again: milepost lab power --speed {file} --measure"
         try:
             given = json.loads(file.read_text(encoding="utf-8"))
             speed = cls(**{field.name: given[field.name] for field in fields(cls)})
             possible = speed.question > 0 and speed.token > 0
         except OSError as error:
-            raise UnreadableFile(f"{file} cannot be read ({error.strerror})", mend) from None
+            raise UnreadableFile(f"{file} cannot be read ({error.strerror})", hint) from None
         except (ValueError, KeyError, TypeError) as error:
-            raise UnreadableFile(f"{file} is no record of speed ({error})", mend) from None
+            raise UnreadableFile(f"{file} is no record of speed ({error})", hint) from None
         if not possible:
-            raise UnreadableFile(f"{file} is no record of speed (times of 0)", mend)
+            raise UnreadableFile(f"{file} is no record of speed (times of 0)", hint)
         return speed
 
 

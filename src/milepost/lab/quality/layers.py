@@ -88,7 +88,7 @@ def layer_means(
         raise ModelError(f"{source} is no network of transformers", "give a folder of one")
     if random:
         backbone = untrained(backbone)
-    opening = opened.reading.opening
+    opening = opened.reading.bos_token
     first = [opened.tokenizer.token_to_id(opening)] if opening else []
     longest = min(_WINDOW, backbone.max_tokens) - len(first)
     found = []

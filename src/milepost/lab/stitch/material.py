@@ -102,14 +102,14 @@ def material(ancestor: Path, text: Path, plan: Plan) -> Material:
     """
     opened = open_checkpoint(ancestor)
     reading = opened.reading
-    tokenizer = Tokenizer(opened.tokenizer, reading.opening, reading.landmark)
+    tokenizer = Tokenizer(opened.tokenizer, reading.bos_token, reading.landmark)
     held_text = _beginning(tokenizer, read(text).text, 6 * plan.windows)
     if len(held_text.spans) < 6 * plan.windows:
         raise InputError(
             f"{text} has {len(held_text.spans)} sentences", f"give a text of {6 * plan.windows}"
         )
     pieces = [(0, 6 * n, 6 * n + 6) for n in range(plan.windows)]
-    special = tokenizer.opening, tokenizer.landmark
+    special = tokenizer.bos_id, tokenizer.landmark
 
     def batches(chosen: Sequence[tuple[int, int, int]]) -> list[Batch]:
         groups = (chosen[at : at + plan.at_once] for at in range(0, len(chosen), plan.at_once))

@@ -14,7 +14,7 @@ from milepost.model.stitch.pool import EncoderPool
 
 CONFIG, WEIGHTS = "pool.json", "pool.safetensors"
 SCHEMA = 1
-_MEND = f"a pool is a folder with {CONFIG} and {WEIGHTS}"
+_HINT = f"a pool is a folder with {CONFIG} and {WEIGHTS}"
 
 
 def save_pool(pool: EncoderPool, folder: Path, dtype: torch.dtype = torch.float16) -> None:
@@ -48,9 +48,9 @@ def load_pool(folder: Path) -> EncoderPool:
         said: dict[str, Any] = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
         weights = load_file(folder / WEIGHTS)
     except FileNotFoundError as error:
-        raise ModelError(f"{folder} is no pool: {error}", _MEND) from error
+        raise ModelError(f"{folder} is no pool: {error}", _HINT) from error
     except Exception as error:  # safetensors raises its own
-        raise ModelError(f"{folder} cannot be read: {error}", _MEND) from error
+        raise ModelError(f"{folder} cannot be read: {error}", _HINT) from error
     if said.get("schema") != SCHEMA:
         raise ModelError(f"{folder / CONFIG} is of another schema than {SCHEMA}", "update milepost")
     try:
@@ -62,7 +62,7 @@ def load_pool(folder: Path) -> EncoderPool:
     own = pool.state_dict()
     missing = sorted(name for name in own if name not in weights)
     if missing:
-        raise ModelError(f"{folder / WEIGHTS} lacks {missing[0]}", _MEND)
+        raise ModelError(f"{folder / WEIGHTS} lacks {missing[0]}", _HINT)
     pool.load_state_dict({name: weights[name].float() for name in own})
     pool.eval()
     return pool

@@ -23,8 +23,8 @@ def found(folder: Path) -> Path:
     path = folder / schema.FILE
     if not path.is_file():
         taken = folder.is_file() or (folder.is_dir() and any(folder.iterdir()))
-        mend = "name the folder of an index" if taken else f"milepost index PATH… --db {folder}"
-        raise NotAnIndex(f"{folder} is no Milepost index", mend)
+        hint = "name the folder of an index" if taken else f"milepost index PATH… --db {folder}"
+        raise NotAnIndex(f"{folder} is no Milepost index", hint)
     return path
 
 

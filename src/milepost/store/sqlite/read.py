@@ -78,7 +78,7 @@ def sentences(connection: sqlite3.Connection, name: str) -> Sentences:
     ).fetchone()
     if found is None:
         raise KeyError(name)
-    number, first, packed, lengths, familiar = found
+    number, first, packed, lengths, vocab_coverage = found
     bounds = np.frombuffer(packed, "<u4").astype(np.int64)
     spans = (
         np.stack((bounds[:-1], bounds[1:]), axis=1) if len(bounds) else np.empty((0, 2), np.int64)
@@ -87,17 +87,17 @@ def sentences(connection: sqlite3.Connection, name: str) -> Sentences:
         first,
         spans,
         np.frombuffer(lengths, "<i4").astype(np.int32),
-        np.frombuffer(familiar, np.uint8).astype(np.float32) / np.float32(255),
-        _openings(connection, number, name, spans),
+        np.frombuffer(vocab_coverage, np.uint8).astype(np.float32) / np.float32(255),
+        _paragraph_starts(connection, number, name, spans),
     )
 
 
-def _openings(
+def _paragraph_starts(
     connection: sqlite3.Connection, number: int, name: str, spans: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
     try:
         found = connection.execute(
-            "SELECT starts FROM openings WHERE document = ?", (number,)
+            "SELECT starts FROM paragraph_starts WHERE document = ?", (number,)
         ).fetchone()
     except sqlite3.OperationalError as error:
         if "no such table" not in str(error):

@@ -12,7 +12,7 @@ from milepost.store.sqlite import segment
 
 FILE = "milepost.sqlite"
 APPLICATION = 0x4D504F53  # "MPOS"
-VERSION = 2  # 1 had no table ``openings``
+VERSION = 2  # 1 had no table ``paragraph_starts``
 
 # ``name``, ``source`` and ``hash`` have no type, see ``read.kept``: a file's name may be no UTF-8.
 # The record of a document is narrow and its bulk lies in ``bodies`` and ``pieces``, so that a list
@@ -27,7 +27,7 @@ CREATE INDEX documents_first ON documents (first);
 CREATE TABLE bodies (
     document INTEGER PRIMARY KEY, bounds BLOB NOT NULL, lengths BLOB NOT NULL,
     familiar BLOB NOT NULL, marks BLOB NOT NULL, tokens BLOB NOT NULL);
-CREATE TABLE openings (document INTEGER PRIMARY KEY, starts BLOB NOT NULL);
+CREATE TABLE paragraph_starts (document INTEGER PRIMARY KEY, starts BLOB NOT NULL);
 CREATE TABLE pieces (
     document INTEGER NOT NULL, number INTEGER NOT NULL, text BLOB NOT NULL,
     PRIMARY KEY (document, number));
@@ -88,7 +88,9 @@ def upgrade(connection: sqlite3.Connection) -> None:
         return
     connection.execute("BEGIN IMMEDIATE")
     if _pragma(connection, "user_version") < VERSION:  # no other process was faster
-        connection.execute(next(line for line in TABLES.split(";\n") if " openings " in line))
+        connection.execute(
+            next(line for line in TABLES.split(";\n") if " paragraph_starts " in line)
+        )
         connection.execute(f"PRAGMA user_version = {VERSION}")
     connection.execute("COMMIT")
 

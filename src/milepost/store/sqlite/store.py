@@ -102,7 +102,7 @@ class SqliteStore:
         return self._ask(read.text, name, start, end)
 
     def sentences(self, name: str) -> Sentences:
-        """Spans, lengths, familiarity and openings of all sentences of one document."""
+        """Everything but the vectors of the sentences of one document."""
         return self._ask(read.sentences, name)
 
     def similarity(

@@ -32,7 +32,7 @@ class Prepared:
     record: tuple[object, ...]  # source … terms of table ``documents``
     notes: str
     body: tuple[bytes, ...]  # bounds … tokens of table ``bodies``
-    openings: bytes
+    paragraph_starts: bytes
     pieces: tuple[bytes, ...]
     lines: list[str]
     vectors: bytes
@@ -55,7 +55,7 @@ def prepare(entry: Entry) -> Prepared:
     lines = [tokens.line(terms, known) for terms in entry.terms]
     lengths = np.array([len(terms) for terms in entry.terms], dtype="<i4")
     bounds = np.concatenate((spans[:1, 0], spans[:, 1])).astype("<u4")
-    familiar = np.rint(np.clip(entry.familiar, 0, 1) * 255).astype(np.uint8)
+    vocab_coverage = np.rint(np.clip(entry.vocab_coverage, 0, 1) * 255).astype(np.uint8)
     marks = [(mark.offset, mark.kind, mark.value, mark.level) for mark in document.marks]
     size, mtime = entry.signature or (None, None)
     vectors = segment.pack(entry.vectors)
@@ -74,11 +74,11 @@ def prepare(entry: Entry) -> Prepared:
         body=(
             bounds.tobytes(),
             lengths.tobytes(),
-            familiar.tobytes(),
+            vocab_coverage.tobytes(),
             zlib.compress(json.dumps(marks).encode()),
             zlib.compress("\n".join(lines).encode()),
         ),
-        openings=np.packbits(paragraph_starts(document.text, spans)).tobytes(),
+        paragraph_starts=np.packbits(paragraph_starts(document.text, spans)).tobytes(),
         pieces=tuple(
             zlib.compress(document.text[at : at + PIECE].encode("utf-8", "surrogatepass"))
             for at in range(0, len(document.text), PIECE)
@@ -104,7 +104,9 @@ def put(connection: sqlite3.Connection, meta: schema.Meta, folder: Path, entry: 
         (entry.name, *entry.record, first, entry.notes),
     ).lastrowid
     connection.execute("INSERT INTO bodies VALUES (?, ?, ?, ?, ?, ?)", (document, *entry.body))
-    connection.execute("INSERT INTO openings VALUES (?, ?)", (document, entry.openings))
+    connection.execute(
+        "INSERT INTO paragraph_starts VALUES (?, ?)", (document, entry.paragraph_starts)
+    )
     connection.executemany(
         "INSERT INTO pieces VALUES (?, ?, ?)",
         ((document, number, piece) for number, piece in enumerate(entry.pieces)),
@@ -137,7 +139,7 @@ def delete(connection: sqlite3.Connection, name: str | bytes) -> bool:
         )
         connection.execute("UPDATE runs SET live = 0 WHERE first = ?", (first,))
     connection.execute("DELETE FROM pieces WHERE document = ?", (document,))
-    connection.execute("DELETE FROM openings WHERE document = ?", (document,))
+    connection.execute("DELETE FROM paragraph_starts WHERE document = ?", (document,))
     connection.execute("DELETE FROM bodies WHERE document = ?", (document,))
     connection.execute("DELETE FROM documents WHERE id = ?", (document,))
     return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from milepost.types import Mark
 
 
-class Draft:
+class TextBuilder:
     """Collects units of text; each starts a block, and headings leave a mark."""
 
     def __init__(self) -> None:

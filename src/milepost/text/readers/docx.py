@@ -13,7 +13,7 @@ from typing import Any
 
 from milepost.errors import UnreadableFile
 from milepost.text.readers.archive import Archive
-from milepost.text.readers.builder import Draft
+from milepost.text.readers.builder import TextBuilder
 from milepost.types import Document
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -100,7 +100,7 @@ class _Reader:
     """Walks the body and writes a draft."""
 
     def __init__(self, styles: dict[str, tuple[int, bool]]) -> None:
-        self.draft = Draft()
+        self.draft = TextBuilder()
         self._styles = styles
         self._carried = ""  # words of a paragraph whose end was deleted: the next one goes on
 

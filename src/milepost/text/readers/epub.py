@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 from milepost.errors import UnreadableFile
 from milepost.text.readers import html
 from milepost.text.readers.archive import Archive
-from milepost.text.readers.builder import Draft
+from milepost.text.readers.builder import TextBuilder
 from milepost.types import Document
 
 _CONTAINER = "META-INF/container.xml"
@@ -30,7 +30,7 @@ def read_epub(data: bytes, name: str, source: str | None) -> Document:
     locked = _locked(archive, name)
     if chapters and all(chapter in locked for chapter in chapters):
         raise UnreadableFile(f"{name} is locked by copy protection (DRM)", "use a copy without it")
-    draft = Draft()
+    draft = TextBuilder()
     notes: list[str] = []
     for chapter in chapters:
         if chapter in locked:

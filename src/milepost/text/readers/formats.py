@@ -69,7 +69,7 @@ _REFUSED = (
     (b"ITSF", "a compiled help file"),
     (b"AT&TFORM", "a DjVu scan"),
 )
-_MENDS = {
+_HINTS = {
     "a picture": "recognise its text (OCR) into a PDF first",
     "a compressed archive": "unpack it first",
     "rich text (RTF)": "save it as docx or txt",
@@ -137,7 +137,7 @@ def _format(data: bytes, name: str) -> str:
     for magic, kind in _REFUSED:
         if data.startswith(magic):
             raise UnreadableFile(
-                f"{name} is {kind}", _MENDS.get(kind, "give Milepost a format it reads")
+                f"{name} is {kind}", _HINTS.get(kind, "give Milepost a format it reads")
             )
     if _HTML.match(data[:4096]):
         return "html"

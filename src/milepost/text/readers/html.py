@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from milepost.text.encoding import decode
-from milepost.text.readers.builder import Draft
+from milepost.text.readers.builder import TextBuilder
 from milepost.types import Document
 
 _META = re.compile(
@@ -45,7 +45,7 @@ _MOST = 0.5
 def read_html(data: bytes, name: str, source: str | None) -> Document:
     """Read a web page; menus and feet are left out where the page says what its main part is."""
     page, notes = decode_page(data, name)
-    draft = Draft()
+    draft = TextBuilder()
     write(page, draft)
     return Document(name, draft.text, draft.marks, source, notes=notes, blocks=draft.blocks)
 
@@ -56,7 +56,7 @@ def decode_page(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
     return decode(data, name, declared[1].decode("ascii") if declared else None)
 
 
-def write(page: str, draft: Draft) -> None:
+def write(page: str, draft: TextBuilder) -> None:
     """Add the readable text of a page to ``draft``."""
     from selectolax.lexbor import LexborHTMLParser
 
@@ -83,7 +83,7 @@ def _furniture(tree: Any) -> set[int]:
 class _Walk:
     """One pass over a page, in document order, without recursion: pages nest deeply."""
 
-    def __init__(self, draft: Draft, unread: set[int]) -> None:
+    def __init__(self, draft: TextBuilder, unread: set[int]) -> None:
         self._draft = draft
         self._unread = unread
         self._words: list[str] = []

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from milepost.text.readers.pdf.breaks import Break, Flow, goes_on
 from milepost.text.readers.pdf.headings import Heading
-from milepost.text.readers.pdf.line_joiner import Glue
+from milepost.text.readers.pdf.line_joiner import LineJoiner
 from milepost.text.readers.pdf.page import Page, body_size
 from milepost.text.readers.pdf.records import Line
 
@@ -149,7 +149,7 @@ def _joins(tail: _Paragraph, first: _Paragraph, flow: Flow, after: Flow) -> bool
 
 
 def _written(paragraphs: list[_Paragraph], pages: Sequence[Page]) -> Joined:
-    glue = Glue(line.text for page in pages for line in page.lines())
+    glue = LineJoiner(line.text for page in pages for line in page.lines())
     places = {id(line): k for page in pages for k, line in enumerate(page.frame.lines)}
     out = Joined()
     seen = 0
@@ -173,7 +173,7 @@ def _written(paragraphs: list[_Paragraph], pages: Sequence[Page]) -> Joined:
     return out
 
 
-def _joint(glue: Glue, line: Line, following: tuple[int, Line, Break]) -> tuple[int, str]:
+def _joint(glue: LineJoiner, line: Line, following: tuple[int, Line, Break]) -> tuple[int, str]:
     _, after, between = following
     if between is Break.CELL:
         return 0, " "

@@ -30,7 +30,7 @@ _UNSPACED = re.compile(
 )
 
 
-class Glue:
+class LineJoiner:
     """Joins lines of one document, having seen all its words."""
 
     def __init__(self, lines: Iterable[str]) -> None:
