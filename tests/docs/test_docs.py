@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 if not (ROOT / "README.md").is_file():
     pytest.skip("needs the checkout", allow_module_level=True)
 
-PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)")
@@ -129,6 +129,26 @@ def test_the_changelog_knows_this_version():
     newest = re.search(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
     assert newest is not None
     assert newest[1] == milepost.__version__
+
+
+def test_the_readme_is_short():
+    """A newcomer reads it in two minutes."""
+    assert len(README.splitlines()) <= 120
+
+
+def test_the_index_of_decisions_lists_every_page():
+    """Each page once, by its title and number; nothing grows into a log again."""
+    folder = ROOT / "docs" / "decisions"
+    listed = re.findall(r"^- \[(.+)\]\((.+)\)$", (folder / "README.md").read_text("utf-8"), re.M)
+    pages = sorted(page for page in folder.glob("*.md") if page.name != "README.md")
+    assert sorted(name for _, name in listed) == [page.name for page in pages]
+    titles = {name: title for title, name in listed}
+    for number, page in enumerate(pages, 1):
+        text = page.read_text(encoding="utf-8")
+        assert page.name.startswith(f"{number:04}-")
+        assert text.startswith(f"# {titles[page.name]}\n")
+        assert titles[page.name].startswith(f"{number}. ")
+        assert len(text.splitlines()) <= 60, page.name
 
 
 def test_ci_runs_the_commands_of_the_readme():

@@ -12,7 +12,7 @@ follow from what its own score curves look like:
 Landmarks enter as cosine over the temperature they were trained with (a log-odds), words as BM25
 over the rarity of all words asked for (which share of the question stands here); both less their
 mean. Units that mean the same in every document do better than standard scores, which give a
-curve that says nothing the same weight as one that is sure (``LOG.md``, 2026-11-20).
+curve that says nothing the same weight as one that is sure (``docs/decisions``, page 3).
 
 The numbers come from ``milepost fit`` or are the defaults here: ``gate`` and ``scale_shift`` are
 learned on training questions of documents that the encoder has not seen; ``calibration``,

@@ -121,7 +121,7 @@ or "Yes." that scores well points to what follows it. Set by hand."""
 
 LONG = 1200
 """Characters up to which a passage grows: it is there to be read. Set by hand: by the overlap with
-the evidence alone longer ones would win, because of one task (``LOG.md``, "A passage ends")."""
+the evidence alone longer ones would win, because of one task (``docs/decisions``, page 2)."""
 
 
 def expand_hits(

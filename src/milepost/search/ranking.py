@@ -22,7 +22,7 @@ with ``best`` the greatest log-odds of its sentences before anything is read aga
 of the chances that the others have by these, and ``added`` the most that was added to one of them;
 ``c3`` and ``c4`` stand only where there is a reranker. The second reading finds the right place of
 a document; whether a document answers at all, the first tells better, so it keeps a number of its
-own (``LOG.md``, 2026-11-21). The numbers were fitted on development questions asked of their
+own (``docs/decisions``, page 27). The numbers were fitted on development questions asked of their
 document, of a whole collection and of a document that does not answer them
 (``bench/fit_ranking.py``, ``bench/fit_reranker.py``).
 """
