@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-SCRIPT = Path(__file__).resolve().parents[2] / "docs" / "make_document_pooling.py"
+SCRIPT = Path(__file__).resolve().parents[2] / "tools" / "make_document_pooling.py"
 if not SCRIPT.is_file():
     pytest.skip("needs the checkout", allow_module_level=True)
 pytest.importorskip("matplotlib", reason="needs the eval extra: pip install 'milepost[eval]'")
