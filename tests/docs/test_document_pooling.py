@@ -102,3 +102,24 @@ def test_each_seed_and_each_kind(page: str) -> None:
     assert "| CLS | 70.3 / 69.7 |" in page
     assert "| title | LMK | 20 |" in page
     assert "| question | mean | 20 |" in page
+
+
+def test_the_two_pages_about_length_name_each_other() -> None:
+    """They contradict each other at 8k tokens; each gives both figures and links to the other."""
+    docs = SCRIPT.parents[1] / "docs"
+    pages = {
+        name: (docs / f"results-{name}.md").read_text(encoding="utf-8")
+        for name in ("pooling", "document-pooling")
+    }
+    for name, other in (("pooling", "document-pooling"), ("document-pooling", "pooling")):
+        head = pages[name].partition("\n## ")[0]
+        assert f"[results-{other}.md](results-{other}.md)" in head
+        assert "5.2 points" in head
+        assert "8.7 points" in head
+    assert "not a test of the paper's claim" in pages["pooling"]
+    frozen = pages["pooling"].partition("## Against lmk")[2]
+    (row,) = (line for line in frozen.splitlines() if line.startswith("| cls | -2.5"))
+    assert row.split("|")[5].strip().startswith("-8.7 ")
+    assert "- CLS at 8,192 tokens: LMK makes no difference that is sure: -5.2" in (
+        pages["document-pooling"]
+    )
