@@ -54,9 +54,9 @@ cent, mean over tasks, mean of the seeds:
 
 ## What this page cannot show
 
-- {steps} steps are a minute or two; the recipe has {shipped:,}. The page shows only the order of rows
-  after early training: settings against memorisation (dropouts, `base_share`)
-  or against the harm of long training (`distil`, frozen layers) are not needed yet at {steps} steps.
+- {steps} steps are a minute or two; the recipe has {shipped:,}. The page shows only the order of
+  rows after early training: settings against memorisation (dropouts, `base_share`) or against the
+  harm of long training (`distil`, frozen layers) are not needed yet at {steps} steps.
 - One change at a time: two that help need not help together, and no other value was tried.
 - Differences have an interval that resamples documents, not seeds, corrected for all of a table;
   *seeds* says whether every seed of the row lies {above} or {below} every seed of the recipe, or
@@ -115,7 +115,7 @@ class Found:
         return found
 
     def beyond(self, row: str, metric: str) -> str:
-        """Whether all seeds of the row lie above or below all of the recipe's; one seed says nothing."""
+        """Whether all seeds of the row lie above or below the recipe's; one seed says nothing."""
         own, base = self.of_seeds(row, metric), self.of_seeds(BASE, metric, like=row)
         if len(own) < 2:
             return "–"

@@ -46,19 +46,20 @@ Made by `python tools/make_document_pooling.py` from
 
     python bench/document_pooling.py --base GT_FOLDER
 
-See here what one vector per document loses as documents get longer, by pooling. One network is pooled
-in four ways with the same training: layers 2, 4 and 6 of all-MiniLM-L6-v2, attention
-local in the first two and over the whole text in the last, positions that wrap around
+See here what one vector per document loses as documents get longer, by pooling. One network is
+pooled in four ways with the same training: layers 2, 4 and 6 of all-MiniLM-L6-v2, attention local
+in the first two and over the whole text in the last, positions that wrap around
 (`src/milepost/lab/lmk/long_bert.py`); {steps} steps of {batch} pairs of query and passage of 256
 tokens, InfoNCE in the batch at temperature {temperature}, rate {rate}, the same batches for all;
 seeds {seeds}. LMK's granularity is drawn from {granularities} for each text, and is 32 in the
-measurement. Queries are pooled like documents. All-MiniLM's own pooling is the mean, so mean starts
-ahead: see the column of short texts, before and after training.
+measurement. Queries are pooled like documents. All-MiniLM's own pooling is the mean, so mean
+starts ahead: see the column of short texts, before and after training.
 
 At 8,192 tokens LMK is 5.2 points behind CLS here, and 8.7 points ahead of it in
-[results-pooling.md](results-pooling.md): there the network is the shipped landmark model with frozen
-states, here it is a part of all-MiniLM that was trained with each pooling. Neither page decides the claim
-of the LMK paper; this one is too small for that (few steps, documents and seeds, and a base that favours the mean).
+[results-pooling.md](results-pooling.md): there the network is the shipped landmark model with
+frozen states, here it is a part of all-MiniLM that was trained with each pooling. Neither page
+decides the claim of the LMK paper; this one is too small for that (few steps, documents and seeds,
+and a base that favours the mean).
 
 {questions} development questions ({kinds}) about {documents} documents of {least:,} to {longest:,}
 tokens, {shorter} of them under {last:,}. Each document is cut around the same 1,024 tokens, which

@@ -48,16 +48,17 @@ HEAD = """\
 
 Made by `python tools/make_every_question.py`; do not edit it here. {made}.
 
-See here how the search compares with other systems on every test question, {questions:,} in all, about
-{documents} documents, with the document given. [results.md](results.md) has all systems and both
-settings, but at most 300 questions of a task; this page decides what those leave open, as far as the
-data can. Nothing was chosen on these questions. The command, for each task; the run of
+See here how the search compares with other systems on every test question, {questions:,} in all,
+about {documents} documents, with the document given. [results.md](results.md) has all systems and
+both settings, but at most 300 questions of a task; this page decides what those leave open, as far
+as the data can. Nothing was chosen on these questions. The command, for each task; the run of
 `results.md` included every question of {whole}, so their rows are from there:
 
     milepost eval run --tasks {task} --systems {systems} \\
         --split test --setting document --dtype bfloat16 --data ../shared/data --json
 
-Evidence found, in per cent; intervals (95 %) resample documents, and the mean weights all tasks equally.
+Evidence found, in per cent; intervals (95 %) resample documents, and the mean weights all tasks
+equally.
 """
 
 

@@ -21,29 +21,30 @@ HEAD = """\
 
 Made by `python tools/make_passages.py`; do not edit it here.
 
-See here why passages grow as far as they do, and why similar sentences are not penalised. Development
-questions, without reranking.
+See here why passages grow as far as they do, and why similar sentences are not penalised.
+Development questions, without reranking.
 """
 
 GROWTH = """\
 ## How far a hit grows
 
 {date}, `python bench/growth.py --model FOLDER` ({model}): {questions} questions asked of their
-document without a budget. F1 in characters between the first passage and the sentences that contain
-evidence (%, mean of tasks), by how far below the hit a neighbour's score may lie (`growth_threshold`) and
-by the maximum length of a passage (`LONG`); **{drop:g} and 1,200 characters are the defaults**. Longer
-passages would gain a point on `meetings`, whose evidence is long, but are tedious to read.
+document without a budget. F1 in characters between the first passage and the sentences that
+contain evidence (%, mean of tasks), by how far below the hit a neighbour's score may lie
+(`growth_threshold`) and by the maximum length of a passage (`LONG`); **{drop:g} and 1,200
+characters are the defaults**. Longer passages would gain a point on `meetings`, whose evidence is
+long, but are tedious to read.
 """
 
 DIVERSITY = """\
 ## Whether diverse sentences find more
 
 {date}, `python bench/diversity.py --model FOLDER` ({model}). Within a budget, sentences are
-selected by their length-adjusted score minus a weight times their similarity to the most similar sentence
-already selected: by the cosine of their landmarks (`vectors`; maximal marginal relevance) or by proximity in
-the document (`places`; a weight below 0 prefers neighbours). Evidence found within 1,600 characters, %;
-`scattered` are the {scattered} questions of `written` whose evidence is in two or three
-places (also part of `written`).
+selected by their length-adjusted score minus a weight times their similarity to the most similar
+sentence already selected: by the cosine of their landmarks (`vectors`; maximal marginal relevance)
+or by proximity in the document (`places`; a weight below 0 prefers neighbours). Evidence found
+within 1,600 characters, %; `scattered` are the {scattered} questions of `written` whose evidence
+is in two or three places (also part of `written`).
 
 {verdict}
 """
@@ -70,8 +71,8 @@ def diversity(report: dict[str, Any]) -> Iterator[str]:
     best = max(rows, key=lambda row: row["mean"][budget] - plain[row["setting"]])
     gain = best["mean"][budget] - plain[best["setting"]]
     verdict = (
-        f"The largest gain of any row on the mean is {gain:.1f} points, too little to be sure of, so "
-        "the search\ndoes none of this."
+        f"The largest gain of any row on the mean is {gain:.1f} points, too little to be "
+        "sure of, so the search\ndoes none of this."
     )
     fields = {name: report[name] for name in ("date", "model")}
     yield DIVERSITY.format(**fields, scattered=report["questions"]["scattered"], verdict=verdict)

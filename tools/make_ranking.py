@@ -29,8 +29,8 @@ HEAD = """\
 
 Made by `python tools/make_ranking.py`; do not edit it here.
 
-See here how much evidence the learned ranking and the reranker add, and how well the score of a passage is
-calibrated, so that you can choose a value for `--min-score`.
+See here how much evidence the learned ranking and the reranker add, and how well the score of a
+passage is calibrated, so that you can choose a value for `--min-score`.
 """
 
 ROWS = {
@@ -46,36 +46,34 @@ ROWS = {
 CALIBRATION = """\
 ## What a score means
 
-`Passage.score` is the probability that the passage contains evidence. Below is how often passages of each
-probability did: {model}, {split} questions, {made}; {passages:,} passages, the five best of every
-question, each asked of its document, of a collection that contains it and of a document that does not
-answer it. The parameters of the calibration (three, and two more for what a reranker adds) were fitted on
-development questions, none on these.
+`Passage.score` is the probability that the passage contains evidence. Below is how often passages
+of each probability did: {model}, {split} questions, {made}; {passages:,} passages, the five best
+of every question, each asked of its document, of a collection that contains it and of a document
+that does not answer it. The parameters of the calibration (three, and two more for what a reranker
+adds) were fitted on development questions, none on these.
 
     {command}
 
 ![predicted and observed probability](results/reliability.svg)
 
-{errors}
-To get "nothing found", choose a minimum score for your purpose (`milepost search --min-score`, `min_score=`
-in Python).
+{errors} To get "nothing found", choose a minimum score for your purpose (`milepost search
+--min-score`, `min_score=` in Python).
 """
 
 ERRORS = """\
 Expected calibration error (the mean distance between the two, over passages): {error:.3f}; by
 task {tasks}; by setting {settings}.{means}
 
-If the document answers the question, the best passage has a median score of {answered:.0%}; if it does
-not, {elsewhere:.0%}. The scores order a pair of the two correctly in {apart:.0%}
-of cases.
+If the document answers the question, the best passage has a median score of {answered:.0%}; if it
+does not, {elsewhere:.0%}. The scores order a pair of the two correctly in {apart:.0%} of cases.
 """
 
 LIMITS = """\
 Of the questions asked of a document that does not answer them, a **false alarm** is one for which
-any passage is shown (beside it, the number of passages per question). Such a document may happen to
-answer all the same, as one privacy policy may answer another's questions; this was not checked. Of those
-asked of a document, or of a collection, that does answer, a **miss** is one for which no passage
-shown contains evidence. At 0% everything is shown.
+any passage is shown (beside it, the number of passages per question). Such a document may happen
+to answer all the same, as one privacy policy may answer another's questions; this was not checked.
+Of those asked of a document, or of a collection, that does answer, a **miss** is one for which no
+passage shown contains evidence. At 0% everything is shown.
 """
 
 SOMETHING_ELSE = {

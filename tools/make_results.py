@@ -32,8 +32,8 @@ HEAD = """\
 # Results
 
 Made by `python tools/make_results.py` from the records in `bench/results`; do not edit it here.
-Read here what Milepost finds and what other systems find on the same questions. [evaluation.md](evaluation.md)
-explains the names.
+Read here what Milepost finds and what other systems find on the same questions.
+[evaluation.md](evaluation.md) explains the names.
 """
 
 COMMANDS = """\
@@ -43,8 +43,9 @@ COMMANDS = """\
 
 Test questions, once, after everything was chosen on development questions:
 
-    milepost eval run --tasks all --systems all --split test --setting both --questions {questions} \\
-        --dtype bfloat16 --data ../shared/data --json | xz > bench/results/eval-test.jsonl.xz
+    milepost eval run --tasks all --systems all --split test --setting both \\
+        --questions {questions} --dtype bfloat16 --data ../shared/data --json \\
+        | xz > bench/results/eval-test.jsonl.xz
     milepost eval run --tasks articles --split test --setting collection --documents 80 \\
         --systems documents,landmark,landmark-only,bm25,bm25:tuned,bm25-scales,{chunks} \\
         --dtype bfloat16 --data ../shared/data --json \\

@@ -32,14 +32,15 @@ Made by `python tools/make_results_pooling.py` from {source}; do not edit it her
     milepost lab compare --json pooling.jsonl.xz
 
 See here which pooling finds most on the same frozen token states, with the same head, batches and
-{steps} steps, {seeds}. [pooling.md](pooling.md#compare-all) explains the comparison and its limits.
+{steps} steps, {seeds}. [pooling.md](pooling.md#compare-all) explains the comparison and its
+limits.
 
-This table is not a test of the paper's claim about LMK (arXiv 2601.21525). Here `lmk` is the mean of
-sentence landmarks of the shipped model, whose states are frozen and whose last layer lets a landmark see
-only its own sentence, and the model was trained for these landmarks. At 8,192 tokens `lmk` is 8.7 points
-ahead of `cls` here, and 5.2 points behind CLS in
-[results-document-pooling.md](results-document-pooling.md), where another network was trained with each
-pooling.
+This table is not a test of the paper's claim about LMK (arXiv 2601.21525). Here `lmk` is the mean
+of sentence landmarks of the shipped model, whose states are frozen and whose last layer lets a
+landmark see only its own sentence, and the model was trained for these landmarks. At 8,192 tokens
+`lmk` is 8.7 points ahead of `cls` here, and 5.2 points behind CLS in
+[results-document-pooling.md](results-document-pooling.md), where another network was trained with
+each pooling.
 
 {tasks}
 

@@ -60,28 +60,28 @@ Made by `python tools/make_stages.py` from `bench/results/stages.jsonl.xz`; do n
 
     python bench/stages.py --base GT_FOLDER
 
-See here what each training stage of Landmark Embedding (arXiv 2402.11573, Table 4) adds, starting from
-all-MiniLM-L6-v2, which was not trained for landmarks. I: a query finds its passage among others. II: it
-finds it in one noisy document made of many ({merged:,} tokens). III: a question finds marked sentences in
-a real long document, and among those of other documents. Each stage is {steps} steps of the loop of
-`milepost train` at rate {rate:g}, of about 4,000 tokens a step, without a teacher, on {pairs:,} pairs
-or {documents} documents. That is a minute instead of the paper's hours: these are the first gains of
-each stage, not those of a trained model, and the shipped model is trained differently
-([models.md](models.md)).
-`III + III` continues stage III on other examples. It separates the gain of a stage from the gain of more
-steps, which the paper does not do. The paper leaves out I + III.
+See here what each training stage of Landmark Embedding (arXiv 2402.11573, Table 4) adds, starting
+from all-MiniLM-L6-v2, which was not trained for landmarks. I: a query finds its passage among
+others. II: it finds it in one noisy document made of many ({merged:,} tokens). III: a question
+finds marked sentences in a real long document, and among those of other documents. Each stage is
+{steps} steps of the loop of `milepost train` at rate {rate:g}, of about 4,000 tokens a step,
+without a teacher, on {pairs:,} pairs or {documents} documents. That is a minute instead of the
+paper's hours: these are the first gains of each stage, not those of a trained model, and the
+shipped model is trained differently ([models.md](models.md)). `III + III` continues stage III on
+other examples. It separates the gain of a stage from the gain of more steps, which the paper does
+not do. The paper leaves out I + III.
 
 {questions} development questions ({tasks}) about {asked} documents, the document given; found by
 landmarks alone, without words. Columns, in per cent, mean over tasks:
 
 - *alone*, *front-2*, *both-sides-2*: evidence found within {budget:,} characters if hits are
-  returned alone, with the two sentences in front of each (the paper's front-k), or, as a control, with the
-  one on each side. The paper counts the hit as well: its k is 3.
+  returned alone, with the two sentences in front of each (the paper's front-k), or, as a control,
+  with the one on each side. The paper counts the hit as well: its k is 3.
 - *boundary*: last sentences of evidence among the hits that fit the budget, alone.
 
 Seeds {seeds}; figures are their mean. Intervals resample documents, not seeds, and p is corrected
-for all differences of a table. A difference is **sure** if interval and corrected p agree and no seed has
-the opposite sign.
+for all differences of a table. A difference is **sure** if interval and corrected p agree and no
+seed has the opposite sign.
 
 """
 
@@ -329,12 +329,13 @@ def weights(found: Found) -> Outcome:
     ]
     blind = found.tally.mean(ALL, "last by chance")
     note = (
-        "I + II + III; in the last stage the sentence `i` before the end of the evidence has weight "
-        "`exp(-α i)`, outside the logarithm (inside it no gradient changes). α = 0 is the paper's "
-        "equation 4: sentences of an answer compete. *None*: each is compared with the "
+        "I + II + III; in the last stage the sentence `i` before the end of the evidence has "
+        "weight `exp(-α i)`, outside the logarithm (inside it no gradient changes). α = 0 is the "
+        "paper's equation 4: sentences of an answer compete. *None*: each is compared with the "
         "negatives alone, as in the shipped model. *Last*: how often the last sentence of a run of "
         f"several has its best score; {found.tally.count(ALL, 'last')} questions have such a run, "
-        f"and a random guess is right in {blind or 'none'} %.\n\n{sorted_out(apart, WEIGHTS.__getitem__)}"
+        f"and a random guess is right in {blind or 'none'} %."
+        f"\n\n{sorted_out(apart, WEIGHTS.__getitem__)}"
     )
     question = "Do position-aware weights make the last sentence of an answer win?"
     name = "Position-aware weights"
@@ -368,9 +369,7 @@ def by_seed(found: Found) -> Outcome:
         for order in found.orders
     )
     note = f"Training and measuring took {found.minutes:.0f} minutes in total."
-    question = (
-        f"Seeds {', '.join(map(str, found.seeds))}; without training nothing is random."
-    )
+    question = f"Seeds {', '.join(map(str, found.seeds))}; without training nothing is random."
     return Outcome(("stages", *METRICS), rows, note, (), "Each seed", question)
 
 

@@ -65,7 +65,12 @@ def test_a_card_has_the_parts_that_are_promised(card):
     said = parts(card)
     assert tuple(said) == PARTS
     given = said["What it gives"]
-    for wanted in (r"2026-\d\d-\d\d", r"commit `[0-9a-f]{7}\+?`", "AMD EPYC", r"milepost eval run --"):
+    for wanted in (
+        r"2026-\d\d-\d\d",
+        r"commit `[0-9a-f]{7}\+?`",
+        "AMD EPYC",
+        "milepost eval run --",
+    ):
         assert re.search(wanted, given)
     assert "AMD EPYC" in said["How it was trained"]
 
