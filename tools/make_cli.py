@@ -16,7 +16,7 @@ import click
 
 from milepost.cli.program import program
 
-TARGET = Path(__file__).with_name("cli.md")
+TARGET = Path(__file__).resolve().parent.parent / "docs" / "cli.md"
 
 HEAD = """\
 # Command line
