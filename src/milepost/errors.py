@@ -9,6 +9,7 @@
     │   ├── NotAnIndex        the folder holds something else
     │   ├── WrongModel        the index was made by another model
     │   ├── NewerSchema       the index was made by a newer Milepost
+    │   ├── OldSchema         the index was made by an older Milepost
     │   ├── IndexBusy         another process is writing
     │   ├── IndexDamaged      a checksum does not hold
     │   └── StorageFull       the disk (or quota) is full; the old state is whole
@@ -70,6 +71,10 @@ class WrongModel(StoreError):
 
 class NewerSchema(StoreError):
     """The index was written by a newer Milepost."""
+
+
+class OldSchema(StoreError):
+    """The index was written by an older Milepost, in a form that this one does not read."""
 
 
 class IndexBusy(StoreError):

@@ -203,13 +203,13 @@ def sha256(path: Path) -> str:
 def _engine(folder: ModelFolder) -> Iterator[Finding]:
     """Whether the model runs, tells a fitting sentence from others, and how fast it is."""
     from milepost.encoder import load
-    from milepost.reranker import Reranker
+    from milepost.reranker import LandmarkReranker
 
     try:
         begun = time.perf_counter()
         encoder = load(folder.path)
         ready_s = time.perf_counter() - begun
-        reranker = Reranker.of(encoder)
+        reranker = LandmarkReranker.of(encoder)
         fits = _understands(encoder)
         speed = _speed(encoder)
     except MilepostError as error:

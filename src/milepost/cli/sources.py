@@ -16,6 +16,7 @@ from milepost.errors import (
     IndexDamaged,
     InputError,
     NewerSchema,
+    OldSchema,
     StoreError,
     UnreadableFile,
     nearest,
@@ -99,7 +100,7 @@ def indexed(
                 return _filled(open_index(folder, model=model), sources, progress)
             except IndexBusy:
                 raise
-            except (IndexDamaged, NewerSchema) as error:
+            except (IndexDamaged, NewerSchema, OldSchema) as error:
                 if attempt or not _erased(folder):
                     _note(settings, error)
                     break

@@ -211,7 +211,7 @@ class Workshop:
         makers: dict[str, Callable[[], System]] = {
             "landmark": lambda: Milepost(name, self.encoder(parsed.model or None)),
             "landmark-first": lambda: Milepost(
-                name, self.encoder(parsed.model or None), again=False
+                name, self.encoder(parsed.model or None), rerank=False
             ),
             "landmark-only": lambda: Landmarks(name, self.encoder(parsed.model or None)),
             "landmark-scales": lambda: Scales(

@@ -32,6 +32,7 @@ def open_store(
         NotAnIndex: the folder holds something else, or nothing and nothing may be created.
         WrongModel: the index was made with another fingerprint or width.
         NewerSchema: the index was made by a newer Milepost.
+        OldSchema: the index was made by an older Milepost.
         IndexDamaged: the index is damaged.
         StoreError: the folder cannot be read or written.
     """

@@ -57,7 +57,7 @@ def _systems(encoder: Encoder, vectors: Vectors, names: Sequence[str]) -> Iterat
     reader = Reader.like(encoder, vectors)
     for name in names:
         if name == SEARCH:
-            yield Milepost(name, reader, again=False)
+            yield Milepost(name, reader, rerank=False)
         elif name == LANDMARKS:
             yield Landmarks(name, reader)
         elif name == ALONE:
