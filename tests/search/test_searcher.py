@@ -163,7 +163,7 @@ def test_a_least_chance_leaves_out_what_is_under_it(
 @pytest.mark.parametrize("least", [-0.01, 1.01, 20, float("nan")])
 def test_what_is_no_chance_is_refused(least: float) -> None:
     """A percentage, or no number, is an error of one line, not an empty answer."""
-    with pytest.raises(InputError, match="is no chance; give 0 to 1"):
+    with pytest.raises(InputError, match="is no chance; try: give 0 to 1"):
         asked(filled(), ["word"], least=least)
 
 

@@ -68,7 +68,7 @@ class Program(click.Group):
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-"):
             near = nearest(name, self.list_commands(ctx))
-            raise MilepostError(f"there is no command {name!r}", f"{near}see: milepost --help")
+            raise MilepostError(f"there is no command {name!r}", f"{near}milepost --help")
         return super().resolve_command(ctx, args)
 
 

@@ -161,7 +161,7 @@ def select(infos: Iterable[DocumentInfo], wanted: Sequence[str]) -> list[str]:
         ]
         if not found:
             near = nearest(Path(want).name, {Path(name).name for name in known})
-            raise InputError(f"no document is named {want}", f"{near}see: milepost info")
+            raise InputError(f"no document is named {want}", f"{near}milepost info")
         chosen |= dict.fromkeys(found)
     return list(chosen)
 
