@@ -92,7 +92,7 @@ def test_every_type_of_field() -> None:
         ("name = 'x'\npair = [1]", "pair is [1], not a list, each a whole number"),
         (
             "name = 'x'\nkind = 'wran'",
-            'kind is "wran", not "warn" or "stop"; try: \'warn\', or "warn" or "stop"',
+            'kind is "wran", not "warn" or "stop"; try: \'warn\'',
         ),
         (
             "name = 'x'\nsizes = ['sentence']",

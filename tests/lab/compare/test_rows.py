@@ -26,7 +26,7 @@ def test_settings_have_the_type_of_their_default():
     [
         ("men", "try: 'mean'"),
         ("attention:heat=2", "try: "),
-        ("attention:temperature=hot", "its default is 1.0"),
+        ("attention:temperature=hot", "its default, 1.0"),
         ("attention:temperature", "NAME:setting=value"),
         ("attention:temperature=0", "at least 0.001"),
         ("mean@randm", "try: 'random'"),

@@ -231,5 +231,5 @@ def test_starts_that_cannot_be():
             begin(pool, kind)
     with pytest.raises(InputError, match="num_hidden_layers is 2"):
         EncoderPool({**NARROW, "num_hidden_layers": 2}, WIDE)
-    with pytest.raises(InputError, match="only bert"):
+    with pytest.raises(InputError, match="try: bert"):
         EncoderPool(CONFIGS["modernbert"], CONFIGS["modernbert"])
