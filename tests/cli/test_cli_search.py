@@ -204,7 +204,7 @@ def test_in_refuses_a_name_that_means_nothing(cli, model, db):
     result = cli("search", "bees", "--db", db, "--in", "golf.txt", *model)
     assert result.exit_code == 2
     assert result.stderr == (
-        "milepost: no document is named golf.txt; try: 'gold.txt', or milepost info\n"
+        "milepost: no document matches golf.txt; try: 'gold.txt', or milepost info\n"
     )
 
 
