@@ -104,8 +104,8 @@ def test_doctor_finds_a_sound_installation(cli, model):
     record = json.loads(result.stdout)
     assert (result.exit_code, record["ok"]) == (0, True)
     findings = {finding["subject"]: finding for finding in record["findings"]}
-    assert "FTS5" in findings["SQLite"]["found"]
-    assert "tokens/s" in findings["speed"]["found"]
+    assert "FTS5" in findings["SQLite"]["detail"]
+    assert "tokens/s" in findings["speed"]["detail"]
     assert {"Python", "dependencies", "CPU", "cache", "disk", "model", "engine"} <= set(findings)
 
 

@@ -64,7 +64,7 @@ class Finding:
 
     subject: str
     state: Literal["ok", "note", "broken"]
-    found: str
+    detail: str
     hint: str = ""
 
 
@@ -88,8 +88,8 @@ def run_checks(model: str | None) -> Iterator[Finding]:
 
 
 def _python() -> Finding:
-    found = f"{platform.python_version()} ({platform.system()} {platform.machine()})"
-    return Finding("Python", "ok", f"{found}, {sys.executable}")
+    detail = f"{platform.python_version()} ({platform.system()} {platform.machine()})"
+    return Finding("Python", "ok", f"{detail}, {sys.executable}")
 
 
 def _dependencies() -> Iterator[Finding]:
@@ -108,10 +108,10 @@ def _processor() -> Finding:
     from milepost.engine.openvino import usable_cpus
 
     features = cpu_features()
-    found = f"{usable_cpus()} usable CPUs; {', '.join(features) or 'features unknown'}"
+    detail = f"{usable_cpus()} usable CPUs; {', '.join(features) or 'features unknown'}"
     if features and not {"vnni", "amx", "neon dot product"} & set(features):
-        return Finding("CPU", "note", f"{found}; encoding is slower without int8 instructions")
-    return Finding("CPU", "ok", found)
+        return Finding("CPU", "note", f"{detail}; encoding is slower without int8 instructions")
+    return Finding("CPU", "ok", detail)
 
 
 def cpu_features() -> list[str]:
@@ -156,13 +156,13 @@ def _storage() -> Iterator[Finding]:
     from milepost.engine.folder import cache_folder
 
     cache = cache_folder()
-    found = f"{cache}, {megabytes(tree_bytes(cache))}"
+    detail = f"{cache}, {megabytes(tree_bytes(cache))}"
     existing = next(path for path in (cache, *cache.absolute().parents) if path.exists())
     if existing.is_dir() and os.access(existing, os.W_OK):
-        yield Finding("cache", "ok", found)
+        yield Finding("cache", "ok", detail)
     else:
         yield Finding(
-            "cache", "note", f"{found}: not writable, so every start is slow", "set MILEPOST_CACHE"
+            "cache", "note", f"{detail}: not writable, so every start is slow", "set MILEPOST_CACHE"
         )
     free = shutil.disk_usage(existing).free
     if free < LITTLE_DISK_BYTES:
@@ -174,12 +174,12 @@ def _storage() -> Iterator[Finding]:
 def _model(folder: ModelFolder) -> Finding:
     """Whether the files of a model match their checksums."""
     manifest = folder.manifest
-    found = f"{manifest.name}, fingerprint {manifest.fingerprint}, in {folder.path}"
+    detail = f"{manifest.name}, fingerprint {manifest.fingerprint}, in {folder.path}"
     hint = "pip install --force-reinstall milepost"
     try:
         sums = (folder.path / SUMS).read_text(encoding="utf-8")
     except FileNotFoundError:
-        return Finding("model", "note", f"{found}; not checked, because it has no {SUMS}")
+        return Finding("model", "note", f"{detail}; not checked, because it has no {SUMS}")
     for line in sums.splitlines():
         expected, _, name = line.partition(" ")
         name = name.strip().removeprefix("*")
@@ -189,7 +189,7 @@ def _model(folder: ModelFolder) -> Finding:
             return Finding("model", "broken", f"{folder.path / name}: {error.strerror}", hint)
         if actual != expected:
             return Finding("model", "broken", f"{folder.path / name} has changed", hint)
-    return Finding("model", "ok", f"{found}, checksums match")
+    return Finding("model", "ok", f"{detail}, checksums match")
 
 
 def sha256(path: Path) -> str:

@@ -35,7 +35,7 @@ def doctor(settings: Settings, as_json: bool, model: str | None) -> int:
         findings.append(finding)
         if not as_json and not (settings.quiet and finding.state == "ok"):
             hint = f"; try: {finding.hint}" if finding.hint else ""
-            click.echo(f"{_SIGNS[finding.state]}  {finding.subject:<13} {finding.found}{hint}")
+            click.echo(f"{_SIGNS[finding.state]}  {finding.subject:<13} {finding.detail}{hint}")
     bad = [finding for finding in findings if finding.state == "broken"]
     if as_json:
         from milepost.console.records import print_json
@@ -47,7 +47,7 @@ def doctor(settings: Settings, as_json: bool, model: str | None) -> int:
                     {
                         "subject": finding.subject,
                         "state": finding.state,
-                        "found": finding.found,
+                        "detail": finding.detail,
                         "hint": finding.hint,
                     }
                     for finding in findings

@@ -12,7 +12,6 @@ import click
 
 from milepost.console.screen import Colour, visible
 from milepost.errors import MilepostError
-from milepost.store.address import index_folder
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -119,7 +118,11 @@ def db_option(help_text: str) -> Callable[[Command], Command]:
 
 
 def _folder(_context: click.Context, _option: click.Parameter, value: str | None) -> Path | None:
-    return None if value is None else index_folder(value)
+    if value is None:
+        return None
+    from milepost.store.address import index_folder
+
+    return index_folder(value)
 
 
 def chosen_db(db: Path | None) -> Path | None:
@@ -128,6 +131,8 @@ def chosen_db(db: Path | None) -> Path | None:
         return db
     named = os.environ.get("MILEPOST_DB")
     if named:
+        from milepost.store.address import index_folder
+
         return index_folder(named).expanduser()
     return DB if DB.is_dir() else None
 
