@@ -1,4 +1,4 @@
-"""Fixtures that every room's tests share."""
+"""Fixtures and markers that all tests share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,15 @@ from hypothesis import settings
 settings.register_profile("unhurried", settings(), deadline=None)
 settings.load_profile("unhurried")
 
+LAB = Path(__file__).resolve().parent / "lab"
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of the studies; ``pytest -m "not lab"`` is the quick suite."""
+    for item in items:
+        if item.path.is_relative_to(LAB):
+            item.add_marker(pytest.mark.lab)
 
 
 @pytest.fixture(scope="session")

@@ -344,7 +344,7 @@ class Index:
         """Problem and hint for a document that is not there."""
         known = [info.name for info in state.documents()]
         near = nearest(name, known) or nearest(str(absolute(name)), known)
-        return f"{name} is not in the index", f"{near}add it first: milepost index {name}"
+        return f"{name} is not in the index", f"{near}milepost index {name}"
 
     def close(self) -> None:
         """Release the files of the index."""

@@ -95,7 +95,7 @@ class Document:
                 gone or has changed since it was read.
         """
         if self.locator is None:
-            raise InputError(f"{self.name} has no page boxes", "boxes exist for PDF files only")
+            raise InputError(f"{self.name} has no page boxes", "a PDF file")
         if not 0 <= start <= end <= len(self.text):
             raise InputError(f"span {start}:{end} is outside the {len(self.text)} characters")
         return self.locator(start, end)

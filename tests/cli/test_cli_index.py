@@ -66,7 +66,10 @@ def test_a_mistyped_path_makes_no_index(cli, model, tmp_path, monkeypatch):
     for place in ("--db=new", "--db=empty", "-q"):
         result = cli("index", "typo", "typpo", place, *model)
         assert result.exit_code == 2
-        assert result.stderr == "milepost: typo does not exist; check the path; no index was made\n"
+        assert (
+            result.stderr
+            == "milepost: typo does not exist; no index was made; try: check the path\n"
+        )
     assert "~nobody-here/x does not exist" in cli("index", "~nobody-here/x", *model).stderr
     assert sorted(tmp_path.rglob("*")) == before
 

@@ -61,7 +61,7 @@ def test_bad_lines_are_named_and_end_in_1(task, tmp_path, model):
         )
     result = run(task, "--out", tmp_path / "out.jsonl", "--collection", 0, *model)
     assert result.return_value == 1
-    assert "line 4: no document 'beez'; did you mean 'bees'?" in result.stderr
+    assert "line 4: no document 'beez'; try: 'bees'" in result.stderr
     assert "1  lines or files that cannot be used" in result.output
 
 

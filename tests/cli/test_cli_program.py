@@ -40,7 +40,7 @@ def test_wrong_usage_is_one_line(cli, args):
 
 def test_a_mistyped_command_is_guessed(cli):
     """The nearest command is named."""
-    assert "did you mean 'search'? see: milepost --help" in cli("serch", "x").stderr
+    assert "try: 'search', or milepost --help" in cli("serch", "x").stderr
 
 
 def test_no_command_shows_the_help(cli):
@@ -94,7 +94,7 @@ def test_an_error_of_several_lines_is_folded(cli, monkeypatch):
         raise MilepostError("two\nlines \x1b[31m", "mend")
 
     monkeypatch.setattr("milepost.engine.shipped_models", broken)
-    assert cli("models").stderr == "milepost: two lines ␛[31m; mend\n"
+    assert cli("models").stderr == "milepost: two lines ␛[31m; try: mend\n"
 
 
 def test_ctrl_c_behind_another_error_is_still_ctrl_c(cli, monkeypatch):

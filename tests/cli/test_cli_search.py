@@ -169,7 +169,7 @@ def test_an_empty_stdin_is_named(cli, model):
     """Nothing through the pipe is an error of one line."""
     result = cli("search", "red?", "-", *model, input="")
     assert result.exit_code == 2
-    assert result.stderr == "milepost: stdin is empty; pipe a text into it, or name a file\n"
+    assert result.stderr == "milepost: stdin is empty; try: pipe a text into it, or name a file\n"
 
 
 def test_the_index_of_the_folder_is_found(cli, model, notes, monkeypatch, tmp_path):
@@ -204,7 +204,7 @@ def test_in_refuses_a_name_that_means_nothing(cli, model, db):
     result = cli("search", "bees", "--db", db, "--in", "golf.txt", *model)
     assert result.exit_code == 2
     assert result.stderr == (
-        "milepost: no document is named golf.txt; did you mean 'gold.txt'? see: milepost info\n"
+        "milepost: no document matches golf.txt; try: 'gold.txt', or milepost info\n"
     )
 
 

@@ -80,7 +80,7 @@ def test_questions_by_rule(corpus, tmp_path):
         (["--endpoint", "http://x/v1"], "give --endpoint URL and --model NAME"),
         (["--rules", "--endpoint", "http://x/v1"], "--rules takes no --endpoint"),
         (["--rules", "--per-minute", "3"], "--rules takes no --per-minute"),
-        (["--rules", "--kind", "headng"], "did you mean 'heading'"),
+        (["--rules", "--kind", "headng"], "try: 'heading'"),
         (["--endpoint", "file:///x", "--model", "m"], "is no address"),
         (["--endpoint", "http://x/v1", "--model", "m", "--kind", "heading"], "no kind 'heading'"),
     ],

@@ -179,7 +179,7 @@ def test_ctrl_c_keeps_what_was_indexed(model, tmp_path):
     out, err = process.communicate(timeout=30)
     assert (process.returncode, out) == (130, b"")
     assert err.decode() == (
-        f"milepost: interrupted; 1 document kept in {db}; run the same command to go on\n"
+        f"milepost: interrupted; 1 document saved in {db}; run the same command to continue\n"
     )
     with milepost.open(db, model=named, create=False) as index:
         assert index.document(str(folder / "a.txt")).text == "Bees build cells."

@@ -76,7 +76,7 @@ def test_options_stand_for_what_the_file_says(cli: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"sede": 1}, "there is no key 'sede'; did you mean 'seed'?"),
+        ({"sede": 1}, "there is no key 'sede'; try: 'seed'"),
         ({"init": "nowhere"}, "there is no folder 'nowhere'"),
         ({"stages": '[[stage]]\nkind = "marked"\nsteps = 1\n'}, "distil and rank need a teacher"),
     ],
@@ -108,10 +108,10 @@ def test_mistakes_are_named_before_torch_is_loaded(tmp_path: Path) -> None:
     good = f'init = "a"\nout = "b"\n[data]\ntasks = ["t"]\n{ONE.format(1)}'
     for text, said in (
         ("seed = \n", "run.toml is no TOML"),
-        (f"sede = 3\n{good}", "there is no key 'sede'; did you mean 'seed'?"),
+        (f"sede = 3\n{good}", "there is no key 'sede'; try: 'seed'"),
         (
             f"{good}[check]\nbudgte = 3\n",
-            "[check]: there is no key 'budgte'; did you mean 'budget'",
+            "[check]: there is no key 'budgte'; try: 'budget'",
         ),
         (good, "this needs torch"),
     ):
@@ -129,7 +129,7 @@ def test_data_that_is_not_there(cli: Any, tmp_path: Path) -> None:
     file = write_run(tmp_path, init="nowhere")
     text = file.read_text()
     file.write_text(text.replace('["task"]', '["tsk"]'))
-    said = f"{file} names {tmp_path}/tsk, which is not there; did you mean 'task'?"
+    said = f"{file} names {tmp_path}/tsk, which is not there; try: 'task'"
     done = cli("train", file)
     assert done.exit_code == 2
     assert said in done.stderr
@@ -190,4 +190,4 @@ def test_sigterm_saves_and_says_how_to_go_on(
     assert "(40 steps" in resumed.stdout
     again = cli("train", file)
     assert again.exit_code == 2
-    assert "run holds a run already; go on with it by --resume" in again.stderr
+    assert "run holds a run already; try: go on with it by --resume" in again.stderr

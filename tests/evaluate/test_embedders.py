@@ -311,7 +311,7 @@ def test_folders_are_told_apart(tiny: Path, tmp_path: Path) -> None:
 )
 def test_an_unknown_model(spec: str, meant: str) -> None:
     """The error names the nearest model there is, and all of them."""
-    with pytest.raises(InputError, match=f"did you mean '{meant}'" if meant else "or a folder"):
+    with pytest.raises(InputError, match=f"try: '{meant}'" if meant else "or a folder"):
         embedder(spec)
 
 

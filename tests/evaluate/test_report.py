@@ -157,11 +157,11 @@ def test_figures_are_never_folded(width: int | None) -> None:
 
 def test_unknown_names_are_told_with_the_nearest() -> None:
     """A metric, setting or system without a record is an error that names a near one."""
-    with pytest.raises(InputError, match=r"'recal@1600'.*did you mean 'recall@1600'"):
+    with pytest.raises(InputError, match=r"'recal@1600'.*try: 'recall@1600'"):
         rows(PLANTED, "recal@1600", "document")
-    with pytest.raises(InputError, match=r"'collection'; there are document"):
+    with pytest.raises(InputError, match=r"'collection'; try: one of document"):
         rows(PLANTED, "recall@1600", "collection")
-    with pytest.raises(InputError, match=r"'rivals'; did you mean 'rival'"):
+    with pytest.raises(InputError, match=r"'rivals'; try: 'rival'"):
         page(PLANTED, ours="rivals", command="")
     with pytest.raises(InputError, match="no records"):
         tables([], ours="ours")

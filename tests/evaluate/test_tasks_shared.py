@@ -42,7 +42,7 @@ def test_only_documents_that_are_asked_of_are_the_collection(tmp_path: Path) -> 
     [
         (DOCUMENTS, {**QUESTION, "document": "aa"}, "no document 'aa', of which questions ask"),
         (DOCUMENTS, {**QUESTION, "spans": [[5, 10]]}, "line 1: span 5–10 is outside"),
-        (DOCUMENTS, {**QUESTION, "split": "tset"}, "line 1: there is no split 'tset'; did you"),
+        (DOCUMENTS, {**QUESTION, "split": "tset"}, "line 1: there is no split 'tset'; try: 'test'"),
         (DOCUMENTS, {**QUESTION, "split": "test"}, "has no dev question"),
         ([DOCUMENTS[0]] * 2, QUESTION, "line 2: document 'a' stands already in line 1"),
         ([{**DOCUMENTS[0], "text": ""}], QUESTION, "line 1: document 'a' has no text"),
@@ -77,10 +77,10 @@ def test_names_of_folders_and_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("meeting", "did you mean 'meetings'?"),
-        ("Written", "did you mean 'written'?"),
-        ("bier:folder", "did you mean 'beir'?"),
-        ("zzzz", "tasks are written, "),
+        ("meeting", "try: 'meetings'"),
+        ("Written", "try: 'written'"),
+        ("bier:folder", "try: 'beir'"),
+        ("zzzz", "one of written, "),
     ],
 )
 def test_an_unknown_name_is_told_the_nearest(name: str, hint: str, tmp_path: Path) -> None:

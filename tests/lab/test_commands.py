@@ -54,3 +54,8 @@ def test_a_narrow_terminal_gets_the_first_column_above_the_others(monkeypatch):
 
 def test_names_that_steer_a_terminal_are_made_visible():
     assert list(columns(("", "n"), [("\x1b[2J", "1")]))[1] == "␛[2J  1"
+
+
+def test_the_tests_of_studies_carry_their_marker(request):
+    """The quick suite leaves them out."""
+    assert request.node.get_closest_marker("lab")

@@ -74,7 +74,7 @@ def test_trouble_that_stays_is_an_error_that_says_what_is_kept():
         assert len(chat.requests) == 3
 
 
-@pytest.mark.parametrize(("status", "mend"), [(401, "OPENAI_API_KEY"), (404, "--endpoint")])
+@pytest.mark.parametrize(("status", "hint"), [(401, "OPENAI_API_KEY"), (404, "--endpoint")])
 def test_a_refusal_of_everybody_is_not_tried_again(status, hint):
     """A wrong key or address is an error at once, with what to do."""
     with serving(lambda n, body: status) as chat:
@@ -102,7 +102,7 @@ def test_a_redirect_is_not_followed(status):
         moved = {"status": status, "headers": {"Location": other.url}}
         with (
             serving(lambda n, body: moved) as chat,
-            pytest.raises(MilepostError, match=f"it has moved: --endpoint {other.url}"),
+            pytest.raises(MilepostError, match=f"--endpoint {other.url}"),
         ):
             endpoint(chat, key="secret").ask(ASKED)
         assert not other.requests

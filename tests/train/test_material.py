@@ -123,7 +123,7 @@ def test_a_landmark_in_the_text_is_text(tmp_path: Path, tokenizer: Any) -> None:
 def test_nothing_to_train_on(tmp_path: Path, tokenizer: Any) -> None:
     """It says what was read, and what was wrong with it."""
     path = write(tmp_path / "pairs.jsonl", [{"query": "a"}])
-    with pytest.raises(InputError, match=r"nothing that can be trained on; .*line 1: no 'passage'"):
+    with pytest.raises(InputError, match=r"nothing that can be trained on: .*line 1: no 'passage'"):
         load_material(DataSettings(pairs=(path,)), tokenizer, READING)
 
 
@@ -131,10 +131,10 @@ def test_nothing_to_train_on(tmp_path: Path, tokenizer: Any) -> None:
     ("changes", "words"),
     [
         ({"tasks": ()}, "names no tasks, pairs or documents"),
-        ({"context": "titel"}, "did you mean 'title'"),
+        ({"context": "titel"}, "try: 'title'"),
         ({"hold_out": 1.0}, "hold_out is 1"),
-        ({"longest": 2}, "longest is 2; at least 4"),
-        ({"passage": 3}, "passage is 3; at least 4"),
+        ({"longest": 2}, "longest is 2; try: at least 4"),
+        ({"passage": 3}, "passage is 3; try: at least 4"),
     ],
 )
 def test_settings_that_cannot_be(changes: dict[str, Any], words: str) -> None:

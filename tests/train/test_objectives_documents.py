@@ -242,7 +242,7 @@ def test_refused() -> None:
         ({"documents": 1}, "documents is 1"),
         ({"granularities": ("words",)}, "'words' is no granularity"),
         ({"granularities": ()}, "no granularity"),
-        ({"window": 3}, "window is 3; at least 16"),
+        ({"window": 3}, "window is 3; try: at least 16"),
         ({"tokens": 15}, "tokens is 15"),
         ({"distil": -1.0}, "distil is -1"),
         ({"chunk": -1}, "chunk is -1"),

@@ -179,7 +179,7 @@ def test_other_settings_or_data_are_named(home: Path, tmp_path: Path) -> None:
         train(read_config(file), stopped=lambda: True)
     files = [path for path in (tmp_path / "run").iterdir() if path.name != "lock"]
     before = {path.name: path.stat().st_mtime_ns for path in files}
-    with pytest.raises(InputError, match=r"holds a run already; go on with it by --resume"):
+    with pytest.raises(InputError, match=r"holds a run already; try: go on with it by --resume"):
         train(read_config(file))
     kept = file.read_text()
     file.write_text(kept.replace("steps = 6", "steps = 7").replace("seed = 3", "seed = 4"))
@@ -194,7 +194,7 @@ def test_other_settings_or_data_are_named(home: Path, tmp_path: Path) -> None:
         train(read_config(file), resume=True)
     after = {path.name: path.stat().st_mtime_ns for path in files}
     assert after == before
-    with pytest.raises(InputError, match=r"holds no run to go on with; leave --resume out"):
+    with pytest.raises(InputError, match=r"holds no run to go on with; try: leave --resume out"):
         train(read_config(file, out=tmp_path / "none"), resume=True)
     with pytest.raises(InputError, match=r"task holds other files already"):
         train(read_config(file, out=tmp_path / "task"))
@@ -232,7 +232,7 @@ def test_a_full_disk(
     config = read_config(home / "run.toml", out=tmp_path / "run")
     with limit(resource.RLIMIT_FSIZE), pytest.raises(Halted) as caught:
         train(config, tell=at(5, lowered(resource.RLIMIT_FSIZE, kilobytes << 10)))
-    assert f"{file} cannot be written: File too large; what was there is whole" in str(caught.value)
+    assert f"{file} cannot be written: File too large; try: make room" in str(caught.value)
     assert not list((tmp_path / "run").glob("*.part")), "what filled the disk is gone"
     train(config, resume=True)
     assert left_by(tmp_path / "run") == whole

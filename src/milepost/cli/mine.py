@@ -36,8 +36,8 @@ stays: the same command goes on where it was stopped. See docs/training-data.md.
 @click.argument("documents", type=GIVEN)
 @click.argument("questions", type=GIVEN, required=False)
 @click.option("--out", type=GIVEN, metavar="FILE", required=True, help="Write JSON lines here.")
-@count_option("--document", 8, "Negatives of a question from its own document, at most.", least=0)
-@count_option("--collection", 8, "Negatives from all other documents, at most.", least=0)
+@count_option("--document", 8, "Negatives of a question from its own document, at most.", minimum=0)
+@count_option("--collection", 8, "Negatives from all other documents, at most.", minimum=0)
 @click.option(
     "--below",
     type=click.FloatRange(0, 1, min_open=True),
@@ -54,7 +54,9 @@ stays: the same command goes on where it was stopped. See docs/training-data.md.
     metavar="X",
     help="Drop what shares so many of its words with the evidence.",
 )
-@count_option("--around", 1, "Leave so many sentences on each side of the evidence alone.", least=0)
+@count_option(
+    "--around", 1, "Leave so many sentences on each side of the evidence alone.", minimum=0
+)
 @click.option(
     "--selected",
     type=click.FloatRange(0, 1, min_open=True),

@@ -112,7 +112,7 @@ def find_model(name: str | os.PathLike[str] | None = None) -> ModelFolder:
         known = ", ".join(model.manifest.name for model in shipped_models())
         raise ModelError(
             f"no model named {os.fspath(name)!r} and no such folder",
-            f"shipped models: {known or 'none'}; see: milepost models",
+            f"milepost models (shipped: {known or 'none'})",
         )
     return ModelFolder(folder, read_manifest(folder))
 

@@ -132,7 +132,7 @@ def compare(a: Sequence[Record], b: Sequence[Record], metric: str | None = None)
     both = _named(pair.metrics for pair in matched.pairs)
     if metric is None:
         metric = _usual(matched, both)
-    _check_metric(metric, both, " of both files")
+    _check_metric(metric, both, ", in both files")
     return _comparison(metric, matched)
 
 
@@ -246,7 +246,7 @@ def _sides(
         known = {record.system for record in records}
         what = f"system {ours}" + (f" in the setting {setting}" if ours in known else "")
         raise InputError(
-            f"no record of {what}", f"{nearest(ours, systems)}systems: {_listed(systems)}"
+            f"no record of {what}", f"{nearest(ours, systems)}one of {_listed(systems)}"
         )
     _check_metric(metric, _named(record.per_question.figures for record in mine))
     return mine, systems
@@ -256,7 +256,7 @@ def _check_metric(metric: str, known: set[str], where: str = "") -> None:
     if metric not in known:
         raise InputError(
             f"there is no metric {metric} to compare",
-            f"{nearest(metric, known)}metrics{where}: {_listed(sorted(known))}",
+            f"{nearest(metric, known)}one of {_listed(sorted(known))}{where}",
         )
 
 

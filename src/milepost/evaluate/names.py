@@ -122,8 +122,8 @@ def parse(name: str) -> Parsed:
         first = re.split(r"[:@+|]", base.casefold())[0]
         raise InputError(
             f"there is no system {name!r}",
-            f"{nearest(first, [*BASES, *SETS])}systems are {', '.join(BASES)}; "
-            f"sets are {', '.join(SETS)}",
+            f"{nearest(first, [*BASES, *SETS])}one of {', '.join(BASES)}, "
+            f"or a set: {', '.join(SETS)}",
         )
     for part in _PARTS.keys() - _TAKES[kind]:
         # What a tuned name stands for is looked up: "sentence:tuned+bm25" tunes the weight.

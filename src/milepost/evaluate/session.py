@@ -171,7 +171,7 @@ def check_metric(name: str, budgets: Sequence[int], settings: Sequence[Setting])
     known += [*AT_RANK, *OF_DOCUMENTS]
     if name not in known:
         raise InputError(
-            f"there is no metric {name!r}", f"{nearest(name, known)}metrics: milepost eval --list"
+            f"there is no metric {name!r}", f"{nearest(name, known)}milepost eval --list"
         )
     if name in OF_DOCUMENTS and "collection" not in settings:
         raise InputError(

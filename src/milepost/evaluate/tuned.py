@@ -47,7 +47,7 @@ class Tuned:
         """
         if name not in self.choices:
             raise InputError(
-                f"{name} was not tuned", f"tuned are: {', '.join(self.choices) or 'none'}"
+                f"{name} was not tuned", f"{', '.join(self.choices) or 'another file'}"
             )
         return self.choices[name]
 

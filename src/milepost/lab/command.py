@@ -50,7 +50,7 @@ class Lab(click.Group):
         if name not in STUDIES and not name.startswith("-"):
             raise MilepostError(
                 f"there is no experiment {name!r}",
-                f"{nearest(name, tuple(STUDIES))}see: milepost lab --help",
+                f"{nearest(name, tuple(STUDIES))}milepost lab --help",
             )
         return super().resolve_command(ctx, args)
 

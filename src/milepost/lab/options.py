@@ -37,7 +37,7 @@ controls_option = click.option(
 
 def seed_option(help_text: str = "The first seed.") -> Callable[[Command], Command]:
     """``--seed``; NumPy's generators take none below 0."""
-    return count_option("--seed", 0, help_text, least=0)
+    return count_option("--seed", 0, help_text, minimum=0)
 
 
 def kept_vectors(cache: Path | None) -> Vectors:

@@ -31,7 +31,7 @@ from milepost.model.special import (
 )
 from milepost.model.vocabulary import cover
 
-_HINT = "a checkpoint holds config.json, model.safetensors and tokenizer.json"
+_HINT = "a checkpoint with config.json, model.safetensors and tokenizer.json"
 
 
 @dataclass(slots=True)

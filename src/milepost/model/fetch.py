@@ -14,7 +14,7 @@ from milepost.model.landmark_encoder import BACKBONES
 
 ADAPTER = "adapter_config.json"
 _FILES = ("*.json", "*.safetensors", "*.model", "*.txt")
-_HINT = "a checkpoint holds config.json, model.safetensors and tokenizer.json"
+_HINT = "a checkpoint with config.json, model.safetensors and tokenizer.json"
 
 
 def local(source: str | Path) -> Path:
@@ -67,7 +67,7 @@ def read_config(folder: Path) -> dict[str, Any]:
     if kind not in CONFIG_MAPPING:
         raise ModelError(
             f"{path}: no architecture {kind!r}",
-            f"{nearest(str(kind), CONFIG_MAPPING)}known ones: bert, modernbert, llama, qwen2 …",
+            f"{nearest(str(kind), CONFIG_MAPPING)}one of bert, modernbert, llama, qwen2 …",
         )
     return config
 

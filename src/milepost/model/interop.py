@@ -74,7 +74,7 @@ def starting_weights(folder: Path) -> StartingWeights:
     if modules and kind_of(modules[0]) == LANDMARK_MODULE:
         raise ModelError(
             f"{folder} starts with a {LANDMARK_MODULE}: it was trained with LMK pooling",
-            "read_folder() reads it, and milepost train --init starts from it",
+            "read_folder(), or milepost train --init",
         )
     config = read_json(root / "config.json")
     found = sorted(root.glob("sentence_*_config.json"))
@@ -133,17 +133,17 @@ def read_folder(
     if (folder / "adapter_config.json").is_file():
         raise ModelError(
             f"{folder} is an adapter of a decoder, whose landmarks stand before each chunk",
-            "only encoders with landmarks behind each chunk are read",
+            "an encoder with landmarks behind each chunk",
         )
     modules = modules_of(folder)
     root = folder / modules[0]["path"] if modules else folder
     if not (root / "config.json").is_file():
-        raise ModelError(f"{folder} holds no model", "a model folder has a config.json")
+        raise ModelError(f"{folder} holds no model", "a folder with a config.json")
     plain = bool(modules) and kind_of(modules[0]) != LANDMARK_MODULE
     if plain and granularity is None:
         raise ModelError(
             f"{folder} was not trained with LMK pooling",
-            "train it first: starting_weights() reads it; or pass granularity to try it as it is",
+            "train it first (starting_weights() reads it), or pass granularity to use it as it is",
         )
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(root, local_files_only=True)
@@ -152,11 +152,11 @@ def read_folder(
         )
     except Exception as error:  # the library raises all kinds
         first = str(error).strip().partition("\n")[0]
-        raise ModelError(f"{folder} cannot be loaded: {first}", "is it complete?") from error
+        raise ModelError(f"{folder} cannot be loaded: {first}", "fetch the folder again") from error
     # The library fills what is missing with random numbers. Poolers are not read here.
     missing = sorted(name for name in loaded["missing_keys"] if not name.startswith("pooler."))
     if missing:
-        raise ModelError(f"the weights of {folder} lack {missing[0]}", "is it complete?")
+        raise ModelError(f"the weights of {folder} lack {missing[0]}", "fetch the folder again")
     backbone = backbone.float()
     room = max_tokens(backbone.config) if limit is None else limit
     settings = settings_of(folder, tokenizer, granularity, room)

@@ -109,13 +109,15 @@ def of_pull_request(
     other = [kind_of(m) for m in modules[1:] if kind_of(m) not in ("Pooling", "Normalize")]
     pooling = [m for m in modules if kind_of(m) == "Pooling"]
     if other or len(pooling) != 1:
-        raise ModelError(f"{folder / MODULES} lists {other or 'no pooling'}", "not supported")
+        raise ModelError(
+            f"{folder / MODULES} lists {other or 'no pooling'}", "a folder with LMK pooling"
+        )
     config = read_json(folder / modules[0]["path"] / CONFIG)
     head = read_json(folder / pooling[0]["path"] / "config.json")
     if poolings_of(head) != ("lmk",):
-        raise ModelError(f"{folder} pools {poolings_of(head)}", "only LMK pooling alone is read")
+        raise ModelError(f"{folder} pools {poolings_of(head)}", "a folder with LMK pooling alone")
     if head.get("include_prompt") is False and any(prompts_of(folder)):
-        raise ModelError(f"{folder} leaves its prompts out of pooling", "not supported with LMK")
+        raise ModelError(f"{folder} leaves its prompts out of pooling", "a folder that pools them")
     opening, closing = _opening(tokenizer), tuple[int, ...]()
     rule, usual, training = Rule.OFFICIAL, config.get("landmark_interval"), None
     if "landmark_interval" in config:
@@ -169,7 +171,9 @@ def of_name(
         elif method in ("lmk_fixed", "lmk_var"):
             training = sizes
         elif granularity is None:
-            raise ModelError(f"{folder} was trained for {method} pooling", "LMK cannot read it")
+            raise ModelError(
+                f"{folder} was trained for {method} pooling", "a model trained for LMK pooling"
+            )
     if granularity is None:
         if not training:
             raise ModelError(
@@ -206,7 +210,7 @@ def _landmark(transformer: int | None, pooling: int | None, tokenizer: Any) -> i
     for each in (pooling, tokenizer.sep_token_id, tokenizer.eos_token_id):
         if each is not None and each >= 0:
             return int(each)
-    raise ModelError("the tokenizer has no [SEP] and no end of text", "LMK needs a landmark")
+    raise ModelError("the tokenizer has no [SEP] and no end of text", "a tokenizer that has one")
 
 
 def _opening(tokenizer: Any) -> tuple[int, ...]:
@@ -224,7 +228,9 @@ def template_of(tokenizer: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
     for at in range(len(full) - len(bare) + 1):
         if full[at : at + len(bare)] == bare:
             return tuple(full[:at]), tuple(full[at + len(bare) :])
-    raise ModelError("the tokenizer's special tokens change the text", "not supported with LMK")
+    raise ModelError(
+        "the tokenizer's special tokens change the text", "a tokenizer whose special tokens do not"
+    )
 
 
 def _known(limit: int | None, folder: Path) -> int:

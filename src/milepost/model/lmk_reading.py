@@ -21,7 +21,7 @@ from milepost.model.reading import READING, Reading
 
 _READ = "read it by milepost.model.interop.read_folder"
 _TRAIN = "train it for sentences first (milepost train CONFIG --init FOLDER)"
-_HINT = "is it complete?"
+_HINT = "fetch the folder again"
 _ANY = 1 << 30  # tokens of a row, where a folder does not say how many and it does not matter
 
 

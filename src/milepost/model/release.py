@@ -160,7 +160,7 @@ def _known(precisions: Sequence[str]) -> list[Precision]:
         if name not in known:
             raise InputError(
                 f"unknown precision {name!r}",
-                f"{nearest(name, known)}use some of {', '.join(plain)}",
+                f"{nearest(name, known)}some of {', '.join(plain)}",
             )
     return [known[name] for name in precisions]
 

@@ -35,7 +35,7 @@ def load_tokenizer(folder: Path) -> Tokenizer:
         ModelError: neither gives a tokenizer.
     """
     path = folder / TOKENIZER
-    hint = "a checkpoint holds config.json, weights and tokenizer.json"
+    hint = "a checkpoint with config.json, weights and tokenizer.json"
     try:
         if path.is_file():
             return Tokenizer.from_file(str(path))

@@ -203,7 +203,7 @@ def odd(widths: tuple[int, ...]) -> tuple[int, ...]:
     if not widths or any(type(width) is not int or width < 1 or width % 2 == 0 for width in widths):
         raise InputError(
             f"pyramid: widths are {widths}",
-            "give odd numbers: a window has its place in the middle",
+            "give odd numbers, so that a window has a middle",
         )
     return widths
 

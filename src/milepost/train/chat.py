@@ -127,7 +127,7 @@ class Endpoint:
             raise Unanswered(problem)
         raise MilepostError(
             f"{self.url}: {problem} (tried {self._tries} times)",
-            "what is written stays: run the same command when it answers again",
+            "run the same command again when it answers; what is written stays",
         )
 
     def _send(self, data: bytes) -> bytes:
@@ -161,11 +161,11 @@ class Endpoint:
             return problem, _seconds(error.headers.get("Retry-After"))
         mends = {
             401: "set OPENAI_API_KEY to a key of this endpoint",
-            403: "this key may not do that",
+            403: "a key that may do that",
             404: "check --endpoint (it often ends in /v1) and --model",
         }
         moved = error.headers.get("Location") if 300 <= error.code < 400 else None
-        hint = f"it has moved: --endpoint {moved}" if moved else mends.get(error.code, "")
+        hint = f"--endpoint {moved}, where it has moved" if moved else mends.get(error.code, "")
         raise MilepostError(f"{self.url}: {problem}", hint or "check --endpoint and --model")
 
     def _pause(self, problem: str, number: int, asked: float) -> None:

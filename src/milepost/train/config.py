@@ -289,7 +289,7 @@ def _part(table: dict[str, Any], place: Place, beside: Collection[str]) -> Part:
     if kind not in STAGES:
         problem = "no 'kind'" if kind is None else f"there is no kind {kind!r} of stage"
         near = nearest(kind, STAGES) if isinstance(kind, str) else ""
-        raise place.wrong(problem, f"{near}kinds are {', '.join(STAGES)}")
+        raise place.wrong(problem, f"{near}one of {', '.join(STAGES)}")
     known = [each.name for each in dataclasses.fields(STAGES[kind])]
     made = {"weight": table.pop("weight")} if "weight" in table and not beside else {}
     check_keys(table, {*known, *beside, *([] if beside else ["weight"])}, place)

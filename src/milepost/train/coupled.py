@@ -257,6 +257,6 @@ def _check(text: Floats, shown: Floats, labels: Floats, expected: float | None) 
     if labels.min(initial=1.0) < 0 or labels.max(initial=0.0) > 1:
         raise InputError("a label is outside of 0 to 1", "1 for labelled, 0 for not")
     if not labels.any():
-        raise InputError("no document is labelled", "relevance cannot be told without one")
+        raise InputError("no document is labelled", "label at least one")
     if expected is not None and not 0 < expected < 1:
-        raise InputError(f"expected is {expected:g}", "a chance: above 0, below 1")
+        raise InputError(f"expected is {expected:g}", "a value above 0 and below 1")

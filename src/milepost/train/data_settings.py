@@ -55,7 +55,7 @@ class DataSettings:
             "name some files",
         )
         known = get_args(Context)
-        hint = f"{nearest(self.context, known)}contexts: {', '.join(known)}"
+        hint = f"{nearest(self.context, known)}one of {', '.join(known)}"
         need(self.context in known, f"there is no context {self.context!r}", hint)
         need_shares(hold_out=self.hold_out)
         need_least(4, longest=self.longest, passage=self.passage)

@@ -207,7 +207,7 @@ class Loop:
         if checking:
             self._draw()
         if warning and self.config.on_collapse == "stop":
-            raise MilepostError(warning, 'on_collapse is "stop"; the last state is whole')
+            raise MilepostError(warning, 'on_collapse = "warn" to go on; the last state is intact')
         return line
 
     def _check_start(self) -> None:

@@ -156,7 +156,7 @@ def checked_kinds(given: Iterable[str], known: Sequence[str]) -> tuple[str, ...]
     for name in found:
         if name not in known:
             raise InputError(
-                f"there is no kind {name!r}", f"{nearest(name, known)}kinds: {', '.join(known)}"
+                f"there is no kind {name!r}", f"{nearest(name, known)}one of {', '.join(known)}"
             )
     if not found:
         raise InputError("no kind of question is named", f"kinds: {', '.join(known)}")

@@ -169,7 +169,7 @@ def load_material(
     documents = list(_titled(texts))
     if not (questions or pairs or documents):
         said = "; ".join([*report.lines(), *map(str, report.bad[:3])])
-        raise InputError("the data holds nothing that can be trained on", said)
+        raise InputError(f"the data holds nothing that can be trained on: {said}")
     alike: dict[str, Weighed] = {}
     for (_, words), found in mined.items():
         alike.setdefault(words, {}).update(found)

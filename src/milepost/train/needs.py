@@ -59,7 +59,7 @@ def need_tasks(known: Collection[str], names: Iterable[str]) -> None:
     """
     need(bool(known), "there are no questions with marked evidence", "name tasks in [data]")
     for name in names:
-        hint = f"{nearest(name, known)}tasks: {', '.join(known)}"
+        hint = f"{nearest(name, known)}one of {', '.join(known)}"
         need(name in known, f"there is no task {name!r}", hint)
 
 

@@ -139,14 +139,14 @@ def _need_data(config: Config) -> None:
             beside = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
             raise UnreadableFile(
                 f"{config.file} names {path}, which is not there",
-                f"{nearest(path.name, beside)}paths start from the folder of that file",
+                f"{nearest(path.name, beside)}a path from the folder of that file",
             )
     for task in config.data.tasks:
         for path in task_files(task):
             if not path.is_file():
                 raise UnreadableFile(
                     f"{config.file} names {task}, which is no task: it has no {path.name}",
-                    "a folder of a task has documents and questions; or name one file of both",
+                    "a folder with documents and questions, or one file of both",
                 )
 
 

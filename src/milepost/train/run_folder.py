@@ -198,7 +198,7 @@ class RunFolder:
                 raise
             raise Halted(
                 f"{path} cannot be written: {reason}",
-                "what was there is whole: make room for it, or mend its permissions",
+                "make room for it, or repair its permissions; what was there is intact",
             ) from error
 
 

@@ -85,10 +85,10 @@ def fill(kind: type[Settings], table: Mapping[str, Any], place: Place, /, **made
             except _Misfit:
                 raise place.wrong(
                     f"{name} is {_shown(table[name])}, not {_words(hints[name])}",
-                    f"{_near(table[name], hints[name])}change it",
+                    _near(table[name], hints[name]).removesuffix(", or "),
                 ) from None
         elif field.default is MISSING and field.default_factory is MISSING:
-            raise place.wrong(f"no {name!r}", f"add it: {_words(hints[name])}")
+            raise place.wrong(f"no {name!r}", f"add it, {_words(hints[name])}")
     try:
         return kind(**values)
     except InputError as error:
@@ -105,7 +105,7 @@ def check_keys(table: Collection[str], known: Collection[str], place: Place) -> 
         if name not in known:
             raise place.wrong(
                 f"there is no key {name!r}",
-                f"{nearest(name, known)}keys are {', '.join(sorted(known))}",
+                f"{nearest(name, known)}one of {', '.join(sorted(known))}",
             )
 
 
@@ -168,7 +168,7 @@ def _words(hint: Any) -> str:
 
 
 def _near(value: Any, hint: Any) -> str:
-    """``did you mean …`` where the field takes certain words."""
+    """The nearest word, to start a hint, where the field takes certain words."""
     known = [each for each in _literals(hint) if isinstance(each, str)]
     return nearest(value, known) if isinstance(value, str) else ""
 

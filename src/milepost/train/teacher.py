@@ -80,7 +80,7 @@ class MeanTeacher:
             ways = ", ".join((*said.pooling, *said.left_out))
             raise ModelError(
                 f"{folder} pools otherwise than by the mean ({ways})",
-                "a teacher is a model with mean pooling, such as all-MiniLM-L6-v2",
+                "a model with mean pooling, such as all-MiniLM-L6-v2",
             )
         checkpoint = open_checkpoint(said.folder)
         self.backbone = checkpoint.model.backbone.to(device).requires_grad_(False)

@@ -73,7 +73,7 @@ def test_a_control_gives_states_that_every_pooling_reads(kind):
 
 
 def test_controls_that_do_not_exist_and_empty_texts_are_named():
-    with pytest.raises(InputError, match="did you mean 'nonsense'"):
+    with pytest.raises(InputError, match="try: 'nonsense'"):
         control_encoder("nonsens")
     with pytest.raises(InputError, match="text 1 is empty"):
         control_encoder("random", recipe=RECIPE).states(["a", ""])

@@ -166,7 +166,7 @@ def test_without_torch_the_model_is_measured_all_the_same(tmp_path, model, monke
 
 def test_what_cannot_be_used_is_named(tmp_path, model):
     plain = write(tmp_path / "plain.jsonl", labels=False)
-    with pytest.raises(InputError, match="have no label; add one to each, or --against"):
+    with pytest.raises(InputError, match="have no label; try: add one to each, or --against"):
         run(plain)
     half = write(tmp_path / "half.jsonl", more=[{"text": "no label here"}])
     with pytest.raises(InputError, match="line 13: no 'label'"):

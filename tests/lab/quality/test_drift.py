@@ -110,5 +110,5 @@ def test_what_cannot_be_compared_is_named():
     broken = VECTORS.copy()
     broken[3, 1] = math.nan
     for given in ((broken, VECTORS), (VECTORS, broken)):
-        with pytest.raises(InputError, match="a vector is not finite; leave it out"):
+        with pytest.raises(InputError, match="a vector is not finite; try: leave it out"):
             drift(*given)

@@ -151,7 +151,7 @@ def test_what_cannot_be_measured_is_named():
     for wrong in (math.nan, math.inf):
         given = points()
         given.vectors[7, 2] = wrong
-        with pytest.raises(InputError, match="a vector is not finite; leave it out"):
+        with pytest.raises(InputError, match="a vector is not finite; try: leave it out"):
             report(given)
 
 

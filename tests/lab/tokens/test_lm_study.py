@@ -211,9 +211,9 @@ def test_the_stride_is_the_mean_word():
 
 
 def test_arms_and_sizes_that_cannot_be_are_named():
-    with pytest.raises(InputError, match="did you mean 'stride'"):
+    with pytest.raises(InputError, match="try: 'stride'"):
         compare(Corpus("x", ("a b",), ("a b",)), SETUP, ["strid"])
-    with pytest.raises(InputError, match="did you mean 'nonsense'"):
+    with pytest.raises(InputError, match="try: 'nonsense'"):
         compare(Corpus("x", ("a b",), ("a b",)), SETUP, ["words@nonsens"])
     with pytest.raises(InputError, match="no 4 heads"):
         Setup(width=18)

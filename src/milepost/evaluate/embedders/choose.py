@@ -60,7 +60,7 @@ def _found(spec: str, dtype: str, window: int | None) -> Embedder:
     if folder is None:
         raise InputError(
             f"there is no model {spec!r} and no such folder",
-            f"{nearest(spec, NAMES)}models are {', '.join(NAMES)} or a folder",
+            f"{nearest(spec, NAMES)}one of {', '.join(NAMES)} or a folder",
         )
     if (folder / MANIFEST).is_file():
         return _landmark(spec, folder)

@@ -112,12 +112,12 @@ class Run:
         if setting not in self.settings:
             raise InputError(
                 f"nothing was measured in the setting {setting!r}",
-                f"there are {', '.join(self.settings)}",
+                f"one of {', '.join(self.settings)}",
             )
         if not self.tasks(metric, setting):
             raise InputError(
                 f"there is no {metric!r} in the setting {setting!r}",
-                f"{nearest(metric, self.metrics)}there are {', '.join(self.metrics)}",
+                f"{nearest(metric, self.metrics)}one of {', '.join(self.metrics)}",
             )
 
     def check_system(self, name: str) -> None:
@@ -126,7 +126,7 @@ class Run:
         if name not in known:
             raise InputError(
                 f"there is no record of the system {name!r}",
-                f"{nearest(name, known)}there are {', '.join(known)}",
+                f"{nearest(name, known)}one of {', '.join(known)}",
             )
 
     def get(self, setting: str, task: str, system: str) -> Record | None:

@@ -139,9 +139,9 @@ def _meant(spec: str) -> str:
     numbers = re.findall(r"(?<![0-9])[0-9]{1,9}(?![0-9])", rest if colon else kind)[:2]
     sizes = "-".join(numbers)
     if sizes and not kind.rstrip("0123456789-_ "):
-        return f"did you mean {sizes!r}?"
+        return repr(sizes)
     forms = [re.sub(":.*", f":{sizes}", form) if sizes else form for form in _EXAMPLES]
-    return nearest(spec, [*forms, *PRESETS]) or "did you mean '400-100'?"
+    return nearest(spec, [*forms, *PRESETS]).removesuffix(", or ") or "'400-100'"
 
 
 def _semantic(size: int, overlap: int) -> Splitter:

@@ -102,7 +102,7 @@ def _chunk_ids(line: Line) -> list[str]:
 def _parts(line: Line, chunk: str) -> tuple[str, int]:
     document, _, number = chunk.rpartition("_")
     if not document or not number.isdecimal():
-        raise line.wrong(f"{chunk!r} is no chunk id", "ids are DOCUMENT_NUMBER, as in 12_0")
+        raise line.wrong(f"{chunk!r} is no chunk id", "DOCUMENT_NUMBER, as in 12_0")
     return document, int(number)
 
 
@@ -113,7 +113,7 @@ def _rows(folder: Path, split: Split) -> list[Line]:
         there = sorted({path.name.partition("-")[0] for path in folder.glob("*.parquet")})
         raise UnreadableFile(
             f"{folder} has no {names[0]}-*.parquet",
-            f"it has {', '.join(there)}: choose another split" if there else "fetch the set again",
+            f"a split that it has: {', '.join(there)}" if there else "fetch the set again",
         )
     parquet = require("pyarrow.parquet", extra="rivals")
     rows: list[Line] = []

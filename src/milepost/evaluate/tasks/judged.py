@@ -166,7 +166,7 @@ def _qrels(folder: Path, split: Split) -> Iterator[tuple[Line, str, str, int]]:
         there = sorted(path.stem for path in folder.glob("*.tsv"))
         raise UnreadableFile(
             f"{table} cannot be read: {reason}",
-            f"the folder has judgements for {', '.join(there)}" if there else "fetch the set again",
+            f"a split that has judgements: {', '.join(there)}" if there else "fetch the set again",
         ) from error
 
 
@@ -186,7 +186,7 @@ def _grade(line: Line, score: Any) -> int:
     except (TypeError, ValueError, OverflowError) as error:
         raise line.wrong(f"{score!r} is no score", "write a whole number") from error
     if grade != whole:
-        raise line.wrong(f"{score!r} is no whole number", "grades are 0, 1, 2 …")
+        raise line.wrong(f"{score!r} is no whole number", "a grade of 0, 1, 2 …")
     return whole
 
 

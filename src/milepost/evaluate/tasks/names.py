@@ -26,7 +26,7 @@ from milepost.text import read
 NAMES = (*SPAN_TASKS, "articles", "needle")
 """Tasks of the shared data, by name."""
 
-_SAY = "say where the data lies: --data FOLDER, or MILEPOST_DATA=FOLDER in the environment"
+_SAY = "--data FOLDER, or MILEPOST_DATA=FOLDER in the environment"
 
 
 def load(name: str, split: Split, data: Path | None = None) -> Task:
@@ -64,7 +64,7 @@ def load(name: str, split: Split, data: Path | None = None) -> Task:
         return read_own(path, split)
     known = (*NAMES, *(f"{each}:FOLDER" for each in FORMATS), "FILE.jsonl")
     near = nearest(kind, (*NAMES, *FORMATS))
-    raise InputError(f"there is no task {name!r}", f"{near}tasks are {', '.join(known)}")
+    raise InputError(f"there is no task {name!r}", f"{near}one of {', '.join(known)}")
 
 
 def _shared(name: str, split: Split, data: Path) -> Task:

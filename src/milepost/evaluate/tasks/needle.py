@@ -223,7 +223,7 @@ def _sentences(text: str) -> list[str]:
 def _check(lengths: Sequence[int], depths: Sequence[float]) -> None:
     for depth in depths:
         if not 0 <= depth <= 1:
-            raise InputError(f"depth {depth} is not between 0 and 1", "0.5 is the middle")
+            raise InputError(f"depth {depth} is not between 0 and 1", "0.5 for the middle")
     for length in lengths:
         if length < 200:
             raise InputError(

@@ -159,5 +159,5 @@ def _check_keys(line: Line) -> None:
         if key not in _KEYS:
             raise line.wrong(
                 f"a question line has no key {key!r}",
-                f"{nearest(key, _KEYS)}keys are {', '.join(_KEYS)}",
+                f"{nearest(key, _KEYS)}one of {', '.join(_KEYS)}",
             )

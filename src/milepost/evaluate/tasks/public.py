@@ -33,7 +33,7 @@ def read_public(kind: str, folder: Path, split: Split) -> Task:
     if kind not in FORMATS:
         raise InputError(
             f"there is no format {kind!r}",
-            f"{nearest(kind, FORMATS)}formats are {', '.join(FORMATS)}",
+            f"{nearest(kind, FORMATS)}one of {', '.join(FORMATS)}",
         )
     if not folder.exists() and not ("@" in folder.name and kind == "longembed"):
         raise UnreadableFile(f"{folder} is not there", f"write {kind}:FOLDER")

@@ -46,7 +46,7 @@ class Line:
         if key is None:
             raise self.wrong(
                 f"no {_quoted(keys)}",
-                f"it has {_quoted(self.fields) or 'nothing'}: add {' or '.join(keys)}",
+                f"add {' or '.join(keys)}; it has {_quoted(self.fields) or 'nothing'}",
             )
         value = self.fields[key]
         if not isinstance(value, str):
@@ -61,7 +61,7 @@ class Line:
             return str(value)
         found = self.text(*keys)
         if not found.strip():
-            raise self.wrong(f"{key!r} is empty", "every one needs a name of its own")
+            raise self.wrong(f"{key!r} is empty", "a name of its own")
         return found
 
 
@@ -103,7 +103,7 @@ def _object(packed: bytes, where: str) -> dict[str, Any] | None:
     except UnicodeDecodeError as error:
         raise UnreadableFile(
             f"{where}no UTF-8: {error.reason} at byte {error.start + 1}",
-            "it must be JSON lines in UTF-8, gzipped or not",
+            "JSON lines in UTF-8, gzipped or not",
         ) from error
     except json.JSONDecodeError as error:
         raise InputError(f"{where}no JSON: {error.msg} at character {error.colno}", one) from error
@@ -123,7 +123,7 @@ def _byte_lines(path: Path) -> Iterator[bytes]:
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or error
         raise UnreadableFile(
-            f"{path} cannot be read: {reason}", "it must be JSON lines in UTF-8, gzipped or not"
+            f"{path} cannot be read: {reason}", "JSON lines in UTF-8, gzipped or not"
         ) from error
 
 
@@ -149,7 +149,7 @@ def checked_split(name: str, where: str = "") -> Split:
             return split
     raise InputError(
         f"{where}there is no split {name!r}",
-        f"{nearest(name, SPLITS)}splits are {', '.join(SPLITS)}",
+        f"{nearest(name, SPLITS)}one of {', '.join(SPLITS)}",
     )
 
 
@@ -246,9 +246,9 @@ def need_questions(
         InputError: there are no questions.
     """
     if not questions:
+        why = "".join(f"; {each.problem}" for each in bad[:3])
         raise InputError(
-            f"{source} has no {split} question that can be asked",
-            "; ".join(map(str, bad[:3])) or "choose another split or file",
+            f"{source} has no {split} question that can be used{why}", "another split or file"
         )
 
 

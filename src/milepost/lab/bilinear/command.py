@@ -74,7 +74,7 @@ and sum-K (K planted products or sums). See docs/pooling/bilinear.md.""",
 @count_option(
     "--documents", 12, "Documents of FOLDER to learn from, at most; half as many are tested."
 )
-@count_option("--candidates", 16, "Sentences of each question that are ranked again.", least=2)
+@count_option("--candidates", 16, "Sentences of each question that are ranked again.", minimum=2)
 @click.option(
     "--model",
     metavar="NAME|FOLDER",

@@ -94,7 +94,7 @@ def named(name: str) -> PairTask:
         return made(kind, int(features))
     known = ("digits", "product-1", "product-7", "product-15", "sum-7")
     raise InputError(
-        f"there is no task {name!r}", f"{nearest(name, known)}known: {', '.join(known)} …"
+        f"there is no task {name!r}", f"{nearest(name, known)}one of {', '.join(known)} …"
     )
 
 

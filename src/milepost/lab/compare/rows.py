@@ -82,7 +82,7 @@ def _value(text: str, key: str, value: str, default: Any) -> Any:
         return type(default)(value)
     except (KeyError, ValueError):
         raise InputError(
-            f"{text}: {key} is {value!r}", f"its default is {_written(default)}"
+            f"{text}: {key} is {value!r}", f"its default, {_written(default)}"
         ) from None
 
 
@@ -98,7 +98,7 @@ def rows_of(text: str | None, *, controls: bool = True) -> list[Row]:
     """
     named = list(pooling.names()) if text is None else [n for n in text.split(",") if n.strip()]
     if not named:
-        raise InputError("no pooling is named", f"known: {', '.join(pooling.names())}")
+        raise InputError("no pooling is named", f"one of {', '.join(pooling.names())}")
     rows = [read_row(name) for name in named]
     if controls:
         rows += [Row("mean", (), network) for network in CONTROLS]

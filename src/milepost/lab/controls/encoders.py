@@ -64,7 +64,7 @@ def parted(name: str) -> tuple[str, Kind | None]:
     if control and kind is None:
         raise InputError(
             f"{name}: there is no network {control!r}",
-            f"{nearest(control, KINDS)}known: {', '.join(KINDS)}",
+            f"{nearest(control, KINDS)}one of {', '.join(KINDS)}",
         )
     return row, kind
 
@@ -158,7 +158,7 @@ def control_encoder(
     """
     if kind not in KINDS:
         raise InputError(
-            f"there is no control {kind!r}", f"{nearest(kind, KINDS)}known: {', '.join(KINDS)}"
+            f"there is no control {kind!r}", f"{nearest(kind, KINDS)}one of {', '.join(KINDS)}"
         )
     recipe = recipe or Recipe()
     return ControlEncoder(kind, control_model(kind, recipe, seed=seed, size=size), recipe.window)

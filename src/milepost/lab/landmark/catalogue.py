@@ -38,7 +38,7 @@ def find(name: str) -> Experiment:
         return EXPERIMENTS[name]
     raise InputError(
         f"there is no experiment {name!r}",
-        f"{nearest(name, EXPERIMENTS)}experiments are {', '.join(EXPERIMENTS)}",
+        f"{nearest(name, EXPERIMENTS)}one of {', '.join(EXPERIMENTS)}",
     )
 
 

@@ -50,7 +50,7 @@ number of comparisons. See docs/pooling/multilayer.md.""",
 )
 @count_option("--datasets", 2, "Networks with topics and texts, at each place.")
 @count_option("--steps", 60, "Of training.")
-@count_option("--rank", 4, "Rank of LoRA; 0 leaves the network as it is.", least=0)
+@count_option("--rank", 4, "Rank of LoRA; 0 leaves the network as it is.", minimum=0)
 @controls_option
 @seed_option("Of the first dataset.")
 @json_option

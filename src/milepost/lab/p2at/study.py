@@ -111,7 +111,7 @@ def trained(
     """
     arm, control = parted(name)
     if control not in (None, "random"):
-        raise InputError(f"{name}: {control} is text, not images", f"known: {arm}@random")
+        raise InputError(f"{name}: {control} is text, not images", f"{arm}@random")
     images, classes = (torch.from_numpy(part) for part in draw(TRAIN, 0))
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

@@ -125,7 +125,7 @@ def learn(
     if kind not in KINDS:
         raise InputError(
             f"there are no texts {kind!r}",
-            f"{nearest(kind, tuple(KINDS))}known: {', '.join(KINDS)}",
+            f"{nearest(kind, tuple(KINDS))}one of {', '.join(KINDS)}",
         )
     accuracies, spent = [], []
     for seed in seeds:

@@ -66,7 +66,9 @@ def matched(ancestor: int, depth: int) -> list[int]:
     ([1, 3, 5], [3, 7, 11])
     """
     if not 1 <= depth <= ancestor:
-        raise InputError(f"{depth} blocks out of {ancestor}", "an auxiliary is the shallower")
+        raise InputError(
+            f"{depth} blocks out of {ancestor}", "an auxiliary that is shallower than the ancestor"
+        )
     return [(number + 1) * ancestor // depth - 1 for number in range(depth)]
 
 

@@ -198,12 +198,12 @@ def task(name: str, seed: int = 0, joins: Sequence[str] = ()) -> Task:
     """
     if name not in TASKS:
         raise InputError(
-            f"there is no task {name!r}", f"{nearest(name, TASKS)}known: {', '.join(TASKS)}"
+            f"there is no task {name!r}", f"{nearest(name, TASKS)}one of {', '.join(TASKS)}"
         )
     for join in joins:
         if join not in JOINS:
             raise InputError(
-                f"there is no join {join!r}", f"{nearest(join, JOINS)}known: {', '.join(JOINS)}"
+                f"there is no join {join!r}", f"{nearest(join, JOINS)}one of {', '.join(JOINS)}"
             )
     return TASKS[name](seed, joins) if joins else TASKS[name](seed)
 

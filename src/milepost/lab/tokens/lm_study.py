@@ -215,7 +215,7 @@ def _known(name: str) -> tuple[Arm, Kind | None]:
     row, control = parted(name)
     if row not in ARMS:
         raise InputError(
-            f"there is no arm {row!r}", f"{nearest(row, ARMS)}known: {', '.join(ARMS)}"
+            f"there is no arm {row!r}", f"{nearest(row, ARMS)}one of {', '.join(ARMS)}"
         )
     return ARMS[row], control
 

@@ -83,7 +83,7 @@ class Protocol:
 
     def __post_init__(self) -> None:
         if not 1 <= self.languages <= LANGUAGES:
-            raise InputError(f"{self.languages} toy languages", f"there are 1 to {LANGUAGES}")
+            raise InputError(f"{self.languages} toy languages", f"1 to {LANGUAGES}")
         if self.seeds < 1:
             raise InputError("no seed", "give at least 1")
 
@@ -135,7 +135,7 @@ def source_text(
     if name not in texts:
         known = (*texts, "language 0")
         raise InputError(
-            f"there is no text {name!r}", f"{nearest(name, known)}known: {', '.join(known)}"
+            f"there is no text {name!r}", f"{nearest(name, known)}one of {', '.join(known)}"
         )
     return texts[name]()
 

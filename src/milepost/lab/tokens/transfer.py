@@ -163,7 +163,7 @@ def transfer(
         if name not in texts:
             raise InputError(
                 f"{train.name} has no documents in {name!r}",
-                f"{nearest(name, texts)}known: {', '.join(texts)}",
+                f"{nearest(name, texts)}one of {', '.join(texts)}",
             )
     size = shared_size(texts, sources, budget.size)
     asked = {

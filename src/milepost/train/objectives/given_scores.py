@@ -80,7 +80,7 @@ def need_distillation(weight: float, kind: str, teacher_temperature: float, nega
         InputError: with what is wrong.
     """
     known = get_args(Distillation)
-    hint = f"{nearest(kind, known)}known: {', '.join(known)}"
+    hint = f"{nearest(kind, known)}one of {', '.join(known)}"
     need(kind in known, f"there is no distillation {kind!r}", hint)
     need(weight >= 0, f"scores is {weight:g}", "a weight: 0 or more")
     need(teacher_temperature > 0, f"scores_temperature is {teacher_temperature:g}", "above 0")

@@ -118,10 +118,10 @@ class MarkedStage:
         need(
             self.form in FORMS,
             f"there is no form {self.form!r}",
-            f"{nearest(self.form, FORMS)}forms: {', '.join(FORMS)}",
+            f"{nearest(self.form, FORMS)}one of {', '.join(FORMS)}",
         )
         known = get_args(Nearness)
-        hint = f"{nearest(self.rank_by, known)}known: {', '.join(known)}"
+        hint = f"{nearest(self.rank_by, known)}one of {', '.join(known)}"
         need(self.rank_by in known, f"there is no ranking by {self.rank_by!r}", hint)
         need(0 < self.selected <= 1, f"selected is {self.selected:g}", "above 0, at most 1")
         need_least(0, hard=self.hard, alpha=self.alpha or 0, distil=self.distil)

@@ -92,7 +92,7 @@ class MergedStage:
             ("unit", self.landmarks, get_args(Unit)),
             ("nearness", self.nearest, get_args(Nearness)),
         ):
-            hint = f"{nearest(value, known)}known: {', '.join(known)}"
+            hint = f"{nearest(value, known)}one of {', '.join(known)}"
             need(value in known, f"there is no {name} {value!r}", hint)
 
 

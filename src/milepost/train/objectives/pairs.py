@@ -84,7 +84,7 @@ class PairsStage:
         need_distillation(self.scores, self.scores_by, self.scores_temperature, self.negatives)
         need_shares(question_dropout=self.question_dropout)
         units = get_args(Unit)
-        hint = f"{nearest(self.landmarks, units)}units: {', '.join(units)}"
+        hint = f"{nearest(self.landmarks, units)}one of {', '.join(units)}"
         need(self.landmarks in units, f"there is no unit {self.landmarks!r}", hint)
 
 
