@@ -17,7 +17,7 @@ pytest.importorskip("transformers", reason="needs the train extra")
 
 
 @pytest.mark.parametrize(
-    ("kind", "opening", "landmark"),
+    ("kind", "bos_token", "landmark"),
     [
         ("bert", "[CLS]", "[SEP]"),
         ("xlm-roberta", "<s>", "</s>"),
@@ -25,17 +25,17 @@ pytest.importorskip("transformers", reason="needs the train extra")
         ("qwen2", "", "<|endoftext|>"),
     ],
 )
-def test_tokens_of_the_tokenizer(tmp_path: Path, kind: str, opening: str, landmark: str) -> None:
+def test_tokens_of_the_tokenizer(tmp_path: Path, kind: str, bos_token: str, landmark: str) -> None:
     """A window opens with CLS, BOS or nothing; a sentence closes with the separator or the end."""
     from milepost.model import open_checkpoint
 
     folder = tiny_folder(tmp_path / "m", kind)
     reading = open_checkpoint(folder).reading
-    assert (reading.bos_token, reading.landmark) == (opening, landmark)
-    named = open_checkpoint(folder, opening="", landmark="ship").reading
-    assert (named.opening, named.landmark) == ("", "ship")
+    assert (reading.bos_token, reading.landmark) == (bos_token, landmark)
+    named = open_checkpoint(folder, bos_token="", landmark="ship").reading
+    assert (named.bos_token, named.landmark) == ("", "ship")
     with pytest.raises(ModelError, match="no token '<begin>'"):
-        open_checkpoint(folder, opening="<begin>")
+        open_checkpoint(folder, bos_token="<begin>")
 
 
 def test_the_pad_that_counts_positions_is_no_landmark(tmp_path: Path) -> None:

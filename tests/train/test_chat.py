@@ -74,7 +74,7 @@ def test_trouble_that_stays_is_an_error_that_says_what_is_kept():
         assert len(chat.requests) == 3
 
 
-@pytest.mark.parametrize(("status", "mend"), [(401, "OPENAI_API_KEY"), (404, "--endpoint")])
+@pytest.mark.parametrize(("status", "hint"), [(401, "OPENAI_API_KEY"), (404, "--endpoint")])
 def test_a_refusal_of_everybody_is_not_tried_again(status, hint):
     """A wrong key or address is an error at once, with what to do."""
     with serving(lambda n, body: status) as chat:

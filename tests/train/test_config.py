@@ -25,8 +25,8 @@ from milepost.train.config import (  # noqa: E402
     resolved,
 )
 from milepost.train.data_settings import DataSettings  # noqa: E402
-from milepost.train.objectives import STAGES, MarkedStage, PairsStage  # noqa: E402
 from milepost.train.schedule import rate_at  # noqa: E402
+from milepost.train.stages import STAGES, MarkedStage, PairsStage  # noqa: E402
 from support.tiny_runs import CHECK, write_run  # noqa: E402
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "train"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from milepost._optional import require
 from milepost.console.options import Interrupted, Settings, common, say
 from milepost.console.progress import Gauge, clock
 from milepost.console.screen import print_line, visible, visible_name
@@ -71,9 +72,17 @@ def train(
             click.get_current_context(),
         )
     from milepost.train.config import read_config
+    from milepost.train.needs import WrongSettings
 
-    read = read_config(config, init=init, out=out, device=device)
-    # With torch behind it, this takes seconds: a mistake in the file is named before.
+    # Before torch, which takes seconds to import.
+    try:
+        read = read_config(config, init=init, out=out, device=device)
+    except WrongSettings as error:
+        *others, last = error.faults
+        for fault in others:
+            say(str(MilepostError(fault.problem, fault.hint)))
+        raise MilepostError(last.problem, last.hint) from error
+    require("torch", extra="train")
     from milepost.train.run import train as trained
     from milepost.train.run_folder import STATE, Halted
 

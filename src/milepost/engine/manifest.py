@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from milepost.engine.schema import UPGRADE, check_schema
 from milepost.errors import ModelError
 
 SCHEMA = 2
@@ -57,10 +58,6 @@ class Manifest:
     def write(self, folder: Path) -> None:
         """Write ``milepost.json``."""
         fields = {"schema": SCHEMA, **asdict(self)}
-        if not self.causal:
-            del fields["causal"]  # of a model that sees both sides, older versions read it all
-        if not self.query_prefix:
-            del fields["query_prefix"]  # nor is this one known to them
         path = folder / MANIFEST
         path.write_text(json.dumps(fields, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
@@ -80,29 +77,29 @@ def read_manifest(folder: Path) -> Manifest:
     """Read ``milepost.json``.
 
     Raises:
-        ModelError: the file is missing, damaged, or of a newer schema.
+        ModelError: the file is missing, damaged, or of another schema.
     """
     path = folder / MANIFEST
-    hint = "export it with milepost.model.export, or leave the name out to use the shipped model"
+    hint = f"{_EXPORT}, or leave the name out to use the shipped model"
     try:
         fields = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise ModelError(f"{folder} is no model folder: it has no milepost.json", hint) from None
+        raise ModelError(f"{folder} is not a model folder: it has no milepost.json", hint) from None
     except (OSError, ValueError) as error:
         raise ModelError(f"{path} cannot be read: {error}", hint) from error
     schema = fields.pop("schema", None) if isinstance(fields, dict) else None
-    if not isinstance(schema, int) or schema > SCHEMA:
-        raise ModelError(f"{path} has schema {schema!r}, this version reads {SCHEMA}", _UPGRADE)
+    renew = f"{_EXPORT}; then, to learn its ranking: milepost fit FOLDER --tasks FILES"
+    check_schema(path, schema, SCHEMA, renew)
     unknown = set(fields) - set(Manifest.__dataclass_fields__)
     if unknown:
-        raise ModelError(f"{path} has unknown fields: {', '.join(sorted(unknown))}", _UPGRADE)
+        raise ModelError(f"{path} has unknown fields: {', '.join(sorted(unknown))}", UPGRADE)
     try:
         manifest = Manifest(**fields)
     except TypeError as error:
         raise ModelError(f"{path} is incomplete: {error}", hint) from error
     wrong = [name for name, least in _LEAST.items() if not _is_size(fields.get(name, least), least)]
     if not wrong and manifest.window < manifest.longest + 2:
-        wrong = ["window"]  # the opening token, the longest sentence, its landmark
+        wrong = ["window"]  # the BOS token, the longest sentence, its landmark
     if not isinstance(fields.get("query_prefix", ""), str):
         wrong.append("query_prefix")
     if not wrong and manifest.causal and manifest.right:
@@ -117,4 +114,4 @@ def _is_size(value: object, least: int) -> bool:
 
 
 _LEAST = {"dimensions": 1, "longest": 1, "window": 3, "left": 0, "right": 0}
-_UPGRADE = "pip install -U milepost"
+_EXPORT = "milepost export CHECKPOINT --out FOLDER"

@@ -120,7 +120,7 @@ class Tokenizer:
         return found
 
     def _plain(self, sentence: str, encoding: Encoding) -> Tokens:
-        """Tokens of an encoding, none of them the opening or the landmark."""
+        """Tokens of an encoding, none of them the BOS token or the landmark."""
         ids: list[int] = encoding.ids
         if self.landmark in ids or self.bos_id in ids:
             return self._apart(sentence, encoding)

@@ -23,8 +23,8 @@ from milepost.model.reading import Reading, read_reading
 from milepost.model.special import (
     TOKENIZER,
     add_token,
+    choose_bos,
     choose_landmark,
-    choose_opening,
     load_tokenizer,
     special_tokens,
     write_special_tokens,
@@ -62,7 +62,7 @@ def open_checkpoint(
     source: str | Path,
     *,
     landmark: str | None = None,
-    opening: str | None = None,
+    bos_token: str | None = None,
     bidirectional: bool | None = None,
     transformers: bool | None = None,
     attention: str = ATTENTION,
@@ -80,7 +80,7 @@ def open_checkpoint(
     Args:
         source: the folder, or ``owner/name``.
         landmark: token that closes a sentence; made where the vocabulary has none of that name.
-        opening: token that opens a window; empty for none.
+        bos_token: token that begins a window; empty for none.
         bidirectional: let a causal network see both sides.
         transformers: use its network where there is one of ours as well.
         attention: what ``transformers`` computes attention by, e.g. ``sdpa`` to train faster.
@@ -113,7 +113,7 @@ def open_checkpoint(
     both = said.bidirectional if bidirectional is None and said else bool(bidirectional)
     reading = dataclasses.replace(
         said or Reading("", "", own_sentence=ours),
-        bos_token=choose_opening(special, opening if opening is not None else _opening(said)),
+        bos_token=choose_bos(special, said.bos_token if said and bos_token is None else bos_token),
         landmark=usual,
         bidirectional=both,
         transformers=plain or base != folder,
@@ -130,10 +130,6 @@ def open_checkpoint(
     if base != folder:
         attach(model, folder, trainable=trainable)
     return Checkpoint(model.eval(), tokenizer, reading, special)
-
-
-def _opening(said: Reading | None) -> str | None:
-    return said.bos_token if said else None
 
 
 def _prepare(

@@ -161,8 +161,8 @@ def read_folder(
     room = max_tokens(backbone.config) if limit is None else limit
     settings = settings_of(folder, tokenizer, granularity, room)
     if rule is Rule.DOUBLE_SUFFIX:
-        opening, closing = template_of(tokenizer)
-        settings = replace(settings, opening=opening, closing=closing)
+        bos_ids, closing = template_of(tokenizer)
+        settings = replace(settings, bos_ids=bos_ids, closing=closing)
     settings = replace(
         settings,
         granularity=settings.granularity if granularity is None else granularity,

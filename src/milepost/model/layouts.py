@@ -116,11 +116,11 @@ def of_pull_request(
         raise ModelError(f"{folder} pools {poolings_of(head)}", "only LMK pooling alone is read")
     if head.get("include_prompt") is False and any(prompts_of(folder)):
         raise ModelError(f"{folder} leaves its prompts out of pooling", "not supported with LMK")
-    opening, closing = _opening(tokenizer), tuple[int, ...]()
+    bos_ids, closing = _bos_ids(tokenizer), tuple[int, ...]()
     rule, usual, training = Rule.OFFICIAL, config.get("landmark_interval"), None
     if "landmark_interval" in config:
         rule = Rule.DOUBLE_SUFFIX
-        opening, closing = template_of(tokenizer)
+        bos_ids, closing = template_of(tokenizer)
         training = config.get("train_landmark_interval")
     elif "eval_splitter_granularity" in config:
         usual = config["eval_splitter_granularity"]
@@ -145,7 +145,7 @@ def of_pull_request(
         training = [] if training is None else [training]
     length = config.get("max_seq_length") or limit
     return LmkSettings(
-        opening=opening,
+        bos_ids=bos_ids,
         closing=closing,
         landmark=_landmark(config.get("lmk_token_id"), head.get("lmk_token_id"), tokenizer),
         granularity=usual,
@@ -181,7 +181,7 @@ def of_name(
         elif len(training) > 1:
             _warn(f"{folder} was trained with {training}; {granularity} is taken")
     return LmkSettings(
-        opening=_opening(tokenizer),
+        bos_ids=_bos_ids(tokenizer),
         landmark=_landmark(None, None, tokenizer),
         granularity=granularity,
         limit=_known(limit, folder),
@@ -209,7 +209,7 @@ def _landmark(transformer: int | None, pooling: int | None, tokenizer: Any) -> i
     raise ModelError("the tokenizer has no [SEP] and no end of text", "LMK needs a landmark")
 
 
-def _opening(tokenizer: Any) -> tuple[int, ...]:
+def _bos_ids(tokenizer: Any) -> tuple[int, ...]:
     """``[CLS]``, else the beginning of text, else nothing."""
     for each in (tokenizer.cls_token_id, tokenizer.bos_token_id):
         if each is not None:

@@ -88,7 +88,7 @@ class Light(nn.Module):
         Args:
             ids: ``(b, t)`` int64 token ids.
             sentences: ``(b, t)``: number of each token's sentence, its landmark included; 0 for
-                the opening token, -1 for padding; both are passed over.
+                the BOS token, -1 for padding; both are passed over.
             marks: ``(b, m)`` int64 positions of landmarks.
         """
         result: Tensor = self.project(self.gather(ids, sentences, marks))

@@ -1,7 +1,7 @@
 """LMK pooling (Doshi et al., arXiv 2601.21525): where landmarks stand, and the mean of them.
 
 The content of a text is cut into pieces, ``g`` tokens each or a sentence each, and a landmark
-closes every piece, the last and shorter one too. With opening 1, landmark 2 and ``g = 3``:
+closes every piece, the last and shorter one too. With BOS token 1, landmark 2 and ``g = 3``:
 
     content   11 12 13 14 15 16 17
     row       1 11 12 13 2 14 15 16 2 17 2        landmarks at 4, 8, 10
@@ -78,7 +78,7 @@ def chunks(content: Sequence[int], granularity: int) -> list[Sequence[int]]:
 def insert(
     pieces: Pieces,
     *,
-    opening: Sequence[int],
+    bos_ids: Sequence[int],
     landmark: int,
     limit: int,
     rule: Rule = Rule.SAFE,
@@ -88,19 +88,19 @@ def insert(
 
     Args:
         pieces: token ids without special tokens; empty pieces are left out. No piece at all
-            gives the opening and one landmark.
-        opening: tokens that open a row, ``[CLS]`` for most encoders.
+            gives ``bos_ids`` and one landmark.
+        bos_ids: tokens that begin a row, ``[CLS]`` for most encoders.
         landmark: id of the landmark token.
         limit: longest row.
         rule: what happens at the end.
         closing: the tokenizer's closing tokens, which ``Rule.DOUBLE_SUFFIX`` alone appends.
     """
-    if limit < len(opening) + 1:
+    if limit < len(bos_ids) + 1:
         raise ValueError(f"a row of {limit} tokens has no room for a landmark")
     whole = [piece for piece in pieces if len(piece)]
     if rule is Rule.SAFE:
-        whole = list(_fitting(whole, limit - len(opening)))
-    ids, landmarks = list(opening), []
+        whole = list(_fitting(whole, limit - len(bos_ids)))
+    ids, landmarks = list(bos_ids), []
     for piece in whole or [()]:
         ids.extend(piece)
         landmarks.append(len(ids))

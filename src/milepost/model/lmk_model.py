@@ -24,7 +24,7 @@ class LmkSettings:
     """All that decides a document's vector besides weights and tokenizer.
 
     Attributes:
-        opening: ids that open a row, mostly ``[CLS]``.
+        bos_ids: ids that begin a row, mostly ``[CLS]``.
         landmark: id of the landmark token.
         granularity: tokens a landmark, or ``"sentences"``; the one of evaluation.
         limit: longest row in tokens.
@@ -42,7 +42,7 @@ class LmkSettings:
         document_prompt: put in front of documents.
     """
 
-    opening: tuple[int, ...]
+    bos_ids: tuple[int, ...]
     landmark: int
     granularity: Granularity
     limit: int
@@ -64,7 +64,7 @@ class LmkSettings:
                 raise ModelError(
                     f"{granularity!r} is no granularity", 'use a positive number or "sentences"'
                 )
-        if not isinstance(self.limit, int) or self.limit < len(self.opening) + 1:
+        if not isinstance(self.limit, int) or self.limit < len(self.bos_ids) + 1:
             raise ModelError(f"a limit of {self.limit!r} tokens has no room for a landmark")
 
 
@@ -111,7 +111,7 @@ class LmkModel:
         return [
             insert(
                 each,
-                opening=s.opening,
+                bos_ids=s.bos_ids,
                 landmark=s.landmark,
                 limit=s.limit,
                 rule=s.rule,

@@ -86,7 +86,7 @@ def _named(fields: Mapping[str, Any]) -> dict[str, str]:
     return found
 
 
-def choose_opening(special: Mapping[str, str], named: str | None) -> str:
+def choose_bos(special: Mapping[str, str], named: str | None) -> str:
     """The token that opens a window: the one named, else CLS, else BOS, else none (empty)."""
     if named is not None:
         return named

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
 
-from milepost.errors import nearest
-from milepost.train.needs import need, need_least, need_shares
-
-Context = Literal["alone", "title", "neighbours"]
-"""What a teacher reads in front of a sentence, see ``teacher.MeanTeacher``."""
+from milepost.train.choices import Context
+from milepost.train.needs import Checks
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +26,9 @@ class DataSettings:
         hold_out: share of the documents, by a hash of their names, to keep from training.
         longest: tokens that are read of a sentence.
         passage: tokens that are read of a passage, at a sentence's end.
+
+    Raises:
+        WrongSettings: there is no data, or a number or name cannot be used.
     """
 
     tasks: tuple[Path, ...] = ()
@@ -44,18 +43,13 @@ class DataSettings:
     passage: int = 160
 
     def __post_init__(self) -> None:
-        """Check them.
-
-        Raises:
-            InputError: no data, or a number or name that cannot be.
-        """
-        need(
-            bool(self.tasks or self.pairs or self.documents),
-            "[data] names no tasks, pairs or documents",
-            "name some files",
-        )
-        known = get_args(Context)
-        hint = f"{nearest(self.context, known)}contexts: {', '.join(known)}"
-        need(self.context in known, f"there is no context {self.context!r}", hint)
-        need_shares(hold_out=self.hold_out)
-        need_least(4, longest=self.longest, passage=self.passage)
+        with Checks() as check:
+            check.need(
+                bool(self.tasks or self.pairs or self.documents),
+                "[data] has no tasks, pairs or documents",
+                "name some files",
+                *("tasks", "pairs", "documents"),
+            )
+            check.one_of(Context, context=self.context)
+            check.fractions(hold_out=self.hold_out)
+            check.at_least(4, longest=self.longest, passage=self.passage)

@@ -48,7 +48,7 @@ class Material:
         questions: with evidence in ``texts``.
         pairs: queries with passages.
         documents: titles with their texts, the title itself left out of them.
-        opening, landmark: ids of the model's tokens; None where nothing opens a window.
+        bos_id, landmark: ids of the model's tokens; None where it has no BOS token.
         causal: the model sees only what stands before: windows get no context behind.
         width: numbers of the model's vectors; None where nobody knows.
         mined: of a question, by its number: sentences that are hard negatives.
@@ -62,7 +62,7 @@ class Material:
     questions: Sequence[Question] = ()
     pairs: Sequence[Pair] = ()
     documents: Sequence[Pair] = ()
-    opening: int | None = None
+    bos_id: int | None = None
     landmark: int = 0
     causal: bool = False
     width: int | None = None
@@ -132,7 +132,7 @@ def load_material(
     Args:
         data: which files; their paths are taken as they are.
         tokenizer: the model's; its truncation and padding are switched off.
-        reading: names the model's opening and landmark, and what stands in front of questions.
+        reading: names the model's BOS token and landmark, and what stands in front of questions.
         causal: whether the model sees only what stands before.
         width: numbers of the model's vectors.
         cache: folder that keeps the teacher's vectors.
@@ -183,7 +183,7 @@ def load_material(
         questions=questions,
         pairs=[_with_mined(pair, alike.get(pair.words, {}), texts.all) for pair in pairs],
         documents=documents,
-        opening=texts.tokenizer.bos_id,
+        bos_id=texts.tokenizer.bos_id,
         landmark=texts.tokenizer.landmark,
         causal=causal,
         width=width,

@@ -15,6 +15,9 @@ from milepost import __version__
 from milepost.errors import UnreadableFile
 from milepost.evaluate.where import commit, machine
 
+SCHEMA = 2
+"""Of ``run.json``; 2 renamed the setting ``opening`` to ``bos_token``."""
+
 MEANT = ("settings", "seeds", "data", "init")
 """Parts of a record that make it another run where they differ."""
 
@@ -55,8 +58,8 @@ def describe(
         device: on which the network runs, as torch names it.
 
     Returns:
-        ``config``, ``settings``, ``seeds``; ``data`` and ``init``: file → ``sha256`` and
-        ``bytes``; ``versions``: package → version; ``commit`` of Milepost's checkout, with a ``+``
+        ``schema``, ``config``, ``settings``, ``seeds``; ``data`` and ``init``: file → ``sha256``
+        and ``bytes``; ``versions``: package → version; ``commit`` of Milepost's checkout, with a ``+``
         where files differ from it, "" outside one; ``machine``: ``cpu`` with its usable cores,
         ``memory_gib`` and ``device``; ``started``: ISO 8601 in UTC; ``hours``: 0, for the run to
         count.
@@ -65,6 +68,7 @@ def describe(
         UnreadableFile: a file is not there or cannot be read.
     """
     return {
+        "schema": SCHEMA,
         "config": config,
         "settings": _plain(settings),
         "seeds": dict(seeds),

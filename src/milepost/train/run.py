@@ -29,10 +29,11 @@ from milepost.train.document_check import document_check
 from milepost.train.loading import task_files
 from milepost.train.loop import Event, Loop, Tell, memory
 from milepost.train.material import Material, load_material
-from milepost.train.objectives import DocumentsStage, build
+from milepost.train.objectives import build
 from milepost.train.objectives.base import Objective
 from milepost.train.record import AROUND, describe, differences
 from milepost.train.run_folder import CHECKPOINT, RunFolder
+from milepost.train.stages import DocumentsStage
 from milepost.windows.plan import WindowSize
 
 _FIRST = 20  # wrong lines that are named; the count tells the rest
@@ -218,7 +219,7 @@ def opened(config: Config) -> Checkpoint:
     checkpoint = open_checkpoint(
         config.init,
         landmark=config.landmark,
-        opening=config.opening,
+        bos_token=config.bos_token,
         bidirectional=config.bidirectional,
         transformers=config.transformers,
         attention=config.attention,

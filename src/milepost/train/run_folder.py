@@ -24,12 +24,14 @@ from typing import IO, Any
 
 import torch
 
+from milepost.engine.schema import check_schema
 from milepost.errors import InputError, MilepostError
 from milepost.train.lock import held
+from milepost.train.record import SCHEMA
 
 CHECKPOINT, STATE, LOG, LOCK = "checkpoint", "state.pt", "log.jsonl", "lock"
 _PART = ".part"
-_BEGIN = "begin again in another folder, by --out"
+_RESTART = "milepost train CONFIG --out ANOTHER_FOLDER"
 
 
 class Halted(MilepostError):
@@ -100,13 +102,19 @@ class RunFolder:
         self._put("run.json", lambda file: file.write(text.encode()))
 
     def facts(self) -> dict[str, Any] | None:
-        """What the run in the folder was made from; None where it was killed before it said so."""
+        """What the run was made from; None if it was killed before it wrote that.
+
+        Raises:
+            InputError: ``run.json`` is damaged or of another schema.
+        """
         try:
             read: dict[str, Any] = json.loads((self.path / "run.json").read_text("utf-8"))
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
-            raise InputError(f"{self.path / 'run.json'} is damaged: {error}", _BEGIN) from error
+            raise InputError(f"{self.path / 'run.json'} is damaged: {error}", _RESTART) from error
+        schema = read.get("schema", 1)  # schema 1 had no such key
+        check_schema(self.path / "run.json", schema, SCHEMA, _RESTART, InputError)
         return read
 
     def log(self, line: Mapping[str, Any]) -> None:
@@ -148,7 +156,7 @@ class RunFolder:
             state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
         except Exception as error:  # torch, zipfile and pickle raise their own
             first = str(error).strip().partition("\n")[0]
-            raise InputError(f"{path} is damaged: {first}", _BEGIN) from error
+            raise InputError(f"{path} is damaged: {first}", _RESTART) from error
         length = state.pop("log")
         if log.exists():
             os.truncate(log, length)

@@ -92,7 +92,7 @@ class MeanTeacher:
         self._tokenizer = checkpoint.tokenizer
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-        self._opening, self._closing = _template(self._tokenizer, checkpoint.special)
+        self._bos_ids, self._closing = _template(self._tokenizer, checkpoint.special)
         # A literal "[SEP]" in a document is text.
         self._tokenizer.encode_special_tokens = True
         self.fingerprint = self._fingerprint(said.folder)
@@ -169,14 +169,14 @@ class MeanTeacher:
         return result
 
     def _pooled(self, rows: Sequence[tuple[list[int], list[int]]], *, whole: bool) -> Tensor:
-        room = self._most - len(self._opening) - len(self._closing)
+        room = self._most - len(self._bos_ids) - len(self._closing)
         full, pooled = [], []
         for before, own in rows:
             kept = before[max(0, len(before) + len(own) - room) :]
             content = (kept + own)[:room]
-            full.append([*self._opening, *content, *self._closing])
-            first = len(self._opening) + len(kept)
-            last = len(self._opening) + len(content)
+            full.append([*self._bos_ids, *content, *self._closing])
+            first = len(self._bos_ids) + len(kept)
+            last = len(self._bos_ids) + len(content)
             # A sentence of no tokens is given what is read at all.
             pooled.append((0, len(full[-1])) if whole or first == last else (first, last))
         longest = max(map(len, full))

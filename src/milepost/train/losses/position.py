@@ -9,15 +9,15 @@ it works.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import get_args
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from milepost.train.choices import Form
 from milepost.train.losses.precision import log_sum, mean_of_rows, wide
 
-Form = Literal["outside", "summed", "both_sides", "boundary", "apart"]
 FORMS: tuple[Form, ...] = get_args(Form)
 
 NEVER = float("-inf")

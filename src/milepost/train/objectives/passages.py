@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from milepost.train.choices import Nearness
 from milepost.train.data import Pair, Text
 from milepost.train.needs import need
 from milepost.train.teacher import Targets
-
-Nearness = Literal["words", "teacher"]
 
 _RARE = 0.02
 """Share of the passages that may hold a token for it to be rare."""
