@@ -113,9 +113,15 @@ def test_folders_that_cannot_be_opened(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"lacks layers\.1\.mlp\.up_proj\.weight") as raised:
         open_checkpoint(folder)
     assert "\n" not in str(raised.value)
-    (folder / "landmark.json").write_text('{"landmrak": "</s>"}')
-    with pytest.raises(ModelError, match="unknown fields: landmrak"):
-        open_checkpoint(folder)
+    for text, said in (
+        ('{"schema": 2, "landmrak": "</s>"}', "unknown fields: landmrak"),
+        ('{"opening": "<s>", "landmark": "</s>"}', "schema 1, this version reads schema 2.*--out"),
+        ('{"schema": 3, "bos_token": "<s>"}', "schema 3, this version reads schema 2.*pip install"),
+        ("[]", "cannot be read"),
+    ):
+        (folder / "landmark.json").write_text(text)
+        with pytest.raises(ModelError, match=f"landmark.json.*{said}"):
+            open_checkpoint(folder)
     (folder / "landmark.json").unlink()
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**config, "model_type": "lama"}))

@@ -102,7 +102,7 @@ def open_engine(
         cache: keep the compiled graph in Milepost's cache, so that the next start is fast.
 
     Raises:
-        ModelError: there is no such graph, or it cannot be compiled.
+        ModelError: the graph does not exist or cannot be compiled.
         InputError: ``threads`` is less than 1.
     """
     kept = cache_folder() / "graphs" if cache else None

@@ -219,7 +219,7 @@ def _ours(folder: Path, config: dict[str, Any], own_sentence: bool) -> LandmarkE
     try:
         weights = load_file(folder / "model.safetensors")
     except FileNotFoundError as error:
-        raise ModelError(f"{folder} is no checkpoint: {error}", _HINT) from error
+        raise ModelError(f"{folder} is not a checkpoint: {error}", _HINT) from error
     except Exception as error:  # safetensors raises its own
         raise ModelError(f"{folder} cannot be read: {error}", _HINT) from error
     try:

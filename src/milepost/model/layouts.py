@@ -46,7 +46,7 @@ def network_of(folder: Path) -> Path:
     """The folder of ``config.json``, weights and tokenizer: itself, or one inside it.
 
     Raises:
-        ModelError: its ``modules.json`` begins with something that is no encoder.
+        ModelError: its ``modules.json`` begins with something that is not an encoder.
     """
     modules = modules_of(folder)
     if not modules:
@@ -258,7 +258,7 @@ def modules_of(folder: Path) -> list[dict[str, Any]]:
         for m in modules
     )
     if not well:
-        raise ModelError(f"{path} is no list of modules", "fetch the folder again")
+        raise ModelError(f"{path} is not a list of modules", "fetch the folder again")
     return list(modules)
 
 

@@ -62,7 +62,7 @@ class LmkSettings:
             whole = isinstance(granularity, int) and not isinstance(granularity, bool)
             if granularity != SENTENCES and not (whole and int(granularity) > 0):
                 raise ModelError(
-                    f"{granularity!r} is no granularity", 'use a positive number or "sentences"'
+                    f"{granularity!r} is not a granularity", 'use a positive number or "sentences"'
                 )
         if not isinstance(self.limit, int) or self.limit < len(self.bos_ids) + 1:
             raise ModelError(f"a limit of {self.limit!r} tokens has no room for a landmark")

@@ -83,7 +83,7 @@ def attach(model: LandmarkEncoder, folder: Path, *, trainable: bool) -> None:
     except Exception as error:  # peft, safetensors and torch raise their own
         first = str(error).strip().partition("\n")[0]
         raise ModelError(
-            f"{folder} is no adapter of its base: {first}", "train it again on that base"
+            f"{folder} is not an adapter of its base: {first}", "train it again on that base"
         ) from error
 
 

@@ -54,13 +54,13 @@ class Endpoint:
         wait_s: before the second try; doubled for each further one, up to two minutes. What the
             endpoint asks for (``Retry-After``) counts where it is longer.
         per_minute: requests at most; 0 for no limit.
-        told: gets a line for people before a wait of more than a few seconds.
+        report: called with a message before a wait of more than a few seconds.
 
     Attributes:
         requests: how many were sent.
 
     Raises:
-        InputError: ``url`` is no http or https address, or a number makes no sense.
+        InputError: ``url`` is not an http or https address, or a number is out of range.
     """
 
     def __init__(
@@ -73,10 +73,10 @@ class Endpoint:
         tries: int = 6,
         wait_s: float = 1.0,
         per_minute: float = 0.0,
-        told: Callable[[str], object] = lambda _: None,
+        report: Callable[[str], object] = lambda _: None,
     ) -> None:
         if not _is_address(url):
-            raise InputError(f"{url!r} is no address", "write --endpoint http://HOST:PORT/v1")
+            raise InputError(f"{url!r} is not an address", "write --endpoint http://HOST:PORT/v1")
         if timeout_s <= 0 or tries < 1 or wait_s < 0 or per_minute < 0:
             raise InputError("a limit of the endpoint makes no sense", "give numbers above 0")
         if not key.isascii() or not key.isprintable():
@@ -89,7 +89,7 @@ class Endpoint:
         self._key = key
         self._timeout, self._tries, self._wait = timeout_s, tries, wait_s
         self._apart = 60.0 / per_minute if per_minute else 0.0
-        self._told = told
+        self._report = report
         self._next = 0.0
         self._open = build_opener(_Stay).open
         self._random = random.Random(0)
@@ -159,13 +159,13 @@ class Endpoint:
             raise Unanswered(problem)
         if error.code in _AGAIN:
             return problem, _seconds(error.headers.get("Retry-After"))
-        mends = {
+        hints = {
             401: "set OPENAI_API_KEY to a key of this endpoint",
             403: "this key may not do that",
             404: "check --endpoint (it often ends in /v1) and --model",
         }
         moved = error.headers.get("Location") if 300 <= error.code < 400 else None
-        hint = f"it has moved: --endpoint {moved}" if moved else mends.get(error.code, "")
+        hint = f"it has moved: --endpoint {moved}" if moved else hints.get(error.code, "")
         raise MilepostError(f"{self.url}: {problem}", hint or "check --endpoint and --model")
 
     def _pause(self, problem: str, number: int, asked: float) -> None:
@@ -173,7 +173,7 @@ class Endpoint:
         usual = self._wait * 2 ** (number - 1) * self._random.uniform(0.75, 1.25)
         wait = min(_LONGEST_WAIT, max(usual, asked))
         if wait > 3:
-            self._told(f"{problem}; again in {wait:.0f} s")
+            self._report(f"{problem}; again in {wait:.0f} s")
         time.sleep(wait)
 
     def _pace(self) -> None:
@@ -190,7 +190,7 @@ def _is_address(url: str) -> bool:
         return (
             plain and parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
         )
-    except ValueError:  # a port that is no number
+    except ValueError:  # a port that is not a number
         return False
 
 
@@ -207,7 +207,7 @@ def _text_of(data: bytes) -> str:
     if content is None:  # how some endpoints say that they refuse
         return ""
     if not isinstance(content, str):
-        raise ValueError("its content is no text")  # noqa: TRY004 - all of these are one mistake
+        raise ValueError("its content is not text")  # noqa: TRY004 - all of these are one mistake
     return content
 
 

@@ -30,7 +30,7 @@ class Text:
         spans: the sentences' code-point offsets in ``words``.
         words: the text, which a teacher reads with a tokenizer of its own.
         title: "" where it has none.
-        aside: numbers of sentences that are no negative of any question (headings).
+        aside: numbers of sentences that are never negatives (headings).
     """
 
     name: str

@@ -94,7 +94,7 @@ class Journal:
         except OSError as error:
             raise MilepostError(
                 f"{self.path} cannot be written to: {error.strerror}",
-                "what was written stays: mend that, then run the same command",
+                "remove the cause and run the same command; what was written stays",
             ) from error
         self.done.add(piece)
         self.counts.update(counts)

@@ -214,7 +214,7 @@ def load_pairs(
             text = short(line, line.text("passage"))
             others = line.fields.get("negatives", [])
             if not isinstance(others, list) or not all(isinstance(each, str) for each in others):
-                raise line.wrong("'negatives' is no list of strings", 'write ["a passage", …]')
+                raise line.wrong("'negatives' is not a list of strings", 'write ["a passage", …]')
             negatives = tuple(short(line, each) for each in others)
             scores = _scores(line, 1 + len(others))
         except InputError as error:
@@ -237,7 +237,7 @@ def _scores(line: Line, count: int) -> tuple[float, ...]:
         for each in scores
     ):
         raise line.wrong(
-            f"'scores' is no list of numbers of {_HIGHEST:,.0f} at most",
+            f"'scores' is not a list of numbers of {_HIGHEST:,.0f} at most",
             "write [2.5, -1] or leave it out",
         )
     if len(scores) != count:

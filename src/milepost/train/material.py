@@ -35,7 +35,7 @@ from milepost.train.teacher import MeanTeacher, Targets, Teacher
 Progress = Callable[[str, int, int], object]
 """Called with what is being done, how many of it are done, and of how many (0: nobody knows)."""
 
-_NEAREST = 30  # sentences that the teacher ranks highest, of which evidence is no negative
+_NEAREST = 30  # sentences that the teacher ranks highest, evidence among them is not a negative
 _HARD = 20
 
 

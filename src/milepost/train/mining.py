@@ -1,4 +1,4 @@
-"""Hard negatives: sentences that a model or shared words rank high and that are no evidence.
+"""Hard negatives: sentences that a model or shared words rank high and that are not evidence.
 
 The documents are read once to count words and to keep their landmarks on disk, then once more for
 each block of questions, block by block of sentences: memory grows with neither. A line of the
@@ -9,7 +9,7 @@ output:
        {"document": "bees", "span": [0, 24], "score": 0.4, "weight": 0.99, "by": "landmarks"}, …]}
 
 ``score`` and ``positive`` are cosines of landmarks with the question. ``weight`` is the chance that
-the sentence is no answer, given that nobody marked it (``coupled.trust``); training counts the
+the sentence is not an answer, given that nobody marked it (``coupled.trust``); training counts the
 negative that often. ``by`` is ``landmarks``, ``words`` (BM25) or ``both``.
 """
 

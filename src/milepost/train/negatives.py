@@ -118,7 +118,7 @@ class Evidence:
 
 
 def reason(candidate: Candidate, evidence: Evidence, limits: Limits) -> str:
-    """Why a candidate is no negative, or "".
+    """Why a candidate is not a negative, or "".
 
     The margin is a share of the positive's score where that is positive, and the same distance
     below it where it is not.
@@ -130,7 +130,7 @@ def reason(candidate: Candidate, evidence: Evidence, limits: Limits) -> str:
     ''
     """
     if candidate.near == 0:
-        return BESIDE  # never counted: evidence is no candidate
+        return BESIDE  # never counted: evidence is not a candidate
     if candidate.near is not None and candidate.near <= limits.around:
         return BESIDE
     if candidate.aside:

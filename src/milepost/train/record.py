@@ -60,9 +60,8 @@ def describe(
     Returns:
         ``schema``, ``config``, ``settings``, ``seeds``; ``data`` and ``init``: file → ``sha256``
         and ``bytes``; ``versions``: package → version; ``commit`` of Milepost's checkout, with a
-        ``+`` where files differ from it, "" outside one; ``machine``: ``cpu`` with its usable cores,
-        ``memory_gib`` and ``device``; ``started``: ISO 8601 in UTC; ``hours``: 0, for the run to
-        count.
+        ``+`` where files differ from it, "" outside one; ``machine``: ``cpu`` with its usable
+        cores, ``memory_gib`` and ``device``; ``started``: ISO 8601 in UTC; ``hours``: 0 at first.
 
     Raises:
         UnreadableFile: a file is not there or cannot be read.

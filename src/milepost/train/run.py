@@ -27,7 +27,7 @@ from milepost.train.config import Config, Stage, data_paths, resolved
 from milepost.train.data import QUESTION_TOKENS
 from milepost.train.document_check import document_check
 from milepost.train.loading import task_files
-from milepost.train.loop import Event, Loop, Tell, memory
+from milepost.train.loop import Event, Loop, OnProgress, memory
 from milepost.train.material import Material, load_material
 from milepost.train.objectives import build
 from milepost.train.objectives.base import Objective
@@ -62,7 +62,7 @@ def train(
     config: Config,
     *,
     resume: bool = False,
-    tell: Tell = lambda event: None,
+    on_progress: OnProgress = lambda event: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Trained:
     """Train, or go on where a run was stopped.
@@ -70,7 +70,7 @@ def train(
     Args:
         config: see ``read_config``.
         resume: go on with the run in ``config.out``.
-        tell: hears what is being done.
+        on_progress: called as the run goes on.
         stopped: asked after every step whether to save and stop.
 
     Raises:
@@ -85,15 +85,17 @@ def train(
     _need_data(config)
     folder = RunFolder(config.out, resume=resume)
     with folder.alone():
-        return _train(config, folder, tell, stopped)
+        return _train(config, folder, on_progress, stopped)
 
 
-def _train(config: Config, folder: RunFolder, tell: Tell, stopped: Callable[[], bool]) -> Trained:
+def _train(
+    config: Config, folder: RunFolder, on_progress: OnProgress, stopped: Callable[[], bool]
+) -> Trained:
     with reproducible(config), memory("to begin"):
-        tell(Event(f"opening {config.init}", 0, 0))
+        on_progress(Event(f"opening {config.init}", 0, 0))
         checkpoint = opened(config)
         device = next(checkpoint.model.parameters()).device
-        facts = _facts(config, device, folder, tell)
+        facts = _facts(config, device, folder, on_progress)
         reading = checkpoint.reading
         material = load_material(
             config.data,
@@ -103,16 +105,16 @@ def _train(config: Config, folder: RunFolder, tell: Tell, stopped: Callable[[], 
             width=checkpoint.model.backbone.width,
             cache=cache_folder() / "train",
             device=device.type,
-            progress=lambda doing, done, of: tell(Event(doing, done, of)),
+            progress=lambda doing, done, of: on_progress(Event(doing, done, of)),
         )
         bad = material.report.bad
         for note in material.report.lines():
-            tell(Event("", 0, 0, note=note))
+            on_progress(Event("", 0, 0, note=note))
         for error in bad[:_FIRST]:
-            tell(Event("", 0, 0, warning=str(error)))
+            on_progress(Event("", 0, 0, warning=str(error)))
         if len(bad) > _FIRST:
             more = f"… and {len(bad) - _FIRST:,} more lines that cannot be used"
-            tell(Event("", 0, 0, warning=more))
+            on_progress(Event("", 0, 0, warning=more))
         sizes = window_sizes(checkpoint)
         shape = WindowSize(sizes["window"], sizes["left"], sizes["right"], sizes["longest"] + 1)
         tokenizer = Tokenizer(_copy(checkpoint.tokenizer), reading.bos_token, reading.landmark)
@@ -124,7 +126,7 @@ def _train(config: Config, folder: RunFolder, tell: Tell, stopped: Callable[[], 
         # Whatever was drawn above (a teacher's vectors may come from the cache) counts no more.
         torch.manual_seed(config.seed)
     with reproducible(config), memory("to go on"):
-        loop = Loop(config, checkpoint, objectives, check, beside, folder, tell)
+        loop = Loop(config, checkpoint, objectives, check, beside, folder, on_progress)
         loop.run(stopped)
     folder.describe({**facts, "hours": round(loop.seconds / 3600, 3)})
     found = [line["check"] for line in folder.lines() if "check" in line]
@@ -146,12 +148,14 @@ def _need_data(config: Config) -> None:
         for path in task_files(task):
             if not path.is_file():
                 raise UnreadableFile(
-                    f"{config.file} names {task}, which is no task: it has no {path.name}",
+                    f"{config.file} names {task}, which is not a task: it has no {path.name}",
                     "a folder of a task has documents and questions; or name one file of both",
                 )
 
 
-def _facts(config: Config, device: torch.device, folder: RunFolder, tell: Tell) -> dict[str, Any]:
+def _facts(
+    config: Config, device: torch.device, folder: RunFolder, on_progress: OnProgress
+) -> dict[str, Any]:
     """What the run is made from: written at its beginning, compared when it goes on.
 
     Raises:
@@ -183,7 +187,7 @@ def _facts(config: Config, device: torch.device, folder: RunFolder, tell: Tell) 
     around = differences(before, facts, AROUND)
     if around:
         warning = f"{'; '.join(around)}: the last digits of the weights may differ"
-        tell(Event("", 0, 0, warning=warning))
+        on_progress(Event("", 0, 0, warning=warning))
     return before
 
 

@@ -35,7 +35,7 @@ _RESTART = "milepost train CONFIG --out ANOTHER_FOLDER"
 
 
 class Halted(MilepostError):
-    """A run that stopped where it can go on, once what stopped it is mended."""
+    """A run that stopped and can be resumed once the cause is removed."""
 
 
 class RunFolder:
@@ -109,11 +109,11 @@ class RunFolder:
         """
         try:
             read: dict[str, Any] = json.loads((self.path / "run.json").read_text("utf-8"))
+            schema = read.get("schema", 1)  # schema 1 had no such key
         except FileNotFoundError:
             return None
-        except (OSError, ValueError) as error:
+        except (AttributeError, OSError, ValueError) as error:
             raise InputError(f"{self.path / 'run.json'} is damaged: {error}", _RESTART) from error
-        schema = read.get("schema", 1)  # schema 1 had no such key
         check_schema(self.path / "run.json", schema, SCHEMA, _RESTART, InputError)
         return read
 
@@ -206,7 +206,7 @@ class RunFolder:
                 raise
             raise Halted(
                 f"{path} cannot be written: {reason}",
-                "what was there is whole: make room for it, or mend its permissions",
+                "make room for it, or correct its permissions; nothing that was there is lost",
             ) from error
 
 

@@ -203,7 +203,7 @@ def excerpts(
     Args:
         source: the document.
         spans: its sentences.
-        headings: lines that are no evidence.
+        headings: lines that are not evidence.
         asking: see there.
     """
     name, text = source.document.name, source.document.text

@@ -46,7 +46,7 @@ def distances_of(owners: Tensor, evidence: Sequence[tuple[int, Sequence[int]]]) 
         evidence: for each of q questions its text and all its evidence sentences.
 
     Returns:
-        ``(q, n)`` int64; -1 where the sentence is no evidence.
+        ``(q, n)`` int64; -1 where the sentence is not evidence.
     """
     texts, sentences = owners.unbind(dim=1)
     distance = torch.full((len(evidence), len(owners)), -1, device=owners.device)

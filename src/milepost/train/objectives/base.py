@@ -73,7 +73,7 @@ def spread_of(vectors: Tensor) -> float:
 
 
 def effective_of(weights: Tensor, wrong: NDArray[np.bool_]) -> dict[str, float]:
-    """What the log is told of negatives that have weights: how many equal ones they are worth.
+    """The effective number of negatives that have weights, for the log.
 
     A step in which few of many are left learns from few.
 

@@ -132,7 +132,7 @@ class Documents:
             np.concatenate([batch.owners for batch in side]) for side in (windows, queries)
         )
         teacher = self._teacher(chosen, texts) if stage.distil else None
-        told: dict[str, float] = {}
+        figures: dict[str, float] = {}
 
         def contrast(scores: Tensor) -> Tensor:
             right, weights = marked(drawn.right, scores), drawn.trusted.to(scores.device)
@@ -146,29 +146,29 @@ class Documents:
             return contrast(scored(asking, landmarks))
 
         def loss(asking: Tensor, landmarks: Tensor) -> Tensor:
-            told["spread"] = spread_of(landmarks)
+            figures["spread"] = spread_of(landmarks)
             sizes = sizes_of(stage.dimensions, landmarks)
             value = over_prefixes(of_vectors, (asking, landmarks), sizes)
-            told["contrast"] = value.item()
+            figures["contrast"] = value.item()
             if teacher is None and not stage.scores:
                 return value
             scores, heat = scored(asking, landmarks), stage.temperature
             if teacher is not None:
                 used = torch.ones_like(scores, dtype=torch.bool)
                 apart = divergence(scores, teacher.to(scores.device), used, heat, heat)
-                told["rank"] = apart.item()
+                figures["rank"] = apart.item()
                 value = value + stage.distil * apart
             if stage.scores:
                 right, by = marked(drawn.right, scores), stage.scores_by
                 apart = drawn.given.distance(by, scores, right, heat, stage.scores_temperature)
-                told["scores"] = apart.item()
+                figures["scores"] = apart.item()
                 value = value + stage.scores * apart
             return value
 
         value = backward(encode, (queries, windows), loss).item()
         level = contrast(torch.zeros(drawn.right.shape)).item()
-        told |= effective_of(drawn.trusted, ~drawn.right)
-        return {"loss": value, "floor": value - told["contrast"] + level, **told}
+        figures |= effective_of(drawn.trusted, ~drawn.right)
+        return {"loss": value, "floor": value - figures["contrast"] + level, **figures}
 
     def _drawn(self, texts: Sequence[Text], random: Random) -> list[Batch]:
         """Texts or queries as a step reads them, a granularity drawn for each."""

@@ -156,8 +156,8 @@ class Marked:
         with torch.no_grad():
             level = contrast(torch.zeros(positive.shape, device=landmarks.device))
             floor = loss - parts["contrast"] + level
-        told = {"loss": loss, "floor": floor, **parts}
-        read = {name: value.item() for name, value in told.items()}
+        figures = {"loss": loss, "floor": floor, **parts}
+        read = {name: value.item() for name, value in figures.items()}
         return {**read, "spread": spread_of(landmarks), **effective_of(weights, negative)}
 
     def candidates(

@@ -128,7 +128,7 @@ class Merged:
             asked, [o for o, own in zip(owners, owned, strict=True) if own]
         )
         kept = np.array(owned, bool)
-        told: dict[str, float] = {}
+        figures: dict[str, float] = {}
 
         def contrast(scores: Tensor) -> Tensor:
             truth = marked(right, scores), marked(wrong, scores)
@@ -136,7 +136,7 @@ class Merged:
 
         def loss(asking: Tensor, read: Tensor) -> Tensor:
             landmarks = read[marked(kept, read)]
-            told["spread"] = spread_of(landmarks)
+            figures["spread"] = spread_of(landmarks)
             sizes = sizes_of(stage.dimensions, landmarks)
             return over_prefixes(
                 lambda q, v: contrast(similarities(q, v)), (asking, landmarks), sizes
@@ -144,7 +144,7 @@ class Merged:
 
         value = backward(encode, (queries, windows), loss)
         level = contrast(torch.zeros(right.shape))
-        return {"loss": value.item(), "floor": level.item(), **told}
+        return {"loss": value.item(), "floor": level.item(), **figures}
 
     def _windows(self, units: Units) -> Iterator[tuple[int, int, int, int]]:
         """First, first owned, last owned and last unit of each window, ends exclusive."""

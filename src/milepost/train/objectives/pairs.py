@@ -73,7 +73,7 @@ class Pairs:
             for chunk in chunks_of(rows, stage.chunk)
         ]
         queries = [queries_of(chunk, bos_id, landmark) for chunk in chunks_of(ids, stage.chunk)]
-        told: dict[str, float] = {}
+        figures: dict[str, float] = {}
 
         def contrast(scores: Tensor, right: Tensor, weights: Tensor) -> Tensor:
             weighed, wrong = weigh(scores, ~right, weights.to(scores.device), stage.temperature)
@@ -90,7 +90,7 @@ class Pairs:
             return document + contrast(sentences, right[:, place], trusted[:, owner])
 
         def loss(asking: Tensor, landmarks: Tensor) -> Tensor:
-            told["spread"] = spread_of(landmarks)
+            figures["spread"] = spread_of(landmarks)
             sizes = sizes_of(stage.dimensions, landmarks)
             value = over_prefixes(of_vectors, (asking, landmarks), sizes)
             if not stage.scores:
@@ -103,7 +103,7 @@ class Pairs:
                 stage.temperature,
                 stage.scores_temperature,
             )
-            told["scores"] = apart.item()
+            figures["scores"] = apart.item()
             return value + stage.scores * apart
 
         value = backward(encode, (queries, passages), loss)
@@ -112,9 +112,9 @@ class Pairs:
         if not all(whole):
             even = torch.zeros(len(chosen), len(owner))
             level = level + contrast(even, right[:, owner], trusted[:, owner])
-        floor = level.item() + stage.scores * told.get("scores", 0.0)
-        told |= effective_of(trusted, ~same)
-        return {"loss": value.item(), "floor": floor, **told}
+        floor = level.item() + stage.scores * figures.get("scores", 0.0)
+        figures |= effective_of(trusted, ~same)
+        return {"loss": value.item(), "floor": floor, **figures}
 
 
 def _units(text: Text, whole: bool) -> list[np.ndarray]:

@@ -101,4 +101,4 @@ def need_pairs(pairs: Sequence[Pair]) -> None:
     Raises:
         InputError: it has fewer than two.
     """
-    need(len(pairs) > 1, "there are no pairs of query and passage", "name pairs in [data]")
+    need(len(pairs) > 1, "the data has no pairs of query and passage", "name pairs in [data]")

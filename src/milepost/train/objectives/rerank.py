@@ -114,8 +114,8 @@ class Rerank:
         with torch.no_grad():
             flat = torch.zeros_like(scores)
             floor = weighted_contrast(flat, right, wrong, weights, stage.temperature)
-        told = {"loss": loss.item(), "floor": floor.item(), "spread": spread_of(vectors)}
-        return {**told, **effective_of(weights, negative)}
+        figures = {"loss": loss.item(), "floor": floor.item(), "spread": spread_of(vectors)}
+        return {**figures, **effective_of(weights, negative)}
 
     def _batch(
         self, ids: Sequence[NDArray[np.int32]], pieces: Sequence[Sequence[Piece]]
