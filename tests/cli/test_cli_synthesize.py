@@ -81,7 +81,7 @@ def test_questions_by_rule(corpus, tmp_path):
         (["--rules", "--endpoint", "http://x/v1"], "--endpoint has no effect with --rules"),
         (["--rules", "--per-minute", "3"], "--per-minute has no effect with --rules"),
         (["--rules", "--kind", "headng"], "did you mean 'heading'"),
-        (["--endpoint", "file:///x", "--model", "m"], "is no address"),
+        (["--endpoint", "file:///x", "--model", "m"], "is not an address"),
         (["--endpoint", "http://x/v1", "--model", "m", "--kind", "heading"], "no kind 'heading'"),
     ],
 )

@@ -1,4 +1,4 @@
-"""``milepost.json``: what a model folder says of itself."""
+"""``milepost.json``: the manifest of a model folder."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ class Manifest:
     """The fields of ``milepost.json``.
 
     Attributes:
-        name: what users call the model.
+        name: of the model.
         fingerprint: sha256 (16 hex digits) over weights, tokenizer and the settings below that
             change vectors; an index remembers it.
         dimensions: width of the vectors.
-        bos_token: token that opens a window, e.g. ``[CLS]``; empty for none.
-        landmark: token that closes a sentence, e.g. ``[SEP]``.
-        window: tokens of a window, halo and landmarks included.
+        bos_token: first token of a window, e.g. ``[CLS]``; empty for none.
+        landmark: token at the end of each sentence, e.g. ``[SEP]``.
+        window: maximum tokens of a window, halo and landmarks included.
         left: tokens of halo before the owned sentences.
         right: tokens of halo after them.
-        longest: most tokens of one sentence; longer ones are cut at clauses.
+        longest: maximum tokens of a sentence; longer ones are cut at clauses.
         own_sentence: in the last layer a landmark attends to its own sentence only.
-        causal: a landmark sees only what stands before it, so that no halo follows.
+        causal: a landmark sees only what precedes it, so there is no right halo.
         pooling: how landmarks become the document vector: ``lmk`` is their mean, another operator
             of ``milepost.pooling`` lies beside the graph (``pooling.xml``, ``pooling.npz``).
-        query_prefix: what stands in front of every question, as in training; see ``prefixed``.
+        query_prefix: prefix of every question, as in training; see ``prefixed``.
         fusion: the learned numbers of the search, see ``search/fusion.py``; empty for its defaults.
-        trained: a summary of the training, for people.
+        trained: a summary of the training.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Manifest:
 
 
 def prefixed(question: str, prefix: str) -> str:
-    """A question as it is tokenised, in training and when it is asked.
+    """A question as it is tokenized, in training and in search.
 
     The tokens of the prefix are tokens of the question.
 

@@ -145,7 +145,7 @@ def _core() -> Any:
 
 
 def _writable(folder: Path) -> bool:
-    """Whether the folder exists or can be made: a cache is a comfort, never a condition."""
+    """Whether the folder exists or can be made; without it, graphs are compiled each time."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:

@@ -33,14 +33,14 @@ class Tokenizer:
     """A Hugging Face ``tokenizer.json``, without truncation, padding and special tokens.
 
     Args:
-        source: the ``tokenizer.json``, or a tokenizer made in memory (which is changed).
+        source: the ``tokenizer.json``, or a tokenizer in memory, which is changed.
         bos_token: the token that opens a window; empty for none.
         landmark: the token that closes a sentence.
 
     Attributes:
         bos_token: its id, None for none.
         landmark: its id.
-        unknown: id of what stands for letters the tokenizer does not know, None for none.
+        unknown: id of the token for unknown characters, None for none.
 
     Raises:
         ModelError: the file is damaged or lacks one of the tokens.

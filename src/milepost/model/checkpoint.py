@@ -1,4 +1,4 @@
-"""Landmark checkpoints on disk, ours and Hugging Face's, whole or as a LoRA adapter."""
+"""Landmark checkpoints on disk, ours and Hugging Face's, complete or as a LoRA adapter."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ _HINT = "a checkpoint holds config.json, model.safetensors and tokenizer.json"
 
 @dataclass(slots=True)
 class Checkpoint:
-    """A landmark encoder with all that reading text by it takes.
+    """A landmark encoder with tokenizer and settings.
 
     Attributes:
         model: in float32 and evaluation mode.
         tokenizer: with the landmark in its vocabulary.
-        reading: which tokens open and close, and how long windows are.
-        special: what the tokenizer calls its own, ``sep_token`` …
+        reading: the BOS token, the landmark and the sizes of windows.
+        special: the tokenizer's special tokens by name, ``sep_token`` …
     """
 
     model: LandmarkEncoder
@@ -79,7 +79,7 @@ def open_checkpoint(
 
     Args:
         source: the folder, or ``owner/name``.
-        landmark: token that closes a sentence; made where the vocabulary has none of that name.
+        landmark: token that closes a sentence; created if the vocabulary lacks it.
         bos_token: token that begins a window; empty for none.
         bidirectional: let a causal network see both sides.
         transformers: use its network where there is one of ours as well.
@@ -189,7 +189,7 @@ def _by_transformers(
 def load_checkpoint(folder: Path, *, own_sentence: bool | None = None) -> LandmarkEncoder:
     """The model of a checkpoint alone; float32, eval mode. ``open_checkpoint`` gives the rest too.
 
-    Weights of heads and poolers are passed over; a backbone weight that is missing is an error.
+    Weights of heads and poolers are ignored; a missing backbone weight is an error.
 
     Args:
         folder: with a BERT, a ModernBERT or any other encoder or decoder of ``transformers``.

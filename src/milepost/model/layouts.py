@@ -173,7 +173,7 @@ def of_name(
     if granularity is None:
         if not training:
             raise ModelError(
-                f"{folder} does not say how its landmarks stand", "pass granularity, mostly 32"
+                f"{folder} does not say how far apart landmarks are", "granularity=32, as usual"
             )
         granularity = 32 if 32 in training else training[0]
         if granularity == SENTENCES:
@@ -229,7 +229,7 @@ def template_of(tokenizer: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 def _known(limit: int | None, folder: Path) -> int:
     if limit is None:
-        raise ModelError(f"{folder} does not say how long a text may be", "pass limit")
+        raise ModelError(f"{folder} does not give the maximum length of a text", "limit=TOKENS")
     return limit
 
 

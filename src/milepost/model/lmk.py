@@ -1,4 +1,4 @@
-"""LMK pooling (Doshi et al., arXiv 2601.21525): where landmarks stand, and the mean of them.
+"""LMK pooling (Doshi et al., arXiv 2601.21525): where landmarks are inserted, and their mean.
 
 The content of a text is cut into pieces, ``g`` tokens each or a sentence each, and a landmark
 closes every piece, the last and shorter one too. With BOS token 1, landmark 2 and ``g = 3``:
@@ -6,7 +6,7 @@ closes every piece, the last and shorter one too. With BOS token 1, landmark 2 a
     content   11 12 13 14 15 16 17
     row       1 11 12 13 2 14 15 16 2 17 2        landmarks at 4, 8, 10
 
-Landmarks are remembered by position. A separator that stands in the text itself is content, and
+Landmarks are remembered by position. A separator in the text itself is content, and
 padding is known by lengths, so neither can be taken for a landmark or hide one.
 """
 
@@ -56,7 +56,7 @@ class Padded:
     Attributes:
         ids: ``(b, t)`` int64.
         mask: ``(b, t)`` bool, False for padding.
-        landmarks: ``(b, t)`` bool, True where a landmark stands.
+        landmarks: ``(b, t)`` bool, True at landmarks.
     """
 
     ids: NDArray[np.int64]
@@ -134,7 +134,7 @@ def pad(rows: Sequence[Row], padding: int, *, by_id: int | None = None) -> Padde
         rows: what ``insert`` gave.
         padding: id to fill up with; any, since the masks do not look at ids.
         by_id: pool every token of this id instead of the positions noted, as the published code
-            does; it differs where the landmark token stands in the text itself.
+            does; it differs where the landmark token occurs in the text itself.
     """
     longest = max((len(row.ids) for row in rows), default=0)
     ids = np.full((len(rows), longest), padding, np.int64)

@@ -21,7 +21,7 @@ Granularity = int | Literal["sentences"]
 
 @dataclass(frozen=True, slots=True)
 class LmkSettings:
-    """All that decides a document's vector besides weights and tokenizer.
+    """The settings that determine a document's vector, besides weights and tokenizer.
 
     Attributes:
         bos_ids: ids that begin a row, mostly ``[CLS]``.
@@ -30,16 +30,16 @@ class LmkSettings:
         limit: longest row in tokens.
         rule: what happens at the end of a row.
         closing: ids that ``Rule.DOUBLE_SUFFIX`` appends.
-        training: granularities that training drew from; kept for whoever trains on, never drawn
+        training: granularities that training drew from; recorded for further training, never drawn
             from here.
         longest: with ``"sentences"``, tokens after which a sentence is cut and gets a landmark
             more; 0 for never.
-        by_id: pool every landmark token, also one that stands in the text (the published code).
+        by_id: pool every landmark token, also one that occurs in the text (the published code).
         unit_landmarks: landmarks to unit length before the mean (Milepost's training).
         normalized: vectors of unit length.
         lower_case: texts to lower case before they are tokenised.
-        query_prompt: put in front of queries.
-        document_prompt: put in front of documents.
+        query_prompt: prefix of queries.
+        document_prompt: prefix of documents.
     """
 
     bos_ids: tuple[int, ...]
@@ -183,7 +183,7 @@ class LmkModel:
 
 
 def max_tokens(config: Any) -> int | None:
-    """Longest row a Hugging Face model takes by its ``config.json``; None where nothing says."""
+    """Longest row a Hugging Face model takes by its ``config.json``; None if unknown."""
     most: int | None = getattr(config, "max_position_embeddings", None)
     if most is None or most < 1:
         return None

@@ -59,14 +59,14 @@ def check_sayable(folder: Path, *, named: bool = False) -> None:
 
     Raises:
         ModelError: it was trained with LMK pooling under settings that a model folder does not
-            have, or it is an adapter that does not say where its landmarks stand.
+            have, or it is an adapter that does not say where its landmarks are.
     """
     if (folder / READING).is_file():
         return
     if (folder / ADAPTER).is_file() and not named:
         raise ModelError(
             f"{folder} is an adapter without {READING}, and may have its landmarks anywhere (the "
-            "LMK authors' stand before each chunk)",
+            "LMK authors' precede each chunk)",
             f"{_TRAIN}, or name the token that closed its sentences in training: --landmark TOKEN",
         )
     beyond = _beyond(_said(folder)[0]) if trained_for_lmk(folder) else []
@@ -77,7 +77,7 @@ def check_sayable(folder: Path, *, named: bool = False) -> None:
 
 
 def _said(folder: Path) -> tuple[LmkSettings, Any]:
-    """Settings and tokenizer. What else other programs make of the folder is passed over."""
+    """Settings and tokenizer. Other settings of the folder are ignored."""
     transformers = require("transformers", extra="train")
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(

@@ -55,7 +55,7 @@ def with_lora(
 
 
 def merge_lora(model: LandmarkEncoder) -> LandmarkEncoder:
-    """Add the matrices to the weights they stand beside; the vectors stay; changed in place.
+    """Add the matrices to their weights, in place; vectors stay the same.
 
     A model without LoRA comes back as it is.
     """

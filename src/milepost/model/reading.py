@@ -1,4 +1,4 @@
-"""``landmark.json``: how a checkpoint is to be read, beside its weights.
+"""``landmark.json``: how a checkpoint is read.
 
 ``config.json`` says what a network is, not which token closes a sentence nor how long the windows
 of its training were. A folder without this file is read by its tokenizer's own special tokens.
@@ -24,16 +24,16 @@ _RENEW = (
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What turns token ids of sentences into a window.
+    """How sentences become windows of tokens.
 
     Attributes:
-        bos_token: token that opens a window; empty for none.
-        landmark: token that closes a sentence.
+        bos_token: first token of a window; empty for none.
+        landmark: token at the end of each sentence.
         own_sentence: in the last layer a landmark attends to its own sentence only.
-        bidirectional: a causal network is read with both sides in sight.
-        transformers: the network of ``transformers`` is used where there is one of ours as well.
+        bidirectional: a causal network attends to both sides.
+        transformers: use the network of ``transformers`` even if we have one.
         window, left, right, longest: as in the manifest; None for what fits the network.
-        query_prefix: what stands in front of every question.
+        query_prefix: prefix of every question.
     """
 
     bos_token: str

@@ -1,4 +1,4 @@
-"""The file that ``milepost train`` reads: what to start from, what to learn, how it is checked.
+"""The configuration of ``milepost train``: initial weights, stages and checks.
 
     init = "models/all-MiniLM-L6-v2"
     out = "runs/first"
@@ -39,10 +39,10 @@ from milepost.train.tables import Place, check_keys, fill
 
 @dataclass(frozen=True, slots=True)
 class Lora:
-    """Small trainable matrices beside the frozen linear layers; see ``model.with_lora``.
+    """Low-rank matrices trained beside frozen linear layers; see ``model.with_lora``.
 
     Attributes:
-        rank, alpha, dropout: the matrices' product is scaled by ``alpha / rank``.
+        rank, alpha, dropout: the product of the matrices is scaled by ``alpha / rank``.
         targets: names of layers; None for all linear ones.
         landmark: train the landmark's embedding as well.
     """
@@ -61,12 +61,12 @@ class Lora:
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """Tokens of the windows that the checkpoint is to be read by; None for what fits it.
+    """Windows in which the checkpoint is read; None for what fits it.
 
     Attributes:
-        size: most tokens of a window.
-        left, right: tokens of halo before and behind its own sentences.
-        longest: most tokens of a sentence.
+        size: maximum tokens of a window.
+        left, right: tokens of halo before and after its own sentences.
+        longest: maximum tokens of a sentence.
     """
 
     size: int | None = None
@@ -77,7 +77,7 @@ class Windows:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One objective of a stage and its share of the steps."""
+    """One objective of a stage and its relative frequency."""
 
     kind: str
     settings: Any
@@ -90,17 +90,17 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Steps of one learning rate schedule with an optimiser of their own.
+    """Steps with one learning rate schedule and one optimizer.
 
     Attributes:
-        parts: one is drawn for each step, by weight.
-        steps: of the optimiser.
-        rate: highest learning rate.
-        warm_up: steps in which the rate rises.
-        floor: share of ``rate`` that the cosine ends at.
-        clip: most length of the gradient.
+        parts: one of them is drawn for each step, by weight.
+        steps: of the optimizer.
+        rate: peak learning rate.
+        warm_up: steps of linear warm-up.
+        floor: fraction of ``rate`` at the end of the cosine.
+        clip: maximum norm of the gradient.
         decay: weight decay of matrices (AdamW).
-        accumulate: batches whose gradients are averaged for a step.
+        accumulate: batches whose gradients are averaged in a step.
     """
 
     parts: tuple[Part, ...]
@@ -127,15 +127,15 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class CheckSettings:
-    """Questions that tell how well it goes; the weights never see them.
+    """Questions that measure progress; they are never trained on.
 
     Attributes:
         tasks: folders or files, as ``milepost eval --tasks``.
-        split: whose questions. ``test`` is for ``milepost eval``, once: who looks at it while
-            training has chosen by it.
-        documents, questions: of each task, at most.
-        budget: characters in which the evidence is to be found.
-        every: steps from one check to the next; there is one at the end of a stage, too.
+        split: of the questions. ``test`` is for one final ``milepost eval``: looking at it during
+            training would select by it.
+        documents, questions: maximum of each task.
+        budget: characters that must contain the evidence.
+        every: steps between checks; the end of a stage is checked too.
     """
 
     tasks: tuple[Path, ...] = ()
@@ -159,28 +159,28 @@ class CheckSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """Everything that a run depends on.
+    """All settings of a run.
 
     Attributes:
-        file: where the configuration stands.
+        file: the configuration.
         init: a folder, or a model of the hub by name.
         out: the run's folder.
-        stages: in their order; each goes on from the averaged weights of the one before.
-        seed: of everything that is drawn.
-        device: ``auto`` takes a GPU where there is one.
-        dtype: what the network counts in; the losses and the weights are float32.
-        threads: of the CPU; None for what torch takes.
+        stages: in their order; each starts from the averaged weights of the one before.
+        seed: of all random numbers.
+        device: ``auto`` uses a GPU if there is one.
+        dtype: of the network's computation; losses and weights are float32.
+        threads: of the CPU; None for the default of torch.
         landmark, bos_token, bidirectional, transformers: see ``model.open_checkpoint``.
-        query_prefix: what stands in front of every question, here and when the model is asked;
-            None for what the checkpoint says, "" for nothing.
-        attention: what ``transformers`` computes attention by.
-        own_sentence: whether a landmark sees its own sentence only in the last layer; None for
-            what the checkpoint says.
-        frozen: patterns of parameters that are not trained, ``*embeddings*``.
-        average: how slowly the averaged weights follow, 0.998; 0 for no average.
-        base_share: share of the weights of ``init`` that is mixed into what is written.
-        log_every, save_every: steps.
-        on_collapse: what the alarm does besides saying so.
+        query_prefix: prefix of every question, in training and in use; None for that of the
+            checkpoint, "" for none.
+        attention: implementation that ``transformers`` uses.
+        own_sentence: in the last layer a landmark attends to its own sentence only; None for
+            the checkpoint's setting.
+        frozen: patterns of parameters that are not trained, such as ``*embeddings*``.
+        average: decay of the moving average of the weights, such as 0.998; 0 for none.
+        base_share: fraction of the weights of ``init`` that is mixed into the checkpoint.
+        log_every, save_every: interval in steps.
+        on_collapse: what happens besides a warning.
     """
 
     file: Path
@@ -314,7 +314,7 @@ def resolved(config: Config) -> dict[str, Any]:
         settings["init"] = _plain(Path(config.init), home)
     del settings["file"], settings["out"]
     if config.query_prefix is None:
-        del settings["query_prefix"]  # which runs begun without this setting can then go on
+        del settings["query_prefix"]  # so that runs begun without this setting can resume
     return settings
 
 

@@ -40,7 +40,7 @@ _STYLES = (OURS, *OTHERS)
 _OF_DOCUMENTS = {"ndcg@10": None, "success@1": (2.0, 2.0)}
 """Figures of a check of documents, and their dashes."""
 _BINS = 40
-"""Means that a curve is drawn through; its readings stand behind them, pale."""
+"""Means that a curve is drawn through; its single values are drawn pale."""
 
 
 def draw(folder: Path) -> list[Path]:

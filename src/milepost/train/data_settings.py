@@ -1,4 +1,4 @@
-"""``[data]`` of a run: which files are read, and what of them is used. Needs no torch."""
+"""``[data]`` of a run: which files are read, and which parts of them. Needs no torch."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from milepost.train.needs import Checks
 
 @dataclass(frozen=True, slots=True)
 class DataSettings:
-    """Files, and what of them is used.
+    """Files, and which parts of them are used.
 
     Attributes:
         tasks: folders or files of marked questions; see ``load_task``.
@@ -20,12 +20,12 @@ class DataSettings:
         negatives: files that ``milepost mine`` wrote.
         teacher: folder of a sentence-transformers model with mean pooling, of a Milepost model or
             of the checkpoint of a run; None for no teacher.
-        context: what the teacher reads in front of a sentence, see ``MeanTeacher``. Milepost's own
+        context: what the teacher reads before a sentence, see ``MeanTeacher``. Milepost's own
             models read every sentence in its context, and take nothing but ``alone``.
-        allow_nc: use documents whose licence has ``nc`` in it: never for weights that ship.
-        hold_out: share of the documents, by a hash of their names, to keep from training.
-        longest: tokens that are read of a sentence.
-        passage: tokens that are read of a passage, at a sentence's end.
+        allow_nc: use documents whose licence contains ``nc``; never for weights that ship.
+        hold_out: fraction of the documents, by a hash of their names, that is not trained on.
+        longest: maximum tokens of a sentence.
+        passage: maximum tokens of a passage, cut at the end of a sentence.
 
     Raises:
         WrongSettings: there is no data, or a number or name cannot be used.

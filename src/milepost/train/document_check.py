@@ -86,7 +86,7 @@ def document_check(
         check: its texts are the candidates.
         stage: of the run.
         tokenizer: the model's.
-        query_prefix: what stands in front of every title.
+        query_prefix: prefix of every title.
 
     Returns:
         None where fewer than two documents can be told apart.

@@ -1,4 +1,4 @@
-"""How far apart landmarks stand, drawn for each text: sentences or ``g`` tokens (LMK pooling).
+"""The spacing of landmarks, drawn for each text: sentences or ``g`` tokens (LMK pooling).
 
 One forward pass serves both objectives. Every landmark counts for its document's vector; those of
 texts read in sentences are sentence vectors too, and ``Drawn.of_sentences`` says which these are.
@@ -41,8 +41,8 @@ def windows_in(number: int, units: Sequence[NDArray[np.int32]], size: int) -> li
     Args:
         number: of the text.
         units: see ``units_of``.
-        size: most tokens of a window, BOS token and landmarks included; a unit that does not fit in
-            has a longer one for itself.
+        size: maximum tokens of a window, BOS token and landmarks included; a unit that does not
+            fit has a longer window for itself.
 
     Returns:
         The text's number, first and last unit (exclusive) of each window.

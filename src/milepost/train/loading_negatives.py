@@ -62,7 +62,7 @@ def _sentences(
             raise line.wrong("a negative has no span [start, end]", "write it by milepost mine")
         weight = row.get("weight", 1.0)
         if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight <= 1:
-            raise line.wrong(f"a negative's weight is {weight!r}", "a chance: from 0 to 1")
+            raise line.wrong(f"a negative's weight is {weight!r}", "a probability: 0 to 1")
         if number is None:
             counts["negatives in documents that are not read"] += 1
             continue

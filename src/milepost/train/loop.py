@@ -1,7 +1,7 @@
-"""The training loop: stages in their order, averaged weights, checks, and a state to go on from.
+"""The training loop: stages, averaged weights, checks, and a state to resume from.
 
 The same configuration, data, versions and machine give the same checkpoint, and a run that was
-stopped anywhere goes on to it: whatever a step depends on is in the state.
+interrupted anywhere resumes to it: the state has all that a step depends on.
 """
 
 from __future__ import annotations
@@ -241,7 +241,7 @@ class Loop:
         try:
             if self.draws:
                 draw(self.folder.path)
-        except MilepostError as error:  # no matplotlib, or no room; training goes on
+        except MilepostError as error:  # no matplotlib, or no room; training continues
             self.draws = False
             self.on_progress(Event("", self.done, self.total, warning=f"no more curves: {error}"))
 

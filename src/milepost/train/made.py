@@ -1,4 +1,4 @@
-"""Questions that were made, not asked by people, and the task file they are written to.
+"""Generated questions, and the task file they are written to.
 
 The file is one that ``milepost eval --tasks FILE`` and training read
 (``milepost.evaluate.tasks.own``). Two keys of a document line say more:
@@ -23,7 +23,7 @@ from milepost.train.data import NON_COMMERCIAL
 from milepost.types import Document, Span
 
 _FACTS = ("title", "kind", "licence", "source")
-"""Keys of a document line that a made task keeps: where a text is from and who may use it."""
+"""Keys of a document line that are copied to the task: origin and licence."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a run is made from, so that it can be made again, and what differs between two runs."""
+"""The record of a run's inputs, to repeat the run, and the differences between two records."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ SCHEMA = 2
 """Of ``run.json``; 2 renamed the setting ``opening`` to ``bos_token``."""
 
 MEANT = ("settings", "seeds", "data", "init")
-"""Parts of a record that make it another run where they differ."""
+"""Parts of a record that identify a run."""
 
 AROUND = ("versions", "commit", "machine")
-"""Parts that may differ, at the price of the last digits of the weights."""
+"""Parts that may differ; the last digits of the weights may then differ too."""
 
 _FILES = ("data", "init")
 _PACKAGES = ("torch", "transformers", "tokenizers", "numpy", "safetensors", "peft")
@@ -92,7 +92,7 @@ def differences(
 
     Args:
         old: of the run that is there.
-        new: of the run that is to go on with it.
+        new: of the run that resumes it.
         parts: which are compared, ``MEANT`` or ``AROUND``.
 
     >>> old, new = ({"settings": {"stage": [{"rate": rate}]}} for rate in (0.1, 0.2))
@@ -182,7 +182,7 @@ def _versions() -> dict[str, str]:
 
 
 def _memory() -> float | None:
-    """GiB of the machine; None where the system does not tell."""
+    """GiB of the machine; None if the system does not report it."""
     try:
         return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
     except (AttributeError, OSError, ValueError):

@@ -36,19 +36,19 @@ from milepost.train.run_folder import CHECKPOINT, RunFolder
 from milepost.train.stages import DocumentsStage
 from milepost.windows.plan import WindowSize
 
-_FIRST = 20  # wrong lines that are named; the count tells the rest
+_FIRST = 20  # unusable lines that are named; the rest are counted
 
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """What a run left.
+    """Result of a run.
 
     Attributes:
         checkpoint: folder for ``milepost export``.
-        steps: that were taken, in all.
-        seconds: that they took.
+        steps: number of steps in all.
+        seconds: duration.
         found: the last check's evidence found per task, 0–1.
-        bad: lines of the data that could not be used.
+        bad: number of lines of the data that could not be used.
     """
 
     checkpoint: Path
@@ -65,20 +65,20 @@ def train(
     on_progress: OnProgress = lambda event: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Trained:
-    """Train, or go on where a run was stopped.
+    """Train, or resume a run.
 
     Args:
         config: see ``read_config``.
-        resume: go on with the run in ``config.out``.
-        on_progress: called as the run goes on.
-        stopped: asked after every step whether to save and stop.
+        resume: resume the run in ``config.out``.
+        on_progress: called with each event.
+        stopped: called after every step; True saves and stops.
 
     Raises:
         UnreadableFile: a file of the data is not there.
         InputError: data that cannot be used, a run that is there already, one that was made with
             other settings or data, or one that another process is at.
         ModelError: ``init`` cannot be opened or trained so.
-        Halted: the disk is full or there is too little memory; go on with ``resume``.
+        Halted: the disk is full or there is too little memory; call again with ``resume``.
         KeyboardInterrupt: ``stopped`` said so.
         MissingExtra: peft is not installed, and ``[lora]`` asks for it.
     """
@@ -125,7 +125,7 @@ def _train(
         objectives = [_objectives(stage, material, n) for n, stage in enumerate(config.stages, 1)]
         # Whatever was drawn above (a teacher's vectors may come from the cache) counts no more.
         torch.manual_seed(config.seed)
-    with reproducible(config), memory("to go on"):
+    with reproducible(config), memory("to train"):
         loop = Loop(config, checkpoint, objectives, check, beside, folder, on_progress)
         loop.run(stopped)
     folder.describe({**facts, "hours": round(loop.seconds / 3600, 3)})
@@ -156,10 +156,10 @@ def _need_data(config: Config) -> None:
 def _facts(
     config: Config, device: torch.device, folder: RunFolder, on_progress: OnProgress
 ) -> dict[str, Any]:
-    """What the run is made from: written at its beginning, compared when it goes on.
+    """What the run is made from: written at its beginning, compared when it resumes.
 
     Raises:
-        InputError: it goes on with other settings, data or weights to start from.
+        InputError: the settings, data or initial weights differ.
     """
     settings = resolved(config)
     settings |= {"device": device.type, "threads": torch.get_num_threads()}
@@ -181,8 +181,8 @@ def _facts(
     other = differences(before, facts)
     if other:
         raise InputError(
-            f"{folder.path} cannot go on: {'; '.join(other[:3])}",
-            "give what it began with, or train in another folder by --out",
+            f"{folder.path} cannot be resumed: {'; '.join(other[:3])}",
+            "what it began with, or another --out",
         )
     around = differences(before, facts, AROUND)
     if around:

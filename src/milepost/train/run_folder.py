@@ -1,9 +1,9 @@
-"""The folder of a run: what a kill, a full disk or a bad moment leaves of it is always whole.
+"""The folder of a run, whose files are always whole, even after a kill or on a full disk.
 
     config.toml    as given
     run.json       what the run is made from
     log.jsonl      a line every so many steps
-    state.pt       all that the run goes on from: weights, optimiser, random numbers, position
+    state.pt       what the run resumes from: weights, optimiser, random numbers, position
     checkpoint/    the averaged weights, for ``milepost export``
     curves.svg, curves.png
     lock           the number of the process that trains here
@@ -42,12 +42,11 @@ class RunFolder:
     """The files of one run.
 
     Args:
-        path: made where it is not there.
-        resume: whether a run is to be gone on with.
+        path: created if missing.
+        resume: whether to resume a run.
 
     Raises:
-        InputError: there is a run already, there is none to go on with, or the folder holds
-            something else.
+        InputError: the folder has a run already, has none to resume, or holds something else.
         Halted: it cannot be written.
     """
 
@@ -55,16 +54,14 @@ class RunFolder:
         self.path = path
         there = path.is_dir() and any(file.name != LOCK for file in path.iterdir())
         if path.exists() and not path.is_dir():
-            raise InputError(f"{path} is a file", "give another folder by --out")
+            raise InputError(f"{path} is a file", "a folder as --out")
         if resume and not (path / "config.toml").is_file():
-            raise InputError(f"{path} holds no run to go on with", "leave --resume out")
+            raise InputError(f"{path} has no run to resume", "the same command without --resume")
         if there and not resume:
             ours = (path / "config.toml").is_file()
             raise InputError(
                 f"{path} holds {'a run' if ours else 'other files'} already",
-                "go on with it by --resume, or give another --out"
-                if ours
-                else "give another --out",
+                "--resume to continue it, or another --out" if ours else "another --out",
             )
         with self._writing(path):
             path.mkdir(parents=True, exist_ok=True)
@@ -84,7 +81,7 @@ class RunFolder:
                 file.seek(0)
                 raise InputError(
                     f"{self.path} is being trained by process {file.read().decode() or 'unknown'}",
-                    "wait until it has ended, stop it, or give another --out",
+                    "another --out, or wait until that process has ended",
                 )
             with self._writing(path):
                 file.truncate(0)

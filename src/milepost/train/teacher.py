@@ -25,7 +25,7 @@ from milepost.train.data import Text
 from milepost.train.data_settings import Context
 from milepost.train.rules import questions_of
 
-_TITLE, _HEADING, _BEFORE = 32, 32, 64  # tokens in front of a sentence, at most
+_TITLE, _HEADING, _BEFORE = 32, 32, 64  # maximum tokens before a sentence
 
 
 class Teacher(Protocol):
@@ -54,7 +54,7 @@ class MeanTeacher:
 
     Args:
         folder: as that library saves it, or weights with ``tokenizer.json`` alone.
-        context: what stands in front of a sentence. ``alone``: nothing, and the mean goes over all
+        context: what is read before a sentence. ``alone``: nothing, and the mean goes over all
             tokens, special ones too, as that library counts it. ``title``: the document's title;
             ``neighbours``: the title, the last heading before the sentence and the sentences
             between, 64 tokens of them. With either the mean goes over the sentence's own tokens:
@@ -126,7 +126,7 @@ class MeanTeacher:
         return self._vectors(list(zip(before, rows, strict=True)), whole=False)
 
     def _before(self, text: Text, rows: Sequence[list[int]]) -> Iterator[list[int]]:
-        """What is read in front of each sentence."""
+        """Token ids read before each sentence."""
         (title,) = self._ids([text.title], _TITLE)
         if self.context == "title":
             yield from ([title] * len(rows))
@@ -198,7 +198,7 @@ class MeanTeacher:
 
 
 def _template(tokenizer: Tokenizer, special: Mapping[str, str]) -> tuple[list[int], list[int]]:
-    """What stands before and behind a text: what the tokenizer puts there, else CLS and SEP."""
+    """Token ids before and after a text: those the tokenizer adds, else CLS and SEP."""
     bare, full = (tokenizer.encode("a", add_special_tokens=each).ids for each in (False, True))
     if len(full) > len(bare):
         at = next(n for n in range(len(full)) if full[n : n + len(bare)] == bare)

@@ -110,7 +110,7 @@ def thinned(ids: NDArray[np.int32], share: float, random: Random) -> NDArray[np.
 
     Args:
         ids: its tokens.
-        share: chance of each to be left out; two stay in any case. Nothing is drawn at 0.
+        share: probability of dropping each; at least two stay. Nothing is drawn at 0.
         random: draws.
     """
     if not share or len(ids) <= 2:

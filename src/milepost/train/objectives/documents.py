@@ -1,6 +1,6 @@
 """LMK document pooling (arXiv 2601.21525): a text's vector is the mean of its landmarks.
 
-How far apart its landmarks stand is drawn for each text, so that its vector does not hang on one
+The spacing of its landmarks is drawn for each text, so that its vector does not depend on one
 way of cutting. A query (a title, a heading, a question) is read by the same rule, with a draw of
 its own, and has to find its text among those of the batch; a teacher's scores say which of the
 others are near. A check reads at one granularity, always the same (``train/document_check.py``).

@@ -1,4 +1,4 @@
-"""Distillation of the scores that came with the pairs, whoever gave them: a reranker as a rule."""
+"""Distillation of the scores that come with the pairs, usually from a reranker."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Given:
 
     Attributes:
         places: ``(q, G)`` int64, their columns; -1 fills a short row.
-        scores: ``(q, G)`` float32; 0 stands beside a -1.
+        scores: ``(q, G)`` float32; 0 where the place is -1.
     """
 
     places: Tensor

@@ -2,7 +2,7 @@
 
 A pseudo document holds the passages that answer a few queries, passages that look like answers and
 passages drawn at random, shuffled. It is read in windows with halo, as the encoder reads: what
-stands beside a passage is noise, and its landmarks must not be blurred by it.
+surrounds a passage is noise, and its landmarks must not be blurred by it.
 """
 
 from __future__ import annotations

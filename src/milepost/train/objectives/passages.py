@@ -21,7 +21,7 @@ class Passages:
     """Every passage once, by a number.
 
     Args:
-        pairs: queries and passages; what stands there twice is one passage.
+        pairs: queries and passages; duplicates are one passage.
         targets: a teacher's vectors, for ``nearest`` by them.
     """
 
@@ -79,7 +79,7 @@ class Passages:
 
     @cached_property
     def _postings(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Tokens, ascending, and the passage each stands in; once for each passage."""
+        """Tokens, ascending, and the passage that has each; once for each passage."""
         own = [np.unique(text.ids) for text in self.texts[: len(self)]]
         tokens = np.concatenate(own)
         holders = np.repeat(np.arange(len(own), dtype=np.int32), [len(each) for each in own])

@@ -1,4 +1,4 @@
-"""Rerankers: sentences are read with the question in front of them.
+"""Rerankers: a joint encoder of question and sentences.
 
 A window begins with the question, ``[CLS] question [LMK] s1 [LMK] s2 [LMK] …``, so that sentences
 are read knowing what is asked. A sentence's score is the cosine of its landmark with that of the
@@ -138,7 +138,7 @@ class Rerank:
     def _weights(
         self, asked: Sequence[int], texts: NDArray[np.int64], sentences: NDArray[np.int64]
     ) -> Tensor:
-        """How surely each landmark is a negative, ``(q, n)``: as mined, else 1."""
+        """Probability that each landmark is a negative, ``(q, n)``: as mined, else 1."""
         weights = torch.ones(len(asked), len(texts))
         places = list(zip(texts.tolist(), sentences.tolist(), strict=True))
         weigh_mined(weights, self.material.weights, asked, places)
