@@ -47,7 +47,7 @@ def test_negatives_and_counts(task, tmp_path, model):
     (row,) = map(json.loads, out.read_text().splitlines())
     assert {each["document"] for each in row["negatives"]} == {"bees", "ships"}
     assert "1  questions" in result.output
-    assert "candidate: stands beside the evidence" in result.output
+    assert "candidate: is next to the evidence" in result.output
     kept = out.read_bytes()
     assert run(task, "--out", out, *model).output == result.output
     assert out.read_bytes() == kept

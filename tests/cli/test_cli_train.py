@@ -182,12 +182,13 @@ def test_sigterm_saves_and_says_how_to_go_on(
         _, said = process.communicate()
     assert process.returncode == 130, said
     *_, stopping, last = said.splitlines()
-    assert stopping == "milepost: stopping after this step; once more to stop at once"
-    start = "milepost: interrupted; go on by: "
+    assert stopping == "milepost: stopping after this step; press Ctrl-C again to stop at once"
+    start = "milepost: interrupted; to resume: "
     assert last == f"{start}milepost train {file} --resume"
     resumed = cli(*shlex.split(last.removeprefix(start))[1:])
     assert resumed.exit_code == 0
     assert "(40 steps" in resumed.stdout
     again = cli("train", file)
     assert again.exit_code == 2
-    assert "run holds a run already; try: go on with it by --resume" in again.stderr
+    assert "run holds a run already" in again.stderr
+    assert "--resume" in again.stderr

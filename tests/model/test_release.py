@@ -51,7 +51,7 @@ def test_exported_vectors_are_those_of_torch(tmp_path: Path, kind: str) -> None:
 
 
 def test_a_window_by_hand(tmp_path: Path) -> None:
-    """One window gives the states at the ids written out: no opening, sentences closed."""
+    """One window gives the states at the ids written out: no BOS token, sentences closed."""
     from milepost.model import open_checkpoint, release
     from milepost.text import split
 

@@ -119,7 +119,7 @@ def test_a_request_that_cannot_be_answered(status):
 
 def test_answers_that_are_never_readable():
     """A body of another form, again and again, gives up this request only."""
-    with serving(lambda n, body: b"{}") as chat, pytest.raises(Unanswered, match="no known form"):
+    with serving(lambda n, body: b"{}") as chat, pytest.raises(Unanswered, match="unknown form"):
         endpoint(chat, tries=2).ask(ASKED)
 
 
@@ -162,5 +162,5 @@ def test_requests_keep_their_distance():
 )
 def test_an_address_that_is_none(url):
     """Only http and https addresses are opened."""
-    with pytest.raises(InputError, match="is no address"):
+    with pytest.raises(InputError, match="is not an address"):
         Endpoint(url, "small")

@@ -24,8 +24,9 @@ from milepost.train import loop as loops  # noqa: E402
 from milepost.train.check import vectors_of  # noqa: E402
 from milepost.train.config import read_config  # noqa: E402
 from milepost.train.material import DataSettings, load_material  # noqa: E402
-from milepost.train.objectives import DocumentsStage, PairsStage, build  # noqa: E402
+from milepost.train.objectives import build  # noqa: E402
 from milepost.train.run import train  # noqa: E402
+from milepost.train.stages import DocumentsStage, PairsStage  # noqa: E402
 from support.small_material import Student, small_material  # noqa: E402
 from support.small_models import write_tokenizer  # noqa: E402
 from support.tiny_runs import ANIMALS, PLACES, write_lines, write_run  # noqa: E402

@@ -15,7 +15,8 @@ torch = pytest.importorskip("torch", reason="needs the train extra: pip install 
 from milepost.errors import InputError  # noqa: E402
 from milepost.train.check import vectors_of  # noqa: E402
 from milepost.train.lexical_teacher import LexicalTeacher  # noqa: E402
-from milepost.train.objectives import MarkedStage, build  # noqa: E402
+from milepost.train.objectives import build  # noqa: E402
+from milepost.train.stages import MarkedStage  # noqa: E402
 from support.small_material import Student, small_material  # noqa: E402
 
 SMALL = {"documents": 2, "questions": 3, "hard": 3, "windows": (20, 30), "distil": 0}

@@ -187,7 +187,7 @@ def test_negatives_of_a_question(tmp_path):
         set(told)
     )
     assert all(n["score"] <= 0.95 * row["positive"] + 1e-4 for n in row["negatives"])
-    assert mined.counts["candidate: stands beside the evidence"] == 1
+    assert mined.counts["candidate: is next to the evidence"] == 1
     assert mined.counts["questions"] == 1
     by = Counter(n["by"] for n in row["negatives"])
     assert {k: mined.counts[f"negatives by {k}"] for k in by} == by

@@ -19,7 +19,8 @@ import torch.nn.functional as F  # noqa: E402
 
 from milepost.errors import InputError  # noqa: E402
 from milepost.train.check import vectors_of  # noqa: E402
-from milepost.train.objectives import DocumentsStage, MarkedStage, build  # noqa: E402
+from milepost.train.objectives import build  # noqa: E402
+from milepost.train.stages import DocumentsStage, MarkedStage  # noqa: E402
 from support.small_material import (  # noqa: E402
     LANDMARK,
     Student,
@@ -122,7 +123,7 @@ def _means(landmarks: Any, batch: Any, count: int) -> Any:
 
 
 def test_a_short_query_has_one_landmark() -> None:
-    """Up to the granularity its row is the tokenizer's own: opening, query, separator."""
+    """Up to the granularity its row is the tokenizer's own: bos_id, query, separator."""
     student = Student()
     stage = DocumentsStage(documents=5, passages=0.0)  # granularities from 32 up
     build(stage, long_queries(small_material(), 32)).step(student, Random(2))

@@ -18,8 +18,9 @@ torch = pytest.importorskip("torch", reason="needs the train extra: pip install 
 from milepost.errors import InputError  # noqa: E402
 from milepost.train.batches import around, queries_of, windows_of  # noqa: E402
 from milepost.train.check import vectors_of  # noqa: E402
-from milepost.train.objectives import MarkedStage, build  # noqa: E402
-from support.small_material import LANDMARK, OPENING, Student, small_material, small_teacher  # noqa: E402
+from milepost.train.objectives import build  # noqa: E402
+from milepost.train.stages import MarkedStage  # noqa: E402
+from support.small_material import BOS, LANDMARK, Student, small_material, small_teacher  # noqa: E402
 
 SMALL = {"documents": 2, "questions": 3, "hard": 3, "windows": (20, 30)}
 
@@ -59,10 +60,10 @@ def shipped(model: Any, material: Any, weights: dict[str, float], random: Random
         hard = order[~np.isin(order, question.evidence)][:20]
         sentence = int(random.choice(hard.tolist()))
         pieces.add(around(material.texts[question.text], question.text, sentence, size, random))
-    batch = windows_of(sorted(pieces), material.texts, OPENING, LANDMARK)
+    batch = windows_of(sorted(pieces), material.texts, BOS, LANDMARK)
     landmarks = vectors_of(model, batch)
     questions = [material.questions[n] for n in asked]
-    queries = vectors_of(model, queries_of([q.ids for q in questions], OPENING, LANDMARK))
+    queries = vectors_of(model, queries_of([q.ids for q in questions], BOS, LANDMARK))
     texts, sentences = batch.owners.T
     total = 0.0
     for row, question in enumerate(questions):
@@ -258,10 +259,10 @@ def test_wider_than_the_vectors() -> None:
 
 
 def test_nothing_opens_a_window() -> None:
-    """A model without an opening token is given none."""
+    """A model without a BOS token is given none."""
     student = Student()
-    build(MarkedStage(**SMALL, distil=0), small_material(opening=None)).step(student, Random(3))
-    assert all(OPENING not in batch.ids for batch in student.seen)
+    build(MarkedStage(**SMALL, distil=0), small_material(bos_id=None)).step(student, Random(3))
+    assert all(BOS not in batch.ids for batch in student.seen)
 
 
 def test_a_teacher_changes_no_draw(teacher: Any, tmp_path: Path) -> None:

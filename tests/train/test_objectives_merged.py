@@ -18,7 +18,8 @@ torch = pytest.importorskip("torch", reason="needs the train extra: pip install 
 from milepost.errors import InputError  # noqa: E402
 from milepost.train.check import vectors_of  # noqa: E402
 from milepost.train.data import Pair  # noqa: E402
-from milepost.train.objectives import MergedStage, build  # noqa: E402
+from milepost.train.objectives import build  # noqa: E402
+from milepost.train.stages import MergedStage  # noqa: E402
 from milepost.windows.plan import WindowSize, plan  # noqa: E402
 from support.small_material import (  # noqa: E402
     LANDMARK,

@@ -45,11 +45,11 @@ class StartingWeights:
     Attributes:
         folder: where ``config.json``, weights and tokenizer are.
         model_type: the backbone's name in transformers.
-        max_tokens: longest row it was used with; None where nothing says.
+        max_tokens: longest row it was used with; None if unknown.
         pooling: how its vectors were read (``mean``, ``cls`` …); more than one: concatenated.
         normalized: whether its vectors were of unit length.
         lower_case: whether texts went to lower case first.
-        query_prompt, document_prompt: put in front of texts.
+        query_prompt, document_prompt: prefixes of texts.
         left_out: modules that landmark training has no use for (a dense layer …).
     """
 
@@ -121,7 +121,7 @@ def read_folder(
         granularity: tokens a landmark, or ``"sentences"``; default: what the folder says.
         limit: longest row in tokens; default: what the folder says, or all the model takes.
         rule: what happens at the end of a row; default: the one it was trained with.
-        by_id: pool landmark tokens that stand in the text too, as the published code does.
+        by_id: pool landmark tokens that occur in the text too, as the published code does.
 
     Raises:
         ModelError: it is damaged, of another kind, or does not say what must be known.
@@ -132,8 +132,8 @@ def read_folder(
     transformers = require("transformers", extra="train")
     if (folder / "adapter_config.json").is_file():
         raise ModelError(
-            f"{folder} is an adapter of a decoder, whose landmarks stand before each chunk",
-            "an encoder with landmarks behind each chunk",
+            f"{folder} is an adapter of a decoder, whose landmarks precede each chunk",
+            "only encoders with landmarks behind each chunk are read",
         )
     modules = modules_of(folder)
     root = folder / modules[0]["path"] if modules else folder
@@ -161,8 +161,8 @@ def read_folder(
     room = max_tokens(backbone.config) if limit is None else limit
     settings = settings_of(folder, tokenizer, granularity, room)
     if rule is Rule.DOUBLE_SUFFIX:
-        opening, closing = template_of(tokenizer)
-        settings = replace(settings, opening=opening, closing=closing)
+        bos_ids, closing = template_of(tokenizer)
+        settings = replace(settings, bos_ids=bos_ids, closing=closing)
     settings = replace(
         settings,
         granularity=settings.granularity if granularity is None else granularity,

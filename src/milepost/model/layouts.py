@@ -46,7 +46,7 @@ def network_of(folder: Path) -> Path:
     """The folder of ``config.json``, weights and tokenizer: itself, or one inside it.
 
     Raises:
-        ModelError: its ``modules.json`` begins with something that is no encoder.
+        ModelError: its ``modules.json`` begins with something that is not an encoder.
     """
     modules = modules_of(folder)
     if not modules:
@@ -117,12 +117,12 @@ def of_pull_request(
     if poolings_of(head) != ("lmk",):
         raise ModelError(f"{folder} pools {poolings_of(head)}", "a folder with LMK pooling alone")
     if head.get("include_prompt") is False and any(prompts_of(folder)):
-        raise ModelError(f"{folder} leaves its prompts out of pooling", "a folder that pools them")
-    opening, closing = _opening(tokenizer), tuple[int, ...]()
+        raise ModelError(f"{folder} leaves its prompts out of pooling", "not supported with LMK")
+    bos_ids, closing = _bos_ids(tokenizer), tuple[int, ...]()
     rule, usual, training = Rule.OFFICIAL, config.get("landmark_interval"), None
     if "landmark_interval" in config:
         rule = Rule.DOUBLE_SUFFIX
-        opening, closing = template_of(tokenizer)
+        bos_ids, closing = template_of(tokenizer)
         training = config.get("train_landmark_interval")
     elif "eval_splitter_granularity" in config:
         usual = config["eval_splitter_granularity"]
@@ -147,7 +147,7 @@ def of_pull_request(
         training = [] if training is None else [training]
     length = config.get("max_seq_length") or limit
     return LmkSettings(
-        opening=opening,
+        bos_ids=bos_ids,
         closing=closing,
         landmark=_landmark(config.get("lmk_token_id"), head.get("lmk_token_id"), tokenizer),
         granularity=usual,
@@ -177,7 +177,7 @@ def of_name(
     if granularity is None:
         if not training:
             raise ModelError(
-                f"{folder} does not say how its landmarks stand", "pass granularity, mostly 32"
+                f"{folder} does not say how far apart landmarks are", "granularity=32, as usual"
             )
         granularity = 32 if 32 in training else training[0]
         if granularity == SENTENCES:
@@ -185,7 +185,7 @@ def of_name(
         elif len(training) > 1:
             _warn(f"{folder} was trained with {training}; {granularity} is taken")
     return LmkSettings(
-        opening=_opening(tokenizer),
+        bos_ids=_bos_ids(tokenizer),
         landmark=_landmark(None, None, tokenizer),
         granularity=granularity,
         limit=_known(limit, folder),
@@ -213,7 +213,7 @@ def _landmark(transformer: int | None, pooling: int | None, tokenizer: Any) -> i
     raise ModelError("the tokenizer has no [SEP] and no end of text", "a tokenizer that has one")
 
 
-def _opening(tokenizer: Any) -> tuple[int, ...]:
+def _bos_ids(tokenizer: Any) -> tuple[int, ...]:
     """``[CLS]``, else the beginning of text, else nothing."""
     for each in (tokenizer.cls_token_id, tokenizer.bos_token_id):
         if each is not None:
@@ -235,7 +235,7 @@ def template_of(tokenizer: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 def _known(limit: int | None, folder: Path) -> int:
     if limit is None:
-        raise ModelError(f"{folder} does not say how long a text may be", "pass limit")
+        raise ModelError(f"{folder} does not give the maximum length of a text", "limit=TOKENS")
     return limit
 
 
@@ -264,7 +264,7 @@ def modules_of(folder: Path) -> list[dict[str, Any]]:
         for m in modules
     )
     if not well:
-        raise ModelError(f"{path} is no list of modules", "fetch the folder again")
+        raise ModelError(f"{path} is not a list of modules", "fetch the folder again")
     return list(modules)
 
 

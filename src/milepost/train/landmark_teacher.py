@@ -78,7 +78,7 @@ def _encoder(folder: Path, device: str | torch.device) -> Encoder:
     checkpoint = open_checkpoint(folder)
     model, reading = checkpoint.model, checkpoint.reading
     said: dict[str, Any] = {
-        "opening": reading.bos_token,
+        "bos_token": reading.bos_token,
         "landmark": reading.landmark,
         "own_sentence": model.own_sentence,
         "causal": model.causal,
