@@ -108,7 +108,7 @@ def export(
     """
     from milepost._optional import require
 
-    require("torch", extra="train")
+    require("torch", extra="export")
     from milepost.model.release import release
     from milepost.text import read
 

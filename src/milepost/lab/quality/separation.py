@@ -49,11 +49,6 @@ class Centres:
     dbs: float
     flags: tuple[str, ...] = ()
 
-    @property
-    def xbi(self) -> float:
-        """Xie and Beni's index, least is best."""
-        return math.inf if self.separation == 0 else 1 / self.separation
-
 
 def numbered(labels: Sequence[str] | NDArray[np.generic]) -> NDArray[np.int64]:
     """Labels of any kind as numbers from 0, ``(n,)`` int64, in the labels' own order."""

@@ -29,7 +29,8 @@ from torch import Tensor
 
 from milepost.errors import InputError, nearest
 from milepost.evaluate.statistics import interval
-from milepost.lab.controls.encoders import Kind, parted, rows_below, text_of
+from milepost.lab.controls.encoders import text_of
+from milepost.lab.controls.kinds import Kind, parted, rows_below
 from milepost.lab.tokens.units import (
     BUCKETS,
     Corpus,

@@ -16,7 +16,8 @@ from itertools import accumulate
 from milepost.errors import InputError, nearest
 from milepost.evaluate.types import Task
 from milepost.lab.controls.byte_training import Recipe, pretrain
-from milepost.lab.controls.encoders import KINDS, control_model
+from milepost.lab.controls.encoders import control_model
+from milepost.lab.controls.kinds import KINDS
 from milepost.lab.tokens.few_documents import few
 from milepost.lab.tokens.sentence_search import Bytes, Finder, Grams, Recall, asked_of, recall, tune
 from milepost.model.bytes.encoder import ByteModel
