@@ -71,8 +71,9 @@ Examples:
   milepost eval list
 
 \b
-Your own questions: JSON lines with "id" and "text" for a document, and with "question", "document"
-and "spans" for a question; see docs/evaluation.md.
+Your own questions (see docs/evaluation.md):
+  JSON lines with "id" and "text" for a document, and with "question", "document" and "spans" for
+  a question
 
 \b
 Environment:
