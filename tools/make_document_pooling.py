@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from milepost.evaluate.report.outcome import Figure, Outcome, Panel, Series, as_markdown, told
+from milepost.evaluate.report.outcome import Figure, Outcome, Panel, Series, as_markdown, in_words
 from milepost.evaluate.report.outcome_plot import plot
 from milepost.evaluate.report.tally import Tally
 
@@ -199,7 +199,7 @@ def gaps(result: Mapping[str, Any]) -> Outcome:
     rows = tuple((name, *(_marked(found[f"{name} {m}"]) for m in metrics)) for name in others)
     said = [f"- over {name}: {_grown(found[f'{name} {DOUBLING}'])}" for name in others]
     said += [
-        f"- {name} at {int(length):,} tokens: LMK {told(figure)}"
+        f"- {name} at {int(length):,} tokens: LMK {in_words(figure)}"
         for name in others
         for length in lengths
         if (figure := found[f"{name} {length}"]) is not None and figure.mean < 0

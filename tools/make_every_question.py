@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 
-from milepost.evaluate.compare import Overall, Row, against
+from milepost.evaluate.compare import Overall, TaskDifference, against
 from milepost.evaluate.records import Record, read
 from milepost.evaluate.report.verdict import signed_interval
 
@@ -199,7 +199,7 @@ def _overalls(all_found: Sequence[Overall]) -> Iterator[str]:
     yield ""
 
 
-def _behind(row: Row) -> str:
+def _behind(row: TaskDifference) -> str:
     return f"{row.task} {signed_interval(row.difference)}, {row.difference.verdict}"
 
 

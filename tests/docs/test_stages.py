@@ -166,7 +166,7 @@ def test_the_figures_of_one_question(monkeypatch: pytest.MonkeyPatch) -> None:
     found = bench["figures"](scores, text, question, 30)  # hits 3, 5, 8
     assert found["alone"] == pytest.approx(20 / 30)  # 35–40, 50–55, 80–90
     assert found["front-2"] == pytest.approx(5 / 30)  # sentences 3, 2, 1
-    assert found["surround-2"] == pytest.approx(15 / 30)  # 3, 2, 4
+    assert found["both-sides-2"] == pytest.approx(15 / 30)  # 3, 2, 4
     assert found["boundary"] == 1.0  # 5 and 8
     assert (found["last"], found["last by chance"]) == (0.0, pytest.approx(1 / 3))
     assert bench["alone"](scores, text, question, 30) == found["alone"]

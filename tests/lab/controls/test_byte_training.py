@@ -9,7 +9,8 @@ from milepost import pooling  # noqa: E402
 from milepost.errors import InputError  # noqa: E402
 from milepost.lab.controls.byte_training import Recipe, bits_per_gap_byte, pretrain  # noqa: E402
 from milepost.lab.controls.corpora import ToyLanguage, nonsense, permuted  # noqa: E402
-from milepost.lab.controls.encoders import KINDS, control_encoder  # noqa: E402
+from milepost.lab.controls.encoders import control_encoder  # noqa: E402
+from milepost.lab.controls.kinds import KINDS  # noqa: E402
 from milepost.lab.tokens import pool_protocol  # noqa: E402
 from milepost.lab.tokens.pool_protocol import (  # noqa: E402
     CONTROLS,

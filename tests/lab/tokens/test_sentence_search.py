@@ -28,8 +28,8 @@ from milepost.lab.tokens.transfer import Budget, languages, shared_size, texts_o
 from milepost.lab.tokens.typo_study import (  # noqa: E402
     asked_without_meaning,
     control_words,
-    noise_table,
     trained_words,
+    typo_table,
 )
 from milepost.lab.tokens.typos import gram_vector, typos  # noqa: E402
 from milepost.model.bytes.encoder import ByteShape, made  # noqa: E402
@@ -118,7 +118,7 @@ def test_a_finder_of_words_learns_and_reads_documents_by_spelling():
     words = trained_words(task(), steps=80, width=32)
     seen = recall(words, task())
     assert seen.first > 0.3  # by chance: an eighth
-    rows = noise_table([words, Grams()], task("dev", 40), rates=(0.0, 0.2))
+    rows = typo_table([words, Grams()], task("dev", 40), rates=(0.0, 0.2))
     assert [(row.finder, row.rate) for row in rows] == [
         (name, rate) for name in ("WordPool", "n-grams") for rate in (0.0, 0.2)
     ]

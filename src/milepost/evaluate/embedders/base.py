@@ -125,7 +125,7 @@ def loaded(folder: Path, library: str, load: Callable[[], Any]) -> Any:
     except Exception as error:
         first = str(error).strip().partition("\n")[0]
         raise InputError(
-            f"{folder} cannot be loaded by {library}: {first}", "give the folder of a whole model"
+            f"{folder} cannot be loaded by {library}: {first}", "the folder of a complete model"
         ) from error
 
 

@@ -44,7 +44,7 @@ class SentenceTransformerEmbedder:
         overlap: tokens of context on each side of what a window owns; None for an eighth of it.
 
     Raises:
-        InputError: no such dtype.
+        InputError: the dtype is unknown.
     """
 
     def __init__(
@@ -133,7 +133,7 @@ class SentenceTransformerEmbedder:
             raise InputError(
                 f"{self.name} projects its vectors after pooling, so its tokens cannot be chunked "
                 "late",
-                "use a model that ends in pooling, or chunk:SIZE",
+                "a model that ends in pooling, or chunk:SIZE",
             )
         ids, starts = self._tokens(whole_characters(text))
         sums = SpanSums(spans, self.model.get_embedding_dimension())
@@ -141,7 +141,7 @@ class SentenceTransformerEmbedder:
         room = self._window - len(before) - len(after)
         if room < 1:
             raise InputError(
-                f"a window of {self._window} tokens holds no text", "give a longer one"
+                f"a window of {self._window} tokens has no room for text", "a longer window"
             )
         windows = list(owned_windows(len(ids), room, self._overlap(room)))
         together = max(1, _TOGETHER // self._window)
@@ -257,13 +257,13 @@ def owned_windows(count: int, room: int, overlap: int) -> Iterator[tuple[int, in
 
 
 def checked_dtype(dtype: str) -> str:
-    """A dtype that is known.
+    """Check the name of a dtype and return it.
 
     Raises:
-        InputError: it is not.
+        InputError: it is unknown.
     """
     if dtype not in DTYPES:
-        raise InputError(f"unknown dtype {dtype!r}", f"use one of {', '.join(DTYPES)}")
+        raise InputError(f"unknown dtype {dtype!r}", f"one of {', '.join(DTYPES)}")
     return dtype
 
 

@@ -56,22 +56,22 @@ class Run:
     def __init__(self, records: Iterable[Record]) -> None:
         self.records = tuple(records)
         if not self.records:
-            raise InputError("there are no records to report", "run milepost eval first")
+            raise InputError("no records to report", "milepost eval run")
         self._found: dict[tuple[str, str, str], Record] = {}
         self._means: dict[tuple[str, str, str], Mean | None] = {}
         for record in self.records:
             key = (record.setting, record.task, record.system)
             if key in self._found:
                 raise InputError(
-                    f"{record.system} is there twice on {record.task} ({record.setting})",
-                    "report the records of one run",
+                    f"two records of {record.system} on {record.task} ({record.setting})",
+                    "the records of one run",
                 )
             self._found[key] = record
         splits = sorted({record.split for record in self.records})
         if len(splits) > 1:
             raise InputError(
-                f"the records are of several splits: {', '.join(splits)}",
-                "report the records of one split",
+                f"records of several splits: {', '.join(splits)}",
+                "the records of one split",
             )
 
     @cached_property
@@ -116,7 +116,7 @@ class Run:
             )
         if not self.tasks(metric, setting):
             raise InputError(
-                f"there is no {metric!r} in the setting {setting!r}",
+                f"no {metric!r} in the setting {setting!r}",
                 f"{nearest(metric, self.metrics)}one of {', '.join(self.metrics)}",
             )
 
@@ -125,7 +125,7 @@ class Run:
         known = dict.fromkeys(record.system for record in self.records)
         if name not in known:
             raise InputError(
-                f"there is no record of the system {name!r}",
+                f"no record of the system {name!r}",
                 f"{nearest(name, known)}one of {', '.join(known)}",
             )
 

@@ -96,7 +96,7 @@ def read_articles(folder: Path, split: Split, *, shortest: int = 8_000, headings
 def _articles(folder: Path, split: Split) -> Iterator[_Article]:
     files = sorted([*folder.glob("*.jsonl.gz"), *folder.glob("*.jsonl")])
     if not files:
-        raise UnreadableFile(f"{folder} holds no *.jsonl.gz", "give the folder of the corpus")
+        raise UnreadableFile(f"{folder}: no *.jsonl.gz", "the folder of the corpus")
     names = Named("document")
     for path in files:
         for line in lines(path):

@@ -2,8 +2,8 @@
 
 A file (Bai et al. 2024, github.com/THUDM/LongBench, ``data/NAME.jsonl``) has a line a question:
 ``input``, ``context``, ``answers`` (any of which is right), ``dataset``, ``language``, ``_id``.
-Answers have no offsets. One is taken as evidence where it stands exactly once in its context, not
-inside another word; where it stands often ("2", "Paris") most places would be no evidence at all.
+Answers have no offsets. One is taken as evidence if it occurs exactly once in its context, not
+inside another word; most occurrences of a frequent one ("2", "Paris") are not evidence.
 All of it is ``test``.
 """
 
@@ -28,11 +28,11 @@ def read_longbench(source: Path, split: Split) -> Task:
         split: ``test``.
 
     Raises:
-        UnreadableFile: no such file.
+        UnreadableFile: the file is missing.
         InputError: a line that cannot be used, several files, or another split.
     """
     if split != "test":
-        raise InputError(f"{source}: LongBench has test questions only", "add --split test")
+        raise InputError(f"{source}: LongBench has test questions only", "--split test")
     path = _one(source)
     documents: dict[str, Document] = {}
     by_text: dict[str, str] = {}
@@ -80,7 +80,7 @@ def _one(source: Path) -> Path:
 def _strings(line: Line) -> list[str]:
     answers = line.fields.get("answers")
     if not isinstance(answers, list) or not all(isinstance(each, str) for each in answers):
-        raise line.wrong("'answers' is no list of strings", "fetch the file again")
+        raise line.wrong("'answers' is not a list of strings", "download the file again")
     return answers
 
 

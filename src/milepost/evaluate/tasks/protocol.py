@@ -47,9 +47,7 @@ def take(task: Task, questions: int | None = None, documents: int | None = None)
     """
     for what, number in (("questions", questions), ("documents", documents)):
         if number is not None and number < 1:
-            raise InputError(
-                f"{number} {what} of {task.name} leave nothing to ask", "take 1 or more"
-            )
+            raise InputError(f"{number} {what} of {task.name}: nothing to ask", "1 or more")
     asked: dict[str, list[Question]] = {}
     for question in task.questions:
         asked.setdefault(question.document, []).append(question)

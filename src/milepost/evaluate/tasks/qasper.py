@@ -37,7 +37,7 @@ def read_qasper(source: Path, split: Split) -> Task:
     """
     path = source if source.is_file() else source / f"qasper-{split}-v0.3.json"
     if split not in path.name:
-        raise InputError(f"{path.name} is not the {split} file", "give the folder instead")
+        raise InputError(f"{path.name} is not the {split} file", "the folder")
     documents: dict[str, Document] = {}
     questions: list[Question] = []
     counts: Counter[str] = Counter()
@@ -50,7 +50,7 @@ def read_qasper(source: Path, split: Split) -> Task:
             ]
         except (KeyError, TypeError, AttributeError) as error:
             raise InputError(
-                f"{path}: paper {name} is damaged: {error!r}", "fetch the file again"
+                f"{path}: paper {name} is damaged: {error!r}", "download the file again"
             ) from error
         for key, words, evidence in asked:
             spans, why = _spans(evidence, places)
@@ -60,13 +60,15 @@ def read_qasper(source: Path, split: Split) -> Task:
                 counts[f"{why} are left out"] += 1
             else:
                 if why:
-                    counts["are asked without the part of their evidence that is no text"] += 1
+                    counts["are asked without the part of their evidence that is not text"] += 1
                 questions.append(Question(key, words, name, spans, {name: 1}))
                 documents[name] = Document(name=name, text=text)
     need_questions(questions, split, path)
     repeated = [name for name, count in Counter(q.name for q in questions).items() if count > 1]
     if repeated:
-        raise InputError(f"{path}: question {repeated[0]} stands twice", "fetch the file again")
+        raise InputError(
+            f"{path}: question {repeated[0]} is there twice", "download the file again"
+        )
     return Task(
         name="qasper",
         split=split,
@@ -85,7 +87,7 @@ def _papers(path: Path) -> dict[str, Any]:
             f"{path} cannot be read: {reason}", "unpack qasper-train-dev-v0.3.tgz there"
         ) from error
     if not isinstance(papers, dict):
-        raise InputError(f"{path} is no object of papers", "fetch the file again")
+        raise InputError(f"{path}: not an object of papers", "download the file again")
     return papers
 
 

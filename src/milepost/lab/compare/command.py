@@ -105,7 +105,7 @@ def command(
     if report is not None:
         from milepost._optional import require
 
-        require("matplotlib", extra="eval")  # not after an hour
+        require("matplotlib", extra="lab")  # not after an hour
     from milepost.lab.compare.cache import ResultCache
     from milepost.lab.compare.images import TASK as IMAGES
     from milepost.lab.compare.images import images

@@ -14,8 +14,7 @@ from typing import Any
 
 from milepost import pooling
 from milepost.errors import InputError
-from milepost.lab.compare.controls import CONTROLS
-from milepost.lab.controls.encoders import parted
+from milepost.lab.controls.kinds import KINDS, parted
 from milepost.pooling import Operator
 
 TRAINED = ""
@@ -29,7 +28,7 @@ class Row:
     Attributes:
         operator: its name.
         settings: those that were given, by name, in the order of their names.
-        network: ``TRAINED`` or one of ``CONTROLS``.
+        network: ``TRAINED`` or one of ``KINDS``.
     """
 
     operator: str
@@ -101,5 +100,5 @@ def rows_of(text: str | None, *, controls: bool = True) -> list[Row]:
         raise InputError("no pooling is named", f"one of {', '.join(pooling.names())}")
     rows = [read_row(name) for name in named]
     if controls:
-        rows += [Row("mean", (), network) for network in CONTROLS]
+        rows += [Row("mean", (), network) for network in KINDS]
     return list(dict.fromkeys(rows))

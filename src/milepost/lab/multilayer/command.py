@@ -76,7 +76,7 @@ def command(
     from milepost._optional import require
     from milepost.console.records import print_json
 
-    require("scipy.stats", extra="eval")  # not when all is trained
+    require("scipy.stats", extra="lab")  # not when all is trained
     from milepost.lab.multilayer.planted import PLACES
     from milepost.lab.multilayer.study import CHANCE, Training, compare, pairs_of, run
 

@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from milepost.errors import InputError
-from milepost.lab.controls.encoders import parted
+from milepost.lab.controls.kinds import parted
 from milepost.lab.p2at.network.segmenter import Segmenter, segmenter, weights
 from milepost.lab.p2at.shapes import CLASSES, SIZE, draw
 

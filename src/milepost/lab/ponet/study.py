@@ -20,7 +20,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from milepost.errors import InputError, nearest
-from milepost.lab.controls.encoders import Pretrained, parted, rows_below
+from milepost.lab.controls.kinds import Pretrained, parted, rows_below
 from milepost.lab.controls.symbol_training import pretrain, symbols, text_bytes
 from milepost.lab.ponet.mixers import Classifier, count, layer
 from milepost.lab.ponet.peak_memory import PeakMemory

@@ -85,7 +85,9 @@ def layer_means(
     opened = open_checkpoint(source, transformers=True)
     backbone = opened.model.backbone
     if not isinstance(backbone, HuggingFace):
-        raise ModelError(f"{source} is no network of transformers", "give a folder of one")
+        raise ModelError(
+            f"{source} is not a network of transformers", "a folder with config.json and weights"
+        )
     if random:
         backbone = untrained(backbone)
     opening = opened.reading.bos_token
@@ -96,7 +98,7 @@ def layer_means(
         progress("reading layers", number, len(texts))
         ids = opened.tokenizer.encode(text, add_special_tokens=False).ids
         if not ids:
-            raise InputError(f"text {number} has no token", "leave it out")
+            raise InputError(f"text {number} has no token", "the file without it")
         total = np.zeros(())
         for start in range(0, len(ids), longest):
             window = torch.tensor([first + ids[start : start + longest]])
@@ -132,7 +134,7 @@ def mixtures(
     counts = np.bincount(label_of_groups(labels, groups))
     if len(counts) < 2 or counts.min() < 4:
         raise InputError(
-            "each half needs two texts of each of two labels", "give at least four of each label"
+            "each half needs two texts of each of two labels", "four texts of each label or more"
         )
     half = probes.folds(groups, labels, 2, seed)
     train, test = half == 0, half == 1

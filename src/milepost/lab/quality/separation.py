@@ -49,11 +49,6 @@ class Centres:
     dbs: float
     flags: tuple[str, ...] = ()
 
-    @property
-    def xbi(self) -> float:
-        """Xie and Beni's index, least is best."""
-        return math.inf if self.separation == 0 else 1 / self.separation
-
 
 def numbered(labels: Sequence[str] | NDArray[np.generic]) -> NDArray[np.int64]:
     """Labels of any kind as numbers from 0, ``(n,)`` int64, in the labels' own order."""
@@ -122,7 +117,7 @@ def distances(vectors: NDArray[np.floating]) -> NDArray[np.float64]:
 def dunn(apart: NDArray[np.float64], labels: NDArray[np.int64]) -> float:
     """Dunn's index from the distances of all pairs: two pairs of points decide it.
 
-    Of pure noise it rises with the dimension, so it is never told without its permuted value. NaN
+    Of pure noise it rises with the dimension, so it is never shown without its permuted value. NaN
     for one class, or where all points are one; infinite where classes are points.
     """
     same = labels[:, None] == labels

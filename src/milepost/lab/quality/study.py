@@ -24,7 +24,7 @@ from milepost.lab.quality.separation import centres, distances, dunn, silhouette
 PAIRS = 2000
 """What looks at all pairs looks at so many points at most, drawn once."""
 
-LEAST_IS_BEST = frozenset({"dbs"})
+LOWER_IS_BETTER = frozenset({"dbs"})
 REFLECTED = frozenset({"separation", "dbs"})
 """Centres of few points lie further apart than what they stand for, and those of a draw further
 still. The interval of a measure that hangs on it is turned about the measure (Davison and Hinkley
@@ -100,7 +100,7 @@ def report(
 
     Args:
         points: what to measure.
-        controls: name → the same texts' vectors by an encoder that knows nothing.
+        controls: name → the same texts' vectors by an untrained baseline.
         permutations: of labels.
         draws: of the bootstrap.
         seed: of both, of the folds, and of the sample of ``PAIRS`` points.
@@ -114,11 +114,11 @@ def report(
         need_finite(given.vectors)
     classes = np.bincount(label_of_groups(points.labels, points.groups))
     if len(classes) < 2:
-        raise InputError("all texts have one label", "give texts of at least two labels")
+        raise InputError("all texts have the same label", "texts of two labels or more")
     if classes.min() < 2:
         raise InputError(
-            "a label has one document: nothing could be learned of it",
-            "give at least two of each label",
+            "a label has only one document, from which nothing can be learned",
+            "two documents of each label or more",
         )
     forms = [(name, vectors, points) for name, vectors in views(points.vectors).items()]
     forms.append(("length alone", np.log(np.maximum(points.lengths, 1))[:, None], points))
@@ -146,7 +146,7 @@ def need_finite(vectors: NDArray[np.floating]) -> None:
         InputError: a vector is not finite.
     """
     if not np.isfinite(vectors).all():
-        raise InputError("a vector is not finite", "leave it out")
+        raise InputError("a vector is not finite", "the texts without it")
 
 
 class _Space:
@@ -207,7 +207,7 @@ def _view(
             low,
             high,
             float(others.mean()) if len(others) else math.nan,
-            share_as_good(values, least_is_best=measure in LEAST_IS_BEST),
+            share_as_good(values, lower_is_better=measure in LOWER_IS_BETTER),
         )
     return View(name, measures, centres(space.vectors, points.labels).flags)
 

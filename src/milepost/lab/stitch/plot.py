@@ -22,7 +22,7 @@ def check(path: Path) -> None:
         raise InputError(f"{path} is no picture", "end it in .svg or .png")
     if not path.parent.is_dir():
         raise InputError(f"{path.parent} is no folder", "make it first")
-    require("matplotlib", extra="train")
+    require("matplotlib", extra="lab")
 
 
 def draw(outcome: Outcome, path: Path) -> None:

@@ -29,7 +29,8 @@ from torch import Tensor
 
 from milepost.errors import InputError, nearest
 from milepost.evaluate.statistics import interval
-from milepost.lab.controls.encoders import Kind, parted, rows_below, text_of
+from milepost.lab.controls.encoders import text_of
+from milepost.lab.controls.kinds import Kind, parted, rows_below
 from milepost.lab.tokens.units import (
     BUCKETS,
     Corpus,
@@ -117,9 +118,11 @@ class Setup:
 
     def __post_init__(self) -> None:
         if self.width % 4:
-            raise InputError(f"a width of {self.width} has no 4 heads", "give a multiple of 4")
+            raise InputError(
+                f"a width of {self.width} cannot be divided into 4 heads", "a multiple of 4"
+            )
         if self.steps < 1 or self.seeds < 1:
-            raise InputError("no step or no seed", "give at least 1 of each")
+            raise InputError("no step or no seed", "1 of each or more")
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,9 +217,7 @@ def compare(
 def _known(name: str) -> tuple[Arm, Kind | None]:
     row, control = parted(name)
     if row not in ARMS:
-        raise InputError(
-            f"there is no arm {row!r}", f"{nearest(row, ARMS)}one of {', '.join(ARMS)}"
-        )
+        raise InputError(f"unknown arm {row!r}", f"{nearest(row, ARMS)}one of {', '.join(ARMS)}")
     return ARMS[row], control
 
 
@@ -327,7 +328,7 @@ def _measure(model: Model, arm: Arm, windows: Sequence[Window], stride: int, see
         wanted, guess = targets[0].flatten().numpy(), logits[0].argmax(-1).flatten().numpy()
         costs, guess, wanted = (rows[wanted != PAD] for rows in (costs, guess, wanted))
         end = wanted == END
-        # What stands behind each byte: its piece's end, or else the next byte.
+        # What follows each byte: the end of its piece, or else the next byte.
         behind = np.flatnonzero(~end) + 1
         scored_ends = float(costs[end].sum()) if arm.cut != "random" else 0.0
         found.ends.append(scored_ends)
@@ -349,8 +350,7 @@ def _measure(model: Model, arm: Arm, windows: Sequence[Window], stride: int, see
 def _asked(window: Window) -> list[Word]:
     """The words that are asked for: whole ones whose end every arm sees, so not a window's last.
 
-    What ``split_words`` had to cut for its length is no whole word, neither its first pieces nor
-    its last.
+    The pieces that ``split_words`` cuts a long word into are not whole words.
     """
     kinds = [None, *(word.kind for word in window.words)]
     return [

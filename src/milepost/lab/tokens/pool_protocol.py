@@ -85,7 +85,7 @@ class Protocol:
         if not 1 <= self.languages <= LANGUAGES:
             raise InputError(f"{self.languages} toy languages", f"1 to {LANGUAGES}")
         if self.seeds < 1:
-            raise InputError("no seed", "give at least 1")
+            raise InputError("no seed", "1 seed or more")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ def source_text(
         without: sentences that a text of a language does not hold.
 
     Raises:
-        InputError: there is no such row.
+        InputError: the row is unknown.
     """
     if name.startswith("language ") and name[9:].isdigit():
         return ToyLanguage(int(name[9:])).text(size, seed, without)
@@ -135,7 +135,7 @@ def source_text(
     if name not in texts:
         known = (*texts, "language 0")
         raise InputError(
-            f"there is no text {name!r}", f"{nearest(name, known)}one of {', '.join(known)}"
+            f"unknown text {name!r}", f"{nearest(name, known)}one of {', '.join(known)}"
         )
     return texts[name]()
 
@@ -211,10 +211,10 @@ def rebuilt(
     """Minus bits a target of every window of the questions' text, after training on the examples'.
 
     Args:
-        model: where training goes on from; it is left as it is.
+        model: where training continues from; it is not changed.
         examples: their text is what is trained on.
         questions: their text is what is measured on.
-        recipe: of pre-training, which goes on with half its rate.
+        recipe: of pre-training, which continues with half its rate.
         steps: as many.
         seed: of windows and gaps.
     """

@@ -212,13 +212,13 @@ def asked_of(task: Task, most: int, seed: int = 0) -> list[Asked]:
     """Questions of a task with their first sentence of evidence, at most so many, drawn.
 
     Raises:
-        InputError: the task has no evidence marked.
+        InputError: no evidence is marked in the task.
     """
     texts = {document.name: document.text for document in task.documents}
     cut = {name: split(text) for name, text in texts.items()}
     questions = [question for question in task.questions if question.spans]
     if not questions:
-        raise InputError(f"{task.name} marks no evidence", "give a task with spans")
+        raise InputError(f"{task.name}: no evidence is marked", "a task with spans")
     chosen = np.random.default_rng(seed).permutation(len(questions))[:most]
     found: list[Asked] = []
     for number in chosen:
@@ -326,7 +326,7 @@ def recall(
                 ranks.append(int((np.delete(row, right) >= row[right].max()).sum()))
                 clusters.append(document.name)
     if not ranks:
-        raise InputError(f"{task.name} has no question whose evidence is marked", "give spans")
+        raise InputError(f"{task.name}: no question with marked evidence", "a task with spans")
     first = [float(rank == 0) for rank in ranks]
     low, high = interval(first, clusters)
     five = float(np.mean([rank < 5 for rank in ranks]))

@@ -2,7 +2,7 @@
 
 Rows are encoders, columns languages; a cell is the recall of the evidence among the sentences of
 the question's document. The first rows are encoders that nobody tuned: span corruption trains to
-rebuild, not to compare, so the raw mean is no result but what a tuned one is compared with. The
+rebuild, not to compare, so the raw mean is not a result but what a tuned one is compared with. The
 last are controls, tuned on the first source's questions: what they find owes nothing to what was
 read before.
 """
@@ -16,13 +16,14 @@ from itertools import accumulate
 from milepost.errors import InputError, nearest
 from milepost.evaluate.types import Task
 from milepost.lab.controls.byte_training import Recipe, pretrain
-from milepost.lab.controls.encoders import KINDS, control_model
+from milepost.lab.controls.encoders import control_model
+from milepost.lab.controls.kinds import KINDS
 from milepost.lab.tokens.few_documents import few
 from milepost.lab.tokens.sentence_search import Bytes, Finder, Grams, Recall, asked_of, recall, tune
 from milepost.model.bytes.encoder import ByteModel
 from milepost.model.bytes.tokenizer import as_bytes
 
-_BETWEEN = "\n\n"  # what stands between two documents of a language
+_BETWEEN = "\n\n"  # between two documents of a language
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TransferTable:
     """A table, and what was read for it.
 
     Attributes:
@@ -139,8 +140,8 @@ def transfer(
     progress: Callable[[str], None] = lambda _: None,
     *,
     controls: bool = True,
-) -> Outcome:
-    """Pre-train and tune an encoder a source, and ask all of them in every target.
+) -> TransferTable:
+    """Pre-train and tune an encoder per source, and ask all of them in every target.
 
     Rows: n-grams without parameters; a random encoder as it is; each source before and after
     tuning; and the controls, random weights and both texts without meaning, tuned on the first
@@ -153,7 +154,7 @@ def transfer(
         targets: languages.
         budget: sizes.
         progress: called with what is done next.
-        controls: add the rows of encoders that learnt nothing.
+        controls: add rows of untrained baselines.
 
     Raises:
         InputError: a language that the tasks do not have.
@@ -162,7 +163,7 @@ def transfer(
     for name in (*sources, *targets):
         if name not in texts:
             raise InputError(
-                f"{train.name} has no documents in {name!r}",
+                f"{train.name}: no documents in {name!r}",
                 f"{nearest(name, texts)}one of {', '.join(texts)}",
             )
     size = shared_size(texts, sources, budget.size)
@@ -192,7 +193,7 @@ def transfer(
         progress(f"pre-training {name}")
         model = control_model(kind, budget.recipe, seed=budget.seed, size=size)
         measure(_tuned(model, name, train, sources[0], budget, progress))
-    return Outcome(found, {language.name: language for language in languages(texts, size)})
+    return TransferTable(found, {language.name: language for language in languages(texts, size)})
 
 
 def _tuned(

@@ -94,7 +94,7 @@ def from_file(file: Path, size: int) -> Corpus:
     if len(parts) < 5:
         parts = _between(text, range(0, len(text), _PART))
     if len(parts) < 2:
-        raise InputError(f"{file} is too short to hold a part of it out", "give a longer text")
+        raise InputError(f"{file} is too short for a held-out part", "a longer text")
     held_out = [part for number, part in enumerate(parts) if number % 5 == 1]
     kept = [part for number, part in enumerate(parts) if number % 5 != 1]
     return Corpus(file.stem, _up_to(kept, size), _up_to(held_out, size // 5))
