@@ -12,10 +12,10 @@ import pytest
 import milepost
 from milepost.errors import InputError, StoreError
 from milepost.index import Index, Step
-from milepost.testing import fake_index
-from milepost.types import Document, Passage
 from milepost.search import Query
 from milepost.store.sqlite import segment
+from milepost.testing import fake_index
+from milepost.types import Document, Passage
 from support.small_index import BEES, GOLD, MODEL, SHIPS, everything, write_notes
 from support.store_reads import reads
 

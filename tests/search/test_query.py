@@ -32,7 +32,7 @@ def test_budgets(written: str | int | None, wanted: Budget | None) -> None:
 @pytest.mark.parametrize("written", ["", "0", 0, -5, "ten", "12x", "1.5c", "c", "400tt", "0t"])
 def test_bad_budgets(written: str | int) -> None:
     """Anything else is an error that names it and shows how to write it."""
-    with pytest.raises(InputError, match="is not a length.*1600c or 400t") as caught:
+    with pytest.raises(InputError, match=r"is not a length.*1600c or 400t") as caught:
         parse_budget(written)
     assert repr(written) in str(caught.value)
     with pytest.raises(InputError, match="1600c or 400t"):

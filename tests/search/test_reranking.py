@@ -163,9 +163,7 @@ def test_a_search_reranks_and_says_so():
     put(store, "d", ["Short one. ", "Another. ", f"{'supercalifragilistic ' * 40}. ", "Last one. "])
     ranking = Ranking(Fusion(rerank=Reranking(1000.0)))
     options = {"seed": 3, "k": 1}
-    first = searched(
-        store, ["short"], model=SearchModel(ranking), budget=20, **options
-    ).passages[0]
+    first = searched(store, ["short"], model=SearchModel(ranking), budget=20, **options).passages[0]
     assert "supercali" not in first.text
     model = SearchModel(ranking, WordReranker())
     again = searched(store, ["short"], model=model, budget=2000, **options).passages[0]
@@ -204,7 +202,7 @@ def test_a_document_that_changes_while_it_is_reranked(change):
             return search(state, asking(["words"], 3), model)
 
     quiet = found(WordReranker())
-    assert found(Slow()) .passages == quiet.passages
+    assert found(Slow()).passages == quiet.passages
     assert {passage.document for passage in quiet.passages} == {"d", "e"}
     text = " ".join(passage.text for passage in found(WordReranker()).passages)
     assert "ld" not in text

@@ -37,9 +37,7 @@ def words(text: str) -> int:
 MODELS = {
     "plain": SearchModel(PLAIN, count_tokens=words),
     "trees": SearchModel(Ranking(Fusion(), trees()), count_tokens=words),
-    "reranker": SearchModel(
-        Ranking(Fusion(rerank=Reranking(9.0)), trees()), WordReranker(), words
-    ),
+    "reranker": SearchModel(Ranking(Fusion(rerank=Reranking(9.0)), trees()), WordReranker(), words),
 }
 
 

@@ -175,9 +175,14 @@ def test_a_snapshot_inside_another(store: Store) -> None:
 def test_an_error_inside_a_snapshot_ends_it(store: Store) -> None:
     """What is raised inside comes out, and the store is used on."""
     three(store)
-    with pytest.raises(KeyError, match="mine"), store.snapshot() as state:
-        assert state.documents()
-        raise KeyError("mine")
+
+    def fails() -> None:
+        with store.snapshot() as state:
+            assert state.documents()
+            raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        fails()
     store.put(numbered(3))
     holds(store, numbered(3))
 
@@ -245,7 +250,9 @@ def test_touch_stores_nothing_again(tmp_path: Path) -> None:
 PIECE = 16_384
 SENTENCE = st.one_of(
     st.text(max_size=4),
-    st.sampled_from(["", "x", "é" * (PIECE - 1), "字" * PIECE, "\ud800" * (PIECE + 1), "y" * 40_000]),
+    st.sampled_from(
+        ["", "x", "é" * (PIECE - 1), "字" * PIECE, "\ud800" * (PIECE + 1), "y" * 40_000]
+    ),
 )
 NAME = st.text(
     st.characters(codec=None, categories=["L", "Cs", "Zs", "Cc"]), min_size=1, max_size=3
@@ -280,7 +287,9 @@ def test_many_documents_at_once_are_those_one_by_one(
             some = [info for info in infos if data.draw(st.booleans())]
             _are(reads(store), state.sentences(some), [entries[info.name] for info in some])
             one_by_one = [state.vectors([info]) for info in some]
-            assert np.array_equal(state.vectors(some), np.concatenate([np.empty((0, 8)), *one_by_one]))
+            assert np.array_equal(
+                state.vectors(some), np.concatenate([np.empty((0, 8)), *one_by_one])
+            )
             scores = [state.similarity(QUERY, [info]) for info in some]
             together = state.similarity(QUERY, some)
             np.testing.assert_allclose(together, np.concatenate([[], *scores]), atol=1e-6)
@@ -301,9 +310,10 @@ def test_many_documents_at_once_are_those_one_by_one(
 def _are(read: Reads, kept: object, wanted: list[Entry]) -> None:
     """Assert that sentences of many documents are those of each, one behind the other."""
     singles = [read.sentences(each.document.name) for each in wanted]
-    assert kept.document_offsets.tolist() == np.cumsum(
-        [0, *(len(each.spans) for each in wanted)]
-    ).tolist()
+    assert (
+        kept.document_offsets.tolist()
+        == np.cumsum([0, *(len(each.spans) for each in wanted)]).tolist()
+    )
     for field in ("spans", "lengths", "vocab_coverage", "paragraph_starts"):
         whole = getattr(kept, field)
         for single, low, high in zip(

@@ -124,8 +124,7 @@ def all_of(state: Snapshot, vector: np.ndarray, terms: Sequence[str]) -> dict[st
         "texts": state.texts([(info, 0, info.characters) for info in infos]),
         "marks": state.marks(infos),
         "postings": {
-            term: [part.tolist() for part in parts]
-            for term, parts in state.postings(terms).items()
+            term: [part.tolist() for part in parts] for term, parts in state.postings(terms).items()
         },
         "nearest": (rows.tolist(), scores.tolist()),
         "nearest of the last": state.nearest(vector, 3, infos[-1:])[0].tolist(),

@@ -36,8 +36,8 @@ again to resume after an interruption. See docs/training-data.md.""",
 @click.argument("documents", type=_FILE)
 @click.argument("questions", type=_FILE, required=False)
 @click.option("--out", type=_FILE, metavar="FILE", required=True, help="Write JSON lines here.")
-@count_option("--document", 8, "Maximum negatives of a question from its own document.", least=0)
-@count_option("--collection", 8, "Maximum negatives from all other documents.", least=0)
+@count_option("--document", 8, "Maximum negatives of a question from its own document.", minimum=0)
+@count_option("--collection", 8, "Maximum negatives from all other documents.", minimum=0)
 @click.option(
     "--below",
     type=click.FloatRange(0, 1, min_open=True),
@@ -55,7 +55,7 @@ again to resume after an interruption. See docs/training-data.md.""",
     help="Drop sentences that share this fraction of their words with the evidence.",
 )
 @count_option(
-    "--around", 1, "Never take this many sentences on each side of the evidence.", least=0
+    "--around", 1, "Never take this many sentences on each side of the evidence.", minimum=0
 )
 @click.option(
     "--selected",

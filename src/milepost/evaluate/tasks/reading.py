@@ -248,8 +248,7 @@ def need_questions(
     if not questions:
         why = "".join(f"; {each.problem}" for each in bad[:3])
         raise InputError(
-            f"{source}: no {split} question that can be asked",
-            "; ".join(map(str, bad[:3])) or "another split or file",
+            f"{source}: no {split} question can be asked{why}", "another split or file"
         )
 
 

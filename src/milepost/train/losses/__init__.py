@@ -10,6 +10,7 @@ best), ``distil.py`` (a teacher's vectors and scores), ``coupled.py`` (negatives
 ``cached.py`` (any of them over big batches). ``precision.py`` is what they share.
 """
 
+from milepost.train.choices import Form
 from milepost.train.losses.cached import cached_backward
 from milepost.train.losses.contrast import any_against_negatives, each_against_negatives, info_nce
 from milepost.train.losses.coupled import (
@@ -28,13 +29,7 @@ from milepost.train.losses.coupled import (
 from milepost.train.losses.distil import away_from, divergence, listwise, margin_error
 from milepost.train.losses.documents import means_of
 from milepost.train.losses.matryoshka import over_prefixes
-from milepost.train.losses.position import (
-    FORMS,
-    Form,
-    back_from_boundary,
-    distances_of,
-    position_aware,
-)
+from milepost.train.losses.position import FORMS, back_from_boundary, distances_of, position_aware
 from milepost.train.losses.precision import similarities
 
 __all__ = [
