@@ -159,7 +159,6 @@ with milepost.open(sys.argv[1], model=fake_encoder()) as index:
         index.add(turned(turn, "abcd"[turn % 3]))
         if turn % 4 == 3:
             index.remove("b")
-        print(turn, flush=True)
 """
 
 
@@ -186,7 +185,7 @@ def test_searches_beside_a_process_that_writes(tmp_path: Path) -> None:
         assert process.returncode == 0, complaint
         passages = index.search("a whale that sings", k=99)
         assert_of_one_state(passages)
-        # b is removed after its turn 19 is over, and comes back with 22.
+        # b comes back with turn 22 and is removed after turn 23.
         assert {passage.document for passage in passages} == {"a", "c", "d"}
     assert searches > 5
     assert len(seen) > 1

@@ -28,7 +28,8 @@ Made by `python tools/make_cli.py` from the commands; do not edit it here.
 def reference() -> str:
     """Give the whole reference as Markdown."""
     blocks = [HEAD, *_command(program, "milepost")]
-    for name, command in program.commands.items():
+    for name in program.list_commands(None):
+        command = program.get_command(None, name)
         blocks.extend(_section(command, f"milepost {name}", "##"))
     return "\n".join(blocks)
 

@@ -50,7 +50,7 @@ def test_no_command_shows_the_help(cli):
     assert "Exit codes" in result.stderr
 
 
-@pytest.mark.parametrize("name", list(program.commands))
+@pytest.mark.parametrize("name", program.list_commands(None))
 def test_every_command_has_help_with_examples(cli, name):
     """Each command explains itself and shows how it is called."""
     result = cli(name, "--help")
@@ -153,3 +153,25 @@ def test_a_cached_search_loads_no_reader(model, cli, notes):
         "torch",
     }
     assert not avoided & set(loaded(code))
+
+
+@pytest.mark.parametrize("group", ["program", "lab"])
+def test_the_table_of_commands_says_what_they_say(group):
+    """A command that is listed without being imported has the name and help of the real one."""
+    lazy = program if group == "program" else program.get_command(None, "lab")
+    for name, (_, text) in lazy.table.items():
+        command = lazy.get_command(None, name)
+        assert command.name == name
+        assert command.get_short_help_str(200) == text.rstrip(".") + "."
+
+
+def test_a_search_imports_no_other_command():
+    """Trainer, lab, evaluation and the pooling operators stay out of a search's process."""
+    code = (
+        "import sys; from milepost.cli.program import program; "
+        "program.get_command(None, 'search'); import milepost.index, milepost.reranker; "
+        "print([m for m in sys.modules if m.startswith("
+        "('milepost.lab', 'milepost.train', 'milepost.evaluate', 'milepost.pooling'))])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[]"

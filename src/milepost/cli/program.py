@@ -9,26 +9,14 @@ from typing import Any
 import click
 
 from milepost import __version__
-from milepost.cli.completion import completion
-from milepost.cli.doctor import doctor
-from milepost.cli.encode import encode
-from milepost.cli.eval import evaluate
-from milepost.cli.export import export
-from milepost.cli.index import index
-from milepost.cli.info import info
-from milepost.cli.mine import mine
-from milepost.cli.models import models
-from milepost.cli.search import search
-from milepost.cli.synthesize import synthesize
-from milepost.cli.train import train
+from milepost.console.group import LazyGroup
 from milepost.console.options import Interrupted, Settings, say
-from milepost.errors import MilepostError, nearest
-from milepost.lab.command import lab
+from milepost.errors import MilepostError
 
 ERROR, INTERRUPTED = 2, 130
 
 
-class Program(click.Group):
+class Program(LazyGroup):
     """The group of commands; prints every error as one line and sets the exit code."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
@@ -56,20 +44,6 @@ class Program(click.Group):
             _abandon()
             return 0  # the reader of stdout has closed the pipe
         return code
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """List the commands, the most used first."""
-        return list(self.commands)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; the error for an unknown one names the nearest."""
-        name = args[0]
-        if self.get_command(ctx, name) is None and not name.startswith("-"):
-            near = nearest(name, self.list_commands(ctx))
-            raise MilepostError(f"unknown command {name!r}", f"{near}milepost --help")
-        return super().resolve_command(ctx, args)
 
 
 def _flush() -> None:
@@ -122,9 +96,42 @@ def _was_interrupted(error: BaseException) -> bool:
     return below is not None
 
 
+COMMANDS = {
+    "search": ("milepost.cli.search:search", "Find the passages that answer a question."),
+    "index": ("milepost.cli.index:index", "Read files and folders into an index."),
+    "encode": (
+        "milepost.cli.encode:encode",
+        "Print the landmarks of a text: one vector per sentence.",
+    ),
+    "models": ("milepost.cli.models:models", "List the installed models."),
+    "info": (
+        "milepost.cli.info:info",
+        "Show version, model, cache and the contents of an index.",
+    ),
+    "doctor": ("milepost.cli.doctor:doctor", "Check the installation and time the model."),
+    "completion": (
+        "milepost.cli.completion:completion",
+        "Print a completion script for your shell.",
+    ),
+    "eval": ("milepost.cli.eval:evaluate", "Measure how much marked evidence comes back."),
+    "synthesize": (
+        "milepost.cli.synthesize:synthesize",
+        "Generate questions from documents, with a language model or by rules.",
+    ),
+    "mine": ("milepost.cli.mine:mine", "Find hard negatives for questions."),
+    "train": ("milepost.cli.train:train", "Train a landmark model."),
+    "export": (
+        "milepost.cli.export:export",
+        "Turn a trained checkpoint into a model folder, and check it.",
+    ),
+    "lab": ("milepost.lab.command:lab", "Compare and study poolings."),
+}
+"""Command → where it is, and its line in the help; the most used first."""
+
+
 @click.group(
     cls=Program,
-    invoke_without_command=True,
+    table=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="""\b
 Examples:
@@ -144,18 +151,8 @@ Environment:
   NO_COLOR, FORCE_COLOR   turn colours off, or on in pipes too""",
 )
 @click.version_option(__version__, "-V", "--version", message="milepost %(version)s")
-@click.pass_context
-def program(context: click.Context) -> None:
+def program() -> None:
     """Find, in documents of any length, the exact sentences that answer a question."""
-    if context.invoked_subcommand is None:
-        click.echo(context.get_help(), err=True)
-        context.exit(ERROR)
-
-
-USING = (search, index, encode, models, info, doctor, completion)
-STUDYING = (evaluate, synthesize, mine, train, export, lab)
-for command in (*USING, *STUDYING):
-    program.add_command(command)
 
 
 def main() -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
 import click
 
 from milepost.errors import InputError, nearest
@@ -38,3 +42,32 @@ class CommandGroup(click.Group):
                 f"unknown command {name!r}", f"{nearest(name, names)}{ctx.command_path} --help"
             )
         return super().resolve_command(ctx, args)
+
+
+class LazyGroup(CommandGroup):
+    """Commands that are imported when they are asked for: a search loads no trainer.
+
+    Args:
+        table: command → where it is (``module:name``) and its line in the help of the group.
+    """
+
+    def __init__(self, *args: Any, table: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.table = table
+
+    def list_commands(self, ctx: click.Context | None) -> list[str]:
+        """Names of the commands, in the order of the table."""
+        return list(self.table)
+
+    def get_command(self, ctx: click.Context | None, cmd_name: str) -> click.Command | None:
+        """Import one command; None for an unknown name."""
+        if cmd_name not in self.table:
+            return None
+        module, _, name = self.table[cmd_name][0].partition(":")
+        command: click.Command = getattr(import_module(module), name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in self.table.items()])

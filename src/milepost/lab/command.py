@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 from typing import Any
 
 import click
 
-from milepost.console.group import CommandGroup
+from milepost.console.group import LazyGroup
 from milepost.errors import MissingExtra
 
 STUDIES: dict[str, str] = {
@@ -31,20 +30,8 @@ STUDIES: dict[str, str] = {
 asked for, since most studies need the lab extra."""
 
 
-class Lab(CommandGroup):
-    """The group, whose commands are imported one at a time."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Name the studies."""
-        return list(STUDIES)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import one command."""
-        if cmd_name not in STUDIES:
-            return None
-        module = importlib.import_module(f"milepost.lab.{cmd_name}.command")
-        command: click.Command = module.command
-        return command
+class Lab(LazyGroup):
+    """The group of studies."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a study.
@@ -59,14 +46,10 @@ class Lab(CommandGroup):
             hint = re.sub(r"milepost\[(train|eval)\]", "milepost[lab]", missing.hint)
             raise MissingExtra(missing.problem, hint) from missing
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(STUDIES.items()))
-
 
 @click.group(
     cls=Lab,
+    table={name: (f"milepost.lab.{name}.command:command", text) for name, text in STUDIES.items()},
     short_help="Compare and study poolings.",
     epilog="""\b
 Examples:

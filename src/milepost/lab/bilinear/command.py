@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @click.command(
     "bilinear",
-    short_help="What bilinear fusions are worth beside plain ones.",
+    short_help="Compare bilinear fusions with plain ones.",
     epilog="""\b
 Examples:
   milepost lab bilinear

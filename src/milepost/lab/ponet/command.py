@@ -12,7 +12,7 @@ from milepost.lab.options import controls_option, needs_torch, seed_option
 
 @click.command(
     "ponet",
-    short_help="Compare ways in which tokens learn of each other.",
+    short_help="Compare token mixers: PoNet, attention, Fourier.",
     epilog="""\b
 Examples:
   milepost lab ponet

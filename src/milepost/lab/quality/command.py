@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @click.group(
     "quality",
     cls=CommandGroup,
-    short_help="Measure how well vectors separate labels, or drifted.",
+    short_help="Measure how vectors separate labels, or drifted.",
     epilog="""\b
 Examples:
   milepost lab quality separation texts.jsonl
