@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from milepost.encoder import Encoder, load
 from milepost.errors import IndexBusy, InputError, MilepostError, StorageFull, StoreError, nearest
 from milepost.intake import absolute, entry, found, hashed, signature
-from milepost.reranker import LandmarkReranker
+from milepost.reranker import preload
 from milepost.search import Query, SearchModel, SearchResult, search
 from milepost.search.ranking import Ranking
 from milepost.store import DocumentInfo, Snapshot, Store, open_store
@@ -85,10 +85,6 @@ class Index:
     @cached_property
     def _ranking(self) -> Ranking:
         return Ranking.read(self.model.manifest.fusion, self.model.folder)
-
-    @cached_property
-    def _reranker(self) -> LandmarkReranker | None:
-        return LandmarkReranker.of(self.model)
 
     def add(
         self,
@@ -305,16 +301,14 @@ class Index:
         min_score: float = 0.0,
     ) -> SearchResult:
         """``search`` with its reasons: signals, weights and parts of every score."""
-        if isinstance(question, Query):
-            query = question
-        else:
-            query = Query.parse(
-                question, self.model, k=k, budget=budget, min_score=min_score, rerank=rerank
-            )
+        given = question if isinstance(question, Query) else None
+        reranker = preload(self.model) if (given.rerank if given else rerank) else None
+        query = given or Query.parse(
+            str(question), self.model, k=k, budget=budget, min_score=min_score, rerank=rerank
+        )
         with self._store.snapshot() as state:
             if documents is not None:
                 query = replace(query, documents=self._known(documents, state))
-            reranker = self._reranker if query.rerank else None
             model = SearchModel(self._ranking, reranker, self.model.count_tokens)
             return search(state, query, model)
 

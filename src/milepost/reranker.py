@@ -14,7 +14,9 @@ is the reranker's score.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary, ref
 
 from milepost.encoder import Encoder
 from milepost.engine.folder import RERANKER, TOKENIZER, ModelFolder
@@ -37,21 +39,14 @@ class LandmarkReranker:
 
     @staticmethod
     def of(model: Encoder) -> LandmarkReranker | None:
-        """The reranker in a model's folder, or None where it has none.
+        """The reranker in a model's folder, or None where it has none; loaded once a model.
 
         It reads the model's tokens where it has no tokenizer of its own.
 
         Raises:
             ModelError: the folder has one that is damaged.
         """
-        path = model.folder / RERANKER
-        if not (path / MANIFEST).is_file():
-            return None
-        from milepost.engine.openvino import open_engine
-
-        folder, opener = ModelFolder(path, read_manifest(path)), model.opener or open_engine
-        tokenizer = None if (path / TOKENIZER).is_file() else model.tokenizer
-        return LandmarkReranker(Encoder(folder, opener(folder), tokenizer))
+        return preload(model).loaded()
 
     @property
     def fingerprint(self) -> str:
@@ -99,3 +94,47 @@ class BoundLandmarkReranker:
         """
         found = self._encoder.encode_windows([[self._question, *window] for window in windows])
         return [vectors[1:] @ vectors[0] for vectors in found]
+
+
+class LoadingReranker:
+    """A reranker that is loaded in a thread and waited for when it is asked for a question."""
+
+    def __init__(self, model: Encoder) -> None:
+        pool = ThreadPoolExecutor(1, thread_name_prefix="milepost-reranker")
+        self._loading = pool.submit(_load, ref(model))
+        pool.shutdown(wait=False)
+
+    def loaded(self) -> LandmarkReranker | None:
+        """The reranker; None where the model has none.
+
+        Raises:
+            ModelError: the folder has one that is damaged.
+        """
+        return self._loading.result()
+
+    def for_query(self, question: str) -> BoundLandmarkReranker | None:
+        """See ``LandmarkReranker.for_query``."""
+        reranker = self.loaded()
+        return reranker.for_query(question) if reranker else None
+
+
+_known: WeakKeyDictionary[Encoder, LoadingReranker] = WeakKeyDictionary()
+
+
+def preload(model: Encoder) -> LoadingReranker:
+    """Begin to load a model's reranker, while the caller reads documents or an index."""
+    if model not in _known:  # two threads that are here at once load it twice, and keep one
+        _known[model] = LoadingReranker(model)
+    return _known[model]
+
+
+def _load(model: ref[Encoder]) -> LandmarkReranker | None:
+    encoder = model()
+    path = encoder.folder / RERANKER if encoder else None
+    if encoder is None or path is None or not (path / MANIFEST).is_file():
+        return None
+    from milepost.engine.openvino import open_engine
+
+    folder, opener = ModelFolder(path, read_manifest(path)), encoder.opener or open_engine
+    tokenizer = None if (path / TOKENIZER).is_file() else encoder.tokenizer
+    return LandmarkReranker(Encoder(folder, opener(folder), tokenizer))

@@ -22,7 +22,7 @@ def found(result) -> list[dict]:
 
 
 def test_a_file_is_searched_without_set_up(cli, model, notes):
-    """A question and a file are enough: the right passage comes first, its file and its probability."""
+    """A question and a file are enough: the right passage comes first, with its probability."""
     result = cli("search", "What do bees build?", notes / "bees.txt", *model)
     assert result.exit_code == 0
     assert re.fullmatch(rf"1  {notes / 'bees.txt'} · \d+%", result.stdout.splitlines()[0])

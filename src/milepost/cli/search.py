@@ -101,11 +101,14 @@ def search(
     cache, where the next one finds what has not changed. Without PATH an index is searched that
     `milepost index` has made.
     """
+    from milepost.reranker import preload
     from milepost.search import Limits, Query
 
     Limits.parse(k, budget, min_score)  # before anything slow begins
 
     def parse(encoder: Encoder) -> Query:
+        if rerank:
+            preload(encoder)  # beside the question's encoding and the reading of documents
         return Query.parse(
             question, encoder, k=k, budget=budget, min_score=min_score, rerank=rerank
         )
