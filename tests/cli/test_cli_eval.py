@@ -122,9 +122,9 @@ def test_names_are_listed(cli):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--systems", "landmrk"], "no system 'landmrk'.*try: 'landmark'"),
-        (["--metric", "recal@1600"], "no metric 'recal@1600'.*try: 'recall@1600'"),
-        (["--metric", "recall@999"], "no metric 'recall@999'"),
+        (["--systems", "landmrk"], "unknown system 'landmrk'.*'landmark'"),
+        (["--metric", "recal@1600"], "unknown metric 'recal@1600'.*'recall@1600'"),
+        (["--metric", "recall@999"], "unknown metric 'recall@999'"),
         (["--budgets", "many"], "--budgets many"),
         (["--budgets", "²"], "--budgets ²"),
         (["--metric", "ndcg@10"], "ndcg@10.*--setting collection"),

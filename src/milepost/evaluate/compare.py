@@ -71,7 +71,7 @@ class Overall:
         mean_a: the first system's mean over tasks.
         mean_b: the second's.
         difference: first minus second; its p is not corrected over rivals.
-        wilcoxon: p of the signed ranks of the tasks' differences; at least
+        wilcoxon: p of the signed ranks of the tasks' differences, at least
             ``statistics.smallest_p(len(rows))``.
     """
 

@@ -126,7 +126,7 @@ def parse(name: str) -> Parsed:
             f"or a set: {', '.join(SETS)}",
         )
     for part in _PARTS.keys() - _TAKES[kind]:
-        # What a tuned name stands for is looked up: "sentence:tuned+bm25" tunes the weight.
+        # The meaning of a tuned name is looked up: "sentence:tuned+bm25" tunes the weight.
         if match[part] and not (part == "unit" and match["unit"] == "tuned"):
             raise InputError(
                 f"{name}: {base} takes no {_PARTS[part]}", f"the name without {match[part]}"
@@ -149,14 +149,14 @@ def _kind(base: str) -> str:
 
 
 class Workshop:
-    """Makes systems of their names; models are loaded once.
+    """Makes systems from their names; models are loaded once.
 
     Args:
         vectors: where vectors are kept.
         model: Milepost's own model in the systems ``landmark``, ``landmark-first`` and
             ``landmark-only``; a shipped name or a folder, None for the default.
         dtype: of sentence-transformers models, ``float32`` or ``bfloat16``.
-        tuned: what ``tuned`` stands for.
+        tuned: the meaning of ``tuned``.
     """
 
     def __init__(

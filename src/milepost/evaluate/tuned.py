@@ -40,7 +40,7 @@ class Tuned:
     commit: str
 
     def name(self, name: str) -> str:
-        """The name that stands for one with ``tuned``.
+        """The name that replaces one with ``tuned``.
 
         Raises:
             InputError: the name was not tuned.

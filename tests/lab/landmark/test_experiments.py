@@ -339,7 +339,7 @@ def test_types_of_questions_are_rows() -> None:
 def test_an_unknown_experiment_names_the_nearest() -> None:
     """A wrong name is told with the one that was meant, and with all there are."""
     assert find("halo").name == "halo"
-    with pytest.raises(InputError, match=r"'granularty'; try: 'granularity'.*halo"):
+    with pytest.raises(InputError, match=r"'granularty'.*'granularity'.*halo"):
         find("granularty")
 
 

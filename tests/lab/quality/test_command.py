@@ -188,5 +188,5 @@ def test_what_cannot_be_used_is_named(tmp_path, model):
     with pytest.raises(MissingParameter, match="network"):
         run("layers", half)
     (tmp_path / "empty.jsonl").write_text("")
-    with pytest.raises(InputError, match="holds no texts"):
+    with pytest.raises(InputError, match="no texts"):
         run("separation", tmp_path / "empty.jsonl")

@@ -105,10 +105,10 @@ def test_what_cannot_be_compared_is_named():
         drift(VECTORS, VECTORS[:100])
     with pytest.raises(InputError, match="8 texts are too few for 10 neighbours"):
         drift(VECTORS[:8], VECTORS[:8])
-    with pytest.raises(InputError, match="a label has one text"):
+    with pytest.raises(InputError, match="a label has only one text"):
         drift(VECTORS[:20], VECTORS[:20], np.array([0] * 19 + [1]))
     broken = VECTORS.copy()
     broken[3, 1] = math.nan
     for given in ((broken, VECTORS), (VECTORS, broken)):
-        with pytest.raises(InputError, match="a vector is not finite; try: leave it out"):
+        with pytest.raises(InputError, match="a vector is not finite"):
             drift(*given)

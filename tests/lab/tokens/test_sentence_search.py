@@ -70,7 +70,7 @@ def test_errors_hit_letters_only_and_as_many_as_asked():
     assert abs(len(hit) - len(text)) < 0.02 * letters
     wrong = sum(a != b for a, b in zip(text.split(), hit.split(), strict=False))
     assert 0.2 < wrong / len(text.split()) < 0.6
-    with pytest.raises(InputError, match="no share of letters"):
+    with pytest.raises(InputError, match="not a share of letters"):
         typos(text, 1.5, np.random.default_rng(0))
 
 

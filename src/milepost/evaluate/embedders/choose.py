@@ -1,4 +1,4 @@
-"""A model's name or folder to the model."""
+"""From a name or folder to a model."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class SentenceTransformerEmbedder:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Content of the folder, dtype and windows; lengths stand in the folder's settings."""
+        """Content of the folder, dtype and windows; the folder's settings include lengths."""
         windows = f"{self._given_window} {self._given_overlap}"
         return f"{fingerprint(self._folder)} {self._dtype} {windows}"
 
@@ -188,7 +188,7 @@ class SentenceTransformerEmbedder:
         return [*framed[:at], *words], framed[at + len(alone) :]
 
     def _tokens(self, text: str) -> tuple[list[int], list[int]]:
-        """Ids of the whole text, and where each token's first character stands."""
+        """Ids of the whole text, and the position of each token's first character."""
         found = self.model.tokenizer(
             text,
             add_special_tokens=False,
@@ -269,7 +269,7 @@ def checked_dtype(dtype: str) -> str:
 
 @contextmanager
 def no_bars() -> Iterator[None]:
-    """Loading draws a bar for every model; ours is not the place for it."""
+    """Hide the progress bars that transformers draws for every model it loads."""
     logging = require("transformers.utils.logging", extra="rivals")
     shown = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()

@@ -1,4 +1,4 @@
-"""Records of one run in the order in which people read them."""
+"""Records of one run in the order of the report."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ class Run:
         records: one of each system, task and setting.
 
     Raises:
-        InputError: no records, one of them twice, or records of two splits: what was chosen on
-            the one would stand beside what was never looked at.
+        InputError: no records, one of them twice, or records of two splits, which must
+            not be mixed in one report.
     """
 
     def __init__(self, records: Iterable[Record]) -> None:
@@ -146,7 +146,7 @@ class Run:
     def systems(self, metric: str, setting: str) -> tuple[str, ...]:
         """Systems of which any task has the metric, best first by their mean over tasks.
 
-        Those that miss tasks stand last: their means are of easier or harder questions.
+        Those that miss tasks are last: their means are of easier or harder questions.
         """
         tasks = self.tasks(metric, setting)
         means: dict[str, list[float]] = {}

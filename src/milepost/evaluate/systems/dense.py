@@ -1,4 +1,4 @@
-"""Units encoded alone, ranked by cosine: what most people build first."""
+"""Units encoded alone and ranked by cosine, the usual first design."""
 
 from __future__ import annotations
 

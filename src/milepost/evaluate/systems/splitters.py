@@ -1,4 +1,4 @@
-"""Ways to divide a text into units: sentences, packed sentences, and what people use today.
+"""Ways to divide a text into units: sentences, packed sentences, and splitters in common use.
 
 Each is written as a short word, a *spec*, as in the names of systems:
 
@@ -36,7 +36,7 @@ PRESETS = {
     # vocabulary of BERT, which Chroma's default model, all-MiniLM-L6-v2, reads as well.
     "chroma": "tokens:200-0",
 }
-"""What users of well-known software are told to use, usable wherever a spec is."""
+"""Settings recommended by well-known software, usable in place of a spec."""
 
 _CHROMA = ("\n\n", "\n", ".", "?", "!", " ", "")
 """Separators of ``RecursiveTokenChunker`` in Chroma's package chunking_evaluation."""
@@ -51,7 +51,7 @@ _STOPS = {
     "?": range(0x100000, 0x108000),
     "!": range(0x108000, 0x110000),
 }
-"""Separators that are no white space, each with the code points that stand in for it."""
+"""Separators other than white space, each with the code points that replace it."""
 
 
 def splitter(spec: str) -> Splitter:
@@ -141,7 +141,7 @@ def _meant(spec: str) -> str:
     if sizes and not kind.rstrip("0123456789-_ "):
         return repr(sizes)
     forms = [re.sub(":.*", f":{sizes}", form) if sizes else form for form in _EXAMPLES]
-    return nearest(spec, [*forms, *PRESETS]).removesuffix(", or ") or "'400-100'"
+    return f"{nearest(spec, [*forms, *PRESETS])}'400-100'"
 
 
 def _semantic(size: int, overlap: int) -> Splitter:
@@ -220,7 +220,7 @@ def _pattern(separator: str) -> str:
 
 
 def _places(text: str, chunks: Sequence[str]) -> Iterator[Span]:
-    """Where the chunks of a disguised text stand; ascending, since chunks never go back."""
+    """Spans of the chunks of a disguised text; ascending, since chunks never go back."""
     start = 0
     for chunk in chunks:
         if not chunk.isspace():  # with chunks of one character white space is one as well

@@ -50,7 +50,7 @@ def read_conteb(folder: Path, split: Split) -> Task:
                     f"{nearest(chunk, places)}download the set again: it is not complete",
                 )
         if len({_parts(line, chunk)[0] for chunk in chunks}) > 1:
-            counts["whose chunks lie in several documents"] += 1
+            counts["whose chunks are in several documents"] += 1
             continue
         spans = sorted({places[chunk] for chunk in chunks if places[chunk][0] < places[chunk][1]})
         if not spans:
@@ -69,7 +69,7 @@ def read_conteb(folder: Path, split: Split) -> Task:
 
 
 def _documents(rows: list[Line]) -> tuple[dict[str, Document], dict[str, Span]]:
-    """Texts by document, and where each chunk stands in its own."""
+    """Texts by document, and the span of each chunk in its document."""
     chunks: dict[str, list[tuple[int, str, str]]] = {}
     names = Named("chunk")
     for line in rows:

@@ -41,7 +41,7 @@ _Judgements = dict[str, dict[str, int]]
 
 
 def read_beir(folder: Path, split: Split) -> Task:
-    """A BEIR folder; a document's title stands above its text, as a paragraph of its own."""
+    """A BEIR folder; a document's title is put above its text, as a paragraph of its own."""
     documents, facts = _corpus(lines(_file(folder, "corpus")), "_id")
     queries = _queries(lines(_file(folder, "queries")), "_id")
     judged = _judgements(_qrels(folder / "qrels", split), queries, documents)

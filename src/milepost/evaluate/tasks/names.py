@@ -35,7 +35,7 @@ def load(name: str, split: Split, data: Path | None = None) -> Task:
     Args:
         name: see the module.
         split: which questions.
-        data: the folder of the shared data, for names of tasks that lie there.
+        data: the folder of the shared data, for tasks by name.
 
     Raises:
         InputError: the task is unknown (with the nearest known name), the shared data is missing,
@@ -81,7 +81,7 @@ def _shared(name: str, split: Split, data: Path) -> Task:
 
 
 def _needle(path: Path, split: Split) -> Task:
-    """Each split has its own needles, so that nothing is tuned on those that report."""
+    """Each split has its own needles, so that nothing is tuned on test needles."""
     return needles(read(path).text, seed=SPLITS.index(split), split=split)
 
 

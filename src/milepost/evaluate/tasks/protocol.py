@@ -1,4 +1,4 @@
-"""The frozen development protocol: what may be tuned on, and smaller tasks chosen without looking.
+"""The fixed development protocol: what may be used for tuning, and how smaller tasks are drawn.
 
 ``train`` and ``dev`` are for choosing, ``test`` is for reporting, once. Who tunes asks for the task
 through ``for_tuning``, which refuses a test task; nothing else in the room reads tasks to choose.
@@ -15,7 +15,7 @@ from milepost.evaluate.types import Question, Task
 
 
 def for_tuning(task: Task) -> Task:
-    """The task, if it may be tuned on.
+    """Return the task if it may be used for tuning.
 
     Raises:
         InputError: its questions are of the test split.

@@ -41,7 +41,7 @@ def read_public(kind: str, folder: Path, split: Split) -> Task:
 
 
 def format_of(folder: Path) -> str:
-    """The format whose files lie in a folder.
+    """The format of the files in a folder.
 
     Raises:
         InputError: none, or more than one.

@@ -6,7 +6,7 @@ paper → ``title``, ``abstract``, ``full_text`` (a list of ``section_name``, ``
 ``evidence``, a list of paragraphs; ``FLOAT SELECTED: …`` names a figure or table).
 
 Here a paper's text is title, abstract, section names and paragraphs with empty lines between, and
-a question's spans are the paragraphs that any annotator gave, wherever they stand.
+a question's spans are the paragraphs that any annotator gave, anywhere in the text.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FLOAT = "FLOAT SELECTED"
 
 
 def read_qasper(source: Path, split: Split) -> Task:
-    """Questions whose evidence stands in the text; the others are counted in ``notes``.
+    """Questions whose evidence occurs in the text; the others are counted in ``notes``.
 
     Args:
         source: the folder of ``qasper-SPLIT-v0.3.json``, or the file itself.
@@ -92,7 +92,7 @@ def _papers(path: Path) -> dict[str, Any]:
 
 
 def _text(paper: dict[str, Any]) -> tuple[str, dict[str, list[Span]]]:
-    """The text, and where each paragraph stands in it (a paragraph may stand twice)."""
+    """The text, and the positions of each paragraph in it (a paragraph may occur twice)."""
     parts = [paper["title"], paper["abstract"]]
     for section in paper["full_text"]:
         parts += [section["section_name"] or "", *section["paragraphs"]]
@@ -116,7 +116,7 @@ def _evidence(qa: dict[str, Any]) -> list[str] | None:
 def _spans(
     evidence: list[str] | None, places: dict[str, list[Span]]
 ) -> tuple[tuple[Span, ...], str]:
-    """Where the evidence stands, and why some of it does not ("" where all of it does)."""
+    """Spans of the evidence, and why some of it was not found ("" if all was)."""
     if evidence is None:
         return (), "that the paper does not answer"
     if not evidence:

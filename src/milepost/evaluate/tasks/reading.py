@@ -20,7 +20,7 @@ SPLITS: tuple[Split, ...] = get_args(Split)
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One JSON object of a file, which knows where it stands.
+    """One JSON object of a file, with its line number.
 
     Attributes:
         path: the file.
@@ -90,7 +90,7 @@ def lines(path: Path, bad: list[InputError] | None = None) -> Iterator[Line]:
 
 
 def objects(path: Path) -> Iterator[Mapping[str, Any]]:
-    """What the lines of a file hold, where nobody asks where they stand; see ``lines``."""
+    """The JSON objects of a file, without line numbers; see ``lines``."""
     return (line.fields for line in lines(path))
 
 
@@ -117,7 +117,7 @@ def _object(packed: bytes, where: str) -> dict[str, Any] | None:
 def _byte_lines(path: Path) -> Iterator[bytes]:
     try:
         with path.open("rb") as file:
-            packed = file.read(2) == b"\x1f\x8b"  # a name may lie, the first bytes do not
+            packed = file.read(2) == b"\x1f\x8b"  # the name may be wrong, the first bytes are not
         with gzip.open(path, "rb") if packed else path.open("rb") as stream:
             yield from stream
     except (OSError, EOFError, zlib.error) as error:

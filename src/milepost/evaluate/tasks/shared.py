@@ -1,4 +1,4 @@
-"""The eight span-labelled tasks that lie beside the checkout, one folder each.
+"""The eight span-labelled tasks of the shared data, one folder each.
 
 A folder holds ``documents.jsonl.gz`` (``id``, ``title``, ``text``, ``meta``) and
 ``questions.jsonl.gz`` (``id``, ``document``, ``question``, ``spans``, ``split`` and, in

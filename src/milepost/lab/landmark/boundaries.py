@@ -23,7 +23,7 @@ BINS = (0, 1, 16, 32, 64, 128)
 
 LABELS = ("0", "1–15", "16–31", "32–63", "64–127", "128+")
 _AMID = 0.3
-"""Share of a window that is halo on each side where sentences are to stand amid text."""
+"""Share of a window that is halo on each side for sentences in the middle of text."""
 
 
 def distances(reading: Reading) -> list[int | None]:

@@ -51,7 +51,7 @@ def command(
 ) -> int:
     """Run the experiments NAMES, or all; without NAMES, list them.
 
-    Every experiment prints a Markdown table with 95 % intervals. `--tasks all` stands for the tasks
+    Every experiment prints a Markdown table with 95 % intervals. `--tasks all` means the tasks
     that an experiment was made for.
     """
     from milepost.evaluate.session import Session, check_plots

@@ -45,7 +45,7 @@ def places(document: Document, question: Question) -> int:
 
 
 def fifth(position: float) -> str:
-    """The part of a document that a position (0–1) lies in.
+    """The part of a document that contains a position (0–1).
 
     >>> fifth(0.0), fifth(0.2), fifth(1.0)
     ('first fifth', 'second', 'last fifth')

@@ -40,7 +40,7 @@ class Mixture:
 
     Attributes:
         name: ``layer N`` from 1, even, random, trained, or trained on permuted labels;
-            ``even@random`` and so on for an encoder that knows nothing.
+            ``even@random`` and so on for an untrained baseline.
         weights: ``(layers,)``, they sum to 1.
         separation: of the held-out texts.
         low: lower end of its 95 % interval, other texts drawn in the place of the held-out ones.
@@ -178,7 +178,7 @@ def evenly(
     permutations: int = 99,
     seed: int = 0,
 ) -> list[Mixture]:
-    """The mixture of even weights of encoders that know nothing, ``even@NAME``; see ``mixtures``.
+    """The mixture of even weights of untrained baselines, ``even@NAME``; see ``mixtures``.
 
     Args:
         controls: name → ``(n, layers, d)``, one layer or more.

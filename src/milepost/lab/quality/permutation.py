@@ -1,4 +1,4 @@
-"""Labels dealt out anew to whole groups: what an index gives where labels mean nothing."""
+"""Labels permuted among whole groups: the value of an index by chance."""
 
 from __future__ import annotations
 

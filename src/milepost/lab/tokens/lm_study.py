@@ -1,4 +1,4 @@
-"""Words against bytes: the experiment of Learn Your Tokens (arXiv 2310.11628), with its leaks shut.
+"""Words against bytes: the experiment of Learn Your Tokens (arXiv 2310.11628), without its leaks.
 
 Every arm has nearly the same parameters, sees the same windows of bytes in the same order, and is
 scored on every byte of documents that no arm has been trained on:
@@ -12,7 +12,7 @@ next to nothing. ``end_bits`` tells what they cost.
 
 ``ARM@random``, ``ARM@nonsense`` and ``ARM@hierarchical`` are controls: the arm's network as it was
 drawn, or pre-trained in the same way on text without meaning; its last layer alone reads the
-corpus, so that what lies below it knows nothing of the language.
+corpus, so that the layers below know nothing of the language.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ Model = WordModel | ByteStream
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """A way of reading text.
+    """A model to compare: how text is cut and pooled.
 
     Attributes:
         name: for tables.
@@ -91,12 +91,12 @@ MAIN = ("words", "bytes", "stride", "random")
 """The arms of the question itself."""
 
 CONTROLS = rows_below("words")
-"""What stands below them."""
+"""Names of their controls."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What all arms share.
+    """Settings of all arms.
 
     Attributes:
         width: d of the states.
@@ -127,7 +127,7 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What an arm reached on a corpus; means of the seeds.
+    """Measurements of an arm on a corpus; means of the seeds.
 
     Attributes:
         arm: its name.
@@ -153,7 +153,7 @@ class Score:
 
 @dataclass(slots=True)
 class _Found:
-    """What one model got on the test windows."""
+    """Measurements of one model on the test windows."""
 
     bits: list[float] = field(default_factory=list)  # of each window, ends included
     ends: list[float] = field(default_factory=list)  # of each window, the ends' part

@@ -4,7 +4,7 @@
     column   a task in one language, learned from few examples by one recipe
     cell     the score on new examples; mean of the seeds
 
-The controls are standing rows: no pre-training at all (``random``), text without meaning
+The controls are always there: no pre-training at all (``random``), text without meaning
 (``nonsense``), text of nothing but nesting (``hierarchical``), and the column's own language with
 its bytes renamed (``permuted``). Two tasks:
 
@@ -12,7 +12,7 @@ its bytes renamed (``permuted``). Two tasks:
     rebuild      fill gaps in the language, after little text of it; the score is minus bits a
                  target
 
-Neither the sentences that are learned from nor those that are asked stand in a language's text of
+Neither the examples nor the questions occur in a language's text of
 pre-training: the grammar is small, and by chance every fifth or so would.
 """
 
@@ -45,7 +45,7 @@ from milepost.model.bytes.tokenizer import PAD, encode
 from milepost.model.pooling.module import masked_mean
 
 CONTROLS = ("random", "nonsense", "hierarchical", "permuted")
-"""Rows that are no language."""
+"""Rows that are not languages."""
 
 Kind = Literal["agreement", "rebuild"]
 
@@ -55,7 +55,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """What a matrix is made with.
+    """Settings of a matrix.
 
     Attributes:
         recipe: of pre-training.

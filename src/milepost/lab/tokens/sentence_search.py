@@ -1,4 +1,4 @@
-"""Which sentence of a document answers a question: trained small, measured on other documents.
+"""Rank the sentences of a document for a question: small models, measured on other documents.
 
 A finder turns a document into a vector a sentence and a question into one vector; the sentences
 are ranked by cosine. Small ones are tuned here by InfoNCE on questions whose evidence is marked.
@@ -40,7 +40,7 @@ LONGEST = 256
 
 
 class Finder(Protocol):
-    """What can be measured."""
+    """Anything that ranks the sentences of a document."""
 
     name: str
 
@@ -71,7 +71,7 @@ class Grams:
 
 
 class Subwords:
-    """A model folder as it is searched with.
+    """A model folder, as search uses it.
 
     Args:
         encoder: see ``milepost.load``.
@@ -279,7 +279,7 @@ def tune(
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """How often the evidence is found.
+    """Share of questions whose evidence is found.
 
     Attributes:
         first: share of questions whose best sentence is evidence.

@@ -1,4 +1,4 @@
-"""What a byte encoder that was tuned on one language's questions finds in another's documents.
+"""Transfer of a byte encoder, tuned on one language's questions, to documents of another.
 
 Rows are encoders, columns languages; a cell is the recall of the evidence among the sentences of
 the question's document. The first rows are encoders that nobody tuned: span corruption trains to
@@ -43,7 +43,7 @@ class Transfer:
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """What the beginning of a language's text weighs: equal bytes are not equal content.
+    """Size of the beginning of a language's text: equal bytes are not equal content.
 
     Attributes:
         name: as the documents' facts say.
@@ -60,7 +60,7 @@ class Language:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How small it is.
+    """Sizes of the experiment.
 
     Attributes:
         recipe: of pre-training, on the source's own documents.
@@ -105,7 +105,7 @@ def texts_of(task: Task) -> dict[str, list[str]]:
 
 
 def languages(texts: Mapping[str, Sequence[str]], size: int | None = None) -> list[Language]:
-    """What the texts of each language weigh.
+    """Sizes of the texts of each language.
 
     Args:
         texts: see ``texts_of``.

@@ -1,4 +1,4 @@
-"""What typing errors in questions cost: words from spelling, n-grams, and a subword model."""
+"""The cost of typing errors in questions: words from spelling, n-grams, a subword model."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class TypoRow:
 
     Attributes:
         finder: its name.
-        rate: share of letters hit.
-        found: how often the evidence is found.
+        rate: share of letters with an error.
+        found: share of questions whose evidence is found.
     """
 
     finder: str
