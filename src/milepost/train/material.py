@@ -15,8 +15,9 @@ from tokenizers import Tokenizer as Backend
 from milepost.engine.tokenizer import Tokenizer
 from milepost.errors import InputError
 from milepost.model.reading import Reading
+from milepost.train.choices import Context
 from milepost.train.data import Pair, Question, Text, without_title
-from milepost.train.data_settings import Context, DataSettings
+from milepost.train.data_settings import DataSettings
 from milepost.train.landmark_teacher import LandmarkTeacher, is_ours
 from milepost.train.lexical_teacher import LexicalTeacher
 from milepost.train.loading import (

@@ -21,8 +21,8 @@ from torch import Tensor
 from milepost.errors import ModelError
 from milepost.model.checkpoint import open_checkpoint
 from milepost.model.interop import starting_weights
+from milepost.train.choices import Context
 from milepost.train.data import Text
-from milepost.train.data_settings import Context
 from milepost.train.rules import questions_of
 
 _TITLE, _HEADING, _BEFORE = 32, 32, 64  # maximum tokens before a sentence
