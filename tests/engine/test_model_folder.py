@@ -126,7 +126,7 @@ def test_a_damaged_tokenizer(tmp_path: Path) -> None:
     """A file that is no tokenizer is named."""
     path = tmp_path / "tokenizer.json"
     path.write_text("{}")
-    with pytest.raises(ModelError, match="is no tokenizer"):
+    with pytest.raises(ModelError, match="is not a tokenizer"):
         Tokenizer(path, "[CLS]", "[SEP]")
 
 

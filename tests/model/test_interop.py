@@ -94,7 +94,7 @@ def test_official_without_any_word(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="pass granularity"):
         read_folder(folder)
     assert read_folder(folder, granularity=8).settings.granularity == 8
-    with pytest.raises(ModelError, match="0 is no granularity"):
+    with pytest.raises(ModelError, match="0 is not a granularity"):
         read_folder(folder, granularity=0)
     with pytest.raises(ModelError, match="a limit of 0"):
         read_folder(folder, granularity=8, limit=0)

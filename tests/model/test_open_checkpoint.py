@@ -125,7 +125,7 @@ def test_folders_that_cannot_be_opened(tmp_path: Path) -> None:
     (folder / "landmark.json").unlink()
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**config, "model_type": "lama"}))
-    with pytest.raises(ModelError, match=r"no architecture 'lama'.*try: 'llama'"):
+    with pytest.raises(ModelError, match=r"unknown architecture 'lama'.*'llama'"):
         open_checkpoint(folder)
     (folder / "config.json").write_text("{")
     with pytest.raises(ModelError, match="cannot be read"):

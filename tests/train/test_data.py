@@ -168,7 +168,7 @@ def test_wrong_lines_are_named(tmp_path: Path) -> None:
         (3, "neither letter nor digit"),
         (4, "outside document 'a'"),
         (5, "hold no words"),
-        (6, "no document 'aa'; try: 'a'"),
+        (6, "no document 'aa'"),
         (7, "no split 'training'"),
         (8, "'text' is empty"),
         (10, "stands already in line 9"),
@@ -344,7 +344,7 @@ def test_documents_with_titles(task: Path, tmp_path: Path) -> None:
         "document of another split": 1,
         "document with a non-commercial licence": 1,
     }
-    with pytest.raises(InputError, match="is a task; try: name it among tasks"):
+    with pytest.raises(InputError, match=r"is a task;.*name it among tasks"):
         load_documents(task / "documents.jsonl.gz", texts, report)
 
 

@@ -26,6 +26,7 @@ from milepost.train.granularity import (  # noqa: E402
     windows_in,
 )
 from milepost.train.losses import info_nce, listwise  # noqa: E402
+from milepost.train.needs import WrongSettings  # noqa: E402
 from milepost.train.stages import Granularities  # noqa: E402
 from support.small_models import random_model  # noqa: E402
 
@@ -68,7 +69,7 @@ def test_other_generators_are_left_alone() -> None:
 @pytest.mark.parametrize("choices", [(), (0,), ("words",), (True,), (32, -1)])
 def test_refused_choices(choices: tuple[object, ...]) -> None:
     """A granularity is a positive number or sentences."""
-    with pytest.raises(ValueError, match="granularity"):
+    with pytest.raises(WrongSettings, match="granularit"):
         Granularities(choices=choices)  # type: ignore[arg-type]
 
 

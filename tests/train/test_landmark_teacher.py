@@ -149,9 +149,7 @@ def test_a_model_of_another_width_gives_scores_alone(data: DataSettings, folder:
     assert wide.shape == (3, 256)
     asked = material.question_target(0)
     assert np.argmax(wide.astype(np.float32) @ asked.astype(np.float32)) == 0
-    with pytest.raises(
-        InputError, match=r"vectors of 32 numbers to a teacher's of 256; try: set it to"
-    ):
+    with pytest.raises(InputError, match=r"vectors of 32 numbers to a teacher's of 256;.*set it"):
         build(MarkedStage(**SMALL), material)
     stage = MarkedStage(**SMALL, distil=0, rank=1.0, selected=0.5)
     student = Student()

@@ -121,5 +121,5 @@ def test_it_stands_beside_a_teacher_and_without_one() -> None:
     """No teacher is asked for where words rank; a name that is not known is refused."""
     with pytest.raises(InputError, match="rank_by = 'words' needs none"):
         build(MarkedStage(**SMALL, rank=0.5), small_material())
-    with pytest.raises(InputError, match="try: 'words'"):
+    with pytest.raises(InputError, match="'words'"):
         MarkedStage(rank_by="word")

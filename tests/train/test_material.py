@@ -130,11 +130,11 @@ def test_nothing_to_train_on(tmp_path: Path, tokenizer: Any) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"tasks": ()}, "names no tasks, pairs or documents"),
-        ({"context": "titel"}, "try: 'title'"),
+        ({"tasks": ()}, "has no tasks, pairs or documents"),
+        ({"context": "titel"}, "'title'"),
         ({"hold_out": 1.0}, "hold_out is 1"),
-        ({"longest": 2}, "longest is 2; try: at least 4"),
-        ({"passage": 3}, "passage is 3; try: at least 4"),
+        ({"longest": 2}, "longest is 2;.*4 or more"),
+        ({"passage": 3}, "passage is 3;.*4 or more"),
     ],
 )
 def test_settings_that_cannot_be(changes: dict[str, Any], words: str) -> None:

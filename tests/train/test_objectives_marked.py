@@ -215,8 +215,8 @@ def test_fewer_questions_than_a_step_has_room_for() -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"tasks": {"frst": 1.0}}, "no task 'frst'; try: 'first'"),
-        ({"open_tasks": ("thrd",)}, "no task 'thrd'"),
+        ({"tasks": {"frst": 1.0}}, "unknown task 'frst';.*'first'"),
+        ({"open_tasks": ("thrd",)}, "unknown task 'thrd'"),
         ({}, "distil and rank need a teacher"),
         ({"distil": 0, "selected": 0.5}, "selected needs a teacher"),
     ],
@@ -230,18 +230,18 @@ def test_what_the_material_lacks(changes: dict[str, Any], words: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"form": "outsides"}, "try: 'outside'"),
+        ({"form": "outsides"}, "'outside'"),
         ({"documents": 0}, "documents is 0"),
         ({"windows": ()}, "windows are"),
         ({"temperature": 0.0}, "temperature is 0"),
         ({"question_dropout": 1.0}, "question_dropout is 1"),
         ({"selected": 0.0}, "selected is 0"),
-        ({"distil": -1.0}, "distil is -1; try: at least 0"),
+        ({"distil": -1.0}, "distil is -1;.*0 or more"),
         ({"distil_questions": -1.0}, "distil_questions is -1"),
         ({"rank": -1.0}, "rank is -1"),
         ({"alpha": -1.0}, "alpha is -1"),
         ({"hard": -1}, "hard is -1"),
-        ({"tasks": {"a": 0.0}}, "the weight of 'a' is 0; try: above 0"),
+        ({"tasks": {"a": 0.0}}, "the weight of 'a' is 0;.*above 0"),
         ({"dimensions": (0,)}, "dimensions are"),
     ],
 )
@@ -254,7 +254,7 @@ def test_settings_that_cannot_be(changes: dict[str, Any], words: str) -> None:
 def test_wider_than_the_vectors() -> None:
     """Known at the first step, and said with the width there is."""
     objective = build(MarkedStage(**SMALL, distil=0, dimensions=(16, 64)), small_material())
-    with pytest.raises(InputError, match="vectors have 32 numbers; try: name widths up to 32"):
+    with pytest.raises(InputError, match=r"vectors have 32 numbers;.*name widths up to 32"):
         objective.step(Student(), Random(1))
 
 

@@ -135,7 +135,7 @@ def test_it_learns() -> None:
 @pytest.mark.parametrize(
     ("settings", "changes", "said"),
     [
-        ({"tasks": {"frist": 1.0}}, {}, "try: 'first'"),
+        ({"tasks": {"frist": 1.0}}, {}, "'first'"),
         ({}, {"mined": {}}, "looks? like an answer"),
         ({}, {"causal": True}, "causal"),
         ({}, {"questions": []}, "no questions"),

@@ -29,12 +29,16 @@ from milepost.train.losses.coupled import (
 from milepost.train.losses.distil import away_from, divergence, listwise, margin_error
 from milepost.train.losses.documents import means_of
 from milepost.train.losses.matryoshka import over_prefixes
-from milepost.train.losses.position import FORMS, back_from_boundary, distances_of, position_aware
+from milepost.train.losses.position import (
+    FORMS,
+    back_from_boundary,
+    distances_of,
+    position_aware,
+)
 from milepost.train.losses.precision import similarities
 
 __all__ = [
     "FORMS",
-    "Form",
     "any_against_negatives",
     "away_from",
     "back_from_boundary",
