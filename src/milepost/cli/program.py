@@ -14,6 +14,7 @@ from milepost.cli.doctor import doctor
 from milepost.cli.encode import encode
 from milepost.cli.eval import evaluate
 from milepost.cli.export import export
+from milepost.cli.fit import fit
 from milepost.cli.index import index
 from milepost.cli.info import info
 from milepost.cli.mine import mine
@@ -153,7 +154,7 @@ def program(context: click.Context) -> None:
 
 
 USING = (search, index, encode, models, info, doctor, completion)
-STUDYING = (evaluate, synthesize, mine, train, export, lab)
+STUDYING = (evaluate, synthesize, mine, train, export, fit, lab)
 for command in (*USING, *STUDYING):
     program.add_command(command)
 

@@ -18,6 +18,10 @@ from milepost.types import Document, Span
 SPLITS: tuple[Split, ...] = get_args(Split)
 
 
+class NoQuestions(InputError):
+    """A source that can be read and has no question of the split."""
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """One JSON object of a file, which knows where it stands.
@@ -243,10 +247,10 @@ def need_questions(
         bad: lines that cannot be used; the first are named, for they may be why.
 
     Raises:
-        InputError: there are no questions.
+        NoQuestions: there are none.
     """
     if not questions:
-        raise InputError(
+        raise NoQuestions(
             f"{source} has no {split} question that can be asked",
             "; ".join(map(str, bad[:3])) or "choose another split or file",
         )
