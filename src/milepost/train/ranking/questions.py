@@ -103,8 +103,8 @@ class Roles:
 
 def count(samples: Sequence[Sample]) -> tuple[int, int]:
     """Questions and documents in all."""
-    questions = sum(len(of_one) for sample in samples for of_one in sample.questions)
-    return questions, sum(len(sample.documents) for sample in samples)
+    questions = sum(len(of_one) for each in samples for of_one in each.questions)
+    return questions, sum(len(each.documents) for each in samples)
 
 
 def roles(
@@ -140,13 +140,14 @@ def roles(
     share = float(trained.get("hold_out", 0.0)) if hold_out is None else hold_out
     wanted: tuple[Split, ...] = ("train", "dev") if split == "both" else (split,)
     found: dict[Split, list[Sample]] = {"train": [], "dev": []}
-    kept = _Kept(trained, share, allow_nc)
+    kept = Kept(trained, share, allow_nc)
     for name in names:
         for task in _tasks(name, data, wanted):
-            found[task.split].append(_sample(task, sizes, kept))
+            teaches = kept if task.split == "train" else None
+            found[task.split].append(sample(task, sizes, teaches))
     choose = tuple(found["dev"])
-    held = {(sample.task, document.name) for sample in choose for document in sample.documents}
-    learn = tuple(_without(sample, held) for sample in found["train"])
+    held = {(each.task, document.name) for each in choose for document in each.documents}
+    learn = tuple(_without(each, held) for each in found["train"])
     made = Roles(learn, choose) if learn and choose else Roles(learn or choose, learn or choose)
     for role, samples in (("learn from", made.learn), ("calibrate on", made.choose)):
         _need(samples, enough, role, made.shared)
@@ -178,8 +179,14 @@ def _tasks(name: str, data: Path | None, wanted: Sequence[Split]) -> list[Task]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
-    """Which train documents may teach."""
+class Kept:
+    """Which train documents may teach.
+
+    Attributes:
+        trained: the manifest's record of the model's training.
+        share: of the documents that this training left out.
+        allow_nc: whether those may whose licence forbids commercial use.
+    """
 
     trained: Mapping[str, Any]
     share: float
@@ -205,30 +212,37 @@ class _Kept:
         return task in re.findall(r"[\w.-]+", said)
 
 
-def _sample(task: Task, sizes: Sizes, kept: _Kept) -> Sample:
+def sample(task: Task, sizes: Sizes, kept: Kept | None = None) -> Sample:
+    """Documents of a task, evenly spread over their names, and the questions about each.
+
+    Args:
+        task: of any split.
+        sizes: how much of it.
+        kept: which train documents may teach; None for all.
+    """
     asked: dict[str, list[Question]] = {}
     for question in task.questions:
         asked.setdefault(question.document, []).append(question)
     seen = licences = 0
-    if task.split == "train":
+    if kept is not None:
         kept.check(task.name)
         fresh = {each: of for each, of in asked.items() if not kept.seen(task.name, each)}
         seen, asked = len(asked) - len(fresh), fresh
     names = set(spread(sorted(asked), sizes.documents))
     documents = [document for document in task.documents if document.name in names]
-    if task.split == "train" and not kept.allow_nc:
+    if kept is not None and not kept.allow_nc:
         allowed = [each for each in documents if not _non_commercial(task.facts.get(each.name, {}))]
         licences, documents = len(documents) - len(allowed), allowed
     questions = tuple(tuple(spread(asked[each.name], sizes.questions)) for each in documents)
     return Sample(task.name, task.split, tuple(documents), questions, seen, licences)
 
 
-def _without(sample: Sample, held: Set[tuple[str, str]]) -> Sample:
+def _without(given: Sample, held: Set[tuple[str, str]]) -> Sample:
     """A sample without documents of which other questions choose."""
-    both = zip(sample.documents, sample.questions, strict=True)
-    kept = [pair for pair in both if (sample.task, pair[0].name) not in held]
+    both = zip(given.documents, given.questions, strict=True)
+    kept = [pair for pair in both if (given.task, pair[0].name) not in held]
     documents, questions = (tuple(each) for each in zip(*kept, strict=True)) if kept else ((), ())
-    return replace(sample, documents=documents, questions=questions)
+    return replace(given, documents=documents, questions=questions)
 
 
 def spread(items: Sequence[Item], most: int | None) -> Sequence[Item]:
