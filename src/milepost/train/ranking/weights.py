@@ -76,11 +76,12 @@ def learn_weights(
         shift = np.tanh(signals @ weights[1])
         at_gate, by_gate = _between(signals @ weights[0], GATES)
         at_shift, by_shift = _between(shift, SHIFTS)
-        by_task = member @ np.einsum("qg,qgs,qs->q", at_gate, grids, at_shift)
+        here, ahead = (np.matmul(part[:, None], grids)[:, 0] for part in (at_gate, by_gate))
+        by_task = member @ (here * at_shift).sum(axis=1)
         # Loss: -mean of tasks + harm + penalty.
         pull = (-1.0 - HARM * (rival > by_task)) / len(names) @ member
-        gate_slope = pull * np.einsum("qg,qgs,qs->q", by_gate, grids, at_shift)
-        shift_slope = pull * np.einsum("qg,qgs,qs->q", at_gate, grids, by_shift) * (1 - shift**2)
+        gate_slope = pull * (ahead * at_shift).sum(axis=1)
+        shift_slope = pull * (here * by_shift).sum(axis=1) * (1 - shift**2)
         slope = np.stack([gate_slope @ signals, shift_slope @ signals])
         slope[:, 1:] += 2 * L2 * weights[:, 1:] / (weights.shape[1] - 1)
         mean = 0.9 * mean + 0.1 * slope
