@@ -120,6 +120,7 @@ COMMANDS = {
     ),
     "mine": ("milepost.cli.mine:mine", "Find hard negatives for questions."),
     "train": ("milepost.cli.train:train", "Train a landmark model."),
+    "fit": ("milepost.cli.fit:fit", "Learn a model's ranking and probabilities."),
     "export": (
         "milepost.cli.export:export",
         "Turn a trained checkpoint into a model folder, and check it.",

@@ -22,7 +22,7 @@ from milepost.model.release import window_sizes
 from milepost.model.torch_engine import TorchEngine
 from milepost.pooling.ragged import means, unit
 from milepost.train.data import Text
-from milepost.train.light_material import Reader
+from milepost.train.light.material import Reader
 
 
 def is_ours(folder: Path) -> bool:

@@ -18,6 +18,10 @@ from milepost.types import Document, Span
 SPLITS: tuple[Split, ...] = get_args(Split)
 
 
+class NoQuestions(InputError):
+    """A source that can be read and has no question of the split."""
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """One JSON object of a file, with its line number.
@@ -243,11 +247,11 @@ def need_questions(
         bad: lines that cannot be used; the first are named, since they may be the reason.
 
     Raises:
-        InputError: there are no questions.
+        NoQuestions: there are none.
     """
     if not questions:
         why = "".join(f"; {each.problem}" for each in bad[:3])
-        raise InputError(
+        raise NoQuestions(
             f"{source}: no {split} question can be asked{why}", "another split or file"
         )
 

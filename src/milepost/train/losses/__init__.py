@@ -10,7 +10,6 @@ best), ``distil.py`` (a teacher's vectors and scores), ``coupled.py`` (negatives
 ``cached.py`` (any of them over big batches). ``precision.py`` is what they share.
 """
 
-from milepost.train.choices import Form
 from milepost.train.losses.cached import cached_backward
 from milepost.train.losses.contrast import any_against_negatives, each_against_negatives, info_nce
 from milepost.train.losses.coupled import (
