@@ -6,7 +6,7 @@ import json
 import pickle
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -118,7 +118,7 @@ def distil(
 
     trainer.run(step)
     say(f"after {check(trainer, material, asked)}")
-    reading = replace(Reading("", said.landmark, query_prefix=said.query_prefix), **SIZES)
+    reading = Reading("", said.landmark, query_prefix=said.query_prefix, **SIZES)
     special = special_tokens(teacher.path, backend)
     Checkpoint(trainer.averaged, backend, reading, special).save(out / "checkpoint")
     _write(out, {**record, "hours": round((time.monotonic() - started) / 3600, 3)})
