@@ -127,8 +127,8 @@ def test_files_of_other_questions_are_refused() -> None:
     a, b = [record("x", "trials", LOW)], [record("y", "meetings", LOW)]
     with pytest.raises(InputError) as caught:
         compare(a, b, "recall@800")
-    assert "the first file holds x on trials (document, dev)" in str(caught.value)
-    assert "the second holds y on meetings (document, dev)" in str(caught.value)
+    assert "the first file has x on trials (document, dev)" in str(caught.value)
+    assert "the second has y on meetings (document, dev)" in str(caught.value)
     with pytest.raises(InputError, match="they share no question"):
         pairs(a, [record("y", "trials", (1.0,), names=("q99",))])
     with pytest.raises(InputError, match="by the same system"):

@@ -62,7 +62,7 @@ PACKING = {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress}
 
 
 def written(path: Path, *records: Record) -> Path:
-    """A file of records as ``milepost eval --json`` prints them, packed as its name says."""
+    """A file of records as ``milepost eval run --json`` prints them, packed as its name says."""
     text = "".join(to_line(each) + "\n" for each in records)
     path.write_bytes(PACKING.get(path.suffix, bytes)(text.encode()))
     return path

@@ -23,7 +23,7 @@ for needed in ("matplotlib", "jinja2", "scipy"):
     pytest.importorskip(needed, reason="the report needs the extra eval")
 
 DOCUMENTS, EACH = 12, 5
-COMMAND = "milepost eval --report <out>.html"
+COMMAND = "milepost eval run --report <out>.html"
 NASTY = '<script>alert("1")</script>&$x$_|*\x07'
 
 

@@ -136,7 +136,7 @@ def test_an_empty_split_is_an_error(tmp_path: Path) -> None:
     ("content", "said"),
     [
         (None, " cannot be read: No such file"),
-        (b"\n\xff\xfe\x00x", ", line 2: no UTF-8: invalid start byte at byte 1; try: JSON lines"),
+        (b"\n\xff\xfe\x00x", ", line 2: not UTF-8: invalid start byte at byte 1"),
         (b"\x1f\x8b\x08broken", " cannot be read: "),
     ],
 )

@@ -297,7 +297,7 @@ def test_qasper(qasper: Path) -> None:
     assert document.text.startswith("A Paper\n\nWe try.\n\nIntro\n\nFirst words.\n\nSecond")
     assert [document.text[a:b] for a, b in question.spans] == ["Second  words.", "Third words."]
     assert task.notes == (
-        "1 questions are asked without the part of their evidence that is no text",
+        "1 questions are asked without the part of their evidence that is not text",
         "1 questions that the paper does not answer are left out",
         "1 questions whose evidence is in figures or tables are left out",
         "1 questions whose evidence is not in the text are left out",
@@ -344,8 +344,8 @@ def test_longbench(tmp_path: Path) -> None:
     assert [text[slice(*q.spans[0])] for q in task.questions] == ["Paris, France", "首都"]
     assert len(task.documents) == 1
     assert task.notes == (
-        "1 questions whose answers stand more than once are left out",
-        "1 questions whose answers do not stand in the text are left out",
+        "1 questions whose answers occur more than once are left out",
+        "1 questions whose answers are not in the text are left out",
         "1 questions without words are left out",
     )
 

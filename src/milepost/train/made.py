@@ -1,6 +1,6 @@
 """Generated questions, and the task file they are written to.
 
-The file is one that ``milepost eval --tasks FILE`` and training read
+The file is one that ``milepost eval run --tasks FILE`` and training read
 (``milepost.evaluate.tasks.own``). Two keys of a document line say more:
 
     "ignore": [[0, 31], …]           headings: for no question evidence, for none a negative;
