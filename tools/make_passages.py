@@ -1,4 +1,4 @@
-"""Write ``docs/results-passages.md`` from what the benches left.
+"""Write ``docs/results-passages.md`` from the figures under ``bench/results``.
 
     python tools/make_passages.py
 
@@ -19,8 +19,8 @@ RESULTS = ROOT / "bench" / "results"
 HEAD = """\
 # From sentences to passages
 
-Made by `python tools/make_passages.py`; do not edit it here. Development questions, before
-anything is read again.
+Made by `python tools/make_passages.py`; do not edit it here. Development questions, without
+reranking.
 """
 
 GROWTH = """\
@@ -28,31 +28,31 @@ GROWTH = """\
 
 {date}, `python bench/growth.py --model FOLDER` ({model}): {questions} questions asked of their
 document without a budget. F1 in characters of the first passage with the sentences that hold
-evidence (%, mean of tasks), by how far below the hit a neighbour's score may lie (`drop`) and
-how long a passage may grow (`LONG`); **{drop:g} and 1,200 characters ship**. Longer passages
-would gain a point on `meetings`, whose evidence is long, and are nothing to read.
+evidence (%, mean of tasks), by how far below the hit a neighbour's score may lie (growth
+threshold) and how long a passage may grow (`LONG`); **{drop:g} and 1,200 characters ship**. Longer
+passages would gain a point on `meetings`, whose evidence is long, and are too long to read.
 """
 
 DIVERSITY = """\
-## Whether sentences unlike those taken are worth more
+## Whether sentences unlike those taken should be preferred
 
 {date}, `python bench/diversity.py --model FOLDER` ({model}). Within a budget a sentence is
-taken by its worth less a weight times its likeness to the most alike one that was taken: by the
-cosine of their landmarks (`vectors`; maximal marginal relevance) or by nearness in the document
-(`places`; a weight below 0 prefers neighbours). Evidence found within 1,600 characters, %;
-`scattered` are the {scattered} questions of `written` whose evidence stands in two or three
-places (part of `written`, too).
+taken by its length-adjusted score less a weight times its likeness to the most alike one that was
+taken: by the cosine of their landmarks (`vectors`; maximal marginal relevance) or by nearness in
+the document (`places`; a weight below 0 prefers neighbours). Evidence found within 1,600
+characters, %; `scattered` are the {scattered} questions of `written` whose evidence stands in two
+or three places (part of `written`, too).
 
 {verdict}
 """
 
 
 def growth(report: dict[str, Any]) -> Iterator[str]:
-    """F1 by length and drop."""
+    """F1 by length and growth threshold; the file says ``drop``."""
     fields = {name: report[name] for name in ("date", "model", "questions")}
     yield GROWTH.format(**fields, drop=report["ships"]["drop"])
     drops = list(dict.fromkeys(row["drop"] for row in report["rows"]))
-    yield f"| longest passage | {' | '.join(f'drop {drop:g}' for drop in drops)} |"
+    yield f"| longest passage | {' | '.join(f'threshold {drop:g}' for drop in drops)} |"
     yield "|---:" * (len(drops) + 1) + "|"
     for length in dict.fromkeys(row["length"] for row in report["rows"]):
         cells = [row["mean"] for row in report["rows"] if row["length"] == length]
@@ -95,7 +95,7 @@ def page(grown: dict[str, Any], alike: dict[str, Any]) -> str:
 
 
 def measured() -> tuple[dict[str, Any], dict[str, Any]]:
-    """What the benches left."""
+    """The figures."""
 
     def read(name: str) -> dict[str, Any]:
         held: dict[str, Any] = json.loads((RESULTS / name).read_text(encoding="utf-8"))

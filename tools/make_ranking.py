@@ -1,10 +1,10 @@
-"""Write ``docs/results-ranking.md`` and its picture from what the benches left.
+"""Write ``docs/results-ranking.md`` and its picture from the figures under ``bench/results``.
 
     python tools/make_ranking.py
 
-Reads ``ranking.json`` and ``ranking-light.json`` (``bench/fit_ranking.py --report``),
-``reranker.json`` (``bench/fit_reranker.py --report``), ``reliability.json`` and, where they are,
-``reliability-light.json`` and ``reliability-budget.json`` (``bench/reliability.py``) under
+Reads ``ranking.json``, ``ranking-light.json`` and ``reranker.json`` (reports of the scripts that
+``milepost fit`` has replaced, with the names of that time), ``reliability.json`` and, where they
+are, ``reliability-light.json`` and ``reliability-budget.json`` (``bench/reliability.py``) under
 ``bench/results``. Needs the extra ``eval``.
 """
 
@@ -25,51 +25,62 @@ DEFAULT = "landmark-minilm"
 """The model that is asked where none is named."""
 
 HEAD = """\
-# The ranking: what the close look gives, and what a score means
+# The ranking: what learned ranking and reranking give, and what a score means
 
 Made by `python tools/make_ranking.py`; do not edit it here.
 """
 
-CHANCE = """\
+PROBABILITY = """\
 ## What a score means
 
-`Passage.score` is the chance that the passage holds evidence. Below is how often passages of each
-chance did: {model}, {split} questions, {made}; {passages:,} passages, the five best of every
-question, each asked of its document, of a collection that holds it and of a document that does not
-answer it. The numbers for this (three, and two more for what a reranker adds) were fitted on
-development questions, none on these.
+`Passage.score` is the probability that the passage holds evidence. Below is how often passages of
+each probability did: {model}, {split} questions, {made}; {passages:,} passages, the five best of
+every question, each asked of its document, of a collection that holds it and of a document that
+does not answer it. The calibration (three numbers, and two more for what a reranker adds) was
+fitted on development questions, none of these.
 
     {command}
 
-![chance said and chance found](results/reliability.svg)
+![probability said and share that holds evidence](results/reliability.svg)
 
 {errors}
-"Nothing found" is therefore a matter of a limit of one's own: at what chance to stop reading
-(`milepost search --least`, `least=` in Python).
+Where to stop reading is therefore a matter of a limit of one's own (`milepost search --min-score`,
+`min_score=` in Python).
 """
 
 ERRORS = """\
 Expected calibration error (the mean distance between the two, over passages): {error:.3f}; by
 task {tasks}; by setting {settings}.{means}
 
-Asked of a document that answers it, a question's best passage says {answered:.0%} in the median; of
-one that does not, {elsewhere:.0%}. A pair of the two is told apart by their scores in {apart:.0%}
-of cases.
+Where the document answers the question, its best passage says {answered:.0%} in the median; where
+it does not, {elsewhere:.0%}. A pair of the two is ordered correctly by score in {apart:.0%} of
+cases.
 """
 
 LIMITS = """\
 Of the questions asked of a document that does not answer them, a **false alarm** is one for which
-anything at all is shown (beside it, how many passages a question). Whether that document happens to
-answer all the same, as one privacy policy may another's questions, was not looked at. Of those
-asked of a document, or of a collection, that does answer, a **miss** is one for which nothing that
-is shown holds evidence. At 0% everything is shown.
+any passage is shown (beside it, the mean number of passages). Whether that document happens to
+answer all the same, as one privacy policy may another's questions, was not checked. Of those asked
+of a document, or of a collection, that does answer, a **miss** is one for which no passage shown
+holds evidence. At 0% everything is shown.
 """
+
+ROWS = {
+    "fused": "fused score",
+    "and the paragraph's best": "and the paragraph's best",
+    "trees alone": "trees alone",
+    "trees and both": "trees and both",
+    "trees and both, length counted": "trees and both, length penalty",
+    "before": "without reranking",
+    "read again": "with reranking",
+}
+"""Rows of the files, by today's names."""
 
 SOMETHING_ELSE = {
     "reliability-light.json": "The light model",
     "reliability-budget.json": "With a budget",
 }
-"""What the chances were measured for besides, each in its own file, if somebody has."""
+"""Other measurements of the calibration, each in its own file, where there is one."""
 
 
 def page(
@@ -84,7 +95,7 @@ def page(
     parts.append("\n".join(reranked(again)))
     first = said["reliability.json"]
     parts.append(
-        CHANCE.format(
+        PROBABILITY.format(
             **{key: first[key] for key in ("model", "split", "passages")},
             made=made_at(first),
             command=command("reliability.json", first),
@@ -139,8 +150,8 @@ def besides(name: str, said: dict[str, Any]) -> str:
 
 
 def limits(said: dict[str, Any]) -> Iterator[str]:
-    """What each least chance costs and saves, one row a limit."""
-    yield "| least chance | false alarms | passages | misses, document | misses, collection |"
+    """What each minimum score costs and saves, one row a limit."""
+    yield "| minimum score | false alarms | passages | misses, document | misses, collection |"
     yield "|---|---|---|---|---|"
     for row in said["limits"]:
         yield (
@@ -151,22 +162,16 @@ def limits(said: dict[str, Any]) -> Iterator[str]:
 
 
 def gains(name: str, report: dict[str, Any]) -> Iterator[str]:
-    """One model's table: evidence found with and without the close look."""
+    """One model's table: evidence found with and without learned ranking."""
     yield f"## {name}: evidence found on development questions"
     yield ""
-    twins = report.get("twins", 0)
-    more = (
-        f" and, at half the weight, {twins:,} times of two models that were trained on one half of "
-        "the other documents each and asked about the second (`bench/twins.py`)"
-    )
     yield (
         f"{report['date']}. {report['trees']} trees, learned on training questions of documents "
-        f"the encoder has not seen, asked {report['train']:,} times in three settings"
-        f"{more if twins else ''} ({report['sentences']:,} sentences); `fused` is the "
-        "search without the close look. "
-        "`shortness` and `drop` were chosen on the development questions shown. Within 1,600 "
-        "characters, per "
-        "cent; the last column is the mean over tasks and budgets."
+        f"that the encoder has not seen, asked {report['train']:,} times in three settings "
+        f"({report['sentences']:,} sentences); the fused score is the search without learned "
+        "ranking. Length penalty and growth threshold were chosen on the development questions "
+        "shown. Within 1,600 characters, per cent; the last column is the mean over tasks and "
+        "budgets."
     )
     yield ""
     yield from tables(report)
@@ -174,16 +179,15 @@ def gains(name: str, report: dict[str, Any]) -> Iterator[str]:
 
 
 def reranked(report: dict[str, Any]) -> Iterator[str]:
-    """The table of the second reading."""
+    """The table of the reranker."""
     weight, least, near = (report["learned"][name] for name in ("weight", "least", "near"))
     yield f"## The reranker of {report['model']}"
     yield ""
     yield (
-        f"{report['date']}, `python bench/fit_reranker.py --model FOLDER --documents 30 "
-        f"--questions 8`: development questions in {report['dev']:,} cases, the best places of "
-        "each read again with the question in front. Chosen on the questions shown: weight "
-        f"{weight:g}, counted above a cosine of {least:g}, neighbours' share {near:g}, and "
-        "`shortness`, `drop`, chances. What it gives on test questions: `landmark` beside "
+        f"{report['date']}: development questions in {report['dev']:,} cases, up to 30 documents "
+        "of a task and 8 questions about each. Chosen on the questions shown: weight "
+        f"{weight:g}, least cosine {least:g}, neighbours' share {near:g}, length penalty, growth "
+        "threshold and calibration. What it gives on test questions: `landmark` beside "
         "`landmark-first` in [the results](results.md)."
     )
     yield ""
@@ -191,9 +195,9 @@ def reranked(report: dict[str, Any]) -> Iterator[str]:
     yield from overlaps(report)
     yield (
         "The collections hold 12 questions of `policies`: its loss there is one or two of them. "
-        "What the network began with is what counts: one that went on from the "
-        "encoder's weights, which know the training questions by heart, took the last column from "
-        "78.2 to 78.7 and from 73.0 to 73.1."
+        "The initial weights matter most: a reranker that started from the encoder's weights, "
+        "which know the training questions by heart, took the last column from 78.2 to 78.7 and "
+        "from 73.0 to 73.1."
     )
     yield ""
 
@@ -213,7 +217,7 @@ def tables(report: dict[str, Any]) -> Iterator[str]:
             at = [values[budget] for values in figures.values()]
             every = fmean(fmean(values) for values in figures.values())
             cells = " | ".join(f"{value:.1f}" for value in (*at, fmean(at), every))
-            yield f"| {row} | {cells} |"
+            yield f"| {ROWS[row]} | {cells} |"
         yield ""
 
 
@@ -221,7 +225,7 @@ def overlaps(report: dict[str, Any]) -> Iterator[str]:
     """How well the first passage covers the evidence, by how far it grows."""
     found = {drop: f"{100 * value:.1f}" for drop, value in report["overlap"].items()}
     grown = ", ".join(f"{drop} {value}" for drop, value in found.items())
-    yield f"F1 of the first passage with the evidence, by `drop` (%): {grown}."
+    yield f"F1 of the first passage with the evidence, by growth threshold (%): {grown}."
     yield ""
 
 
@@ -234,7 +238,7 @@ def picture(said: dict[str, Any]) -> str:
 
     ticks = tuple(f"{each['said']:.0%}" for each in said["bins"])
     panel = Panel(
-        "", "chance said", "passages that hold evidence, %", ticks, (series("said"),
+        "", "probability said", "passages that hold evidence, %", ticks, (series("said"),
         series("found")),
     )  # fmt: skip
     question = "Do passages hold evidence as often as their scores say?"
@@ -242,7 +246,7 @@ def picture(said: dict[str, Any]) -> str:
 
 
 def measured() -> tuple[dict[str, dict[str, Any]], dict[str, Any], dict[str, dict[str, Any]]]:
-    """What the benches left: each model's gains by its name, the reranker's, how chances hold.
+    """The figures: each model's gains by its name, the reranker's, and the calibration's.
 
     The last is by file; of those in ``SOMETHING_ELSE`` there are as many as somebody measured.
     """

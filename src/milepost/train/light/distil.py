@@ -45,7 +45,7 @@ CONFIG: dict[str, Any] = {
     "reach": 3,
     "max_position_embeddings": 8192,
 }
-SIZES: dict[str, int] = {"window": 1024, "left": 64, "right": 64, "longest": 128}
+SIZES: dict[str, Any] = {"window": 1024, "left": 64, "right": 64, "longest": 128}
 LEFT_OUT = 15
 """Every so many-th document is asked about on the way and not learned from."""
 SEED = 1
