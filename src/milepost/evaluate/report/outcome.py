@@ -106,7 +106,7 @@ def in_words(figure: Figure | None) -> str:
         _shown(value, "difference") for value in (figure.mean, figure.low, figure.high)
     )
     if not figure.sure:
-        return f"makes no certain difference: {mean} points ({low} to {high})"
+        return f"makes no difference that is sure: {mean} points ({low} to {high})"
     verb = "gains" if figure.mean > 0 else "loses"
     return f"{verb} {mean.lstrip('+-')} points ({low} to {high})"
 
