@@ -36,7 +36,7 @@ def test_from_a_configuration_to_a_model_folder(cli: Any, tmp_path: Path) -> Non
     assert done.exit_code == 0
     where, found, export = done.stdout.splitlines()
     assert where.startswith(f"{tmp_path}/run/checkpoint  (4 steps, 0:")
-    assert found.startswith("  evidence found by landmarks within 60 characters, %: task ")
+    assert found.startswith("  evidence found by landmarks in 60 characters, %: task ")
     lines = done.stderr.splitlines()
     assert f"milepost: {tmp_path}/pairs.jsonl: 12 pairs" in lines
     assert any(line.startswith("milepost: step 4: loss ") for line in lines)

@@ -91,7 +91,7 @@ def test_official_prefers_32(tmp_path: Path) -> None:
 def test_official_without_any_word(tmp_path: Path) -> None:
     """Weights alone under a plain name: the granularity has to be given."""
     folder = encoder(tmp_path / "m")
-    with pytest.raises(ModelError, match="pass granularity"):
+    with pytest.raises(ModelError, match="granularity=32"):
         read_folder(folder)
     assert read_folder(folder, granularity=8).settings.granularity == 8
     with pytest.raises(ModelError, match="0 is not a granularity"):
@@ -184,12 +184,12 @@ def test_padding_with_the_landmark_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("config", "pooling", "said"),
     [
-        ({"landmark_interval": 0}, {}, "no granularity"),
-        ({"landmark_interval": True}, {}, "no granularity"),
+        ({"landmark_interval": 0}, {}, "not a granularity"),
+        ({"landmark_interval": True}, {}, "not a granularity"),
         ({"landmark_interval": 5, "max_seq_length": 4096}, {}, "takes 512"),
         ({"landmark_interval": 5, "max_seq_length": 1}, {}, "no room"),
         ({"landmark_interval": 5, "max_seq_length": "64"}, {}, "no room"),
-        ({"landmark_interval": "often"}, {}, "no granularity"),
+        ({"landmark_interval": "often"}, {}, "not a granularity"),
         ({"landmark_interval": 5}, {"pooling_mode_mean_tokens": True}, "LMK pooling alone"),
         ({"landmark_interval": 5}, {"pooling_mode_lmk": False}, "LMK pooling alone"),
     ],
@@ -222,7 +222,7 @@ def test_damaged_folders(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"modules\.json cannot be read"):
         read_folder(folder)
     (folder / "modules.json").write_text('{"0": "Transformer"}')
-    with pytest.raises(ModelError, match="no list of modules"):
+    with pytest.raises(ModelError, match="not a list of modules"):
         read_folder(folder)
     (folder / "adapter_config.json").write_text("{}")
     with pytest.raises(ModelError, match="adapter of a decoder"):

@@ -146,7 +146,7 @@ def test_the_network_of_a_folder_may_lie_inside(tmp_path: Path) -> None:
 
 
 def test_an_adapter_that_does_not_say_where_its_landmarks_stand(tmp_path: Path) -> None:
-    """The authors' decoders have them before each chunk; ours say how they are read."""
+    """The authors' decoders have them precede each chunk; ours say how they are read."""
     pytest.importorskip("peft", reason="needs the train extra")
     from milepost.model import save_checkpoint, with_lora
 
@@ -154,7 +154,7 @@ def test_an_adapter_that_does_not_say_where_its_landmarks_stand(tmp_path: Path) 
     with_lora(opened.model, rank=2)
     save_checkpoint(opened.model, tmp_path / "adapter")
     assert not (tmp_path / "adapter" / "landmark.json").exists()
-    with pytest.raises(ModelError, match=r"adapter without landmark\.json.*before each chunk"):
+    with pytest.raises(ModelError, match=r"adapter without landmark\.json.*precede each chunk"):
         release(tmp_path / "adapter", tmp_path / "out")
     named = release(tmp_path / "adapter", tmp_path / "out", landmark="</s>")
     assert named.manifest.landmark == "</s>"

@@ -102,7 +102,7 @@ def test_folders_that_cannot_be_opened(tmp_path: Path) -> None:
 
     from milepost.model import open_checkpoint
 
-    with pytest.raises(ModelError, match="no folder"):
+    with pytest.raises(ModelError, match="is not a folder"):
         open_checkpoint(tmp_path / "missing")
     with pytest.raises(ModelError, match=r"no config\.json"):
         open_checkpoint(tmp_path)

@@ -18,6 +18,7 @@ from milepost.train.check import Check, load_check, vectors_of  # noqa: E402
 from milepost.train.config import CheckSettings  # noqa: E402
 from milepost.train.data import Question, tokenize  # noqa: E402
 from milepost.train.document_check import DocumentCheck, document_check  # noqa: E402
+from milepost.train.objectives.documents import beginning  # noqa: E402
 from milepost.train.stages import DocumentsStage  # noqa: E402
 from milepost.windows.plan import WindowSize  # noqa: E402
 from support.small_models import random_model, write_tokenizer  # noqa: E402
@@ -90,11 +91,11 @@ def test_read_at_the_granularity_of_evaluation(tokenizer: Tokenizer, tmp_path: P
     assert queries.ids.shape[1] <= 32 >= texts.ids.shape[1]
     for batch, lengths in (
         (queries, [len(ids) for ids in made.queries]),
-        (texts, [len(STAGE.beginning(text).ids) for text in made.texts]),
+        (texts, [len(beginning(STAGE, text).ids) for text in made.texts]),
     ):
         landmarks = [int((batch.owners[:, 0] == n).sum()) for n in range(len(lengths))]
         assert landmarks == [-(-length // 6) for length in lengths]
-    assert max(len(STAGE.beginning(text).ids) for text in made.texts) == 24
+    assert max(len(beginning(STAGE, text).ids) for text in made.texts) == 24
 
 
 def test_figures_written_out(tokenizer: Tokenizer, tmp_path: Path) -> None:
@@ -109,7 +110,7 @@ def test_figures_written_out(tokenizer: Tokenizer, tmp_path: Path) -> None:
     assert [len(right) for right in made.right] == [1, 1, 1]
     asking, found = (
         torch.stack([_mean(each) for each in side])
-        for side in (made.queries, [STAGE.beginning(text).ids for text in made.texts])
+        for side in (made.queries, [beginning(STAGE, text).ids for text in made.texts])
     )
     scores = asking @ found.T
     gains, firsts = [], []
