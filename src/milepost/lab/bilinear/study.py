@@ -23,6 +23,7 @@ from milepost.lab.bilinear.tasks import PairTask, Rows
 from milepost.model.pooling.fusion import FusionModule
 from milepost.pooling.fusion_cores import FUSIONS
 from milepost.pooling.fusions import fusion, fusion_row
+from milepost.train.fit_steps import fit_steps, linear_share
 
 CONTROLS = ("concat", "concat-mlp", "relu-sum", "hadamard")
 """What a bilinear fusion must be better than; ``hadamard`` is the plainest product itself."""
@@ -286,16 +287,15 @@ def _trained(
         torch.manual_seed(seed)
         fused = FusionModule(FUSIONS[name], settings, *widths, seed)
         scorer = Scorer(fused, adds=rows.base is not None)
-    optimizer = torch.optim.Adam(scorer.parameters(), lr=rate)
-    falling = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / task.steps)
     generator = torch.Generator().manual_seed(seed)
     some = max(1, protocol.batch // rows.y.shape[1])
-    for _ in range(task.steps):
+
+    def loss(_: int) -> Tensor:
         batch = rows[torch.randint(len(rows), (some,), generator=generator)]
-        optimizer.zero_grad()
-        _loss(scorer(batch), batch.true).backward()
-        optimizer.step()
-        falling.step()
+        return _loss(scorer(batch), batch.true)
+
+    adam = torch.optim.Adam(scorer.parameters(), lr=rate)
+    fit_steps(adam, task.steps, loss, share=linear_share)
     return scorer
 
 

@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from milepost.lab.compare.rows import Row
 from milepost.lab.compare.states import Ragged, Reads, States, reads_of
 from milepost.model.pooling import PoolModule, module
+from milepost.train.fit_steps import fit_steps
 from milepost.train.losses import info_nce
 from milepost.train.schedule import order_of, rate_share
 
@@ -163,29 +164,30 @@ def train(
     pooled.train()
     weights = [weight for weight in pooled.parameters() if weight.requires_grad]
     groups = [
-        {"params": [weight], "highest": _POWERS_RATE if name == _POWERS else recipe.rate}
+        {"params": [weight], "lr": _POWERS_RATE if name == _POWERS else recipe.rate}
         for name, weight in pooled.named_parameters()
         if weight.requires_grad
     ]
     optimizer = torch.optim.AdamW(groups, weight_decay=0.0)
     means = torch.from_numpy(queries.means())
-    losses: list[float] = []
-    for step, numbers in enumerate(order_of(len(texts), recipe.batch, recipe.steps, seed)):
-        for group in optimizer.param_groups:
-            group["lr"] = group["highest"] * rate_share(step, recipe.steps)
+    batches = order_of(len(texts), recipe.batch, recipe.steps, seed)
+
+    def loss(_: int) -> Tensor:
+        numbers = next(batches)
         asked = nn.functional.normalize(pooled.questions(queries, means, numbers), dim=-1)
         if pooled.asks:
-            loss = _of_pairs(pooled, texts, numbers, means, asked, recipe.temperature)
-        else:
-            found = nn.functional.normalize(pooled.texts(texts, numbers), dim=-1)
-            loss = info_nce(asked, found, recipe.temperature)
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        nn.utils.clip_grad_norm_(weights, 1.0)
-        optimizer.step()
-        losses.append(loss.item())
-        say(step)
-    return losses
+            return _of_pairs(pooled, texts, numbers, means, asked, recipe.temperature)
+        found = nn.functional.normalize(pooled.texts(texts, numbers), dim=-1)
+        return info_nce(asked, found, recipe.temperature)
+
+    return fit_steps(
+        optimizer,
+        recipe.steps,
+        loss,
+        share=rate_share,
+        clipped=weights,
+        on_step=lambda step, _: say(step),
+    )
 
 
 def _of_pairs(

@@ -14,6 +14,7 @@ from milepost.errors import InputError
 from milepost.model.bytes.encoder import TINY, ByteModel, ByteShape, made, padded_ids
 from milepost.model.bytes.span import corrupt, gaps_of, random_gaps
 from milepost.model.bytes.tokenizer import SENTINELS, encode, window_at
+from milepost.train.fit_steps import fit_steps
 from milepost.train.schedule import warmed
 
 
@@ -45,9 +46,10 @@ class Recipe:
                 "read shorter windows or make longer gaps",
             )
 
-    def rate_at(self, step: int) -> float:
-        """The learning rate of a step."""
-        return warmed(step, self.steps, max(1, self.steps // 10), self.rate, 0.1)
+
+def rate_share(step: int, steps: int) -> float:
+    """A linear warm-up over a tenth of the steps, then a cosine to a tenth of the highest rate."""
+    return warmed(step, steps, max(1, steps // 10), floor=0.1)
 
 
 def pretrain(
@@ -70,17 +72,15 @@ def pretrain(
         )
     model = made(recipe.shape, seed) if begun is None else deepcopy(begun).train()
     rng = np.random.default_rng(seed)
-    adam = torch.optim.AdamW(model.parameters(), lr=recipe.rate, weight_decay=0.0)
-    for step in range(recipe.steps):
-        for group in adam.param_groups:
-            group["lr"] = recipe.rate_at(step)
+    weights = list(model.parameters())
+
+    def loss(_: int) -> torch.Tensor:
         places = rng.integers(0, len(data) - recipe.window, recipe.batch)
         rows = [window_at(data, int(place), recipe.window) for place in places]
-        loss = model.loss(*gapped(rows, recipe.gap, rng))
-        adam.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        adam.step()
+        return model.loss(*gapped(rows, recipe.gap, rng))
+
+    adam = torch.optim.AdamW(weights, lr=recipe.rate, weight_decay=0.0)
+    fit_steps(adam, recipe.steps, loss, share=rate_share, clipped=weights)
     model.eval()
     return model
 

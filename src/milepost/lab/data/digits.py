@@ -22,6 +22,7 @@ from milepost.errors import InputError
 from milepost.evaluate.statistics import Difference, difference
 from milepost.model.pooling import PoolModule, module
 from milepost.pooling.table import operator
+from milepost.train.fit_steps import fit_steps
 
 TRAINED = 1200
 """Images that are trained on; the other 597 are tested."""
@@ -238,14 +239,20 @@ def _train(reader: DigitReader, images: Tensor, kinds: Tensor, recipe: Recipe, s
     )
     steps = recipe.rounds * -(-len(images) // recipe.batch)
     warm = max(1, steps // 10)
-    rates = torch.optim.lr_scheduler.LambdaLR(
-        optimizer, lambda step: min((step + 1) / warm, (steps - step) / max(1, steps - warm))
-    )
     order = torch.Generator().manual_seed(seed)
-    for _ in range(recipe.rounds):
-        for numbers in torch.randperm(len(images), generator=order).split(recipe.batch):
-            loss = F.cross_entropy(reader(images[numbers]), kinds[numbers])
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            rates.step()
+    batches = (
+        numbers
+        for _ in range(recipe.rounds)
+        for numbers in torch.randperm(len(images), generator=order).split(recipe.batch)
+    )
+
+    def loss(_: int) -> Tensor:
+        numbers = next(batches)
+        return F.cross_entropy(reader(images[numbers]), kinds[numbers])
+
+    fit_steps(
+        optimizer,
+        steps,
+        loss,
+        share=lambda step, _: min((step + 1) / warm, (steps - step) / max(1, steps - warm)),
+    )

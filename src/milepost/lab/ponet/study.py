@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
 from milepost.errors import InputError, nearest
 from milepost.lab.controls.encoders import Pretrained, parted, rows_below
@@ -26,6 +26,7 @@ from milepost.lab.ponet.mixers import Classifier, count, layer
 from milepost.lab.ponet.peak_memory import PeakMemory
 from milepost.lab.ponet.texts import KINDS, Example, Kind, numbered, recut
 from milepost.model.pooling.module import padded
+from milepost.train.fit_steps import fit_steps
 from milepost.train.schedule import rate_share
 
 RANDOM = "ponet, cut at random"
@@ -279,20 +280,19 @@ def _trained(
         model.requires_grad_(False)
         model.head.requires_grad_(True)
     learned = [weight for weight in model.parameters() if weight.requires_grad]
-    optimizer = torch.optim.AdamW(learned, lr=recipe.rate, weight_decay=0.01)
     random, times = Random(seed), []
-    for step in range(recipe.steps):
+
+    def loss(step: int) -> Tensor:
         say(step)
-        for group in optimizer.param_groups:
-            group["lr"] = recipe.rate * rate_share(step, recipe.steps)
         ids, mask, segments, labels = _batch(_texts(mixer, kind, random, recipe, recipe.batch))
-        begun = time.process_time()
-        loss = F.cross_entropy(model(ids, mask, segments), labels)
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        nn.utils.clip_grad_norm_(learned, 1.0)
-        optimizer.step()
-        times.append(time.process_time() - begun)
+        times.append(-time.process_time())
+        return F.cross_entropy(model(ids, mask, segments), labels)
+
+    def stop(step: int, _: float) -> None:
+        times[step] += time.process_time()
+
+    adam = torch.optim.AdamW(learned, lr=recipe.rate, weight_decay=0.01)
+    fit_steps(adam, recipe.steps, loss, share=rate_share, clipped=learned, on_step=stop)
     return model.eval(), times
 
 

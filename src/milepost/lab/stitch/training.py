@@ -25,6 +25,7 @@ from milepost.model.stitch.pool import EncoderPool
 from milepost.model.stitch.starts import recorded
 from milepost.train.batches import Batch
 from milepost.train.check import vectors_of
+from milepost.train.fit_steps import take_step
 from milepost.train.light import principal_axes
 from milepost.train.losses import away_from, divergence, similarities
 from milepost.train.schedule import half_cosine
@@ -171,15 +172,9 @@ class Schedule:
 
     def go(self, optimizer: torch.optim.Optimizer, step: int, loss: Tensor) -> None:
         """Send the gradients back and take step ``step``, from 0."""
-        share = min(1.0, (step + 1) / _WARM_UP)
-        for group in optimizer.param_groups:
-            group["lr"] = self.rate * share * half_cosine(step / self.steps)
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        nn.utils.clip_grad_norm_(
-            [each for group in optimizer.param_groups for each in group["params"]], 1.0
-        )
-        optimizer.step()
+        share = min(1.0, (step + 1) / _WARM_UP) * half_cosine(step / self.steps)
+        trained = [each for group in optimizer.param_groups for each in group["params"]]
+        take_step(optimizer, loss, share, trained)
 
 
 def distil(

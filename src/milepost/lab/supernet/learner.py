@@ -7,6 +7,7 @@ from torch.nn import functional as F
 
 from milepost.lab.supernet.architectures import Architecture
 from milepost.lab.supernet.tasks import Part, Task
+from milepost.train.fit_steps import take_step
 from milepost.train.schedule import half_cosine
 
 BATCH = 64
@@ -36,13 +37,9 @@ class Learner:
             done: share of all steps that are taken, of all nets together: the rate falls along
                 half a cosine over them.
         """
-        for group in self._optimizer.param_groups:
-            group["lr"] = self.task.rate * half_cosine(done)
         inputs, classes = self._rows(self.task.train, BATCH)
         loss = F.cross_entropy(self.net(inputs, architecture), classes)
-        self._optimizer.zero_grad()
-        loss.backward()
-        self._optimizer.step()
+        take_step(self._optimizer, loss, half_cosine(done))
 
     @torch.no_grad()
     def accuracy(self, architecture: Architecture, part: Part, rows: int | None = None) -> float:
