@@ -19,6 +19,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from milepost.console.columns import columns
 from milepost.errors import InputError, nearest
 from milepost.lab.controls.encoders import Pretrained, parted, rows_below
 from milepost.lab.controls.symbol_training import pretrain, symbols, text_bytes
@@ -220,34 +221,37 @@ def growth(costs: Sequence[Cost]) -> dict[str, tuple[float, float]]:
 
 
 def learned_table(rows: Sequence[Learned]) -> str:
-    """Accuracies for people, in points of 100."""
-    lines = [
-        f"{'':22}{'texts':>9}{'accuracy':>10}{'sd':>6}{'parameters':>12}{'ms/step':>9}  padding"
-    ]
+    """Accuracies as lines of text, in points of 100."""
+    lines = []
     for row in rows:
-        mean, seeds = 100 * float(np.mean(row.accuracies)), len(row.accuracies)
-        spread = f"{100 * float(np.std(row.accuracies, ddof=1)):.1f}" if seeds > 1 else "–"
-        padding = "read" if row.padding > 1e-3 else "not read"
+        points = [100 * accuracy for accuracy in row.accuracies]
         lines.append(
-            f"{row.mixer:22}{row.kind:>9}{mean:>10.1f}{spread:>6}{row.parameters:>12,}"
-            f"{row.milliseconds:>9.1f}  {padding}"
+            (
+                row.mixer,
+                row.kind,
+                f"{np.mean(points):.1f}",
+                f"{np.std(points, ddof=1):.1f}" if len(points) > 1 else "–",
+                f"{row.parameters:,}",
+                f"{row.milliseconds:.1f}",
+                "read" if row.padding > 1e-3 else "not read",
+            )
         )
-    return "\n".join(lines)
+    head = ("mixer", "texts", "accuracy", "sd", "parameters", "ms/step", "padding")
+    return "\n".join(columns(head, lines, left=2))
 
 
 def cost_table(costs: Sequence[Cost]) -> str:
-    """Milliseconds and megabytes of a layer for people, with their growth."""
+    """Milliseconds and megabytes of a layer as lines of text, with their growth."""
     lengths = sorted({each.tokens for each in costs})
     known = {(each.mixer, each.tokens): each for each in costs}
     powers = growth(costs)
-    lines = [f"{'':14}" + "".join(f"{f'{n:,}':>20}" for n in lengths) + "   grows as"]
+    lines = []
     for name in dict.fromkeys(each.mixer for each in costs):
         cells = (known[name, n] for n in lengths)
-        shown = "".join(f"{f'{c.milliseconds:.1f} ms {c.megabytes:.1f} MB':>20}" for c in cells)
-        time_power, memory_power = powers.get(name, (float("nan"), float("nan")))
-        tail = f"   n^{time_power:.1f}, n^{memory_power:.1f}" if name in powers else ""
-        lines.append(f"{name:14}{shown}{tail}")
-    return "\n".join(lines)
+        shown = (f"{each.milliseconds:.1f} ms {each.megabytes:.1f} MB" for each in cells)
+        grows = "n^{:.1f}, n^{:.1f}".format(*powers[name]) if name in powers else ""
+        lines.append((name, *shown, grows))
+    return "\n".join(columns(("layer", *(f"{n:,}" for n in lengths), "grows as"), lines))
 
 
 def record(rows: Sequence[Learned], costs: Sequence[Cost], recipe: Recipe) -> dict[str, Any]:
