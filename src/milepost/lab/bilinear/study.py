@@ -21,7 +21,6 @@ from milepost.errors import InputError
 from milepost.evaluate.statistics import Difference, corrected, difference
 from milepost.lab.bilinear.tasks import PairTask, Rows
 from milepost.model.pooling.fusion import FusionModule
-from milepost.pooling.fusion_cores import FUSIONS
 from milepost.pooling.fusions import fusion, fusion_row
 from milepost.train.fit_steps import fit_steps, linear_share
 
@@ -285,7 +284,7 @@ def _trained(
     widths = rows.x.shape[-1], rows.y.shape[-1]
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        fused = FusionModule(FUSIONS[name], settings, *widths, seed)
+        fused = FusionModule(fusion(name, seed=seed, **settings), *widths)
         scorer = Scorer(fused, adds=rows.base is not None)
     generator = torch.Generator().manual_seed(seed)
     some = max(1, protocol.batch // rows.y.shape[1])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -93,17 +92,3 @@ def gapped(
         corrupt(encode(row, end=False), random_gaps(len(row), gap, rng).tolist()) for row in rows
     ]
     return padded_ids([inputs for inputs, _ in both]), padded_ids([gaps for _, gaps in both])
-
-
-def bits_per_gap_byte(
-    model: ByteModel, data: bytes, recipe: Recipe, *, windows: int = 32, seed: int = 0
-) -> float:
-    """Bits that a target costs on a text: bytes of gaps with marks and end, at fixed places.
-
-    Not bits per byte of the text: the encoder sees what stands behind a gap as well.
-    """
-    rng = np.random.default_rng(seed)
-    places = np.linspace(0, len(data) - recipe.window, windows).astype(int)
-    rows = [window_at(data, int(place), recipe.window) for place in places]
-    with torch.no_grad():
-        return float(model.loss(*gapped(rows, recipe.gap, rng))) / math.log(2)
