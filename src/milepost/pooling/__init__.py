@@ -9,6 +9,7 @@ text. Knows neither text nor network. ``table.py`` lists the operators of the po
 from __future__ import annotations
 
 from milepost.pooling.operator import Operator, Parameter, Pool
+from milepost.pooling.ragged import from_padded
 from milepost.pooling.table import get, load, names
 
-__all__ = ["Operator", "Parameter", "Pool", "get", "load", "names"]
+__all__ = ["Operator", "Parameter", "Pool", "from_padded", "get", "load", "names"]

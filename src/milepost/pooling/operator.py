@@ -113,8 +113,8 @@ class Batch:
         states: ``(tokens, d)`` float32; ``(tokens, layers, d)`` for operators that need layers.
         lengths: ``(texts,)`` int64, each at least 1, of sum ``tokens``.
         queries: ``(texts, d_q)`` float32, one a text, or None.
-        segments: ``(segments,)`` int64: the tokens of each segment; segments tile each text. Where
-            none were given each token is a segment of its own: states of landmarks.
+        segments: ``(segments,)`` int64: the tokens of each segment; segments tile each text. For
+            operators that need none each token is a segment.
         per_text: ``(texts,)`` int64: segments of each text.
     """
 
@@ -235,16 +235,19 @@ class Pool:
 
         Args:
             states: ``(tokens, d)``, texts one behind the other; ``(tokens, layers, d)`` for
-                operators that need layers (``(tokens, d)`` is one layer).
+                operators that need layers. ``milepost.pooling.from_padded`` makes them, and
+                ``lengths``, of a padded batch.
             lengths: ``(texts,)``: the tokens of each text, at least 1.
             queries: ``(texts, d_q)``, for operators that need them.
-            segments: tokens of each segment; a segment never crosses a text's end.
+            segments: tokens of each segment, for operators that need them; a segment never
+                crosses the end of a text.
 
         Returns:
             ``(texts, d_out)`` float32, finite. Not brought to unit length.
 
         Raises:
-            InputError: empty texts, lengths or segments that do not add up, NaN, a wrong type.
+            InputError: empty texts, lengths or segments that do not add up, NaN, a wrong type or
+                shape, or queries or segments that the operator needs are missing.
         """
         import numpy as np
 
@@ -283,22 +286,24 @@ class Pool:
         import numpy as np
 
         name, needs = self.operator.name, self.operator.needs
-        if "layers" in needs:
-            given = np.asarray(states)
-            values = checked_states(given[:, None] if given.ndim == 2 else given, 3)
-        else:
-            values = checked_states(states)
+        values = checked_states(states, 3 if "layers" in needs else 2)
         tokens = checked_lengths(lengths, len(values))
         asked = None
         if "queries" in needs:
             if queries is None:
-                raise InputError(f"{name} needs a query for each text", "give queries=")
+                raise InputError(f"{name} needs a query for each text", "queries=…, (texts, d_q)")
             asked = checked_states(queries)
             if len(asked) != len(tokens):
                 raise InputError(f"{len(asked)} queries for {len(tokens)} texts: one each")
         elif queries is not None:
             raise InputError(f"{name} reads no queries", "leave queries= away")
         if segments is None:
+            if "segments" in needs:
+                raise InputError(
+                    f"{name} needs segments=, the number of tokens of each segment",
+                    "segments=[2, 1, …], or segments=numpy.ones(len(states), int) where each state "
+                    "is a segment of its own",
+                )
             return Batch(values, tokens, asked, np.ones(len(values), np.int64), tokens)
         cut = checked_lengths(segments, len(values), "segments")
         ends = np.cumsum(cut)

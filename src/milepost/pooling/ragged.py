@@ -5,7 +5,7 @@
 
 There is no padding, so none can leak. Sums are float64 inside and float32 outside: 4,096 numbers
 of 16 added in float16 are infinite. Ragged texts of a further cut (segments, landmarks) are the
-same thing with other lengths.
+same thing with other lengths. ``from_padded`` removes the padding of a batch.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def checked_lengths(lengths: ArrayLike, tokens: int, what: str = "lengths") -> N
     """Lengths as ``(texts,)`` int64.
 
     Raises:
-        InputError: they are no row of whole numbers of at least 1, or do not add up to ``tokens``.
+        InputError: they are not one row of whole numbers from 1 on, or do not add up to ``tokens``.
     """
     import numpy as np
 
@@ -51,7 +51,7 @@ def checked_states(states: ArrayLike, dimensions: int = 2) -> NDArray[np.float32
     """States as float32 with ``dimensions`` axes, finite.
 
     Raises:
-        InputError: another type, another shape, or a number that is none.
+        InputError: another type, another shape, NaN or infinity.
     """
     import numpy as np
 
@@ -62,13 +62,57 @@ def checked_states(states: ArrayLike, dimensions: int = 2) -> NDArray[np.float32
         )
     if given.ndim != dimensions or 0 in given.shape[1:]:
         wanted = "(tokens, d)" if dimensions == 2 else "(tokens, layers, d)"
-        raise InputError(f"states have the shape {given.shape}, not {wanted}")
+        hint = "states[:, None] for the states of a single layer"
+        if given.ndim > dimensions:
+            hint = "states, lengths = milepost.pooling.from_padded(states, mask) for a padded batch"
+        raise InputError(
+            f"states have the shape {given.shape}, not {wanted}",
+            hint if given.ndim > dimensions or (given.ndim, dimensions) == (2, 3) else "",
+        )
     if not np.isfinite(given).all():
         row = int(np.argwhere(~np.isfinite(given))[0][0])
         raise InputError(
             f"the state of token {row} holds NaN or infinity", "find out where it comes from"
         )
     return given.astype(np.float32)
+
+
+def from_padded(
+    states: ArrayLike, mask: ArrayLike
+) -> tuple[NDArray[np.floating], NDArray[np.int64]]:
+    """Remove the padding of a batch: ``pool(*from_padded(states, mask))``.
+
+    >>> states, lengths = from_padded([[[1.0], [2.0]], [[3.0], [0.0]]], [[1, 1], [1, 0]])
+    >>> states.tolist(), lengths.tolist()
+    ([[1.0], [2.0], [3.0]], [2, 1])
+
+    Args:
+        states: ``(texts, longest, d)`` or ``(texts, longest, layers, d)``, any floating-point type;
+            padding may hold anything.
+        mask: ``(texts, longest)``, 1 or True at tokens and 0 at padding, such as a tokenizer's
+            ``attention_mask``; padding may stand on either side.
+
+    Returns:
+        The states of all tokens in order, ``(tokens, d)`` or ``(tokens, layers, d)``, and the
+        number of tokens of each text, ``(texts,)`` int64.
+
+    Raises:
+        InputError: the shapes do not fit, the mask holds another number, or a text has no token.
+    """
+    import numpy as np
+
+    given, seen = np.asarray(states), np.asarray(mask)
+    if given.ndim not in (3, 4) or seen.shape != given.shape[:2]:
+        raise InputError(
+            f"states of shape {given.shape} do not fit a mask of shape {seen.shape}",
+            "states (texts, longest, d) and a mask (texts, longest)",
+        )
+    if seen.dtype != bool and not np.isin(seen, (0, 1)).all():
+        raise InputError("the mask holds other numbers than 0 and 1", "1 at tokens, 0 at padding")
+    kept = seen.astype(bool)
+    lengths = kept.sum(1, dtype=np.int64)
+    checked_lengths(lengths, int(lengths.sum()))
+    return given[kept], lengths
 
 
 def starts(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
