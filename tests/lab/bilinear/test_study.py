@@ -13,8 +13,8 @@ from milepost.lab.bilinear.study import (  # noqa: E402
     CONTROLS,
     STUDIED,
     Finding,
+    FusionRow,
     Protocol,
-    Row,
     Scorer,
     _loss,
     _tested,
@@ -140,7 +140,7 @@ def fakes(won):
             1,
             1,
             None,
-            (Row("hadamard", 1, 0.1, (1.0,), gains if win else {}),),
+            (FusionRow("hadamard", 1, 0.1, (1.0,), gains if win else {}),),
         )
         for k, win in won.items()
     ]

@@ -17,12 +17,12 @@ from milepost.lab.compare import session as sessions  # noqa: E402
 from milepost.lab.compare.cache import ACCURACY, Asked, ResultCache  # noqa: E402
 from milepost.lab.compare.images import Measure  # noqa: E402
 from milepost.lab.compare.reading import TokenReader  # noqa: E402
-from milepost.lab.compare.recipe import Recipe  # noqa: E402
+from milepost.lab.compare.recipe import CompareRecipe  # noqa: E402
 from milepost.lab.compare.rows import read_row, rows_of  # noqa: E402
 from milepost.lab.compare.session import Session  # noqa: E402
 
-RESULTS = Path(__file__).resolve().parents[2] / "bench" / "results"
-RECIPE = Recipe(steps=6, batch=12, rate=3e-3, width=16)
+RESULTS = Path(__file__).resolve().parents[3] / "bench" / "results"
+RECIPE = CompareRecipe(steps=6, batch=12, rate=3e-3, width=16)
 ROWS = rows_of("mean,attention", controls=False)
 
 
@@ -94,7 +94,7 @@ def test_an_operator_that_changed_is_made_again_and_no_other(reader, monkeypatch
 def test_the_published_comparison_is_of_the_code_at_hand(reader):
     """Whoever changes the recipe or an operator's revision makes bench/results again."""
     book = ResultCache(RESULTS / "pooling.jsonl.xz")
-    published = session(reader, book, recipe=Recipe())
+    published = session(reader, book, recipe=CompareRecipe())
     assert book.runs
     for run in book.runs:
         assert published._key(read_row(run.row), run.task, run.seed) == run.key

@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch", reason="needs the train extra")
 
 from milepost import pooling  # noqa: E402
 from milepost.errors import InputError  # noqa: E402
-from milepost.lab.controls.byte_training import Recipe, gapped, pretrain  # noqa: E402
+from milepost.lab.controls.byte_training import ByteRecipe, gapped, pretrain  # noqa: E402
 from milepost.lab.controls.corpora import ToyLanguage, nonsense, permuted  # noqa: E402
 from milepost.lab.controls.encoders import KINDS, control_encoder  # noqa: E402
 from milepost.lab.tokens import pool_protocol  # noqa: E402
@@ -28,7 +28,7 @@ from milepost.model.bytes.tokenizer import window_at  # noqa: E402
 
 pytestmark = pytest.mark.torch
 SMALL = ByteShape(StackShape(32, 64, 2, 16), encoder=1, decoder=1)
-RECIPE = Recipe(SMALL, steps=30, batch=8, window=64, rate=1e-2)
+RECIPE = ByteRecipe(SMALL, steps=30, batch=8, window=64, rate=1e-2)
 
 
 def bits_per_gap_byte(model, data, windows=8):
@@ -52,7 +52,7 @@ def test_an_encoder_learns_its_language_and_not_another():
 
 
 def test_the_same_seed_gives_the_same_encoder_and_what_is_gone_on_from_is_left_alone():
-    text, recipe = nonsense(2000), Recipe(SMALL, steps=2, window=64)
+    text, recipe = nonsense(2000), ByteRecipe(SMALL, steps=2, window=64)
     one, two = pretrain(text, recipe, 3), pretrain(text, recipe, 3)
     before = one.head.weight.clone()
     assert torch.equal(before, two.head.weight)
@@ -63,14 +63,14 @@ def test_the_same_seed_gives_the_same_encoder_and_what_is_gone_on_from_is_left_a
 
 def test_recipes_that_cannot_be_are_refused():
     with pytest.raises(InputError, match="more gaps than there are marks"):
-        Recipe(window=1024, gap=3)
+        ByteRecipe(window=1024, gap=3)
     with pytest.raises(InputError, match="40 bytes are too few for windows of 64"):
         pretrain(b"x" * 40, RECIPE)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_control_gives_states_that_every_pooling_reads(kind):
-    encoder = control_encoder(kind, recipe=Recipe(SMALL, steps=2, window=16), size=500)
+    encoder = control_encoder(kind, recipe=ByteRecipe(SMALL, steps=2, window=16), size=500)
     texts = ["Wörter. Und noch ein Satz.", "Short", "नमस्ते " * 9]
     states, lengths, segments = encoder.states(texts)
     assert encoder.name == kind
@@ -124,7 +124,7 @@ def test_neither_examples_nor_questions_stand_in_a_text_of_pre_training(monkeypa
         return pretrain(data, recipe, seed, begun=begun)
 
     monkeypatch.setattr(pool_protocol, "pretrain", spied)
-    protocol = Protocol(Recipe(SMALL, steps=1, batch=2, window=64), steps=1)
+    protocol = Protocol(ByteRecipe(SMALL, steps=1, batch=2, window=64), steps=1)
     matrix(protocol)
     count = protocol.examples + protocol.questions
     for language in range(protocol.languages):
@@ -140,7 +140,7 @@ def test_neither_examples_nor_questions_stand_in_a_text_of_pre_training(monkeypa
 @pytest.mark.parametrize("task", ["agreement", "rebuild"])
 def test_the_matrix_has_every_row_and_column_once(task):
     protocol = Protocol(
-        Recipe(SMALL, steps=25, batch=8, window=64, rate=1e-2),
+        ByteRecipe(SMALL, steps=25, batch=8, window=64, rate=1e-2),
         size=3000,
         task=task,
         languages=2,

@@ -55,7 +55,7 @@ class Protocol:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FusionRow:
     """A fusion on a task.
 
     Attributes:
@@ -90,7 +90,7 @@ class Finding:
     trained: int
     tested: int
     without: float | None
-    rows: tuple[Row, ...]
+    rows: tuple[FusionRow, ...]
 
     def better(self, beside: str) -> list[str]:
         """Names of the fusions that are surely better than one."""
@@ -213,7 +213,7 @@ def compare(
         ]
     gains = {beside: _gains(told, beside, task.test.clusters) for beside in BESIDE}
     rows = (
-        Row(
+        FusionRow(
             name,
             parameters_of(name, settings, m, n),
             rate,

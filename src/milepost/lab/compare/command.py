@@ -111,7 +111,7 @@ def command(
     from milepost.lab.compare.images import images
     from milepost.lab.compare.material import Sizes, checked_tasks, materials
     from milepost.lab.compare.reading import TokenReader, default_cache
-    from milepost.lab.compare.recipe import Recipe
+    from milepost.lab.compare.recipe import CompareRecipe
     from milepost.lab.compare.rows import rows_of
     from milepost.lab.compare.session import Session
 
@@ -120,7 +120,7 @@ def command(
     runs = ResultCache(book)
     given = {"pairs": pairs, "asked": asked, "documents": documents}
     sizes = replace(Sizes(), **{name: number for name, number in given.items() if number})
-    recipe = replace(Recipe(), **({"steps": steps} if steps else {}))
+    recipe = replace(CompareRecipe(), **({"steps": steps} if steps else {}))
     reader = TokenReader.open(model, cache or default_cache())
     with Counter(told) as counter:
 

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 
 from milepost._optional import require
 from milepost.lab.compare.cache import ACCURACY, Asked
-from milepost.lab.compare.rows import TRAINED, Row
+from milepost.lab.compare.rows import TRAINED, CompareRow
 
 TASK = "images"
 
@@ -29,8 +29,8 @@ class Measure:
     """
 
     asked: Asked
-    measure: Callable[[Row, int], tuple[float, ...]]
-    fits: Callable[[Row], bool]
+    measure: Callable[[CompareRow, int], tuple[float, ...]]
+    fits: Callable[[CompareRow], bool]
 
 
 def there() -> bool:
@@ -49,16 +49,16 @@ def images() -> Measure:
 
     count = len(digits.digits()[1]) - digits.TRAINED
     names = tuple(f"digit {number}" for number in range(count))
-    key = hashlib.sha256(repr((digits.Recipe(), digits.TRAINED)).encode()).hexdigest()[:16]
+    key = hashlib.sha256(repr((digits.DigitRecipe(), digits.TRAINED)).encode()).hexdigest()[:16]
     asked = Asked(TASK, key, "digits", names, names, count, 16, ACCURACY)
 
-    def measure(row: Row, seed: int) -> tuple[float, ...]:
+    def measure(row: CompareRow, seed: int) -> tuple[float, ...]:
         outcome = digits.train_digits(row.operator, dict(row.settings), seed)
         return tuple(map(float, outcome.right))
 
     return Measure(asked, measure, fits)
 
 
-def fits(row: Row) -> bool:
+def fits(row: CompareRow) -> bool:
     """Images have neither queries nor another network to read them by."""
     return row.network == TRAINED and "queries" not in row.known.needs

@@ -13,13 +13,13 @@ they began. A centre begins as the mean of the states that are trained on, as it
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from milepost.lab.compare.rows import Row
+from milepost.lab.compare.rows import CompareRow
 from milepost.lab.compare.states import Ragged, Reads, States, reads_of
 from milepost.model.pooling import PoolModule, module
 from milepost.train.fit_steps import fit_steps
@@ -30,7 +30,7 @@ _POWERS, _POWERS_RATE = "pool.shift", 1e-2  # the weight of GeM and GGeM, and it
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class CompareRecipe:
     """How each row is trained.
 
     Attributes:
@@ -46,6 +46,10 @@ class Recipe:
     rate: float = 5e-4
     temperature: float = 0.1
     width: int = 384
+
+    def __repr__(self) -> str:
+        # Published runs are keyed by this text: a new class name must not make them again.
+        return f"Recipe({', '.join(f'{name}={value!r}' for name, value in asdict(self).items())})"
 
 
 class Pooled(nn.Module):
@@ -63,7 +67,7 @@ class Pooled(nn.Module):
         comparable: whether query and text are equally wide: without heads nothing else compares.
     """
 
-    def __init__(self, row: Row, states: States, seed: int, width: int | None) -> None:
+    def __init__(self, row: CompareRow, states: States, seed: int, width: int | None) -> None:
         super().__init__()
         operator = row.known
         self.reads: Reads = reads_of(operator)
@@ -143,7 +147,7 @@ def train(
     pooled: Pooled,
     queries: States,
     texts: States,
-    recipe: Recipe,
+    recipe: CompareRecipe,
     seed: int,
     say: Callable[[int], None] = lambda step: None,
 ) -> list[float]:

@@ -23,7 +23,7 @@ TRAINED = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CompareRow:
     """One line of the table.
 
     Attributes:
@@ -52,7 +52,7 @@ def _written(value: Any) -> str:
     return "+".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
-def read_row(text: str) -> Row:
+def read_row(text: str) -> CompareRow:
     """A row by its name, see above; numbers of a tuple are joined by ``+``.
 
     Raises:
@@ -69,7 +69,7 @@ def read_row(text: str) -> Row:
         default = row.parameters[key].default if key in row.parameters else value
         settings[key] = _value(text, key, value, default)
     row.settings(settings)
-    return Row(name, tuple(sorted(settings.items())), network or TRAINED)
+    return CompareRow(name, tuple(sorted(settings.items())), network or TRAINED)
 
 
 def _value(text: str, key: str, value: str, default: Any) -> Any:
@@ -86,7 +86,7 @@ def _value(text: str, key: str, value: str, default: Any) -> Any:
         ) from None
 
 
-def rows_of(text: str | None, *, controls: bool = True) -> list[Row]:
+def rows_of(text: str | None, *, controls: bool = True) -> list[CompareRow]:
     """The rows of a comma-separated list, each once; all operators where None.
 
     Args:
@@ -101,5 +101,5 @@ def rows_of(text: str | None, *, controls: bool = True) -> list[Row]:
         raise InputError("no pooling is named", f"known: {', '.join(pooling.names())}")
     rows = [read_row(name) for name in named]
     if controls:
-        rows += [Row("mean", (), network) for network in CONTROLS]
+        rows += [CompareRow("mean", (), network) for network in CONTROLS]
     return list(dict.fromkeys(rows))

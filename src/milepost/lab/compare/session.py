@@ -23,8 +23,8 @@ from milepost.lab.compare.controls import Reader, control
 from milepost.lab.compare.images import Measure
 from milepost.lab.compare.material import Material
 from milepost.lab.compare.reading import Text, TokenReader
-from milepost.lab.compare.recipe import Pooled, Recipe, train
-from milepost.lab.compare.rows import TRAINED, Row
+from milepost.lab.compare.recipe import CompareRecipe, Pooled, train
+from milepost.lab.compare.rows import TRAINED, CompareRow
 from milepost.lab.compare.scores import figures, scores
 from milepost.lab.compare.states import States
 
@@ -62,7 +62,7 @@ class Session:
     reader: TokenReader
     materials: Sequence[Material]
     measures: Sequence[Measure]
-    recipe: Recipe
+    recipe: CompareRecipe
     book: ResultCache
     trained: bool = True
     progress: Progress = lambda doing, task, done, of: None
@@ -71,7 +71,7 @@ class Session:
     _readers: dict[str, Reader] = field(default_factory=dict)
     _states: dict[tuple[str, str], tuple[States, States]] = field(default_factory=dict)
 
-    def run(self, rows: Sequence[Row], seeds: Sequence[int]) -> None:
+    def run(self, rows: Sequence[CompareRow], seeds: Sequence[int]) -> None:
         """Make every run that the book does not hold."""
         for material in self.materials:
             self.book.ask(self._asked(material))
@@ -89,7 +89,7 @@ class Session:
                         self.left_out.append(row.name)
                         self.note(f"{row.name} is left out: {error}")
 
-    def _drop_older(self, rows: Sequence[Row]) -> None:
+    def _drop_older(self, rows: Sequence[CompareRow]) -> None:
         """Runs of these rows by another recipe, whatever their seed: means mix no recipes."""
         asked = {row.name: row for row in rows}
 
@@ -101,7 +101,7 @@ class Session:
 
         self.book.keep(current)
 
-    def _row(self, row: Row, seed: int) -> None:
+    def _row(self, row: CompareRow, seed: int) -> None:
         for training in dict.fromkeys(material.training for material in self.materials):
             tasks = [task for task in self.materials if task.training == training]
             left = [task for task in tasks if not self.book.has(self._key(row, task.name, seed))]
@@ -112,7 +112,7 @@ class Session:
             if other.fits(row) and not self.book.has(key):
                 self._other(row, seed, other, key)
 
-    def _other(self, row: Row, seed: int, task: Measure, key: str) -> None:
+    def _other(self, row: CompareRow, seed: int, task: Measure, key: str) -> None:
         """Train and measure what is no text."""
         self.progress(row.name, f"{task.asked.task} {seed}", 0, 1)
         begun = time.perf_counter()
@@ -135,7 +135,7 @@ class Session:
             )
         )
 
-    def _texts(self, row: Row, seed: int, tasks: Sequence[Material]) -> None:
+    def _texts(self, row: CompareRow, seed: int, tasks: Sequence[Material]) -> None:
         """Train once, and measure the tasks that train alike."""
         if self.trained and len(tasks[0].pairs) < self.recipe.batch:
             raise InputError(
@@ -193,11 +193,11 @@ class Session:
                 )
             )
 
-    def _scored(self, row: Row, task: Material, done: int) -> None:
+    def _scored(self, row: CompareRow, task: Material, done: int) -> None:
         self.progress(row.name, task.name, done, len(task.texts))
 
     def _read(
-        self, row: Row, name: str, queries: Sequence[Text], texts: Sequence[Text]
+        self, row: CompareRow, name: str, queries: Sequence[Text], texts: Sequence[Text]
     ) -> tuple[States, States]:
         """States of queries and of texts under the row's network."""
         if (row.network, name) not in self._states:
@@ -232,7 +232,7 @@ class Session:
         told = (self.reader.identity, material, _VERSION)
         return hashlib.sha256(repr(told).encode()).hexdigest()[:16]
 
-    def _key(self, row: Row, task: str, seed: int) -> str:
+    def _key(self, row: CompareRow, task: str, seed: int) -> str:
         known = self.book.asked[task].key
         recipe = self.recipe if self.trained else None
         settings = row.known.settings(dict(row.settings))

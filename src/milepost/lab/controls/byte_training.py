@@ -18,7 +18,7 @@ from milepost.train.schedule import warmed
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class ByteRecipe:
     """How a byte encoder is pre-trained; the whole pool shares one.
 
     Attributes:
@@ -52,7 +52,7 @@ def rate_share(step: int, steps: int) -> float:
 
 
 def pretrain(
-    data: bytes, recipe: Recipe, seed: int = 0, *, begun: ByteModel | None = None
+    data: bytes, recipe: ByteRecipe, seed: int = 0, *, begun: ByteModel | None = None
 ) -> ByteModel:
     """A model trained on a text; weights, windows and gaps depend on the seed alone.
 

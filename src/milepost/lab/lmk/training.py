@@ -26,7 +26,7 @@ Sentences = Sequence[Sequence[int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class LmkRecipe:
     """How each pooling is trained.
 
     Attributes:
@@ -174,7 +174,7 @@ def windows_of(text: Sentences, size: int) -> list[list[list[int]]]:
 def train(
     reader: PooledReader,
     pairs: Sequence[tuple[Sentences, Sentences]],
-    recipe: Recipe,
+    recipe: LmkRecipe,
     seed: int,
     say: Callable[[int, float], None] = lambda step, loss: None,
 ) -> list[float]:

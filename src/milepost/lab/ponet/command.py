@@ -66,7 +66,7 @@ def command(
     from milepost.lab.ponet.study import (
         CONTROLS,
         LEARNING,
-        Recipe,
+        PonetRecipe,
         cost,
         cost_table,
         learn,
@@ -77,7 +77,7 @@ def command(
     from milepost.lab.ponet.texts import KINDS
 
     sizes = lengths_of(lengths)
-    recipe = Recipe(longest=longest, steps=steps)
+    recipe = PonetRecipe(longest=longest, steps=steps)
     kinds = {"both": list(KINDS), "none": []}.get(texts, [texts])
     with Counter(settings) as counter:
         rows = [

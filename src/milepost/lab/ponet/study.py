@@ -44,7 +44,7 @@ _ASKED = 64  # texts of a batch that is only read
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class PonetRecipe:
     """How every mixer is trained.
 
     Attributes:
@@ -108,7 +108,7 @@ class Cost:
 def learn(
     mixer: str,
     kind: str,
-    recipe: Recipe,
+    recipe: PonetRecipe,
     seeds: Sequence[int],
     say: Callable[[str, int, int], None] = lambda doing, done, of: None,
 ) -> Learned:
@@ -254,7 +254,7 @@ def cost_table(costs: Sequence[Cost]) -> str:
     return "\n".join(columns(("layer", *(f"{n:,}" for n in lengths), "grows as"), lines))
 
 
-def record(rows: Sequence[Learned], costs: Sequence[Cost], recipe: Recipe) -> dict[str, Any]:
+def record(rows: Sequence[Learned], costs: Sequence[Cost], recipe: PonetRecipe) -> dict[str, Any]:
     """Everything for ``--json``."""
     return {
         "recipe": asdict(recipe),
@@ -265,7 +265,7 @@ def record(rows: Sequence[Learned], costs: Sequence[Cost], recipe: Recipe) -> di
 
 
 def _trained(
-    mixer: str, kind: Kind, recipe: Recipe, seed: int, say: Callable[[int], None]
+    mixer: str, kind: Kind, recipe: PonetRecipe, seed: int, say: Callable[[int], None]
 ) -> tuple[Classifier, list[float]]:
     """The model, and the seconds of each step."""
     name, control = parted(mixer)
@@ -301,7 +301,7 @@ def _trained(
 
 
 def _pretrain(
-    model: Classifier, control: Pretrained, kind: Kind, recipe: Recipe, seed: int
+    model: Classifier, control: Pretrained, kind: Kind, recipe: PonetRecipe, seed: int
 ) -> None:
     """Train the encoder to say which tokens were exchanged; its segments are all of one length."""
     if kind.in_bytes:
@@ -328,7 +328,9 @@ def _pretrain(
     )
 
 
-def _texts(mixer: str, kind: Kind, random: Random, recipe: Recipe, number: int) -> list[Example]:
+def _texts(
+    mixer: str, kind: Kind, random: Random, recipe: PonetRecipe, number: int
+) -> list[Example]:
     """Texts; the same ones for all mixers, but for their cuts."""
     made = [kind.make(random, recipe.longest) for _ in range(number)]
     if mixer != RANDOM:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from milepost.lab.supernet.architectures import Architecture
-    from milepost.lab.supernet.study import Method, Row, Study
+    from milepost.lab.supernet.study import ArchitectureRow, Method, Study
 
 
 def _numbers(_: click.Context, __: click.Parameter, given: str) -> tuple[int, ...]:
@@ -156,6 +156,6 @@ def _cells(method: Method) -> tuple[str, ...]:
     )
 
 
-def _named(of: Row | Architecture) -> str:
+def _named(of: ArchitectureRow | Architecture) -> str:
     """``2 1 2 max mean``: layers at each resolution, the join of each halving."""
     return " ".join(map(str, (*of.placement, *of.joins)))

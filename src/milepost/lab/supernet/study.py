@@ -22,7 +22,7 @@ Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ArchitectureRow:
     """An architecture trained alone.
 
     Attributes:
@@ -93,7 +93,7 @@ class Study:
     """
 
     task: str
-    rows: list[Row]
+    rows: list[ArchitectureRow]
     parts: list[Part]
     methods: list[Method]
 
@@ -165,7 +165,7 @@ def study(
     spread = tested.std(0, ddof=1) if seeds > 1 else np.zeros(len(truth))
     worth = pareto(chosen.macs, truth.tolist())
     rows = [
-        Row(
+        ArchitectureRow(
             each.placement,
             each.joins,
             chosen.macs[at],
@@ -178,7 +178,7 @@ def study(
     return Study(name, rows, parts(rows), methods)
 
 
-def parts(rows: Sequence[Row]) -> list[Part]:
+def parts(rows: Sequence[ArchitectureRow]) -> list[Part]:
     """Means and bests by placement and by the join of each halving.
 
     Returns:

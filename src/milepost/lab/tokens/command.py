@@ -216,11 +216,11 @@ def _pool(
     seeds: int,
     seed: int,
 ) -> dict[str, Any]:
-    from milepost.lab.controls.byte_training import Recipe
+    from milepost.lab.controls.byte_training import ByteRecipe
     from milepost.lab.tokens.pool_protocol import Protocol, matrix
 
     protocol = Protocol(
-        Recipe(steps=steps),
+        ByteRecipe(steps=steps),
         size=size,
         task=on,
         languages=languages,
@@ -242,11 +242,11 @@ def _transfer(
     seed: int,
     controls: bool,
 ) -> dict[str, Any]:
-    from milepost.lab.controls.byte_training import Recipe
+    from milepost.lab.controls.byte_training import ByteRecipe
     from milepost.lab.tokens.transfer import Budget, transfer
 
     train, dev = _task(folder, "train"), _task(folder, "dev")
-    budget = Budget(Recipe(steps=2 * steps), size=size, steps=steps, seed=seed)
+    budget = Budget(ByteRecipe(steps=2 * steps), size=size, steps=steps, seed=seed)
     learned = sources.split(",")
     found = transfer(
         train,

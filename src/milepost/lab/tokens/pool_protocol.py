@@ -31,7 +31,7 @@ from torch import nn
 
 from milepost.errors import InputError, nearest
 from milepost.evaluate.statistics import interval
-from milepost.lab.controls.byte_training import Recipe, gapped, pretrain
+from milepost.lab.controls.byte_training import ByteRecipe, gapped, pretrain
 from milepost.lab.controls.corpora import (
     LANGUAGES,
     Sentence,
@@ -71,7 +71,7 @@ class Protocol:
         rate: of tuning.
     """
 
-    recipe: Recipe = field(default_factory=lambda: Recipe(steps=100))
+    recipe: ByteRecipe = field(default_factory=lambda: ByteRecipe(steps=100))
     size: int = 60_000
     task: Kind = "rebuild"
     languages: int = 2
@@ -204,7 +204,7 @@ def rebuilt(
     examples: Sequence[Sentence],
     questions: Sequence[Sentence],
     *,
-    recipe: Recipe,
+    recipe: ByteRecipe,
     steps: int,
     seed: int,
 ) -> list[float]:

@@ -157,13 +157,13 @@ def command(
     from milepost.lab.controls.readers import control_readers
     from milepost.lab.xpool.study import Asking, study
     from milepost.lab.xpool.table import table
-    from milepost.lab.xpool.training import Recipe
+    from milepost.lab.xpool.training import XPoolRecipe
 
     with Counter(settings) as counter:
         found = study(
             folders,
             Workshop(kept_vectors(cache), model=model).encoder(),
-            Recipe(steps=steps, rate=rate, against=against),
+            XPoolRecipe(steps=steps, rate=rate, against=against),
             {"heads": heads, "temperature": temperature, "final_norm": final_norm},
             Asking(
                 split=split,

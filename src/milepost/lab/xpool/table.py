@@ -17,7 +17,7 @@ FIGURES = ("recall@1", "recall@5", "mrr")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class RankingRow:
     """What one ranking reaches.
 
     Attributes:
@@ -44,7 +44,7 @@ def by_task(data: Landmarked, values: NDArray[np.float64]) -> dict[str, Values]:
 
 
 def records(
-    data: Landmarked, rows: Sequence[Row], hurt: Sequence[Row] = ()
+    data: Landmarked, rows: Sequence[RankingRow], hurt: Sequence[RankingRow] = ()
 ) -> list[dict[str, Any]]:
     """What is printed of the rows: means over tasks with intervals, differences to the first.
 

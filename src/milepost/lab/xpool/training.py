@@ -32,7 +32,7 @@ MOST_SCALE = math.log(100)
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class XPoolRecipe:
     """How the pooling is trained.
 
     Attributes:
@@ -59,7 +59,7 @@ class Recipe:
 @torch.random.fork_rng(devices=[])
 def train(
     data: Landmarked,
-    recipe: Recipe,
+    recipe: XPoolRecipe,
     seed: int,
     *,
     settings: Mapping[str, Any] | None = None,
