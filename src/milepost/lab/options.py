@@ -31,7 +31,7 @@ controls_option = click.option(
     "--controls/--no-controls",
     default=True,
     show_default=True,
-    help="Add rows over networks that learnt nothing.",
+    help="Add rows of untrained baselines.",
 )
 
 

@@ -198,7 +198,7 @@ def odd(widths: tuple[int, ...]) -> tuple[int, ...]:
     """The widths themselves.
 
     Raises:
-        InputError: there is none, or one is no odd number from 1 on.
+        InputError: there is none, or one is not an odd number from 1 on.
     """
     if not widths or any(type(width) is not int or width < 1 or width % 2 == 0 for width in widths):
         raise InputError(

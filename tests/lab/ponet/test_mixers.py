@@ -144,5 +144,5 @@ def test_unknown_names_are_answered_with_the_nearest():
         learn("ponet@randon", "topics", PonetRecipe(steps=1), [0])
     with pytest.raises(InputError, match="did you mean 'topics'"):
         learn("ponet", "topic", PonetRecipe(), [0])
-    with pytest.raises(InputError, match="are no lengths"):
+    with pytest.raises(InputError, match="is not a list of lengths"):
         lengths_of("256;1024")

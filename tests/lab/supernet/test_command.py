@@ -66,7 +66,7 @@ def test_a_search_prints_joins_and_what_each_gives():
 
 
 def test_numbers_that_are_none_are_refused():
-    assert "'1,x' is no row of numbers" in str(run(search, "--supernets", "1,x").exception)
+    assert "'1,x' is not a list of numbers" in str(run(search, "--supernets", "1,x").exception)
 
 
 def test_shapes_print_a_line_an_arm():

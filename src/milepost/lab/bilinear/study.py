@@ -25,18 +25,18 @@ from milepost.pooling.fusions import fusion, fusion_row
 from milepost.train.fit_steps import fit_steps, linear_share
 
 CONTROLS = ("concat", "concat-mlp", "relu-sum", "hadamard")
-"""What a bilinear fusion must be better than; ``hadamard`` is the plainest product itself."""
+"""Fusions that a bilinear one must beat; ``hadamard`` is the simplest product."""
 
 STUDIED = ("mcb", "mlb", "mfb", "mfh", "mutan", "block")
 
 BESIDE = ("concat-mlp", "hadamard")
-"""Differences are to these."""
+"""The baselines of the reported differences."""
 
-# A cosine of 1 begins as a score of 20: a softmax over cosines at temperature 0.05.
+# Scores start at 20 × cosine: a softmax over cosines at temperature 0.05.
 _COSINE = 20.0
 
 FEWEST = 5
-"""Rows to learn from, of which a fifth is held back."""
+"""Minimum number of training rows, of which a fifth is held out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +62,8 @@ class FusionRow:
         name: of the fusion.
         parameters: that are trained.
         rate: that was chosen.
-        figures: share told right, one a seed.
-        gains: differences to ``BESIDE``, over rows and seeds.
+        figures: accuracy (0-1) of each seed.
+        gains: differences from each of ``BESIDE``, over rows and seeds.
     """
 
     name: str
@@ -75,14 +75,14 @@ class FusionRow:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What came out of a task.
+    """The results of all fusions on a task.
 
     Attributes:
         task: its name.
-        tells: what the figures are.
-        trained, tested: rows.
-        without: share told right by what is known without fusion; None where that is nothing.
-        rows: a fusion each.
+        tells: what the figures count, in a few words.
+        trained, tested: number of rows.
+        without: accuracy of the score without fusion; None if there is no such score.
+        rows: one for each fusion.
     """
 
     task: str
@@ -93,7 +93,7 @@ class Finding:
     rows: tuple[FusionRow, ...]
 
     def better(self, beside: str) -> list[str]:
-        """Names of the fusions that are surely better than one."""
+        """Names of the fusions that are significantly better than another."""
         return [
             row.name
             for row in self.rows
@@ -126,19 +126,19 @@ class Scorer(nn.Module):
 
 
 def sized(name: str, m: int, n: int, parameters: int) -> dict[str, Any]:
-    """Settings of a scorer with at most so many parameters, and nearly as many.
+    """Settings that bring a scorer as close as possible to a budget of parameters, not above it.
 
-    What a fusion gives is one number; where it ends in a ReLU it gives as many as it is wide, and
-    the scorer adds them up.
+    A fusion gives one number; one that ends in a ReLU gives as many as it is wide, and the scorer
+    adds them up.
 
     Args:
-        name: of the fusion; ``mcb``, whose bins are no parameters, gets two bins for each number.
+        name: of the fusion; ``mcb``, whose bins are not parameters, gets two bins for each number.
         m: width of x.
         n: width of y.
         parameters: the budget.
 
     Raises:
-        InputError: an unknown fusion, or the smallest one of this kind has more.
+        InputError: an unknown fusion, or its smallest form exceeds the budget.
     """
     row = fusion_row(name)
     if "hidden" not in row.parameters:
@@ -299,7 +299,7 @@ def _trained(
 
 
 def _loss(scores: Tensor, true: Tensor) -> Tensor:
-    """Told true or false; or, of several candidates, the share of all that are true."""
+    """Binary cross-entropy; with several candidates, minus the log share of the true ones."""
     if scores.shape[1] == 1:
         return F.binary_cross_entropy_with_logits(scores, true.float())
     right = scores.masked_fill(~true, -torch.inf).logsumexp(1)
@@ -317,7 +317,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _right(scores: Tensor, rows: Rows) -> list[float]:
-    """1 for each row that is told right, else 0."""
+    """1 for each correctly predicted row, else 0."""
     if scores.shape[1] == 1:
         right = (scores > 0) == rows.true
     else:

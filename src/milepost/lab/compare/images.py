@@ -20,11 +20,11 @@ TASK = "images"
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A task that is no text: a row and a seed in, a figure of each query out.
+    """A task on other data than text: row and seed in, one figure for each query out.
 
     Attributes:
-        asked: what it asks.
-        measure: one figure a query, in the order of ``asked.names``.
+        asked: the task.
+        measure: gives one figure for each query, in the order of ``asked.names``.
         fits: whether a row can be measured.
     """
 

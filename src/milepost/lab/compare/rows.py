@@ -4,7 +4,7 @@
     attention:temperature=0.2   with settings
     mean@random                 over a network with random weights: a control
 
-So a row is named on the command line, in records and in tables.
+A row has this name on the command line, in records and in tables.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from milepost.lab.controls.encoders import parted
 from milepost.pooling import Operator
 
 TRAINED = ""
-"""The network of a row where none is named: the model that was asked for."""
+"""The network of a row that names none: the requested model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def read_row(text: str) -> CompareRow:
     for part in given:
         key, sign, value = part.partition("=")
         if not sign:
-            raise InputError(f"{text}: {part!r} is no setting", "write NAME:setting=value")
+            raise InputError(f"{text}: {part!r} is not a setting", "NAME:setting=value")
         default = row.parameters[key].default if key in row.parameters else value
         settings[key] = _value(text, key, value, default)
     row.settings(settings)

@@ -1,7 +1,7 @@
-"""What mixes a coarse map best: segmenters trained on shapes, with equal weights.
+"""Segmenters trained on shapes, one for each way to mix a coarse map, of equal size.
 
-``ARM@random`` is the control of an arm: its network as drawn, frozen, the last layer alone trained.
-The other controls of ``lab/controls`` are of texts, and there are none of images.
+``ARM@random`` is the untrained baseline of an arm: its random network, frozen but for the last
+layer. The other baselines of ``lab/controls`` are for texts; there are none for images.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 TRAIN, TEST = 500, 200
 
 CONTROL = "corrected@random"
-"""Below the table: what the last layer learns of a network that learnt nothing."""
+"""The untrained baseline below the table: a random network whose last layer alone is trained."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ LEARNING = ("attention", "fft", "aggregation", "ponet", RANDOM)
 """Rows of the table of accuracies; ``plain`` attention computes what ``attention`` does."""
 
 CONTROLS = rows_below("ponet")
-"""Below them: what the map to classes learns of an encoder that learnt nothing of the texts."""
+"""Untrained baselines below them: the map to classes, trained over a frozen encoder."""
 
 _SIZE = 20_000  # tokens that a control is pre-trained on
 _SEGMENT = 16  # tokens of a segment of those
@@ -198,7 +198,7 @@ def lengths_of(words: str) -> list[int]:
     except ValueError:
         found = [0]
     if found and found[0] < 1:
-        raise InputError(f"{words!r} are no lengths", "write 256,1024,4096")
+        raise InputError(f"{words!r} is not a list of lengths", "256,1024,4096")
     return found
 
 

@@ -71,9 +71,9 @@ def _note(lines: Sequence[Line], speed: Speed, policy: Policy) -> str:
         "Slowdowns and work are against the same servers and jobs without a budget. Within the "
         f"{window:g} s that a reading and a cap take, power rose by up to {100 * worst:.1f} % of "
         f"the budget: from t2 = {100 * policy.t2:g} % that ends at {100 * (policy.t2 + worst):.1f} "
-        "%, so the threshold alone is no proof, the brake is. Arrivals are made from statistics of "
-        f"a public trace; a question takes {1e3 * speed.question:.2f} ms, 1,000 tokens "
-        f"{1e6 * speed.token:.0f} ms ({speed.engine}; {speed.machine}; {speed.date}); watts are a "
+        "%, so the threshold alone does not keep the budget; the brake does. Arrivals "
+        f"follow a public trace's statistics; a question takes {1e3 * speed.question:.2f} ms, 1,000 "
+        f"tokens {1e6 * speed.token:.0f} ms ({speed.engine}; {speed.machine}; {speed.date}); watts are a "
         "public server's."
     )
 

@@ -1,4 +1,4 @@
-"""A net in training: one step with an architecture, and its accuracy."""
+"""A net in training, which takes steps with any architecture."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ BATCH = 64
 
 
 class Learner:
-    """A net of a task with its optimizer and its own random numbers.
+    """A net with its optimizer and its own random generator.
 
     Args:
-        task: what it learns.
+        task: the data and the net.
         seed: of its weights and of its batches.
     """
 
@@ -34,7 +34,7 @@ class Learner:
 
         Args:
             architecture: of this step.
-            done: share of all steps that are taken, of all nets together: the rate falls along
+            done: share of all steps, of all nets together, that are taken; the rate falls along
                 half a cosine over them.
         """
         inputs, classes = self._rows(self.task.train, BATCH)
@@ -43,7 +43,7 @@ class Learner:
 
     @torch.no_grad()
     def accuracy(self, architecture: Architecture, part: Part, rows: int | None = None) -> float:
-        """Share of right answers on a part, or on so many of its rows, drawn anew each time."""
+        """Accuracy on a part (0-1), or on that many of its rows, drawn anew each time."""
         inputs, classes = part if rows is None else self._rows(part, rows)
         right = self.net(inputs, architecture).argmax(1) == classes
         return float(right.float().mean())
@@ -54,7 +54,7 @@ class Learner:
 
 
 def alone(task: Task, architecture: Architecture, seed: int, steps: int) -> Learner:
-    """A net trained with one architecture only."""
+    """A net trained with a single architecture."""
     learner = Learner(task, seed)
     for step in range(steps):
         learner.step(architecture, step / steps)

@@ -162,7 +162,7 @@ def _of_control(
     asking: Asking,
     say: Say,
 ) -> list[dict[str, Any]]:
-    """The first stage and those of ``CONTROLLED`` on landmarks of an encoder that knows nothing."""
+    """The first stage and those of ``CONTROLLED`` on landmarks of an untrained baseline."""
     taught, asked = _collections(folders, control, asking, say)
     heads = math.gcd(settings.get("heads", 1), taught.states.shape[1])
     pools, _ = _trained(taught, recipe, {**settings, "heads": heads}, asking.seeds, say)
