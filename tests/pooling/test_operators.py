@@ -125,7 +125,7 @@ def test_what_cannot_be_pooled_is_named(name):
 
 
 def test_a_segment_must_end_with_its_text():
-    refused("lmk", "beyond the end of text 0", np.ones((5, 2), "f4"), [2, 3], segments=[3, 2])
+    refused("lmk", "crosses the end of text 0", np.ones((5, 2), "f4"), [2, 3], segments=[3, 2])
 
 
 @pytest.mark.parametrize(
@@ -203,13 +203,13 @@ def test_weights_of_another_width_are_refused():
 
 def test_a_file_that_holds_no_pooling_is_named(tmp_path):
     (tmp_path / "x.npz").write_bytes(b"PK not really")
-    with pytest.raises(ModelError, match="holds no pooling"):
+    with pytest.raises(ModelError, match="is not a pooling"):
         pooling.load(tmp_path / "x.npz")
-    with pytest.raises(ModelError, match="holds no pooling"):
+    with pytest.raises(ModelError, match="is not a pooling"):
         pooling.load(tmp_path / "none.npz")
     for head in ("[1]", '{"settings": {}}', '{"operator": "mean", "settings": 3}'):
         np.savez(tmp_path / "x.npz", head=np.array(head), trained=False)
-        with pytest.raises(ModelError, match="holds no pooling"):
+        with pytest.raises(ModelError, match="is not a pooling"):
             pooling.load(tmp_path / "x.npz")
 
 

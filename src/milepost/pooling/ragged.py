@@ -1,11 +1,11 @@
-"""Sums, maxima and softmaxes of texts that lie one behind the other.
+"""Sums, maxima and softmaxes of concatenated texts.
 
     states    (tokens, d)     all tokens of all texts, nothing between them
     lengths   (texts,)        [2, 3]: tokens 0-1 are the first text, 2-4 the second
 
-There is no padding, so none can leak. Sums are float64 inside and float32 outside: 4,096 numbers
-of 16 added in float16 are infinite. Ragged texts of a further cut (segments, landmarks) are the
-same thing with other lengths. ``from_padded`` removes the padding of a batch.
+There is no padding that could leak. Sums are computed in float64 and returned as float32: the sum
+of 4,096 numbers of 16 is infinite in float16. Ragged texts of a finer cut (segments, landmarks) use
+the same functions with other lengths. ``from_padded`` removes the padding of a batch.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def checked_lengths(lengths: ArrayLike, tokens: int, what: str = "lengths") -> N
     if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
         raise InputError(
             f"{what} must be one row of whole numbers, not {given.dtype} of shape {given.shape}",
-            "give the number of tokens of each text",
+            "the number of tokens of each text",
         )
     if given.size and int(given.min()) < 1:
         number = int(np.argmin(given))
@@ -42,7 +42,7 @@ def checked_lengths(lengths: ArrayLike, tokens: int, what: str = "lengths") -> N
     if int(given.sum()) != tokens:
         raise InputError(
             f"{what} add up to {int(given.sum())}, but there are {tokens} tokens",
-            "give the number of tokens of each text, without padding",
+            "the number of tokens of each text, without padding",
         )
     return given.astype(np.int64)
 
@@ -72,7 +72,8 @@ def checked_states(states: ArrayLike, dimensions: int = 2) -> NDArray[np.float32
     if not np.isfinite(given).all():
         row = int(np.argwhere(~np.isfinite(given))[0][0])
         raise InputError(
-            f"the state of token {row} holds NaN or infinity", "find out where it comes from"
+            f"the state of token {row} holds NaN or infinity",
+            "finite states: check the network that made them",
         )
     return given.astype(np.float32)
 
@@ -116,7 +117,7 @@ def from_padded(
 
 
 def starts(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where each text begins, ``(texts,)``."""
+    """The first token of each text, ``(texts,)``."""
     import numpy as np
 
     return np.cumsum(lengths) - lengths
@@ -177,7 +178,7 @@ def softmax(scores: NDArray[np.floating], lengths: NDArray[np.int64]) -> NDArray
 
 
 def unit(vectors: NDArray[np.floating]) -> NDArray[np.float32]:
-    """Rows at unit length, float32; a row of zeros stays one."""
+    """Rows at unit length, float32; a row of zeros stays zero."""
     import numpy as np
 
     norm = np.linalg.norm(vectors.astype(np.float64), axis=-1, keepdims=True)

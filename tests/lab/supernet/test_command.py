@@ -32,8 +32,7 @@ def run(command, *args):
 
 
 def test_the_lab_knows_both():
-    assert STUDIES["search"][0] == "milepost.lab.supernet.command"
-    assert STUDIES["shapes"][0] == "milepost.lab.p2at.command"
+    assert {"supernet", "p2at"} <= STUDIES.keys()
 
 
 def test_a_search_prints_placements_and_methods():
