@@ -5,7 +5,7 @@
 Evidence of some questions is scattered over a document, and a budget spent on the best scores may
 say one thing several times. A sentence is therefore taken by
 
-    worth − weight · likeness to the most alike sentence already taken
+    length-adjusted score − weight · likeness to the most alike sentence already taken
 
 with the likeness of ``vectors`` (the cosine of their landmarks, 0 or more; maximal marginal
 relevance, Carbonell and Goldstein 1998) or of ``places`` (e^(−characters between them / 400) in one
@@ -15,21 +15,27 @@ without its reranker.
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections.abc import Callable
-from datetime import date
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import milepost
-from fit_ranking import BUDGETS, within_budgets
-from milepost.search import question_terms
+from milepost.evaluate.metrics import BUDGETS
+from milepost.evaluate.tasks import load
+from milepost.evaluate.where import today
 from milepost.search.passages import length_adjusted_score
-from milepost.search.ranking import Ranked, Ranking
-from milepost.search.scope import Scope, gather
-from ranking_cases import TASKS, TOGETHER, arguments, load, opened
+from milepost.search.ranking import Ranking
+from milepost.train.ranking.cases import Ask, Case, asks, case
+from milepost.train.ranking.questions import Sample, Sizes, sample, spread
+from milepost.train.ranking.scores import base_scores, within_budgets
 
+TASKS = ("written", "squad_articles", "covid_papers", "trials", "meetings", "multilingual",
+         "policies")  # fmt: skip
 WEIGHTS = {
     "vectors": (0.5, 1.0, 2.0, 4.0),
     "places": (-1.0, -0.5, 0.5, 1.0, 2.0),
@@ -42,21 +48,18 @@ Likeness = Callable[[int], np.ndarray]
 """Place of a sentence among those looked at → how alike all of them are to it."""
 
 
-def by_vectors(index: Any, scope: Scope, rows: np.ndarray) -> Likeness:
+def by_vectors(ask: Ask, rows: np.ndarray) -> Likeness:
     """Cosines of landmarks."""
-    vectors = []
-    for row in rows.tolist():
-        owner = scope.owner(row)
-        first = scope.documents[owner].first + row - int(scope.document_offsets[owner])
-        vectors.append(index._store.vectors(first, 1)[0])
-    all_of = np.array(vectors)
-    return lambda place: np.maximum(all_of @ all_of[place], 0.0)
+    kept = [ask.store.vectors(each.first, each.sentences) for each in ask.store.documents()]
+    vectors = np.concatenate(kept)[rows]
+    return lambda place: np.maximum(vectors @ vectors[place], 0.0)
 
 
-def by_places(scope: Scope, rows: np.ndarray) -> Likeness:
+def by_places(asked: Case, rows: np.ndarray) -> Likeness:
     """Nearness in one document."""
-    owners = np.searchsorted(scope.document_offsets, rows, side="right")
-    starts, ends = scope.spans[rows].T
+    owners = np.searchsorted(asked.document_offsets, rows, side="right")
+    ends = np.cumsum(asked.lengths)[rows]  # sentences tile their documents
+    starts = ends - asked.lengths[rows]
 
     def likeness(place: int) -> np.ndarray:
         between = np.maximum(starts - ends[place], starts[place] - ends).clip(0)
@@ -79,61 +82,58 @@ def found(
         spent += int(lengths[place])
         if weight:
             most_alike = np.maximum(most_alike, likeness(place))
-    return within_budgets(lengths[order], gains[order])
+    return within_budgets(lengths[order], gains[order]).tolist()
 
 
-def measured(
-    row: dict, index: Any, model: milepost.Encoder, ranking: Ranking
-) -> dict[tuple[str, float], list[float]]:
+def measured(ask: Ask, ranking: Ranking) -> dict[tuple[str, float], list[float]]:
     """One question asked of an index: evidence found by each row of the table."""
-    question = row["question"]
-    scope = gather(index._store, model.encode_query(question), question_terms(question))
-    ranked = Ranked(scope, model.vocab_coverage(question), ranking)
-    lengths = scope.spans[:, 1] - scope.spans[:, 0]
-    value = length_adjusted_score(ranked.score, lengths, ranked.numbers.length_penalty)
+    asked = case(ask, ranking.fusion)
+    score = base_scores(asked, ranking.fusion, ranking.trees)
+    value = length_adjusted_score(score, asked.lengths, ranking.fusion.length_penalty)
     rows = np.argsort(-value, kind="stable")[:MOST]
-    gains = np.zeros(len(scope.spans))
-    names = [info.name for info in scope.documents]
-    first, last = scope.document_offsets[names.index(row["document"]) :][:2]
-    for start, end in row["spans"]:
-        low = np.maximum(scope.spans[first:last, 0], start)
-        gains[first:last] += (np.minimum(scope.spans[first:last, 1], end) - low).clip(0)
-    gains /= sum(end - start for start, end in row["spans"])
-    likenesses = {
-        "vectors": by_vectors(index, scope, rows),
-        "places": by_places(scope, rows),
-    }
-    told = {("as it is", 0.0): found(value[rows], lengths[rows], gains[rows], 0.0, np.zeros)}
+    best = value[rows], asked.lengths[rows], asked.gains[rows]
+    likenesses = {"vectors": by_vectors(ask, rows), "places": by_places(asked, rows)}
+    figures = {("as it is", 0.0): found(*best, 0.0, np.zeros)}
     for kind, weights in WEIGHTS.items():
         for weight in weights:
-            told[kind, weight] = found(
-                value[rows], lengths[rows], gains[rows], weight, likenesses[kind]
-            )
-    return told
+            figures[kind, weight] = found(*best, weight, likenesses[kind])
+    return figures
+
+
+def chosen(shared: Path, task: str, documents: int, questions: int) -> Sample:
+    """Some questions about each document, and all of those whose evidence is scattered.
+
+    They are what this is about.
+    """
+    every = sample(load(task, "dev", shared), Sizes(documents, None))
+    kept = []
+    for of_one in every.questions:
+        fewer = spread(of_one, questions)
+        kept.append((*fewer, *(q for q in of_one if q.kind == "scattered" and q not in fewer)))
+    return replace(every, questions=tuple(kept))
 
 
 def main() -> None:
-    parser = arguments(__doc__, documents=30, questions=12)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--shared", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--model", required=True, help="a shipped model or a folder")
+    parser.add_argument("--documents", type=int, default=30, help="of one task")
+    parser.add_argument("--questions", type=int, default=12, help="of one document")
+    parser.add_argument("--report", type=Path, help="write the figures to this file")
     options = parser.parse_args()
     model = milepost.load(options.model)
     ranking = Ranking.read(model.manifest.fusion, model.folder)
     told: dict[tuple[str, str], list[dict]] = {}
-    for task in (*TASKS, "policies"):
-        texts, asked = load(options.shared, task, "dev", options.documents)
-        alone, pools = opened(texts, model)
-        for number, text in enumerate(texts):
-            rows = asked[text["id"]]
-            fewer = rows[:: max(1, -(-len(rows) // options.questions))]
-            # All of those whose evidence is scattered: they are what this is about.
-            fewer += [row for row in rows if row.get("type") == "scattered" and row not in fewer]
-            for row in fewer:
-                indexes = {"document": alone[number], "collection": pools[number // TOGETHER]}
-                for setting, index in indexes.items():
-                    figures = measured(row, index, model, ranking)
-                    for group in {task, row.get("type", "")} & {task, "scattered"}:
-                        told.setdefault((setting, group), []).append(figures)
-        print(task, len(texts), flush=True)
-    report: dict[str, Any] = {"date": date.today().isoformat(), "budgets": BUDGETS, "rows": []}
+    for task in TASKS:
+        asked = chosen(options.shared, task, options.documents, options.questions)
+        for ask in asks(asked, model, 0, lambda *step: None):
+            if ask.setting == "elsewhere":
+                continue
+            figures = measured(ask, ranking)
+            for group in {task, ask.question.kind} & {task, "scattered"}:
+                told.setdefault((ask.setting, group), []).append(figures)
+        print(task, len(asked.documents), flush=True)
+    report: dict[str, Any] = {"date": today(), "budgets": BUDGETS, "rows": []}
     report["questions"] = {group: len(cases) for (_, group), cases in told.items()}
     report["model"] = model.manifest.name
     for kind, weight in next(iter(told.values()))[0]:

@@ -1,4 +1,4 @@
-"""How often a passage holds evidence when the search says it does with a chance of so much.
+"""Whether passages hold evidence as often as their scores say.
 
     python bench/reliability.py --split test --out bench/results/reliability.json
     python bench/reliability.py --split test --model landmark-light --out …/reliability-light.json
@@ -13,20 +13,24 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 import milepost
+from milepost.evaluate.tasks import load
 from milepost.evaluate.where import commit, machine, today
-from ranking_cases import TOGETHER, load, opened
+from milepost.train.ranking.cases import TOGETHER
+from milepost.train.ranking.questions import Sizes, sample
+from milepost.types import Document
 
 TASKS = ("written", "squad_articles", "covid_papers", "trials", "meetings", "policies",
          "multilingual")  # fmt: skip
 SETTINGS = ("document", "collection", "elsewhere")
 LEASTS = (0.0, 0.1, 0.2, 0.3, 0.5)
-"""Limits under which a passage is left out, as ``--least`` does; 0 shows everything."""
+"""Limits under which a passage is left out, as ``--min-score`` does; 0 shows everything."""
 
 
 @dataclass(frozen=True)
@@ -41,33 +45,36 @@ class Asked:
     passages: tuple[tuple[float, bool], ...]
 
 
-def asked(
-    shared: Path,
-    model: milepost.Encoder,
-    task: str,
-    split: str,
-    documents: int,
-    questions: int,
-    budget: str | None,
-) -> list[Asked]:
+def opened(documents: Sequence[Document], model: milepost.Encoder) -> milepost.Index:
+    """An index of some documents."""
+    index = milepost.open(model=model)
+    index.add(documents)
+    return index
+
+
+def asked(shared: Path, model: milepost.Encoder, task: str, options: argparse.Namespace) -> list:
     """Every question of a task in its settings."""
-    texts, rows = load(shared, task, split, documents)
-    alone, pools = opened(texts, model)
+    sizes = Sizes(options.documents, options.questions)
+    chosen = sample(load(task, options.split, shared), sizes)
+    documents = chosen.documents
+    alone = [opened([document], model) for document in documents]
+    firsts = range(0, len(documents), TOGETHER)
+    pools = [opened(documents[first : first + TOGETHER], model) for first in firsts]
+    budget = options.budget
     found = []
-    for number, text in enumerate(texts):
-        of_text = rows[text["id"]]
-        for n, row in enumerate(of_text[:: max(1, -(-len(of_text) // questions))]):
-            other = (number + 1 + n) % len(texts)
+    for number, (document, questions) in enumerate(zip(documents, chosen.questions, strict=True)):
+        for n, question in enumerate(questions):
+            other = (number + 1 + n) % len(documents)
             settings = {"document": alone[number], "collection": pools[number // TOGETHER]}
             if other != number:
                 settings["elsewhere"] = alone[other]
             for setting, index in settings.items():
-                shown = index.search(row["question"], k=None if budget else 5, budget=budget)
+                shown = index.search(question.text, k=None if budget else 5, budget=budget)
                 passages = tuple(
                     (
                         round(passage.score, 4),
-                        passage.document == text["id"]
-                        and any(s < passage.end and e > passage.start for s, e in row["spans"]),
+                        passage.document == document.name
+                        and any(s < passage.end and e > passage.start for s, e in question.spans),
                     )
                     for passage in shown
                 )
@@ -199,9 +206,8 @@ def main() -> None:
         "budget": options.budget,
     }
     found: list[Asked] = []
-    sizes = options.documents, options.questions
     for task in TASKS:
-        of_task = asked(options.shared, model, task, options.split, *sizes, options.budget)
+        of_task = asked(options.shared, model, task, options)
         found += of_task
         print(task, len(of_task), f"error {error_of(binned(shown_of(of_task))):.3f}", flush=True)
     report = json.dumps({**made, **measures(found)}, indent=1)

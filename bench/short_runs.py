@@ -76,7 +76,7 @@ def figures(scores: np.ndarray, text: Text, question: Question, budget: int) -> 
     """What one question's ranking of the sentences ``(n,)`` is worth.
 
     Returns:
-        ``front-2`` and the like: evidence found when hits are returned with that company
+        ``front-2`` and the like: evidence found when hits are returned with that context
         (``alone``: with none). ``boundary``: share of the evidence's runs whose last sentence is
         among the hits that the budget holds, alone. ``last``: share of the runs of several
         sentences whose last one scores best of them; ``last by chance``: of a blind guess. None
@@ -148,7 +148,7 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 
 
 def alone(scores: np.ndarray, text: Text, question: Question, budget: int) -> float:
-    """Evidence found when the best sentences are returned with no company."""
+    """Evidence found when the best sentences are returned with no context."""
     order = np.argsort(-scores, kind="stable").tolist()
     return evidence_found(spent(order, text.spans, 0, WAYS[0]), question.spans, budget)
 
@@ -214,6 +214,6 @@ def measured(
     journal.write(piece, [{**named, "figures": found, "seconds": seconds}], {})
     means = ", ".join(
         f"{name} {100 * np.mean(found[name]):.1f}"
-        for name in ("alone", "front-2", "surround-2", "boundary")
+        for name in ("alone", "front-2", "both-sides-2", "boundary")
     )
     print(f"{piece or 'none'}: {means} ({sum(seconds):.0f} s)", flush=True)

@@ -37,8 +37,9 @@ from milepost.train.config import Config, Part, Stage, Windows
 from milepost.train.data_settings import DataSettings
 from milepost.train.journal import Journal
 from milepost.train.material import Material, load_material
-from milepost.train.objectives import MarkedStage, MergedStage, Objective, PairsStage, build
+from milepost.train.objectives import Objective, build
 from milepost.train.run import opened
+from milepost.train.stages import MarkedStage, MergedStage, PairsStage
 from short_runs import OPEN, TASKS, Asked, development, measured, trained
 
 ALPHAS = {"III": None, "III-0": 0.0, "III-0.08": 0.08, "III-ln2": math.log(2)}

@@ -30,9 +30,10 @@ from milepost.train.batches import Batch
 from milepost.train.check import vectors_of
 from milepost.train.data import Pair, Text
 from milepost.train.material import Material
-from milepost.train.objectives import MergedStage, PairsStage, StageSettings, build
+from milepost.train.objectives import build
+from milepost.train.stages import MergedStage, PairsStage, StageSettings
 
-OPENING, LANDMARK, WORDS = 101, 102, 30_522
+BOS, LANDMARK, WORDS = 101, 102, 30_522
 NETWORK = Path(__file__).resolve().parents[1] / "checkpoint" / "config.json"
 STEPS: dict[str, tuple[StageSettings, tuple[int, int], int]] = {
     # the stage, tokens of a passage, how many pairs there are
@@ -48,7 +49,7 @@ def one(name: str, dtype: str) -> None:
     stage, passage, count = STEPS[name]
     random = Random(1)
     pairs = [Pair(_ids(random, 8), _passage(random, *passage)) for _ in range(count)]
-    objective = build(stage, Material(pairs=pairs, opening=OPENING, landmark=LANDMARK))
+    objective = build(stage, Material(pairs=pairs, bos_id=BOS, landmark=LANDMARK))
     model = LandmarkEncoder(json.loads(NETWORK.read_text(encoding="utf-8"))).train()
     optimiser = torch.optim.AdamW(model.parameters())
     read = [0, 0]

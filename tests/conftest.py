@@ -1,18 +1,29 @@
-"""Fixtures that every room's tests share."""
+"""Fixtures and markers that all tests share."""
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from milepost.engine import shipped_models
+
 # A busy machine is slow now and then: how long an example takes says nothing of the code.
 settings.register_profile("unhurried", settings(), deadline=None)
 settings.load_profile("unhurried")
 
+LAB = Path(__file__).resolve().parent / "lab"
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of the studies; ``pytest -m "not lab"`` is the quick suite."""
+    for item in items:
+        if item.path.is_relative_to(LAB):
+            item.add_marker(pytest.mark.lab)
 
 
 @pytest.fixture(scope="session")
@@ -21,6 +32,17 @@ def shared_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip(f"needs the shared data at {SHARED_DATA}")
     return SHARED_DATA
+
+
+@pytest.fixture(scope="session")
+def model() -> list[str]:
+    """Arguments that name the model: none for the shipped one; another by MILEPOST_TEST_MODEL."""
+    other = os.environ.get("MILEPOST_TEST_MODEL")
+    if other:
+        return ["--model", str(Path(other).absolute())]
+    if not shipped_models():
+        pytest.skip("needs a model: none is shipped here, and MILEPOST_TEST_MODEL names none")
+    return []
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Errors for people: one line, what is wrong and what to do."""
+"""Errors: one line, what is wrong and what to do."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ CLASSES = [
 
 @pytest.mark.parametrize("kind", CLASSES)
 def test_message(kind: type[MilepostError]) -> None:
-    """The text is the problem and, where there is one, what mends it."""
+    """The text is the problem, then the hint if there is one."""
     error = kind("notes.txt is empty", "write something")
-    assert str(error) == "notes.txt is empty; write something"
+    assert str(error) == "notes.txt is empty; try: write something"
     assert (error.problem, error.hint) == ("notes.txt is empty", "write something")
     assert str(kind("notes.txt is empty")) == "notes.txt is empty"
 
@@ -31,7 +31,11 @@ def test_survives_another_process(kind: type[MilepostError]) -> None:
     """An error that comes from a worker process says the same there."""
     error = pickle.loads(pickle.dumps(kind("it broke", "mend it")))
     assert type(error) is kind
-    assert (str(error), error.problem, error.hint) == ("it broke; mend it", "it broke", "mend it")
+    assert (str(error), error.problem, error.hint) == (
+        "it broke; try: mend it",
+        "it broke",
+        "mend it",
+    )
 
 
 def test_the_tree_is_drawn() -> None:
@@ -51,14 +55,14 @@ def test_the_tree_is_drawn() -> None:
 @pytest.mark.parametrize(
     ("name", "known", "meant"),
     [
-        ("serch", ["index", "search"], "did you mean 'search'? "),
-        ("BEIR", ("beir", "mldr"), "did you mean 'beir'? "),
+        ("serch", ["index", "search"], "'search', or "),
+        ("BEIR", ("beir", "mldr"), "'beir', or "),
         ("quite-another", {"beir": 1, "mldr": 2}, ""),
         ("serch", [], ""),
         ("", ["search"], ""),
         ("name 7", [f"name {number}" for number in range(30_000)], ""),
     ],
 )
-def test_the_nearest_name_begins_the_mend(name, known, meant) -> None:
-    """Spelt as it is known, case aside; nothing alike, or too much to compare, is nothing."""
+def test_the_nearest_name_begins_the_hint(name, known, meant) -> None:
+    """The known spelling, case ignored; empty if none is near or there are too many to compare."""
     assert nearest(name, known) == meant

@@ -12,9 +12,12 @@ import pytest
 import milepost
 from milepost.errors import InputError, StoreError
 from milepost.index import Index, Step
+from milepost.search import Query
+from milepost.store.sqlite import segment
 from milepost.testing import fake_index
 from milepost.types import Document, Passage
 from support.small_index import BEES, GOLD, MODEL, SHIPS, everything, write_notes
+from support.store_reads import reads
 
 
 @pytest.fixture
@@ -74,7 +77,7 @@ def test_a_changed_file_is_read_again(index: Index, notes: Path) -> None:
     assert names(report.changed) == ["gold.txt"]
     assert len(report.unchanged) == 2
     assert "Silver" in index.search("silver", k=1)[0].text
-    assert all("Gold" not in passage.text for passage in index.search("gold", k=None))
+    assert all("Gold" not in passage.text for passage in index.search("gold", k=99))
 
 
 def test_size_and_time_decide_whether_a_file_is_opened(index: Index, notes: Path) -> None:
@@ -99,13 +102,33 @@ def test_a_touched_file_is_not_encoded_again(index: Index, notes: Path) -> None:
     report = index.add(notes, progress=steps.append)
     assert len(report.unchanged) == 3
     assert (report.changed, report.sentences, steps) == ((), 0, [])
-    info = index._store.info(str(path))
+    info = reads(index._store).info(str(path))
     assert info is not None
     assert info.signature == (len(BEES), 10**18)
+    assert reads(index._store).statistics().dead == 0
     after = everything(index)
     same = before[str(path)]
     assert after[str(path)] == (*same[:3], info.signature, *same[4:])
     assert index.search("queen lays eggs", k=1)[0].document == str(path)
+
+
+def test_a_touched_file_is_not_stored_again(notes: Path, tmp_path: Path) -> None:
+    """Row numbers and the file of vectors stay as they are, however often a file is touched."""
+    folder = tmp_path / "db"
+    with milepost.open(folder, model=MODEL) as index:
+        index.add(notes)
+        vectors = (folder / segment.file_name(0)).read_bytes()
+        rows = [(info.id, info.first) for info in index.documents()]
+        for turn in range(3):
+            for path in notes.iterdir():
+                os.utime(path, ns=(1, 10**18 + turn))
+            assert len(index.add(notes).unchanged) == 3
+        assert [(info.id, info.first) for info in index.documents()] == rows
+        assert (folder / segment.file_name(0)).read_bytes() == vectors
+    with milepost.open(folder, model=MODEL, create=False) as index:
+        assert {info.signature for info in index.documents()} == {
+            (path.stat().st_size, 10**18 + 2) for path in notes.iterdir()
+        }
 
 
 def test_text_that_another_version_reads_differently(index: Index, notes: Path) -> None:
@@ -181,7 +204,7 @@ def test_documents_of_the_callers_own(index: Index) -> None:
     passage = index.search("other thing", k=1)[0]
     assert (passage.document, passage.source) == ("a", None)
     assert index.add(iter([Document("b", ""), Document("c", " \n")])).added == ("b", "c")
-    assert index.search("nothing of it", k=None)
+    assert index.search("nothing of it", k=99)
 
 
 def test_a_file_has_one_name(index: Index, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,14 +233,54 @@ def test_search_in_some_documents(index: Index) -> None:
 def test_an_unknown_document(index: Index, notes: Path) -> None:
     """Asking for one that is not there gives the nearest that is, and says how to add it."""
     index.add([notes / "bees.txt", Document("whales", "The whale sings.")])
-    with pytest.raises(StoreError, match="nobody is not in the index; add it first: milepost"):
+    with pytest.raises(StoreError, match="nobody is not in the index; try: milepost"):
         index.document("nobody")
     for documents in ("wales", ["whales", "wales"]):
-        with pytest.raises(InputError, match=r"wales is not in the index; did you mean 'whales'\?"):
+        with pytest.raises(InputError, match=r"wales is not in the index; try: 'whales'"):
             index.search("whale", documents=documents)
     near = re.escape(str(notes / "bees.txt"))
-    with pytest.raises(InputError, match=rf"did you mean '{near}'\?"):
+    with pytest.raises(InputError, match=rf"try: '{near}'"):
         index.search_detailed("bees", documents=notes / "bes.txt")
+
+
+def test_a_budget_alone_limits_the_result(index: Index) -> None:
+    """With a budget as many passages as it holds, without one five; ``k`` limits both."""
+    index.add([Document(f"d{n}", f"The whale number {n} sings. ") for n in range(20)])
+    assert len(index.search("whale")) == 5
+    assert len(index.search("whale", k=7)) == 7
+    for budget in (100_000, "100000c", "4000t"):
+        assert len(index.search("whale", budget=budget)) == 20
+        assert len(index.search("whale", k=None, budget=budget)) == 20
+        assert len(index.search("whale", k=6, budget=budget)) == 6
+
+
+@pytest.mark.parametrize("options", [{}, {"k": 2}, {"budget": "60c"}, {"min_score": 0.01}])
+def test_a_query_is_searched_as_the_question_it_is_made_of(
+    index: Index, options: dict[str, object]
+) -> None:
+    """``Query.parse`` and the arguments of ``search`` say the same; names may be in the query."""
+    index.add([Document(name, f"The whale of {name}. It sings.") for name in "abc"])
+    question = "Which whale sings?"
+    query = Query.parse(question, MODEL, **options)
+    assert index.search(query) == index.search(question, **options)
+    some = Query.parse(question, MODEL, documents=["a", "c"], **options)
+    assert index.search(some) == index.search(question, documents=["c", "a"], **options)
+    assert index.search(query, documents="b") == index.search(question, documents="b", **options)
+
+
+def test_scores_are_probabilities_and_parts_sum_to_logits(index: Index, notes: Path) -> None:
+    """Of passages and of hits; what the parts sum to orders the hits."""
+    index.add(notes)
+    passages = index.search("Which tugs pull large ships to the quay?", k=99)
+    assert len(passages) > 1
+    assert [p.score for p in passages] == sorted((p.score for p in passages), reverse=True)
+    for passage in passages:
+        assert 0.0 < passage.score < 1.0
+        logits = [hit.logit for hit in passage.hits]
+        assert logits == sorted(logits, reverse=True)
+        for hit in passage.hits:
+            assert 0.0 < hit.score < 1.0
+            assert sum(hit.parts.values()) == pytest.approx(hit.logit, abs=1e-4)
 
 
 @pytest.mark.parametrize("budget", ["1c", "60c", 250, "1t", "12t", "90t", None])
@@ -238,18 +301,18 @@ def test_passages_are_slices_within_the_budget(
 
 
 def test_nothing_found_can_be_asked_for(notes: Path) -> None:
-    """With a least chance the weaker passages are left out, up to all; the best chance is told."""
+    """With a minimum score weaker passages are left out, up to all; the best one is reported."""
     index = fake_index()
     index.add(notes)
     question = "Which tugs pull large ships to the quay?"
     whole = index.search(question)
     least = (whole[0].score + whole[-1].score) / 2
-    assert 0 < len(index.search(question, least=least)) < len(whole)
-    assert index.search(question, least=least) == [p for p in whole if p.score >= least]
-    assert index.search(question, least=1.0) == []
-    assert index.search_detailed(question, least=1.0).best == whole[0].score
-    with pytest.raises(InputError, match="least = 20 is no chance"):
-        index.search(question, least=20)
+    assert 0 < len(index.search(question, min_score=least)) < len(whole)
+    assert index.search(question, min_score=least) == [p for p in whole if p.score >= least]
+    assert index.search(question, min_score=1.0) == []
+    assert index.search_detailed(question, min_score=1.0).best == whole[0].score
+    with pytest.raises(InputError, match="min_score = 20 is not a probability"):
+        index.search(question, min_score=20)
 
 
 @pytest.mark.parametrize(("k", "budget"), [(0, None), (-3, None), (5, "0c"), (5, "12 pages")])
@@ -266,7 +329,7 @@ def test_progress_names_each_document(index: Index, notes: Path) -> None:
     assert sorted({(step.number, step.documents) for step in steps}) == [(1, 3), (2, 3), (3, 3)]
     for name in {step.name for step in steps}:
         done = [(step.done, step.sentences) for step in steps if step.name == name]
-        info = index._store.info(name)
+        info = reads(index._store).info(name)
         assert info is not None
         assert done[0] == (0, 0)
         assert done[-1] == (info.sentences, info.sentences)
@@ -277,11 +340,11 @@ def test_dead_rows_are_given_back(index: Index) -> None:
     for version in range(6):
         text = f"Version {version} of the whale. " * 20
         index.add(Document("a", text))
-        counted = index._store.statistics()
+        counted = reads(index._store).statistics()
         assert counted.dead <= counted.sentences == 20
     index.add([Document(name, "Short lived. " * 15) for name in "bcd"])
     index.remove(["b", "c", "d"])
-    assert index._store.statistics().dead == 0
+    assert reads(index._store).statistics().dead == 0
     assert "Version 5" in index.search("version of the whale", k=1)[0].text
 
 

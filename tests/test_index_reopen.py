@@ -14,10 +14,10 @@ import pytest
 
 import milepost
 from milepost.encoder import Encoder
-from milepost.errors import NotAnIndex, StoreError, WrongModel
+from milepost.errors import NotAnIndex, OldSchema, StoreError, WrongModel
 from milepost.testing import fake_encoder, fake_index
-from milepost.types import Document
-from support.small_index import BEES, MODEL, everything, write_notes
+from milepost.types import Document, Passage
+from support.small_index import BEES, MODEL, everything, write_notes, write_schema
 
 
 @pytest.fixture
@@ -45,6 +45,17 @@ def test_another_model_is_refused(notes: Path, tmp_path: Path) -> None:
     for other in (fake_encoder(dimensions=16), fake_encoder(window=200)):
         with pytest.raises(WrongModel):
             milepost.open(tmp_path / "db", model=other)
+
+
+@pytest.mark.parametrize("schema", [1, 2])
+def test_an_index_of_an_older_schema_is_refused(tmp_path: Path, schema: int) -> None:
+    """Opening it says which command makes it anew, and leaves it as it is."""
+    milepost.open(tmp_path / "db", model=MODEL).close()
+    file = write_schema(tmp_path / "db", schema)
+    before = file.read_bytes()
+    with pytest.raises(OldSchema, match=rf"schema {schema}, this one reads 3.*--rebuild"):
+        milepost.open(tmp_path / "db", model=MODEL)
+    assert file.read_bytes() == before
 
 
 def test_a_folder_that_is_no_index(notes: Path, tmp_path: Path) -> None:
@@ -121,17 +132,76 @@ def test_indexing_goes_on_after_a_kill(tmp_path: Path, after: int) -> None:
         assert index.search(question, k=1)[0].document == fresh.search(question, k=1)[0].document
 
 
-def test_many_threads_read_while_one_writes(tmp_path: Path) -> None:
-    """Searches beside a writer that replaces and removes documents never fail."""
+def turned(turn: int, name: str) -> Document:
+    """A document whose every sentence says which version of it this is."""
+    return Document(name, f"Turn {turn} of the whale {name} that sings. " * (15 + turn))
+
+
+def assert_of_one_state(passages: list[Passage]) -> None:
+    """Each passage is a slice of a version of its document; a document has one version."""
+    assert passages
+    versions: dict[str, int] = {}
+    for passage in passages:
+        turn = int(passage.text.split()[1])
+        text = turned(turn, passage.document).text
+        assert passage.text == text[passage.start : passage.end]
+        assert versions.setdefault(passage.document, turn) == turn
+
+
+WRITING = """
+import sys
+import milepost
+from milepost.testing import fake_encoder
+from test_index_reopen import turned
+
+with milepost.open(sys.argv[1], model=fake_encoder()) as index:
+    for turn in range(1, 25):
+        index.add(turned(turn, "abcd"[turn % 3]))
+        if turn % 4 == 3:
+            index.remove("b")
+"""
+
+
+def test_searches_beside_a_process_that_writes(tmp_path: Path) -> None:
+    """While another process replaces, removes and vacuums, each result is of one state."""
     with milepost.open(tmp_path / "db", model=MODEL) as index:
-        index.add([Document(name, f"The whale {name} sings. " * 20) for name in "abcd"])
+        index.add([turned(0, name) for name in "abcd"])
+        process = subprocess.Popen(
+            [sys.executable, "-c", WRITING, str(tmp_path / "db")],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        seen: set[str] = set()
+        searches = 0
+        while process.poll() is None:
+            for budget in (None, "60t", "900c"):
+                passages = index.search("a whale that sings", budget=budget)
+                assert_of_one_state(passages)
+                seen.update(passage.text.split()[1] for passage in passages)
+                searches += 1
+        _, complaint = process.communicate()
+        assert process.returncode == 0, complaint
+        passages = index.search("a whale that sings", k=99)
+        assert_of_one_state(passages)
+        # b comes back with turn 22 and is removed after turn 23.
+        assert {passage.document for passage in passages} == {"a", "c", "d"}
+    assert searches > 5
+    assert len(seen) > 1
+
+
+def test_many_threads_read_while_one_writes(tmp_path: Path) -> None:
+    """Searches beside a writer that replaces and removes documents are each of one state."""
+    with milepost.open(tmp_path / "db", model=MODEL) as index:
+        index.add([turned(0, name) for name in "abcd"])
         problems: list[BaseException] = []
         stop = threading.Event()
 
         def read() -> None:
             try:
                 while not stop.is_set():
-                    assert index.search("a whale that sings", k=3)
+                    assert_of_one_state(index.search("a whale that sings", k=3))
             except BaseException as error:
                 problems.append(error)
 
@@ -139,7 +209,7 @@ def test_many_threads_read_while_one_writes(tmp_path: Path) -> None:
         for reader in readers:
             reader.start()
         for turn in range(12):
-            index.add(Document("abcd"[turn % 3], f"Turn {turn} of the whale. " * (15 + turn)))
+            index.add(turned(turn, "abcd"[turn % 3]))
             if turn % 4 == 3:
                 index.remove("b")
         stop.set()

@@ -7,7 +7,7 @@ import pytest
 
 from milepost.engine.manifest import prefixed
 from milepost.errors import BadQuestion
-from milepost.reranker import Reranker
+from milepost.reranker import LandmarkReranker
 from milepost.testing import fake_encoder
 from support.recorded_encoder import recorded
 
@@ -58,10 +58,10 @@ def test_a_prefix_makes_no_question(question, words):
 def test_the_reranker_asks_by_its_own_prefix():
     """Its windows begin with prefix and question, which leave that much less room."""
     encoder, engine = recorded(query_prefix=PREFIX, window=40, longest=20)
-    asked = Reranker(encoder).for_query(" Who builds? ")
+    asked = LandmarkReranker(encoder).for_query(" Who builds? ")
     question = list(MODEL.tokenizer.count([prefixed("Who builds?", PREFIX)])[0][0])
     assert asked.room == 40 - 2 - len(question)
     asked.cosines([asked.tokens(["Bees build."])])
     first = [MODEL.tokenizer.bos_id, *question, MODEL.tokenizer.landmark]
     assert engine.batches[0][0][0][: len(first)].tolist() == first
-    assert Reranker(encoder).for_query("who " * (21 - MODEL.count_tokens(PREFIX))) is None
+    assert LandmarkReranker(encoder).for_query("who " * (21 - MODEL.count_tokens(PREFIX))) is None

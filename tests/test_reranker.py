@@ -1,4 +1,4 @@
-"""Places read with the question in front of them."""
+"""Windows that are encoded with the question in front of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 import milepost
 from milepost.engine.folder import RERANKER, find_model
 from milepost.errors import ModelError
-from milepost.reranker import Reranker
+from milepost.reranker import LandmarkReranker
 from milepost.testing import fake_encoder
 from support.recorded_encoder import recorded
 
@@ -22,7 +22,7 @@ SENTENCES = ["Bees build cells of wax. ", "The cells are hexagons. ", "Wasps use
 def test_the_question_opens_every_window():
     """``[CLS] question [LMK] s1 [LMK] …``, and cosines with the question of the same window."""
     encoder, engine = recorded(window=40, longest=20)
-    asked = Reranker(encoder).for_query(" Who builds? ")
+    asked = LandmarkReranker(encoder).for_query(" Who builds? ")
     ids = asked.tokens(SENTENCES)
     found = asked.cosines([ids[:2], ids[2:]])
     question = list(MODEL.tokenizer.count(["Who builds?"])[0][0])
@@ -32,23 +32,23 @@ def test_the_question_opens_every_window():
         for ids_, _, marks_ in engine.batches
         for row, marks in zip(ids_, marks_, strict=True)
     ]
-    for place, cosines in zip((ids[:2], ids[2:]), found, strict=True):
+    for window, cosines in zip((ids[:2], ids[2:]), found, strict=True):
         wanted = [opening, *question, landmark]
         ends = [len(wanted) - 1]
-        for sentence in place:
+        for sentence in window:
             wanted += [*sentence, landmark]
             ends.append(len(wanted) - 1)
         marks = next(marks for row, marks in rows if row[: len(wanted)].tolist() == wanted)
         assert marks[: len(ends)].tolist() == ends
-        assert cosines.shape == (len(place),)
-        vectors = encoder.encode_windows([[question, *place]])[0]
+        assert cosines.shape == (len(window),)
+        vectors = encoder.encode_windows([[question, *window]])[0]
         np.testing.assert_allclose(cosines, vectors[1:] @ vectors[0], atol=1e-6)
 
 
 def test_what_fits_beside_the_question():
     """A sentence is cut to what a window leaves; a text as a question is not judged by a part."""
     encoder, _ = recorded(window=40, longest=20)
-    reranker = Reranker(encoder)
+    reranker = LandmarkReranker(encoder)
     for words in (1, 12, 20):
         asked = reranker.for_query("who " * words)
         assert asked.room == 40 - 2 - words
@@ -72,7 +72,7 @@ def test_windows_are_what_the_caller_made():
 
 def test_a_model_without_a_reranker():
     """The light model has none, and searches."""
-    assert Reranker.of(milepost.load("landmark-light")) is None
+    assert LandmarkReranker.of(milepost.load("landmark-light")) is None
     with milepost.open(model=milepost.load("landmark-light")) as index:
         index.add(milepost.Document("d", "".join(SENTENCES)))
         assert "reranker" not in index.search("Who builds?")[0].hits[0].parts
@@ -93,14 +93,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_model_folder_with_a_reranker(folder: Path) -> None:
     """It reads the model's tokens, with the model's engine settings, and counts in the search."""
     model = milepost.load(folder, threads=1)
-    reranker = Reranker.of(model)
+    reranker = LandmarkReranker.of(model)
     assert reranker is not None
     assert "1 threads" in reranker._encoder.engine
     assert reranker._encoder.tokenizer is model.tokenizer
     asked = reranker.for_query("What do insects make their homes of?")
-    [place] = asked.cosines([asked.tokens(SENTENCES)])
-    assert place.shape == (3,)
-    assert np.abs(place).max() <= 1.01
+    [window] = asked.cosines([asked.tokens(SENTENCES)])
+    assert window.shape == (3,)
+    assert np.abs(window).max() <= 1.01
     with milepost.open(model=model) as index:
         index.add(milepost.Document("d", "".join(SENTENCES)))
         question = "What do insects make their homes of?"
@@ -123,4 +123,4 @@ def test_a_damaged_reranker_says_so(folder: Path, tmp_path: Path) -> None:
     shutil.copytree(folder, copy)
     (copy / RERANKER / "openvino_int8.bin").unlink()
     with pytest.raises(ModelError, match=r"openvino_int8.bin is missing"):
-        Reranker.of(milepost.load(copy))
+        LandmarkReranker.of(milepost.load(copy))

@@ -49,4 +49,5 @@ def test_doubles_keep_the_protocols() -> None:
     assert states.shape == (1, 1, 4)
     np.testing.assert_allclose(np.linalg.norm(states), 1.0, atol=1e-6)
     store: Store = MemoryStore("f", 4)
-    assert store.documents() == []
+    with store.snapshot() as state:
+        assert state.documents() == []

@@ -37,29 +37,30 @@ Made by `python tools/make_ablation.py` from `bench/results/ablation.jsonl.xz`; 
 
     python bench/ablation.py --base GT_FOLDER
 
-The recipe is stage III of `examples/train/landmark-minilm.toml`, begun from all-MiniLM-L6-v2 and
+See here what each setting of stage III gains or costs. The recipe is stage III of
+`examples/train/landmark-minilm.toml`, started from all-MiniLM-L6-v2 and
 cut to {steps} steps at rate {rate:g}, on {trained:,} questions about {documents} documents; every
-other row changes one setting of it. Rows of a seed begin with the same generator, so they draw the
-same examples where their setting leaves the drawing alone. Rows that are *read* otherwise have the
+other row changes one setting of it. Rows of a seed start with the same generator, so they draw the
+same examples unless their setting changes the drawing. Rows that are *read* differently have the
 weights of the recipe.
 
 {questions} development questions ({tasks}) about {asked} documents, the document given; found by
 landmarks alone, without words, in windows of {size} tokens with {left} and {right} of halo. In per
 cent, mean over tasks, mean of the seeds:
 
-- *alone*, *front-2*: evidence found within {budget:,} characters when hits are returned alone, or
+- *alone*, *front-2*: evidence found within {budget:,} characters if hits are returned alone, or
   with the two sentences in front of each;
-- *boundary*: last sentences of evidence among the hits that the budget holds, alone.
+- *boundary*: last sentences of evidence among the hits that fit the budget, alone.
 
-## What it cannot say
+## What this page cannot show
 
-- {steps} steps are a minute or two; the recipe has {shipped:,}. The order of rows is all it tells,
-  and of early gains: what keeps questions from being learned by heart (dropouts, `base_share`)
-  or keeps long training from harm (`distil`, frozen layers) is not needed yet at {steps} steps.
+- {steps} steps are a minute or two; the recipe has {shipped:,}. The page shows only the order of
+  rows after early training: settings against memorisation (dropouts, `base_share`) or against the
+  harm of long training (`distil`, frozen layers) are not needed yet at {steps} steps.
 - One change at a time: two that help need not help together, and no other value was tried.
 - Differences have an interval that resamples documents, not seeds, corrected for all of a table;
   *seeds* says whether every seed of the row lies {above} or {below} every seed of the recipe, or
-  {within} their spread. Only where both agree is a difference taken for one, in **bold**.
+  {within} their spread. Only if both agree does a difference count; it is then in **bold**.
 
 """
 
@@ -114,7 +115,7 @@ class Found:
         return found
 
     def beyond(self, row: str, metric: str) -> str:
-        """Where all seeds of the row lie beside all of the recipe's; one seed tells nothing."""
+        """Whether all seeds of the row lie above or below the recipe's; one seed says nothing."""
         own, base = self.of_seeds(row, metric), self.of_seeds(BASE, metric, like=row)
         if len(own) < 2:
             return "–"
@@ -169,7 +170,7 @@ def against(found: Found) -> Outcome:
         sorted_out(found, gains),
         (),
         "Against the recipe",
-        "One setting changed; best first by the evidence that hits find alone.",
+        "One setting changed; sorted by the evidence that hits find alone, best first.",
     )
 
 
@@ -178,7 +179,7 @@ def sorted_out(found: Found, gains: Mapping[tuple[str, str], Figure]) -> str:
     heads = {
         ABOVE: "Better than the recipe here, hits alone:",
         BELOW: "Worse:",
-        WITHIN: "Not surely either:",
+        WITHIN: "No sure difference:",
     }
     said: dict[str, list[str]] = {verdict: [] for verdict in heads}
     for (row, metric), gain in gains.items():
@@ -201,10 +202,10 @@ def by_width(found: Found) -> Outcome:
     return Outcome(
         ("setting", *widths),
         tuple(rows),
-        "Hits alone; questions and sentences both cut, lengths made 1 again.",
+        "Hits alone; questions and sentences both truncated and normalised to unit length.",
         (),
         "By width",
-        "How much is left when only the first numbers of a vector are kept?",
+        "How much remains if only the first numbers of a vector are kept?",
     )
 
 
@@ -220,7 +221,7 @@ def by_task(found: Found) -> Outcome:
     return Outcome(
         ("setting", *found.tasks),
         tuple(rows),
-        "A task has few documents here: where a gain comes from, not how large it is.",
+        "With few documents a task, this shows where a gain comes from, not how large it is.",
         (),
         "Each task",
         "Evidence found by hits alone, mean of the seeds.",
@@ -228,7 +229,7 @@ def by_task(found: Found) -> Outcome:
 
 
 def by_seed(found: Found) -> Outcome:
-    """Each seed by itself: how much may be chance of training."""
+    """Each seed by itself, to show the variation of training."""
     rows = [
         (
             told,
@@ -239,7 +240,7 @@ def by_seed(found: Found) -> Outcome:
         )
         for row, told in found.told.items()
     ]
-    note = f"Training and measuring took {found.minutes:.0f} minutes for all, beside other work."
+    note = f"Training and measuring took {found.minutes:.0f} minutes in total, beside other work."
     return Outcome(
         ("setting", MAIN, *OTHERS), tuple(rows), note, (), "Each seed", "Seeds 1, 2 … in order."
     )

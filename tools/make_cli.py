@@ -16,7 +16,7 @@ import click
 
 from milepost.cli.program import program
 
-TARGET = Path(__file__).with_name("cli.md")
+TARGET = Path(__file__).resolve().parent.parent / "docs" / "cli.md"
 
 HEAD = """\
 # Command line
@@ -28,17 +28,28 @@ Made by `python tools/make_cli.py` from the commands; do not edit it here.
 def reference() -> str:
     """Give the whole reference as Markdown."""
     blocks = [HEAD, *_command(program, "milepost")]
-    for name, command in program.commands.items():
-        blocks.append(f"## milepost {name}\n")
-        blocks.extend(_command(command, f"milepost {name}"))
-        if isinstance(command, click.Group):
-            context = click.Context(command)
-            for below in command.list_commands(context):
-                blocks.append(f"### milepost {name} {below}\n")
-                inner = command.get_command(context, below)
-                assert inner is not None
-                blocks.extend(_command(inner, f"milepost {name} {below}"))
+    for name in program.list_commands(None):
+        command = program.get_command(None, name)
+        blocks.extend(_section(command, f"milepost {name}", "##"))
     return "\n".join(blocks)
+
+
+def _section(command: click.Command, path: str, heading: str) -> Iterator[str]:
+    """Give one command under its heading, and below it the commands of a group."""
+    yield f"{heading} {path}\n"
+    yield from _command(command, path)
+    for name, inner in _below(command):
+        yield from _section(inner, f"{path} {name}", heading + "#")
+
+
+def _below(command: click.Command) -> Iterator[tuple[str, click.Command]]:
+    """Give the commands of a group; those of the lab are imported one at a time."""
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            inner = command.get_command(context, name)
+            assert inner is not None
+            yield name, inner
 
 
 def _command(command: click.Command, path: str) -> Iterator[str]:
@@ -54,8 +65,9 @@ def _command(command: click.Command, path: str) -> Iterator[str]:
             yield f"| `{_names(option)}` | {_meaning(option)} |"
         yield ""
     if isinstance(command, click.Group):
-        for name, inner in command.commands.items():
-            yield f"- [milepost {name}](#milepost-{name}): {inner.short_help}"
+        for name, inner in _below(command):
+            link = f"{path} {name}".replace(" ", "-")
+            yield f"- [{path} {name}](#{link}): {inner.short_help}"
         yield ""
     for paragraph in _paragraphs(command.epilog or ""):
         title, _, lines = paragraph.partition("\n")

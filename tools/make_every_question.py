@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 
-from milepost.evaluate.compare import Overall, Row, against
+from milepost.evaluate.compare import Overall, TaskDifference, against
 from milepost.evaluate.records import Record, read
 from milepost.evaluate.report.verdict import signed_interval
 
@@ -33,13 +33,13 @@ TODAY = (
     "chunk:tuned@minilm+bm25", "chunk:tuned@minilm+bm25/rank", "chunk:langchain@minilm",
     "chunk:langchain@minilm+bm25/rank",
 )  # fmt: skip
-"""What a user could set up today of BM25 and MiniLM over sentences or chunks, or both fused."""
-BEST = "the best of today's, task by task"
+"""Set-ups of BM25 and MiniLM over sentences or chunks, or both fused, in common use."""
+BEST = "the best common set-up, task by task"
 ALONE_RIVALS = (
     "sentence@minilm", "sentence-scales@minilm", "sentence@landmark", "sentence-scales@landmark",
     "chunk:tuned@landmark", "late-chunk:tuned@landmark", "bm25:tuned",
 )  # fmt: skip
-"""Whom the landmarks alone are to beat."""
+"""The rivals of the landmarks alone."""
 METRIC = "recall@1600"
 BUDGETS = (800, 1600, 3200)
 
@@ -48,16 +48,17 @@ HEAD = """\
 
 Made by `python tools/make_every_question.py`; do not edit it here. {made}.
 
-[results.md](results.md) has all systems, both settings, at most 300 questions of a task. Here every
-question of every test split is asked, {questions:,} in all, about {documents} documents, the
-document given: what 300 questions of a task leave open is settled here as far as the data can
-settle it. Nothing was chosen on these questions. The command, for each task; the run of
-`results.md` left out no question of {whole}, so their rows are from there:
+See here how the search compares with other systems on every test question, {questions:,} in all,
+about {documents} documents, with the document given. [results.md](results.md) has all systems and
+both settings, but at most 300 questions of a task; this page decides what those leave open, as far
+as the data can. Nothing was chosen on these questions. The command, for each task; the run of
+`results.md` included every question of {whole}, so their rows are from there:
 
-    milepost eval --tasks {task} --systems {systems} \\
+    milepost eval run --tasks {task} --systems {systems} \\
         --split test --setting document --dtype bfloat16 --data ../shared/data --json
 
-Evidence found, in percent; intervals (95 %) resample documents, the mean counts each task the same.
+Evidence found, in per cent; intervals (95 %) resample documents, and the mean weights all tasks
+equally.
 """
 
 
@@ -108,39 +109,39 @@ def systems(records: Sequence[Record]) -> Iterator[str]:
 
 
 def search(records: Sequence[Record]) -> Iterator[str]:
-    """The search beside the best set-up of each task, chosen after the fact, and beside others."""
-    yield "## The search beside the best of each task\n"
+    """The search against the best set-up of each task, chosen after the fact, and others."""
+    yield "## The search against the best of each task\n"
     yield (
-        "The best of today's set-ups (BM25 or MiniLM over sentences or chunks, or both fused: "
+        "The best of the common set-ups (BM25 or MiniLM over sentences or chunks, or both fused: "
         f"{', '.join(f'`{name}`' for name in TODAY)}), chosen for each task after the fact, "
-        "which no user can.\n"
+        "which a user cannot do.\n"
     )
     best = best_of_each(records)
     chosen = {record.task: record.system for record in best}
     found = _overall([*records, *(replace(record, system=BEST) for record in best)], OURS, BEST)
     yield from _rows(found, chosen)
-    yield "The same search beside one set-up for all tasks:\n"
+    yield "The same search compared with one set-up for all tasks:\n"
     rivals = [n for n in dict.fromkeys(r.system for r in records) if n not in (OURS, *ALONE)]
     yield from _overalls([_overall(records, OURS, name) for name in rivals])
 
 
 def alone(records: Sequence[Record]) -> Iterator[str]:
-    """The landmarks without words beside other vectors and BM25."""
+    """The landmarks without words against other vectors and BM25."""
     yield "## The landmarks alone, without words\n"
-    for name, told in ALONE.items():
-        yield f"`{name}`: {told}.\n"
+    for name, meaning in ALONE.items():
+        yield f"`{name}`: {meaning}.\n"
         yield from _overalls([_overall(records, name, rival) for rival in ALONE_RIVALS])
 
 
 def kinds(records: Sequence[Record]) -> Iterator[str]:
-    """The kinds of ``written`` beside the set-up of today that finds most of them."""
+    """The kinds of ``written`` against the common set-up that finds most of them."""
     yield "## Kinds of question of `written`\n"
     yield (
-        "Beside the one of today's set-ups that finds most on the kind at the budget. *Left*: what "
-        "that set-up leaves to gain, 100 less its figure: no difference can be larger.\n"
+        "Compared with the common set-up that finds most on the kind at the budget. *Left*: what "
+        "that set-up leaves to gain, 100 minus its figure; a difference cannot be larger.\n"
     )
     yield _line(
-        "kind", "questions", "characters", "search", "best of today's", "", "difference", "left"
+        "kind", "questions", "characters", "search", "best common set-up", "", "difference", "left"
     )
     yield _line("---", "---:", "---:", "---:", "---", "---:", "---:", "---:")
     written = [record for record in records if record.task == "written"]
@@ -163,7 +164,7 @@ def kinds(records: Sequence[Record]) -> Iterator[str]:
 
 
 def best_of_each(records: Sequence[Record]) -> list[Record]:
-    """Of each task the record of the set-up of today that finds most."""
+    """Of each task the record of the common set-up that finds most."""
     return [
         max((r for r in records if r.task == task and r.system in TODAY), key=_figure)
         for task in _tasks(records)
@@ -171,7 +172,7 @@ def best_of_each(records: Sequence[Record]) -> list[Record]:
 
 
 def _rows(found: Overall, chosen: dict[str, str]) -> Iterator[str]:
-    yield _line("task", "best of today's", "search", "rival", "difference", "verdict", "p")
+    yield _line("task", "best common set-up", "search", "rival", "difference", "verdict", "p")
     yield _line("---", "---", "---:", "---:", "---:", "---", "---:")
     for row in found.rows:
         own, other = 100 * row.mean_a, 100 * row.mean_b
@@ -187,7 +188,7 @@ def _rows(found: Overall, chosen: dict[str, str]) -> Iterator[str]:
 
 
 def _overalls(all_found: Sequence[Overall]) -> Iterator[str]:
-    yield _line("beside", "this", "rival", "mean difference", "behind on")
+    yield _line("compared with", "this", "rival", "mean difference", "behind on")
     yield _line("---", "---:", "---:", "---:", "---")
     for found in sorted(all_found, key=lambda one: one.difference.mean):
         behind = ", ".join(map(_behind, (row for row in found.rows if row.difference.mean < 0)))
@@ -198,7 +199,7 @@ def _overalls(all_found: Sequence[Overall]) -> Iterator[str]:
     yield ""
 
 
-def _behind(row: Row) -> str:
+def _behind(row: TaskDifference) -> str:
     return f"{row.task} {signed_interval(row.difference)}, {row.difference.verdict}"
 
 

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from milepost import pooling
-from milepost.lab.command import EXPERIMENTS
+from milepost.lab.command import STUDIES
 from milepost.pooling import Operator
 
-DOCS = Path(__file__).resolve().parent
+DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGE = DOCS / "pooling.md"
 
 
@@ -45,7 +45,7 @@ def experiments() -> Iterator[str]:
     """A row a command."""
     yield "| command | what it does |"
     yield "| --- | --- |"
-    for name, (_, text) in EXPERIMENTS.items():
+    for name, text in STUDIES.items():
         yield _line(f"`milepost lab {name}`", text)
 
 

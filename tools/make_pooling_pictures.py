@@ -28,7 +28,7 @@ from milepost.lab.stitch.maps import compare, problem
 from milepost.model.bytes.tokenizer import encode
 from milepost.train.losses.coupled import posterior_weights, published_weights
 
-TARGET = Path(__file__).resolve().parent / "pooling" / "pictures"
+TARGET = Path(__file__).resolve().parent.parent / "docs" / "pooling" / "pictures"
 
 OPERATORS = {
     "plain": "attention",

@@ -20,7 +20,7 @@ from milepost.index import Index, Step
 from milepost.search import SearchResult
 from milepost.store import DocumentInfo
 
-TARGET = Path(__file__).with_name("python.md")
+TARGET = Path(__file__).resolve().parent.parent / "docs" / "python.md"
 
 HEAD = """\
 # Python

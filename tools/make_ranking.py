@@ -22,54 +22,65 @@ from milepost.evaluate.report.outcome_plot import plot
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
 DEFAULT = "landmark-minilm"
-"""The model that is asked where none is named."""
+"""The model used if none is named."""
 
 HEAD = """\
-# The ranking: what the close look gives, and what a score means
+# The ranking: the gain of the learned ranking, and what a score means
 
 Made by `python tools/make_ranking.py`; do not edit it here.
+
+See here how much evidence the learned ranking and the reranker add, and how well the score of a
+passage is calibrated, so that you can choose a value for `--min-score`.
 """
 
-CHANCE = """\
+ROWS = {
+    "fused": "fused score",
+    "and the paragraph's best": "fused score and the paragraph's best",
+    "trees and both": "trees and both of these",
+    "trees and both, length counted": "trees and both of these, with length penalty",
+    "before": "without reranking",
+    "read again": "with reranking",
+}
+"""Rows of the reports of the benches → how the page names them."""
+
+CALIBRATION = """\
 ## What a score means
 
-`Passage.score` is the chance that the passage holds evidence. Below is how often passages of each
-chance did: {model}, {split} questions, {made}; {passages:,} passages, the five best of every
-question, each asked of its document, of a collection that holds it and of a document that does not
-answer it. The numbers for this (three, and two more for what a reranker adds) were fitted on
-development questions, none on these.
+`Passage.score` is the probability that the passage contains evidence. Below is how often passages
+of each probability did: {model}, {split} questions, {made}; {passages:,} passages, the five best
+of every question, each asked of its document, of a collection that contains it and of a document
+that does not answer it. The parameters of the calibration (three, and two more for what a reranker
+adds) were fitted on development questions, none on these.
 
     {command}
 
-![chance said and chance found](results/reliability.svg)
+![predicted and observed probability](results/reliability.svg)
 
-{errors}
-"Nothing found" is therefore a matter of a limit of one's own: at what chance to stop reading
-(`milepost search --least`, `least=` in Python).
+{errors} To get "nothing found", choose a minimum score for your purpose (`milepost search
+--min-score`, `min_score=` in Python).
 """
 
 ERRORS = """\
 Expected calibration error (the mean distance between the two, over passages): {error:.3f}; by
 task {tasks}; by setting {settings}.{means}
 
-Asked of a document that answers it, a question's best passage says {answered:.0%} in the median; of
-one that does not, {elsewhere:.0%}. A pair of the two is told apart by their scores in {apart:.0%}
-of cases.
+If the document answers the question, the best passage has a median score of {answered:.0%}; if it
+does not, {elsewhere:.0%}. The scores order a pair of the two correctly in {apart:.0%} of cases.
 """
 
 LIMITS = """\
 Of the questions asked of a document that does not answer them, a **false alarm** is one for which
-anything at all is shown (beside it, how many passages a question). Whether that document happens to
-answer all the same, as one privacy policy may another's questions, was not looked at. Of those
-asked of a document, or of a collection, that does answer, a **miss** is one for which nothing that
-is shown holds evidence. At 0% everything is shown.
+any passage is shown (beside it, the number of passages per question). Such a document may happen
+to answer all the same, as one privacy policy may answer another's questions; this was not checked.
+Of those asked of a document, or of a collection, that does answer, a **miss** is one for which no
+passage shown contains evidence. At 0% everything is shown.
 """
 
 SOMETHING_ELSE = {
     "reliability-light.json": "The light model",
     "reliability-budget.json": "With a budget",
 }
-"""What the chances were measured for besides, each in its own file, if somebody has."""
+"""Other measurements of the calibration, each in its own file, if it exists."""
 
 
 def page(
@@ -84,7 +95,7 @@ def page(
     parts.append("\n".join(reranked(again)))
     first = said["reliability.json"]
     parts.append(
-        CHANCE.format(
+        CALIBRATION.format(
             **{key: first[key] for key in ("model", "split", "passages")},
             made=made_at(first),
             command=command("reliability.json", first),
@@ -105,7 +116,7 @@ def made_at(said: dict[str, Any]) -> str:
 
 
 def command(name: str, said: dict[str, Any]) -> str:
-    """What measures such a file anew."""
+    """The command that makes such a file."""
     model = f" --model {said['model']}" if said["model"] != DEFAULT else ""
     budget = f" --budget {said['budget']}" if said.get("budget") else ""
     split = f" --split {said['split']}"
@@ -113,7 +124,7 @@ def command(name: str, said: dict[str, Any]) -> str:
 
 
 def errors(said: dict[str, Any]) -> str:
-    """How far said and true are from each other, and how well two kinds of documents."""
+    """The calibration error, and how well scores separate two kinds of documents."""
     means = "; ".join(
         f"{name} {each['said']:.1%} and {each['true']:.1%}"
         for name, each in said.get("means", {}).items()
@@ -122,7 +133,7 @@ def errors(said: dict[str, Any]) -> str:
         error=said["error"],
         tasks=", ".join(f"{task} {value:.3f}" for task, value in said["tasks"].items()),
         settings=", ".join(f"{name} {value:.3f}" for name, value in said["settings"].items()),
-        means=means and f" Mean of what was said and of what was true: {means}.",
+        means=means and f" Mean of the predicted and of the observed probability: {means}.",
         answered=said["median best chance"]["answered"],
         elsewhere=said["median best chance"]["elsewhere"],
         apart=said["told apart"],
@@ -139,8 +150,8 @@ def besides(name: str, said: dict[str, Any]) -> str:
 
 
 def limits(said: dict[str, Any]) -> Iterator[str]:
-    """What each least chance costs and saves, one row a limit."""
-    yield "| least chance | false alarms | passages | misses, document | misses, collection |"
+    """The costs and savings of each minimum score, one row each."""
+    yield "| minimum score | false alarms | passages | misses, document | misses, collection |"
     yield "|---|---|---|---|---|"
     for row in said["limits"]:
         yield (
@@ -151,21 +162,21 @@ def limits(said: dict[str, Any]) -> Iterator[str]:
 
 
 def gains(name: str, report: dict[str, Any]) -> Iterator[str]:
-    """One model's table: evidence found with and without the close look."""
+    """One model's table: evidence found with and without the learned ranking."""
     yield f"## {name}: evidence found on development questions"
     yield ""
-    twins = report.get("twins", 0)
+    crossed = report.get("twins", 0)
     more = (
-        f" and, at half the weight, {twins:,} times of two models that were trained on one half of "
-        "the other documents each and asked about the second (`bench/twins.py`)"
+        f" and, at half the weight, {crossed:,} times of two models that were each trained on one "
+        "half of the other documents and asked about the second (`bench/twins.py`)"
     )
     yield (
-        f"{report['date']}. {report['trees']} trees, learned on training questions of documents "
-        f"the encoder has not seen, asked {report['train']:,} times in three settings"
-        f"{more if twins else ''} ({report['sentences']:,} sentences); `fused` is the "
-        "search without the close look. "
-        "`shortness` and `drop` were chosen on the development questions shown. Within 1,600 "
-        "characters, per "
+        f"{report['date']}. {report['trees']} trees, trained on training questions about documents "
+        f"that the encoder has not seen, asked {report['train']:,} times in three settings"
+        f"{more if crossed else ''} ({report['sentences']:,} sentences); `fused score` is the "
+        "search without the learned ranking. "
+        "`length_penalty` and `growth_threshold` were chosen on the development questions shown. "
+        "Within 1,600 characters, per "
         "cent; the last column is the mean over tasks and budgets."
     )
     yield ""
@@ -174,25 +185,25 @@ def gains(name: str, report: dict[str, Any]) -> Iterator[str]:
 
 
 def reranked(report: dict[str, Any]) -> Iterator[str]:
-    """The table of the second reading."""
+    """The table of the reranker."""
     weight, least, near = (report["learned"][name] for name in ("weight", "least", "near"))
     yield f"## The reranker of {report['model']}"
     yield ""
     yield (
         f"{report['date']}, `python bench/fit_reranker.py --model FOLDER --documents 30 "
         f"--questions 8`: development questions in {report['dev']:,} cases, the best places of "
-        "each read again with the question in front. Chosen on the questions shown: weight "
-        f"{weight:g}, counted above a cosine of {least:g}, neighbours' share {near:g}, and "
-        "`shortness`, `drop`, chances. What it gives on test questions: `landmark` beside "
-        "`landmark-first` in [the results](results.md)."
+        "each reranked. Chosen on the questions shown: weight "
+        f"{weight:g}, `min_cosine` {least:g}, `neighbour_share` {near:g}, and "
+        "`length_penalty`, `growth_threshold` and the calibration. For its gain on test questions "
+        "compare `landmark` with `landmark-first` in [the results](results.md)."
     )
     yield ""
     yield from tables(report)
     yield from overlaps(report)
     yield (
-        "The collections hold 12 questions of `policies`: its loss there is one or two of them. "
-        "What the network began with is what counts: one that went on from the "
-        "encoder's weights, which know the training questions by heart, took the last column from "
+        "The collections contain 12 questions of `policies`; the loss there is one or two of them. "
+        "The starting weights matter: a network that continued from the encoder's weights, which "
+        "have memorised the training questions, took the last column from "
         "78.2 to 78.7 and from 73.0 to 73.1."
     )
     yield ""
@@ -213,7 +224,7 @@ def tables(report: dict[str, Any]) -> Iterator[str]:
             at = [values[budget] for values in figures.values()]
             every = fmean(fmean(values) for values in figures.values())
             cells = " | ".join(f"{value:.1f}" for value in (*at, fmean(at), every))
-            yield f"| {row} | {cells} |"
+            yield f"| {ROWS.get(row, row)} | {cells} |"
         yield ""
 
 
@@ -221,30 +232,30 @@ def overlaps(report: dict[str, Any]) -> Iterator[str]:
     """How well the first passage covers the evidence, by how far it grows."""
     found = {drop: f"{100 * value:.1f}" for drop, value in report["overlap"].items()}
     grown = ", ".join(f"{drop} {value}" for drop, value in found.items())
-    yield f"F1 of the first passage with the evidence, by `drop` (%): {grown}."
+    yield f"F1 of the first passage with the evidence, by `growth_threshold` (%): {grown}."
     yield ""
 
 
 def picture(said: dict[str, Any]) -> str:
-    """Said beside found, one tick a bin."""
+    """Predicted beside observed, one tick a bin."""
 
     def series(name: str) -> Series:
-        shares = (each["said" if name == "said" else "true"] for each in said["bins"])
+        shares = (each["said" if name == "predicted" else "true"] for each in said["bins"])
         return Series(name, tuple(Figure(share, share, share) for share in shares))
 
     ticks = tuple(f"{each['said']:.0%}" for each in said["bins"])
     panel = Panel(
-        "", "chance said", "passages that hold evidence, %", ticks, (series("said"),
-        series("found")),
+        "", "score", "passages that contain evidence, %", ticks,
+        (series("predicted"), series("observed")),
     )  # fmt: skip
-    question = "Do passages hold evidence as often as their scores say?"
+    question = "Do passages contain evidence as often as their scores say?"
     return plot(Outcome((), (), "", (panel,), "reliability", question))
 
 
 def measured() -> tuple[dict[str, dict[str, Any]], dict[str, Any], dict[str, dict[str, Any]]]:
-    """What the benches left: each model's gains by its name, the reranker's, how chances hold.
+    """What the benches left: each model's gains by its name, the reranker's, the calibration.
 
-    The last is by file; of those in ``SOMETHING_ELSE`` there are as many as somebody measured.
+    The last is by file; of those in ``SOMETHING_ELSE``, the ones that exist.
     """
 
     def read(name: str) -> dict[str, Any]:

@@ -24,7 +24,7 @@ PLACES = RESULTS / "eval-test.jsonl.xz"
 DOCUMENTS = RESULTS / "eval-test-documents.jsonl.xz"
 EXPERIMENTS = RESULTS / "experiments-dev.md"
 WORDS = RESULTS / "results-words.md"
-"""What a person concludes from the figures; written by hand."""
+"""Conclusions from the figures, written by hand."""
 
 OURS = "landmark"
 
@@ -32,7 +32,8 @@ HEAD = """\
 # Results
 
 Made by `python tools/make_results.py` from the records in `bench/results`; do not edit it here.
-What the names mean stands in [evaluation.md](evaluation.md).
+Read here what Milepost finds and what other systems find on the same questions.
+[evaluation.md](evaluation.md) explains the names.
 """
 
 COMMANDS = """\
@@ -42,9 +43,10 @@ COMMANDS = """\
 
 Test questions, once, after everything was chosen on development questions:
 
-    milepost eval --tasks all --systems all --split test --setting both --questions {questions} \\
-        --dtype bfloat16 --data ../shared/data --json | xz > bench/results/eval-test.jsonl.xz
-    milepost eval --tasks articles --split test --setting collection --documents 80 \\
+    milepost eval run --tasks all --systems all --split test --setting both \\
+        --questions {questions} --dtype bfloat16 --data ../shared/data --json \\
+        | xz > bench/results/eval-test.jsonl.xz
+    milepost eval run --tasks articles --split test --setting collection --documents 80 \\
         --systems documents,landmark,landmark-only,bm25,bm25:tuned,bm25-scales,{chunks} \\
         --dtype bfloat16 --data ../shared/data --json \\
         | xz > bench/results/eval-test-documents.jsonl.xz
@@ -52,14 +54,14 @@ Test questions, once, after everything was chosen on development questions:
 The rivals' settings, chosen on development questions by one procedure for all, and the
 experiments:
 
-    milepost eval --tasks all --questions 150 --documents 14 --dtype bfloat16 \\
-        --data ../shared/data --tune src/milepost/evaluate/tuned.json
-    milepost eval --experiment all --split dev --documents 14 --questions 150 \\
+    milepost eval tune --tasks all --questions 150 --documents 14 --dtype bfloat16 \\
+        --data ../shared/data --out src/milepost/evaluate/tuned.json
+    milepost lab landmark all --split dev --documents 14 --questions 150 \\
         --data ../shared/data --report docs/results/experiment.html \\
         > bench/results/experiments-dev.md
 
-Time to read and to answer, first run with an empty cache: {minutes:.0f} minutes for the first
-command, {minutes_documents:.0f} for the second. With the vectors kept, the first one again: 5.7
+Time to read and to search, first run with an empty cache: {minutes:.0f} minutes for the first
+command, {minutes_documents:.0f} for the second. With cached vectors, the first one takes 5.7
 minutes, and all its 544 records have the same figures.
 """
 

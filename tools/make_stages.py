@@ -39,7 +39,7 @@ Measured = tuple[Order, str]
 
 Compared = tuple[Measured, Measured]
 
-METRICS = ("alone", "front-2", "surround-2", "boundary")
+METRICS = ("alone", "front-2", "both-sides-2", "boundary")
 COMPANY = (2, 4, 6)
 NONE: Order = ()
 THIRD: Order = ("III",)
@@ -60,28 +60,28 @@ Made by `python tools/make_stages.py` from `bench/results/stages.jsonl.xz`; do n
 
     python bench/stages.py --base GT_FOLDER
 
-The stages of Landmark Embedding (arXiv 2402.11573, Table 4), begun from all-MiniLM-L6-v2, which was
-never taught to write landmarks. I: a query finds its passage among others. II: it finds it in one
-noisy document made of many ({merged:,} tokens). III: a question finds marked sentences in a real
-long document, among those of others too. Each stage is {steps} steps of the loop of
-`milepost train` at rate {rate:g}, of about 4,000 tokens a step, with no teacher, on {pairs:,} pairs
-or {documents} documents. That is a minute where the paper takes hours: these are the first gains of
-each stage and not those of a trained model, and what ships is trained otherwise
-([models.md](models.md)).
-`III + III` goes on with stage III on other examples: it tells what a stage gives from what more
-steps give, which the paper does not. The paper leaves I + III out.
+See here what each training stage of Landmark Embedding (arXiv 2402.11573, Table 4) adds, starting
+from all-MiniLM-L6-v2, which was not trained for landmarks. I: a query finds its passage among
+others. II: it finds it in one noisy document made of many ({merged:,} tokens). III: a question
+finds marked sentences in a real long document, and among those of other documents. Each stage is
+{steps} steps of the loop of `milepost train` at rate {rate:g}, of about 4,000 tokens a step,
+without a teacher, on {pairs:,} pairs or {documents} documents. That is a minute instead of the
+paper's hours: these are the first gains of each stage, not those of a trained model, and the
+shipped model is trained differently ([models.md](models.md)). `III + III` continues stage III on
+other examples. It separates the gain of a stage from the gain of more steps, which the paper does
+not do. The paper leaves out I + III.
 
 {questions} development questions ({tasks}) about {asked} documents, the document given; found by
 landmarks alone, without words. Columns, in per cent, mean over tasks:
 
-- *alone*, *front-2*, *surround-2*: evidence found within {budget:,} characters when hits are
-  returned alone, with the two sentences in front of each, or with the one on each side. The paper
-  counts the hit as well: its k is 3.
-- *boundary*: last sentences of evidence among the hits that the budget holds, alone.
+- *alone*, *front-2*, *both-sides-2*: evidence found within {budget:,} characters if hits are
+  returned alone, with the two sentences in front of each (the paper's front-k), or, as a control,
+  with the one on each side. The paper counts the hit as well: its k is 3.
+- *boundary*: last sentences of evidence among the hits that fit the budget, alone.
 
 Seeds {seeds}; figures are their mean. Intervals resample documents, not seeds, and p is corrected
-for all differences of a table. A difference is **sure** where both leave no doubt and no seed says
-the opposite.
+for all differences of a table. A difference is **sure** if interval and corrected p agree and no
+seed has the opposite sign.
 
 """
 
@@ -92,8 +92,8 @@ def main() -> None:
     parser.add_argument("result", type=Path, nargs="?", default=RESULT)
     parser.add_argument("--docs", type=Path, default=ROOT / "docs", help="folder to write into")
     options = parser.parse_args()
-    told_by = lzma.decompress(options.result.read_bytes()).decode().splitlines()
-    facts, *runs = map(json.loads, told_by)
+    lines = lzma.decompress(options.result.read_bytes()).decode().splitlines()
+    facts, *runs = map(json.loads, lines)
     found = Found(facts, runs)
     tables = [by_order, gains, company, weights, by_task, by_seed]
     first, *rest = (as_markdown(table(found)).replace("### ", "## ", 1) for table in tables)
@@ -142,7 +142,7 @@ class Apart:
     def verdict(self) -> str:
         """The list it belongs to."""
         if not self.sure:
-            return "did not surely do either"
+            return "made no sure difference"
         return "helped" if self.figure.mean > 0 else "harmed"
 
     def __str__(self) -> str:
@@ -152,8 +152,8 @@ class Apart:
 
 
 def sorted_out(apart: Mapping[Compared, Apart], name: Callable[[Order], str]) -> str:
-    """What helped, what harmed, and what cannot be told, as lists."""
-    said: dict[str, list[str]] = {"helped": [], "harmed": [], "did not surely do either": []}
+    """What helped, what harmed, and what is not sure, as lists."""
+    said: dict[str, list[str]] = {"helped": [], "harmed": [], "made no sure difference": []}
     for ((a, metric), (b, _)), one in apart.items():
         said[one.verdict].append(f"- {name(a)} over {name(b)}, {metric}: {one}")
     return "\n\n".join(
@@ -181,7 +181,8 @@ class Found:
         self.minutes = sum(sum(run["seconds"]) for run in runs) / 60
         self._runs: dict[Order, dict[int, Mapping[str, Sequence[float | None]]]] = {}
         for run in runs:
-            self._runs.setdefault(tuple(run["order"]), {})[run["seed"]] = run["figures"]
+            figures = {_renamed(name): values for name, values in run["figures"].items()}
+            self._runs.setdefault(tuple(run["order"]), {})[run["seed"]] = figures
         self.orders = list(self._runs)
         self.plain = [order for order in self.orders if order == ALL or order not in WEIGHTS]
         self.tally = Tally()
@@ -221,8 +222,13 @@ class Found:
         return not second[0] or self._runs[first[0]].keys() == self._runs[second[0]].keys()
 
 
+def _renamed(metric: str) -> str:
+    """A metric by its name on the page; the bench wrote ``both-sides`` as ``surround``."""
+    return metric.replace("surround-", "both-sides-")
+
+
 def named(order: Order) -> str:
-    """An order for people.
+    """An order as a label.
 
     >>> named(()), named(("I", "III")), named(("I", "II", "III-ln2"))
     ('none', 'I + III', 'I + II + III, α = ln 2')
@@ -246,7 +252,7 @@ def by_order(found: Found) -> Outcome:
     )
     note = (
         f"Highest in its column, sure or not: {'; '.join(best)}. *Seeds*: the lowest and the "
-        "highest of them."
+        "highest seed."
     )
     columns = ["stages", "steps"]
     for metric in METRICS:
@@ -269,7 +275,7 @@ def controls(found: Found) -> list[tuple[Order, Order]]:
 
 
 def gains(found: Found) -> Outcome:
-    """Each order less what tells its gain."""
+    """Each order minus its controls."""
     pairs = controls(found)
     apart = found.apart(((a, metric), (b, metric)) for a, b in pairs for metric in METRICS)
     rows = tuple(
@@ -280,15 +286,15 @@ def gains(found: Found) -> Outcome:
         )
         for a, b in pairs
     )
-    told = {key: one for key, one in apart.items() if key[0][1] in METRICS[:2]}
-    note = sorted_out(told, named)
-    question = "By how many points does an order lead what it is compared with?"
+    shown = {key: one for key, one in apart.items() if key[0][1] in METRICS[:2]}
+    note = sorted_out(shown, named)
+    question = "By how many points is an order ahead of its control?"
     return Outcome(("stages", "less", *METRICS), rows, note, (), "What a stage adds", question)
 
 
 def company(found: Found) -> Outcome:
     """The sentences in front of a hit against none, and against those on both sides."""
-    others = [("front-2", "alone"), *((f"front-{k}", f"surround-{k}") for k in COMPANY)]
+    others = [("front-2", "alone"), *((f"front-{k}", f"both-sides-{k}") for k in COMPANY)]
     apart = found.apart(((o, front), (o, other)) for o in found.orders for front, other in others)
     rows = tuple(
         (named(order), *(apart[(order, front), (order, other)].cell for front, other in others))
@@ -296,12 +302,12 @@ def company(found: Found) -> Outcome:
     )
     sure = [one.figure.mean > 0 for one in apart.values() if one.sure]
     note = (
-        f"Of these {len(apart)} differences {sum(sure)} are sure in favour of the sentences in "
-        f"front, {len(sure) - sum(sure)} against them."
+        f"Of these {len(apart)} differences {sum(sure)} are surely in favour of the sentences in "
+        f"front, {len(sure) - sum(sure)} surely against them."
     )
     columns = ("stages", *(f"{front} less {other}" for front, other in others))
-    question = "Do the sentences in front of a hit serve better than none, or those around it?"
-    return Outcome(columns, rows, note, (), "Front or surround", question)
+    question = "Are the sentences in front of a hit better than none, or than those on both sides?"
+    return Outcome(columns, rows, note, (), "Front or both sides", question)
 
 
 def weights(found: Found) -> Outcome:
@@ -323,12 +329,13 @@ def weights(found: Found) -> Outcome:
     ]
     blind = found.tally.mean(ALL, "last by chance")
     note = (
-        "I + II + III; in the last stage the sentence `i` before the end of the evidence weighs "
-        "`exp(-α i)`, outside the logarithm (inside it no gradient changes). α = 0 is the paper's "
-        "equation 4: sentences of an answer compete. *None*: each stands alone against the "
-        "negatives, which is what ships. *Last*: how often the last sentence of a run of several "
-        f"scores best of it; {found.tally.count(ALL, 'last')} questions have such a run, and a "
-        f"blind guess is right in {blind or 'none'} %.\n\n{sorted_out(apart, WEIGHTS.__getitem__)}"
+        "I + II + III; in the last stage the sentence `i` before the end of the evidence has "
+        "weight `exp(-α i)`, outside the logarithm (inside it no gradient changes). α = 0 is the "
+        "paper's equation 4: sentences of an answer compete. *None*: each is compared with the "
+        "negatives alone, as in the shipped model. *Last*: how often the last sentence of a run of "
+        f"several has its best score; {found.tally.count(ALL, 'last')} questions have such a run, "
+        f"and a random guess is right in {blind or 'none'} %."
+        f"\n\n{sorted_out(apart, WEIGHTS.__getitem__)}"
     )
     question = "Do position-aware weights make the last sentence of an answer win?"
     name = "Position-aware weights"
@@ -344,13 +351,13 @@ def by_task(found: Found) -> Outcome:
         )
         for order in found.orders
     )
-    note = "A task has few documents here: where a gain comes from, not how large it is."
+    note = "With few documents a task, this shows where a gain comes from, not how large it is."
     question = "Evidence found by hits alone, mean of the seeds."
     return Outcome(("stages", *found.tasks), rows, note, (), "Each task", question)
 
 
 def by_seed(found: Found) -> Outcome:
-    """Each seed by itself: how much may be chance of training."""
+    """Each seed by itself, to show the variation of training."""
     rows = tuple(
         (
             named(order),
@@ -361,17 +368,15 @@ def by_seed(found: Found) -> Outcome:
         )
         for order in found.orders
     )
-    note = f"Training and measuring took {found.minutes:.0f} minutes for all."
-    question = (
-        f"Seeds {', '.join(map(str, found.seeds))}; without training there is nothing to draw."
-    )
+    note = f"Training and measuring took {found.minutes:.0f} minutes in total."
+    question = f"Seeds {', '.join(map(str, found.seeds))}; without training nothing is random."
     return Outcome(("stages", *METRICS), rows, note, (), "Each seed", question)
 
 
 def drawn(found: Found) -> Outcome:
-    """Each order less no stage, and the weights less level ones."""
+    """Each order minus no stage, and the weights minus equal ones."""
     halves = (
-        ("Stages", found.plain, NONE, "surround-2", named, "points over no stage"),
+        ("Stages", found.plain, NONE, "both-sides-2", named, "points over no stage"),
         ("Weights", list(WEIGHTS), LEVEL, "last", WEIGHTS.__getitem__, "points over α = 0"),
     )
     panels = []

@@ -1,4 +1,4 @@
-"""Optional dependencies are asked for at the door of the room that needs them."""
+"""Import an optional dependency, or say which extra installs it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from milepost.errors import MissingExtra
 
 
 def require(module: str, *, extra: str) -> ModuleType:
-    """Import ``module`` or say which extra brings it.
+    """Import ``module``, or say which extra installs it.
 
     Raises:
         MissingExtra: when the module, or something it imports, is not installed.

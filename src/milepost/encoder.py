@@ -16,7 +16,6 @@ from milepost.engine.manifest import prefixed
 from milepost.engine.pooling import PoolingGraph
 from milepost.engine.tokenizer import Tokenizer
 from milepost.errors import BadQuestion
-from milepost.pooling.ragged import unit
 from milepost.text import split
 from milepost.types import Document, Landmarks, Span
 from milepost.windows import Window, WindowSize, batches, cut, plan
@@ -351,6 +350,8 @@ def _pooling(folder: ModelFolder) -> Callable[[NDArray[np.float32]], NDArray[np.
     """How the model's landmarks become a document's vector."""
     if folder.manifest.pooling == "lmk":
         return document_vector
+    from milepost.pooling.ragged import unit  # only such a model needs the operators
+
     graph = PoolingGraph(folder.pooling(POOLING_GRAPH))
 
     def pool(landmarks: NDArray[np.float32]) -> NDArray[np.float32]:

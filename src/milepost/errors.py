@@ -1,4 +1,4 @@
-"""Every error Milepost raises on purpose.
+"""Every error that Milepost raises on purpose.
 
     MilepostError
     ├── InputError            a file, text or question that cannot be used
@@ -9,35 +9,40 @@
     │   ├── NotAnIndex        the folder holds something else
     │   ├── WrongModel        the index was made by another model
     │   ├── NewerSchema       the index was made by a newer Milepost
+    │   ├── OldSchema         the index was made by an older Milepost
     │   ├── IndexBusy         another process is writing
-    │   ├── IndexDamaged      a checksum does not hold
-    │   └── StorageFull       the disk (or quota) is full; the old state is whole
+    │   ├── IndexDamaged      a checksum does not match
+    │   └── StorageFull       the disk (or quota) is full; the last commit is intact
     └── MissingExtra          an optional dependency is not installed
 
-A message has three parts: what happened, to which file or argument, and the command that
-mends it. The command line prints it as one line and never a traceback.
+The text of an error is ``problem; try: hint``. The problem names the file or argument; the hint is
+a command, a value or a short imperative. The command line prints it as one line without a
+traceback.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
-# To compare a name with more than this takes seconds.
-_COMPARED = 20_000
+# Comparing a name with more names than this takes seconds.
+_MAX_COMPARED = 20_000
 
 
 class MilepostError(Exception):
-    """Root of the tree; ``str(error)`` is one line for people.
+    """Root of the tree; ``str(error)`` is one line.
 
     Args:
         problem: what is wrong, naming the file or argument.
-        hint: what to do next, a command where there is one; shown after the problem.
+        hint: what to do next: a command, a value or a short imperative; may be empty.
+
+    >>> str(MilepostError("unknown command 'serch'", "milepost --help"))
+    "unknown command 'serch'; try: milepost --help"
     """
 
     def __init__(self, problem: str, hint: str = "") -> None:
         self.problem = problem
         self.hint = hint
-        super().__init__(f"{problem}; {hint}" if hint else problem)
+        super().__init__(f"{problem}; try: {hint}" if hint else problem)
 
 
 class InputError(MilepostError):
@@ -45,11 +50,11 @@ class InputError(MilepostError):
 
 
 class UnreadableFile(InputError):
-    """A file that gives no text: missing, empty, binary, encrypted, truncated."""
+    """A file without readable text: missing, empty, binary, encrypted, truncated."""
 
 
 class BadQuestion(InputError):
-    """A question that is empty or has neither letter nor digit."""
+    """A question that is empty or has neither a letter nor a digit."""
 
 
 class ModelError(MilepostError):
@@ -72,31 +77,38 @@ class NewerSchema(StoreError):
     """The index was written by a newer Milepost."""
 
 
+class OldSchema(StoreError):
+    """The index was written by an older Milepost, in a form that this one does not read."""
+
+
 class IndexBusy(StoreError):
     """Another process holds the index for writing."""
 
 
 class IndexDamaged(StoreError):
-    """A checksum in the index does not hold."""
+    """A checksum in the index does not match."""
 
 
 class StorageFull(StoreError):
-    """No space is left; the last committed state is whole."""
+    """No space is left; the last commit is intact."""
 
 
 class MissingExtra(MilepostError):
-    """A feature asks for an optional dependency that is not installed."""
+    """A feature needs an optional dependency that is not installed."""
 
 
 def nearest(name: str, known: Collection[str]) -> str:
-    """The nearest known name, as the beginning of a hint: ``did you mean 'NAME'? ``, or nothing.
+    """Start a hint with the known name nearest to ``name``: ``'NAME', or ``; empty if none is near.
 
-    Upper and lower case do not count. Among very many names none is looked for.
+    Upper and lower case do not count. Very long lists of names are not searched.
+
+    >>> nearest("serch", ["search", "index"]) + "milepost --help"
+    "'search', or milepost --help"
     """
-    if len(known) > _COMPARED:
+    if len(known) > _MAX_COMPARED:
         return ""
     from difflib import get_close_matches  # only errors need it
 
     folded = {each.casefold(): each for each in known}
     near = get_close_matches(name.casefold(), folded, 1, 0.4)
-    return f"did you mean {folded[near[0]]!r}? " if near else ""
+    return f"{folded[near[0]]!r}, or " if near else ""

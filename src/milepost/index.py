@@ -18,16 +18,15 @@ from typing import TYPE_CHECKING
 from milepost.encoder import Encoder, load
 from milepost.errors import IndexBusy, InputError, MilepostError, StorageFull, StoreError, nearest
 from milepost.intake import absolute, entry, found, hashed, signature
-from milepost.reranker import Reranker
-from milepost.search import SearchResult, question_terms, search
+from milepost.reranker import preload
+from milepost.search import Query, SearchModel, SearchResult, search
 from milepost.search.ranking import Ranking
-from milepost.store import DocumentInfo, Store, open_store
+from milepost.store import DocumentInfo, Snapshot, Store, open_store
 from milepost.text import locator, read
 from milepost.types import Box, Document, Passage, Report
 
 if TYPE_CHECKING:
     from milepost.engine import ModelFolder
-    from milepost.intake import Parts
 
 Name = str | os.PathLike[str]
 """A document's name in the index, or the path of its file."""
@@ -87,10 +86,6 @@ class Index:
     def _ranking(self) -> Ranking:
         return Ranking.read(self.model.manifest.fusion, self.model.folder)
 
-    @cached_property
-    def _reranker(self) -> Reranker | None:
-        return Reranker.of(self.model)
-
     def add(
         self,
         sources: Source | Iterable[Source],
@@ -125,15 +120,17 @@ class Index:
         inside, folders = found(paths, tally.failed)
         work.extend(inside)
         present = {item.name if isinstance(item, Document) else str(item) for item in work}
+        with self._store.snapshot() as state:
+            stored = {info.name: info for info in state.documents()}
         for number, item in enumerate(work, 1):
             name = item.name if isinstance(item, Document) else str(item)
 
-            def told(done: int, sentences: int, name: str = name, number: int = number) -> None:
+            def on_progress(done: int, total: int, name: str = name, number: int = number) -> None:
                 if progress is not None:
-                    progress(Step(name, number, len(work), sentences, done))
+                    progress(Step(name, number, len(work), total, done))
 
             try:
-                self._add_one(item, name, tally, told)
+                self._add_one(item, stored.get(name), tally, on_progress)
             except StoreError:
                 raise
             except MilepostError as error:
@@ -158,51 +155,49 @@ class Index:
     def _add_one(
         self,
         item: Path | Document,
-        name: str,
+        stored: DocumentInfo | None,
         tally: _Tally,
-        told: Callable[[int, int], None],
+        on_progress: Callable[[int, int], None],
     ) -> None:
-        known = self._store.info(name)
+        name = item.name if isinstance(item, Document) else str(item)
         stamp = None
         if isinstance(item, Document):
             document = hashed(item)
         else:
             stamp = signature(item)
-            if known is not None and stamp is not None and known.signature == stamp:
+            if stored is not None and stamp is not None and stored.signature == stamp:
                 tally.unchanged.append(name)
                 return
             document = read(item)
-        if known is not None and self._holds(known, document):
-            if known.signature != stamp:  # touched, or copied: the next time it is not read
-                self._store.put(entry(document, self._landmarks(known), stamp))
+        if stored is not None and self._holds(stored, document):
+            if stored.signature != stamp:  # touched, or copied: the next time it is not read
+                self._store.touch(name, stamp)
             tally.unchanged.append(name)
             return
-        told(0, 0)
-        marks = self.model.encode(document, progress=told)
+        on_progress(0, 0)
+        marks = self.model.encode(document, progress=on_progress)
         parts = marks.spans, marks.vectors, marks.vocab_coverage
         self._store.put(entry(document, parts, stamp))
-        (tally.added if known is None else tally.changed).append(name)
+        (tally.added if stored is None else tally.changed).append(name)
         if document.notes:
             tally.notes[name] = document.notes
         tally.sentences += len(marks.spans)
         tally.tokens += marks.tokens_given
 
-    def _holds(self, known: DocumentInfo, document: Document) -> bool:
+    def _holds(self, stored: DocumentInfo, document: Document) -> bool:
         """Whether this very text is indexed; another version may read a file in another way."""
-        if known.hash != document.hash or known.characters != len(document.text):
+        if stored.hash != document.hash or stored.characters != len(document.text):
             return False
-        return self._store.text(known.name, 0, known.characters) == document.text
-
-    def _landmarks(self, known: DocumentInfo) -> Parts:
-        kept = self._store.sentences(known.name)
-        return kept.spans, self._store.vectors(kept.first, len(kept.spans)), kept.vocab_coverage
+        with self._store.snapshot() as state:
+            now = state.info(stored.name)
+            return now == stored and state.texts([(now, 0, now.characters)]) == [document.text]
 
     def _prune(
         self, folders: Sequence[Path], present: set[str], failed: Iterable[str]
     ) -> list[str]:
         gone = [
             info.name
-            for info in self._store.documents()
+            for info in self.documents()
             if info.name not in present
             and info.source is not None
             and any(Path(info.source).is_relative_to(folder) for folder in folders)
@@ -215,22 +210,27 @@ class Index:
 
     def _vacuum(self) -> None:
         """Give back the space of what was removed once it is more than what is left."""
-        statistics = self._store.statistics()
+        with self._store.snapshot() as state:
+            statistics = state.statistics()
         if statistics.dead > statistics.sentences:
-            # A comfort: what was added is added, and the next add tries again.
+            # Best effort: what was added is added, and the next add tries again.
             with suppress(IndexBusy, StorageFull):
                 self._store.vacuum()
 
     def remove(self, names: Name | Iterable[Name]) -> tuple[str, ...]:
         """Remove documents by name or path; returns the names that were there."""
-        gone = tuple(name for name in self._names(names) if self._store.delete(name))
+        given = [names] if isinstance(names, str | os.PathLike) else list(names)
+        with self._store.snapshot() as state:
+            found = [self._name(name, state) for name in given]
+        gone = tuple(name for name in found if self._store.delete(name))
         if gone:
             self._vacuum()
         return gone
 
     def documents(self) -> list[DocumentInfo]:
         """What is indexed, in the order it was added; no text is read."""
-        return self._store.documents()
+        with self._store.snapshot() as state:
+            return state.documents()
 
     def document(self, name: Name) -> Document:
         """One document with its text, marks and, for a PDF, ``boxes``.
@@ -238,12 +238,19 @@ class Index:
         Raises:
             StoreError: nothing of that name or path is indexed; with the nearest that is.
         """
-        written = self._name(name)
-        try:
-            kept = self._store.document(written)
-        except KeyError:
-            raise StoreError(*self._unknown(written)) from None
-        return replace(kept, locator=locator(kept))
+        with self._store.snapshot() as state:
+            info = state.info(self._name(name, state))
+            if info is None:
+                raise StoreError(*self._unknown(os.fspath(name), state))
+            stored = Document(
+                name=info.name,
+                text=state.texts([(info, 0, info.characters)])[0],
+                marks=state.marks([info])[0],
+                source=info.source,
+                hash=info.hash,
+                notes=info.notes,
+            )
+        return replace(stored, locator=locator(stored))
 
     def boxes(self, passage: Passage) -> list[Box]:
         """Where a passage stands on the pages of its PDF; see ``Document.boxes``."""
@@ -251,85 +258,87 @@ class Index:
 
     def search(
         self,
-        question: str,
-        k: int | None = 5,
+        question: str | Query,
+        k: int | None = None,
         budget: str | int | None = None,
         documents: Name | Iterable[Name] | None = None,
         *,
         rerank: bool = True,
-        least: float = 0.0,
+        min_score: float = 0.0,
     ) -> list[Passage]:
         """Passages that answer the question, best first.
 
         Args:
-            question: in words.
-            k: most passages; None for as many as the budget holds.
-            budget: most text in all: ``"1600c"`` (or 1600) characters, ``"400t"`` tokens of the
-                model. The last passage is cut at the budget, at a sentence where one fits.
-            documents: names or paths to look in; None for all.
-            rerank: read the best places again, the question in mind, where the model has a
-                reranker and the question is no longer than a sentence may be: better, and a
-                fraction of a second slower.
-            least: a chance, 0–1: passages whose ``score`` is under it are left out and nothing
-                takes their place, so that "nothing found" can be an answer.
+            question: in words; or a ``Query``, to which the other arguments then belong.
+            k: maximum number of passages; None for 5, or with a budget for as many as it holds.
+            budget: maximum total length: ``"1600c"`` (or 1600) characters, ``"400t"`` tokens of
+                the model. The last passage is cut at the budget, at a sentence where one fits.
+            documents: names or paths of the documents to search; None for all.
+            rerank: let the model's reranker, if it has one, score the best windows together with
+                the question, where the question is no longer than a sentence may be: better, and
+                a fraction of a second slower.
+            min_score: a probability, 0–1: passages whose ``score`` is below it are left out and
+                nothing takes their place, so that "nothing found" can be the result.
 
         Raises:
             BadQuestion: the question is empty or has neither letter nor digit.
             InputError: one of the documents is not in the index, with the nearest that is; or
-                ``k`` is less than 1, ``budget`` no amount of text, ``least`` no chance.
+                ``k`` is less than 1, ``budget`` is not a length, ``min_score`` not a probability.
         """
-        answer = self.search_detailed(question, k, budget, documents, rerank=rerank, least=least)
-        return list(answer.passages)
+        result = self.search_detailed(
+            question, k, budget, documents, rerank=rerank, min_score=min_score
+        )
+        return list(result.passages)
 
     def search_detailed(
         self,
-        question: str,
-        k: int | None = 5,
+        question: str | Query,
+        k: int | None = None,
         budget: str | int | None = None,
         documents: Name | Iterable[Name] | None = None,
         *,
         rerank: bool = True,
-        least: float = 0.0,
+        min_score: float = 0.0,
     ) -> SearchResult:
         """``search`` with its reasons: signals, weights and parts of every score."""
-        names = None if documents is None else self._names(documents)
-        for name in names or ():
-            if self._store.info(name) is None:
-                raise InputError(*self._unknown(name))
-        vector = self.model.encode_query(question)
-        reranker = self._reranker if rerank else None
-        return search(
-            self._store,
-            vector,
-            question_terms(question),
-            vocab_coverage=self.model.vocab_coverage(question),
-            ranking=self._ranking,
-            reranker=reranker.for_query(question) if reranker else None,
-            k=k,
-            budget=budget,
-            tokens=self.model.count_tokens,
-            names=names,
-            least=least,
+        given = question if isinstance(question, Query) else None
+        reranker = preload(self.model) if (given.rerank if given else rerank) else None
+        query = given or Query.parse(
+            str(question), self.model, k=k, budget=budget, min_score=min_score, rerank=rerank
         )
+        with self._store.snapshot() as state:
+            if documents is not None:
+                query = replace(query, documents=self._known(documents, state))
+            model = SearchModel(self._ranking, reranker, self.model.count_tokens)
+            return search(state, query, model)
 
-    def _names(self, names: Name | Iterable[Name]) -> list[str]:
-        given = [names] if isinstance(names, str | os.PathLike) else names
-        return [self._name(name) for name in given]
+    def _known(self, names: Name | Iterable[Name], state: Snapshot) -> frozenset[str]:
+        """Names of documents that are in the index, which paths may be given for."""
+        given = [names] if isinstance(names, str | os.PathLike) else list(names)
+        stored = {info.name for info in state.documents()}
+        found = set()
+        for each in given:
+            written = os.fspath(each)
+            name = written if written in stored else str(absolute(each))
+            if name not in stored:
+                raise InputError(*self._unknown(written, state))
+            found.add(name)
+        return frozenset(found)
 
-    def _name(self, name: Name) -> str:
+    def _name(self, name: Name, state: Snapshot) -> str:
         """A document's name; a path of an indexed file may be given as the caller writes it."""
         written = os.fspath(name)
-        if self._store.info(written) is None:
+        if state.info(written) is None:
             path = str(absolute(name))
-            if self._store.info(path) is not None:
+            if state.info(path) is not None:
                 return path
         return written
 
-    def _unknown(self, name: str) -> tuple[str, str]:
-        """Problem and mend of a document that is not there."""
-        known = [info.name for info in self.documents()]
+    def _unknown(self, name: str, state: Snapshot) -> tuple[str, str]:
+        """Problem and hint for a document that is not there."""
+        known = [info.name for info in state.documents()]
         near = nearest(name, known) or nearest(str(absolute(name)), known)
-        return f"{name} is not in the index", f"{near}add it first: milepost index {name}"
+        return f"{name} is not in the index", f"{near}milepost index {name}"
 
     def close(self) -> None:
         """Release the files of the index."""
@@ -366,6 +375,7 @@ def open(
         NotAnIndex: the folder holds something else.
         WrongModel: the index was made by another model.
         NewerSchema: the index was made by a newer Milepost.
+        OldSchema: the index was made by an older Milepost.
     """
     from milepost.engine import find_model
 

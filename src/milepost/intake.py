@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from milepost.errors import MilepostError
-from milepost.search import terms
-from milepost.store import Entry
+from milepost.paragraphs import paragraph_starts
+from milepost.search.lexical import terms
+from milepost.store.base import Entry
 from milepost.text import files
 from milepost.types import Document
 
@@ -74,6 +75,7 @@ def entry(document: Document, parts: Parts, signature: tuple[int, int] | None) -
         spans=spans,
         vectors=vectors,
         vocab_coverage=vocab_coverage,
+        paragraph_starts=paragraph_starts(document.text, spans),
         terms=[terms(document.text[start:end]) for start, end in spans.tolist()],
         signature=signature,
     )

@@ -95,7 +95,7 @@ class Document:
                 gone or has changed since it was read.
         """
         if self.locator is None:
-            raise InputError(f"{self.name} has no page boxes", "boxes exist for PDF files only")
+            raise InputError(f"{self.name} has no page boxes", "a PDF file")
         if not 0 <= start <= end <= len(self.text):
             raise InputError(f"span {start}:{end} is outside the {len(self.text)} characters")
         return self.locator(start, end)
@@ -122,9 +122,9 @@ class Landmarks:
         tokens_given: tokens of the text, special tokens and halo not counted.
         tokens_read: tokens that entered the network as owned by a window; equal to
             ``tokens_given``, always: nothing is truncated.
-        vocab_coverage: ``(n,)`` float32 in 0–1: how well the tokenizer knows the sentence, from the
-            letters its tokens hold on average (0: letter by letter, 1: whole words); low means a
-            language or notation that the model was not made for.
+        vocab_coverage: ``(n,)`` float32 in 0–1: how much of the sentence the tokenizer knows as
+            whole words, from the letters its tokens hold on average (0: letter by letter, 1: whole
+            words); low means a language or notation that the model was not made for.
     """
 
     vectors: NDArray[np.float32]
@@ -147,14 +147,16 @@ class Reader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A sentence inside a passage that made it score: span, score, and the parts of the score.
+    """A sentence of a passage.
 
-    ``score`` is the log-odds that the sentence is evidence; ``parts`` sum to it.
+    ``score`` is the calibrated probability, 0–1, that it is evidence; ``logit`` its log-odds by
+    the ranking, which ``parts`` sum to and which order the hits.
     """
 
     start: int
     end: int
     score: float
+    logit: float
     parts: dict[str, float]
 
 
@@ -163,8 +165,8 @@ class Passage:
     """A run of whole sentences that answers the question.
 
     ``text == document_text[start:end]``, always. ``document`` is the document's name in the
-    index, ``source`` its file. ``score`` is the chance, 0–1, that the passage holds evidence, and
-    orders the passages of an answer; ``hits`` are the sentences that made it, best first.
+    index, ``source`` its file. ``score`` is the calibrated probability, 0–1, that the passage
+    holds evidence, and orders the passages of a result; ``hits`` are its sentences, best first.
     ``page`` (from 1) and ``heading`` are those of the best hit's first character.
     """
 

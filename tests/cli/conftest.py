@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +11,6 @@ import pytest
 from click.testing import CliRunner, Result
 
 from milepost.cli.program import program
-from milepost.engine import shipped_models
 from support.cli_process import command, environment
 
 Cli = Callable[..., Result]
@@ -32,17 +30,6 @@ A ship needs deep water. Tugs pull large ships to the quay.
 Canvas was woven from hemp. The mainsail carried 1,600 square feet of it.
 """
 GOLD = "Gold melts at 1064 degrees. It is heavier than lead, and it never rusts.\n"
-
-
-@pytest.fixture(scope="session")
-def model() -> list[str]:
-    """Arguments that name the model: none for the shipped one; another by MILEPOST_TEST_MODEL."""
-    other = os.environ.get("MILEPOST_TEST_MODEL")
-    if other:
-        return ["--model", str(Path(other).absolute())]
-    if not shipped_models():
-        pytest.skip("needs a model: none is shipped here, and MILEPOST_TEST_MODEL names none")
-    return []
 
 
 @pytest.fixture(scope="session")

@@ -43,7 +43,9 @@ def questions(tmp_path):
 
 def test_a_table_of_systems_by_task(cli, questions):
     """Without further words the short set is asked; every figure has its interval."""
-    result = cli("eval", "--tasks", questions, "--budgets", "60", "--metric", "recall@60", "-q")
+    result = cli(
+        "eval", "run", "--tasks", questions, "--budgets", "60", "--metric", "recall@60", "-q"
+    )
     assert result.exit_code == 0, result.stderr
     assert "recall@60, setting document" in result.stdout
     for name in ("landmark", "landmark-only", "bm25", "bm25:400", "bm25-scales"):
@@ -54,7 +56,7 @@ def test_a_table_of_systems_by_task(cli, questions):
 def test_json_lines_are_records(cli, questions, tmp_path):
     """One line a system, task and setting, that reads back; figures by hand."""
     result = cli(
-        "eval", "--tasks", questions, "--systems", "bm25,landmark", "--setting", "both",
+        "eval", "run", "--tasks", questions, "--systems", "bm25,landmark", "--setting", "both",
         "--budgets", "24", "--json", "-q",
     )  # fmt: skip
     assert result.exit_code == 0, result.stderr
@@ -73,7 +75,7 @@ def test_json_lines_are_records(cli, questions, tmp_path):
     assert by_name["tugs"] == pytest.approx(24 / 28, abs=1e-6)
     assert "scattered" in words.per_question.kinds
     assert words.machine
-    shown = cli("eval", "--from", out, "--metric", "mrr@10")
+    shown = cli("eval", "show", out, "--metric", "mrr@10")
     assert shown.stdout.count("mrr@10, setting") == 2
 
 
@@ -82,14 +84,14 @@ def test_two_results_are_compared_with_intervals(cli, questions, tmp_path):
     files = []
     for name in ("bm25", "bm25:100"):
         files.append(tmp_path / f"{len(files)}.jsonl")
-        asked = cli("eval", "--tasks", questions, "--systems", name, "--json", "-q")
+        asked = cli("eval", "run", "--tasks", questions, "--systems", name, "--json", "-q")
         files[-1].write_text(asked.stdout)
     pytest.importorskip("scipy", reason="Wilcoxon's test needs the eval extra")
-    result = cli("eval", "--compare", *files, "--metric", "precision@800")
+    result = cli("eval", "compare", *files, "--metric", "precision@800")
     assert result.exit_code == 0, result.stderr
     assert "bm25 / bm25:100" in result.stdout
     assert "mean of 1 task," in result.stdout
-    same = cli("eval", "--compare", files[0], files[0])
+    same = cli("eval", "compare", files[0], files[0])
     row = next(line for line in same.stdout.splitlines() if line.startswith("questions"))
     assert "+0.0 [+0.0, +0.0]" in row
 
@@ -100,42 +102,40 @@ def test_a_page_is_written(process, questions, tmp_path):
         pytest.importorskip(module, reason="the page needs the eval extra")
     out = tmp_path / "out.html"
     result = process(
-        "eval", "--tasks", questions, "--systems", "landmark,bm25", "--report", out, "-q"
+        "eval", "run", "--tasks", questions, "--systems", "landmark,bm25", "--report", out, "-q"
     )
     assert result.returncode == 0, result.stderr
     page = out.read_text(encoding="utf-8")
     assert page.lstrip().lower().startswith("<!doctype html")
     assert "<svg" in page
-    assert "milepost eval --tasks" in page
+    assert "milepost eval run --tasks" in page
 
 
-def test_what_there_is_is_listed(cli):
-    """Tasks, systems, metrics and experiments, each with what it is."""
-    result = cli("eval", "--list")
+def test_names_are_listed(cli):
+    """Tasks, systems, models and metrics, each with a line of explanation."""
+    result = cli("eval", "list")
     assert result.exit_code == 0, result.stderr
-    for word in ("written", "beir:FOLDER", "late-chunk", "recall@BUDGET", "ndcg@10", "boundaries"):
+    for word in ("written", "beir:FOLDER", "late-chunk", "recall@BUDGET", "ndcg@10"):
         assert word in result.stdout
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--systems", "landmrk"], "no system 'landmrk'.*did you mean 'landmark'"),
-        (["--metric", "recal@1600"], "no metric 'recal@1600'.*did you mean 'recall@1600'"),
-        (["--metric", "recall@999"], "no metric 'recall@999'"),
-        (["--experiment", "bounderies"], "bounderies.*boundaries"),
+        (["--systems", "landmrk"], "unknown system 'landmrk'.*'landmark'"),
+        (["--metric", "recal@1600"], "unknown metric 'recal@1600'.*'recall@1600'"),
+        (["--metric", "recall@999"], "unknown metric 'recall@999'"),
         (["--budgets", "many"], "--budgets many"),
         (["--budgets", "²"], "--budgets ²"),
         (["--metric", "ndcg@10"], "ndcg@10.*--setting collection"),
         (["--mteb", "scores"], "--mteb.*--setting collection"),
-        (["--tune", "/dev/null/tuned.json"], "tuned.json cannot be written"),
         (["--systems", ","], "empty"),
         (["--systems", "chunk:tuned@nothing"], "chunk:tuned@nothing was not tuned"),
     ],
 )
 def test_a_wrong_name_is_answered_with_the_nearest(cli, questions, arguments, message):
     """One line, exit code 2, before anything is measured."""
-    result = cli("eval", "--tasks", questions, *arguments, "-q")
+    result = cli("eval", "run", "--tasks", questions, *arguments, "-q")
     assert result.exit_code == 2
     assert result.stdout == ""
     assert len(result.stderr.splitlines()) == 1
@@ -145,14 +145,14 @@ def test_a_wrong_name_is_answered_with_the_nearest(cli, questions, arguments, me
 def test_a_page_that_cannot_be_written_is_told_first(cli, questions):
     """Before anything is measured."""
     pytest.importorskip("jinja2", reason="needs the eval extra")
-    result = cli("eval", "--tasks", questions, "--report", "/dev/null/a.html", "-q")
+    result = cli("eval", "run", "--tasks", questions, "--report", "/dev/null/a.html", "-q")
     assert result.exit_code == 2
     assert "a.html cannot be written" in result.stderr
 
 
 def test_a_wrong_task_is_named(cli):
     """An unknown task gives the nearest known one."""
-    result = cli("eval", "--tasks", "writen", "-q")
+    result = cli("eval", "run", "--tasks", "writen", "-q")
     assert result.exit_code == 2
     assert "'writen'" in result.stderr
     assert "written" in result.stderr
@@ -163,7 +163,7 @@ def test_a_line_outside_its_document_is_named_with_its_number(cli, questions):
     with questions.open("a") as file:
         line = {"document": "bees", "question": "What?", "spans": [[5, 100_000]]}
         file.write(json.dumps(line) + "\n")
-    result = cli("eval", "--tasks", questions, "-q")
+    result = cli("eval", "run", "--tasks", questions, "-q")
     assert result.exit_code == 2
     assert "questions.jsonl, line 6" in result.stderr
 
@@ -172,7 +172,7 @@ def test_a_result_of_another_version_is_named_with_its_line(cli, tmp_path):
     """A record that this Milepost does not know is no record with missing fields."""
     old = tmp_path / "old.jsonl"
     old.write_text('{"schema": "milepost-eval/0"}\n')
-    result = cli("eval", "--compare", old, old)
+    result = cli("eval", "compare", old, old)
     assert result.exit_code == 2
     assert "old.jsonl, line 1" in result.stderr
     assert "milepost-eval/0" in result.stderr
@@ -183,7 +183,7 @@ def test_the_cache_spares_the_second_run_the_reading(cli, questions, tmp_path):
     lines = []
     for _ in range(2):
         asked = cli(
-            "eval", "--tasks", questions, "--systems", "landmark", "--json", "-q",
+            "eval", "run", "--tasks", questions, "--systems", "landmark", "--json", "-q",
             "--cache", tmp_path / "kept",
         )  # fmt: skip
         lines.append(json.loads(asked.stdout))
@@ -194,19 +194,52 @@ def test_the_cache_spares_the_second_run_the_reading(cli, questions, tmp_path):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["--compare", "a.jsonl", "b.jsonl", "--json"],
-        ["--from", "a.jsonl", "--systems", "bm25"],
-        ["--from", "a.jsonl", "--compare", "a.jsonl", "b.jsonl"],
-        ["--tune", "tuned.json", "--systems", "bm25"],
-        ["--experiment", "halo", "--json"],
-        ["--list", "--tasks", "written"],
+        ["--tasks", "written"],
+        ["compare", "a.jsonl", "b.jsonl", "--json"],
+        ["show", "a.jsonl", "--systems", "bm25"],
+        ["tune", "tuned.json", "--systems", "bm25"],
+        ["list", "--tasks", "written"],
     ],
 )
-def test_an_option_that_would_say_nothing_is_refused(cli, arguments):
-    """Nobody should think that a table of all systems was one of those that were named."""
+def test_a_subcommand_takes_only_the_options_it_uses(cli, arguments):
+    """An option without effect would suggest a table that was not measured."""
     result = cli("eval", *arguments)
     assert result.exit_code == 2
-    assert re.search(r"--\w+ takes no --\w+", result.stderr)
+    assert re.search(r"no such option.* see: milepost eval", result.stderr)
+
+
+@pytest.mark.parametrize("group", [["eval"], ["lab"], ["lab", "quality"], ["lab", "tokens"]])
+def test_a_group_without_a_subcommand_prints_its_help(cli, group):
+    """As milepost alone does: on stderr, exit code 2."""
+    result = cli(*group)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith(f"Usage: milepost {' '.join(group)} [OPTIONS] COMMAND")
+
+
+def test_an_unknown_subcommand_is_answered_with_the_nearest(cli):
+    """One line that names both."""
+    result = cli("eval", "compair")
+    assert result.exit_code == 2
+    assert re.fullmatch(r"milepost: .*'compair'.*'compare'.*milepost eval --help\n", result.stderr)
+
+
+def test_tuning_writes_a_choice_for_every_rival(cli, questions, tmp_path, monkeypatch):
+    """The file is read by `eval run --tuned`; the test split cannot be tuned on."""
+    from milepost.evaluate import tuning
+
+    monkeypatch.setattr(tuning, "families", lambda: {"bm25:tuned": ["bm25:100", "bm25:60"]})
+    out = tmp_path / "tuned.json"
+    result = cli("eval", "tune", out, "--tasks", questions, "-q")
+    assert result.exit_code == 0, result.stderr
+    assert re.fullmatch(r"bm25:tuned  bm25\S*:(100|60)  [\d.]+\n", result.stdout)
+    asked = ["--tasks", questions, "--systems", "bm25:tuned", "--tuned", out, "--json", "-q"]
+    record = json.loads(cli("eval", "run", *asked).stdout)
+    assert record["system"] in result.stdout
+    assert "'test' is not one of" in cli("eval", "tune", out, "--split", "test").stderr
+    unwritable = cli("eval", "tune", "/dev/null/tuned.json", "--tasks", questions, "-q")
+    assert unwritable.exit_code == 2
+    assert "tuned.json cannot be written" in unwritable.stderr
 
 
 def test_every_task_that_was_measured_is_shown(cli, questions, tmp_path):
@@ -217,25 +250,28 @@ def test_every_task_that_was_measured_is_shown(cli, questions, tmp_path):
     (judged / "queries.jsonl").write_text('{"_id": "q", "text": "Who lays the eggs?"}\n')
     (judged / "qrels" / "dev.tsv").write_text("query-id\tcorpus-id\tscore\nq\tbees\t1\n")
     asked = cli(
-        "eval", "--tasks", f"{questions},beir:{judged}", "--systems", "bm25",
+        "eval", "run", "--tasks", f"{questions},beir:{judged}", "--systems", "bm25",
         "--setting", "collection", "--budgets", "30,60,90", "--json", "-q",
     )  # fmt: skip
     assert asked.exit_code == 0, asked.stderr
     out = tmp_path / "results.jsonl"
     out.write_text(asked.stdout)
-    both = cli("eval", "--from", out).stdout
+    both = cli("eval", "show", out).stdout
     assert re.search(r"recall@60, setting collection(.|\n)*ndcg@10, setting collection", both)
-    one = cli("eval", "--from", out, "--metric", "recall@30").stdout
+    one = cli("eval", "show", out, "--metric", "recall@30").stdout
     assert "ndcg@10" not in one
     assert "Without recall@30: beir:judged, setting collection" in one
     packed = tmp_path / "results.jsonl.gz"
     packed.write_bytes(gzip.compress(out.read_bytes()))
-    assert cli("eval", "--from", packed).stdout == both
+    assert cli("eval", "show", packed).stdout == both
 
 
 def started(*args):
     return subprocess.Popen(
-        command("eval", *args), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
+        command("eval", "run", *args),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
     )
 
 
@@ -248,7 +284,7 @@ def test_a_killed_run_leaves_whole_lines_and_its_vectors(cli, questions, tmp_pat
     with started(*asked, "--systems", MANY) as running:
         first = running.stdout.readline()
         running.kill()
-    again = cli("eval", *asked, "--systems", "landmark", "-q")
+    again = cli("eval", "run", *asked, "--systems", "landmark", "-q")
     assert json.loads(again.stdout)["cached"]
     assert json.loads(again.stdout)["metrics"] == json.loads(first)["metrics"]
 
@@ -261,7 +297,7 @@ def test_an_interrupted_run_says_what_is_kept(questions):
         _, told = running.communicate(timeout=60)
     assert running.returncode == 130
     assert told.decode().splitlines() == [
-        "milepost: interrupted; vectors are kept: the same command goes on from here"
+        "milepost: interrupted; vectors are kept: the same command continues from here"
     ]
 
 
@@ -288,7 +324,7 @@ def test_a_full_disk_leaves_the_figures_on_the_screen(cli, questions):
     """The page cannot be written, the table was; a full stdout is one line, too."""
     for module in ("matplotlib", "jinja2"):
         pytest.importorskip(module, reason="the page needs the eval extra")
-    asked = ["eval", "--tasks", questions, "--systems", "bm25"]
+    asked = ["eval", "run", "--tasks", questions, "--systems", "bm25"]
     result = cli(*asked, "--report", "/dev/full")
     assert result.exit_code == 2
     assert "recall@1600" in result.stdout
@@ -307,7 +343,6 @@ def test_a_full_disk_leaves_the_figures_on_the_screen(cli, questions):
         ("bm25s", ["--systems", "bm25,bm25s:400"], "eval"),
         ("langchain_text_splitters", ["--systems", "bm25,bm25:langchain"], "eval"),
         ("jinja2", ["--systems", "bm25", "--report", "out.html"], "eval"),
-        ("jinja2", ["--experiment", "halo", "--report", "out.html"], "eval"),
         ("wordllama", ["--systems", "bm25,sentence@wordllama"], "rivals"),
     ],
 )
@@ -316,7 +351,7 @@ def test_a_missing_library_is_told_with_the_extra_that_brings_it(
 ):
     """Before anything is measured, in one line."""
     monkeypatch.setitem(sys.modules, module, None)
-    result = cli("eval", "--tasks", questions, *arguments, "-q")
+    result = cli("eval", "run", "--tasks", questions, *arguments, "-q")
     assert result.exit_code == 2
     assert result.stdout == ""
     assert len(result.stderr.splitlines()) == 1

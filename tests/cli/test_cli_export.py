@@ -36,7 +36,7 @@ def test_a_decoder_becomes_a_model_folder(tmp_path: Path) -> None:
     assert done.exit_code == 0
     lines = done.stdout.splitlines()
     assert "(tiny, fingerprint " in lines[0]
-    assert "windows of 256 tokens (64 before, 0 after), causal; opened by <s>" in lines[1]
+    assert "windows of 256 tokens (64 before, 0 after), causal; BOS token <s>" in lines[1]
     assert [line.split()[0] for line in lines[3:]] == ["f32", "bf16"]
     assert float(lines[3].split()[1]) > 0.9999
     assert [line.split()[2::2][:2] for line in lines[3:]] == [

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 import milepost
+from support.small_index import write_schema
 
 
 def names(db: Path, model: list[str]) -> list[str]:
@@ -32,7 +35,7 @@ def test_index_json_is_the_report(cli, model, notes, tmp_path):
     """--json prints the report with the names and reasons."""
     (notes / "broken.pdf").write_bytes(b"no pdf at all")
     record = json.loads(cli("index", notes, "--db", tmp_path / "db", "--json", *model).stdout)
-    assert record["version"] == 1
+    assert record["version"] == 2
     assert len(record["added"]) == 3
     assert "broken.pdf" in record["failed"][str(notes / "broken.pdf")]
     assert record["sentences"] > 0
@@ -66,7 +69,10 @@ def test_a_mistyped_path_makes_no_index(cli, model, tmp_path, monkeypatch):
     for place in ("--db=new", "--db=empty", "-q"):
         result = cli("index", "typo", "typpo", place, *model)
         assert result.exit_code == 2
-        assert result.stderr == "milepost: typo does not exist; check the path; no index was made\n"
+        assert (
+            result.stderr
+            == "milepost: typo does not exist; no index was made; try: check the path\n"
+        )
     assert "~nobody-here/x does not exist" in cli("index", "~nobody-here/x", *model).stderr
     assert sorted(tmp_path.rglob("*")) == before
 
@@ -76,6 +82,19 @@ def test_rebuild_starts_anew(cli, model, db, notes):
     result = cli("index", notes / "gold.txt", "--db", db, "--rebuild", *model)
     assert result.exit_code == 0
     assert names(db, model) == ["gold.txt"]
+
+
+@pytest.mark.parametrize("schema", [1, 2])
+def test_an_index_of_an_older_schema_is_made_anew_by_rebuild(cli, model, db, notes, schema):
+    """Indexing into it is refused with the command that does; that command does it."""
+    write_schema(db, schema)
+    result = cli("index", notes, "--db", db, *model)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.count("\n") == 1
+    assert f"schema {schema}, this one reads 3" in result.stderr
+    assert f"milepost index PATH… --db {db} --rebuild" in result.stderr
+    assert cli("index", notes, "--db", db, "--rebuild", *model).exit_code == 0
+    assert names(db, model) == ["bees.txt", "gold.txt", "ships.md"]
 
 
 def test_rebuild_of_nothing_erases_nothing(cli, model, db, tmp_path):

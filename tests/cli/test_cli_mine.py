@@ -47,7 +47,7 @@ def test_negatives_and_counts(task, tmp_path, model):
     (row,) = map(json.loads, out.read_text().splitlines())
     assert {each["document"] for each in row["negatives"]} == {"bees", "ships"}
     assert "1  questions" in result.output
-    assert "candidate: stands beside the evidence" in result.output
+    assert "candidate: is next to the evidence" in result.output
     kept = out.read_bytes()
     assert run(task, "--out", out, *model).output == result.output
     assert out.read_bytes() == kept
@@ -61,7 +61,7 @@ def test_bad_lines_are_named_and_end_in_1(task, tmp_path, model):
         )
     result = run(task, "--out", tmp_path / "out.jsonl", "--collection", 0, *model)
     assert result.return_value == 1
-    assert "line 4: no document 'beez'; did you mean 'bees'?" in result.stderr
+    assert "line 4: no document 'beez'; try: 'bees'" in result.stderr
     assert "1  lines or files that cannot be used" in result.output
 
 

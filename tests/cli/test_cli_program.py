@@ -40,7 +40,7 @@ def test_wrong_usage_is_one_line(cli, args):
 
 def test_a_mistyped_command_is_guessed(cli):
     """The nearest command is named."""
-    assert "did you mean 'search'? see: milepost --help" in cli("serch", "x").stderr
+    assert "try: 'search', or milepost --help" in cli("serch", "x").stderr
 
 
 def test_no_command_shows_the_help(cli):
@@ -50,7 +50,7 @@ def test_no_command_shows_the_help(cli):
     assert "Exit codes" in result.stderr
 
 
-@pytest.mark.parametrize("name", list(program.commands))
+@pytest.mark.parametrize("name", program.list_commands(None))
 def test_every_command_has_help_with_examples(cli, name):
     """Each command explains itself and shows how it is called."""
     result = cli(name, "--help")
@@ -94,7 +94,7 @@ def test_an_error_of_several_lines_is_folded(cli, monkeypatch):
         raise MilepostError("two\nlines \x1b[31m", "mend")
 
     monkeypatch.setattr("milepost.engine.shipped_models", broken)
-    assert cli("models").stderr == "milepost: two lines ␛[31m; mend\n"
+    assert cli("models").stderr == "milepost: two lines ␛[31m; try: mend\n"
 
 
 def test_ctrl_c_behind_another_error_is_still_ctrl_c(cli, monkeypatch):
@@ -153,3 +153,25 @@ def test_a_cached_search_loads_no_reader(model, cli, notes):
         "torch",
     }
     assert not avoided & set(loaded(code))
+
+
+@pytest.mark.parametrize("group", ["program", "lab"])
+def test_the_table_of_commands_says_what_they_say(group):
+    """A command that is listed without being imported has the name and help of the real one."""
+    lazy = program if group == "program" else program.get_command(None, "lab")
+    for name, (_, text) in lazy.table.items():
+        command = lazy.get_command(None, name)
+        assert command.name == name
+        assert command.get_short_help_str(200) == text.rstrip(".") + "."
+
+
+def test_a_search_imports_no_other_command():
+    """Trainer, lab, evaluation and the pooling operators stay out of a search's process."""
+    code = (
+        "import sys; from milepost.cli.program import program; "
+        "program.get_command(None, 'search'); import milepost.index, milepost.reranker; "
+        "print([m for m in sys.modules if m.startswith("
+        "('milepost.lab', 'milepost.train', 'milepost.evaluate', 'milepost.pooling'))])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[]"

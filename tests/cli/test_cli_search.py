@@ -10,16 +10,19 @@ from pathlib import Path
 import pytest
 
 import milepost
+from milepost.console.heat import strip
 from milepost.engine.folder import cache_folder
+from milepost.types import Hit
+from support.small_index import write_schema
 
 
 def found(result) -> list[dict]:
-    """Read the passages of a JSON answer."""
+    """Read the passages of a JSON result."""
     return json.loads(result.stdout)["passages"]
 
 
 def test_a_file_is_searched_without_set_up(cli, model, notes):
-    """A question and a file are enough: the right passage comes first, its file and its chance."""
+    """A question and a file are enough: the right passage comes first, with its probability."""
     result = cli("search", "What do bees build?", notes / "bees.txt", *model)
     assert result.exit_code == 0
     assert re.fullmatch(rf"1  {notes / 'bees.txt'} · \d+%", result.stdout.splitlines()[0])
@@ -31,7 +34,7 @@ def test_json_has_every_field_and_true_offsets(cli, model, db):
     """The JSON carries the fields of Passage, and text == document_text[start:end]."""
     result = cli("search", "What melts at 1064 degrees?", "--db", db, "--json", *model)
     record = json.loads(result.stdout)
-    assert record["version"] == 1
+    assert record["version"] == 2
     assert record["question"] == "What melts at 1064 degrees?"
     assert "report" not in record
     assert Path(record["passages"][0]["document"]).name == "gold.txt"
@@ -40,8 +43,11 @@ def test_json_has_every_field_and_true_offsets(cli, model, db):
             text = index.document(passage["document"]).text
             assert set(passage) == set(milepost.Passage.__dataclass_fields__)
             assert passage["text"] == text[passage["start"] : passage["end"]]
+            assert 0.0 < passage["score"] < 1.0
             for hit in passage["hits"]:
-                assert hit["score"] == pytest.approx(sum(hit["parts"].values()), abs=1e-3)
+                assert set(hit) == set(Hit.__dataclass_fields__)
+                assert 0.0 < hit["score"] < 1.0
+                assert hit["logit"] == pytest.approx(sum(hit["parts"].values()), abs=1e-3)
 
 
 def test_json_of_paths_has_the_report(cli, model, notes):
@@ -64,17 +70,22 @@ def test_explain_adds_the_reasons_to_json(cli, model, db):
     assert record["terms"]["tug"] > 0.0
     assert record["signals"]
     assert isinstance(record["notes"], list)
-    assert len(record["heat"][record["passages"][0]["document"]]) == 64
+    assert record["heat"].keys() == {passage["document"] for passage in record["passages"]}
+    assert {len(cells) for cells in record["heat"].values()} == {64}
+    with milepost.open(db, model=model[-1] if model else None) as index:
+        result = index.search_detailed("Where do tugs pull ships?")
+    wanted = {name: list(strip(curve)) for name, curve in result.relevance.items()}
+    assert record["heat"] == wanted
 
 
 def test_explain_shows_parts_that_add_up(cli, model, db):
-    """In the table of --explain the printed parts of each hit sum to its printed score."""
+    """In the table of --explain the printed parts of each hit sum to its printed log-odds."""
     result = cli("search", "Where do tugs pull ships?", "--db", db, "--explain", *model)
     lines = result.stdout.splitlines()
     head = next(n for n, line in enumerate(lines) if line.startswith("Why"))
     rows = []
     for line in lines[head + 1 :]:
-        if line.startswith("A score"):
+        if line.startswith("The log-odds"):
             break
         rows.append([float(cell) for cell in line.split()[2 if line[0].isdigit() else 1 :]])
     assert len(rows) >= 2
@@ -155,6 +166,31 @@ def test_a_damaged_cache_is_made_anew(cli, model, notes, tmp_path, monkeypatch):
     assert json.loads(result.stdout)["report"]["added"] == [str(notes / "bees.txt")]
 
 
+@pytest.mark.parametrize("schema", [1, 2])
+def test_a_cache_of_an_older_schema_is_made_anew(cli, model, notes, tmp_path, monkeypatch, schema):
+    """An index of the cache that an older version wrote is erased and built again, unasked."""
+    monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "own"))
+    asked = "search", "What do bees build?", notes / "bees.txt", *model
+    before = cli(*asked).stdout
+    (folder,) = (cache_folder() / "indexes").iterdir()
+    write_schema(folder, schema)
+    result = cli(*asked, "--json")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert json.loads(result.stdout)["report"]["added"] == [str(notes / "bees.txt")]
+    assert cli(*asked).stdout == before
+    assert json.loads(cli(*asked, "--json").stdout)["report"]["unchanged"]
+
+
+def test_an_index_of_an_older_schema_is_refused(cli, model, db):
+    """Searching it names both versions and the command that makes it anew, in one line."""
+    write_schema(db, 2)
+    result = cli("search", "bees", "--db", db, *model)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.count("\n") == 1
+    assert "schema 2, this one reads 3" in result.stderr
+    assert f"milepost index PATH… --db {db} --rebuild" in result.stderr
+
+
 def test_stdin_is_a_document(cli, model):
     """A dash reads the document from stdin."""
     text = "Copper is red. Tin is white."
@@ -169,7 +205,7 @@ def test_an_empty_stdin_is_named(cli, model):
     """Nothing through the pipe is an error of one line."""
     result = cli("search", "red?", "-", *model, input="")
     assert result.exit_code == 2
-    assert result.stderr == "milepost: stdin is empty; pipe a text into it, or name a file\n"
+    assert result.stderr == "milepost: stdin is empty; try: pipe a text into it, or name a file\n"
 
 
 def test_the_index_of_the_folder_is_found(cli, model, notes, monkeypatch, tmp_path):
@@ -204,7 +240,7 @@ def test_in_refuses_a_name_that_means_nothing(cli, model, db):
     result = cli("search", "bees", "--db", db, "--in", "golf.txt", *model)
     assert result.exit_code == 2
     assert result.stderr == (
-        "milepost: no document is named golf.txt; did you mean 'gold.txt'? see: milepost info\n"
+        "milepost: no document matches golf.txt; try: 'gold.txt', or milepost info\n"
     )
 
 
@@ -223,40 +259,63 @@ def test_k_and_budget_bound_the_answer(cli, model, db):
     assert sum(len(passage["text"]) for passage in passages) <= 60
 
 
+def test_a_budget_alone_holds_as_many_as_it_does(cli, model, tmp_path):
+    """Without -k a budget returns more than five passages, as ``index.search`` does."""
+    folder = tmp_path / "many"
+    folder.mkdir()
+    for number in range(9):
+        (folder / f"{number}.txt").write_text(f"Ship {number} has sails.", encoding="utf-8")
+    asked = "search", "ship", folder, "--json", *model
+    assert len(found(cli(*asked))) == 5
+    assert len(found(cli(*asked, "--budget", "9000c"))) == 9
+    assert len(found(cli(*asked, "--budget", "9000c", "-k", 7))) == 7
+
+
+@pytest.mark.parametrize("budget", ["0", "12x", "many"])
+def test_a_bad_budget_is_refused_before_reading(cli, model, notes, tmp_path, monkeypatch, budget):
+    """One line that shows how a budget is written; nothing was read."""
+    monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "own"))
+    result = cli("search", "bees", notes, "--budget", budget, *model)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.count("\n") == 1
+    assert "1600c or 400t" in result.stderr
+    assert not (tmp_path / "own").exists()
+
+
 @pytest.mark.parametrize("limit", [[], ["--budget", "200c"]])
-def test_least_leaves_out_what_is_less_likely(cli, model, db, limit):
-    """With --least the JSON holds those passages of the same answer that reach it, unchanged."""
+def test_min_score_leaves_out_what_is_less_likely(cli, model, db, limit):
+    """With --min-score the JSON holds those passages of the same result that reach it."""
     asked = "search", "Where do tugs pull ships?", "--db", db, "--json", *limit, *model
     whole = found(cli(*asked))
     least = whole[0]["score"]
-    result = cli(*asked, "--least", least)
+    result = cli(*asked, "--min-score", least)
     assert result.exit_code == 0
     assert found(result) == [passage for passage in whole if passage["score"] >= least]
     assert len(found(result)) < len(whole)
 
 
 def test_nothing_likely_enough_is_nothing_found(cli, model, db):
-    """Where no passage reaches --least: exit code 1, and one line with the best chance."""
+    """Where no passage reaches --min-score: exit code 1, and one line with the best one's."""
     asked = "search", "Where do tugs pull ships?", "--db", db, *model
     best = found(cli(*asked, "--json"))[0]["score"]
-    result = cli(*asked, "--least", "1")
+    result = cli(*asked, "--min-score", "1")
     assert (result.exit_code, result.stdout) == (1, "")
     said = re.fullmatch(
         r"milepost: nothing found at 100% or more; the best passage has ([\d.]+)%\n", result.stderr
     )
     assert 0 <= 100 * best - float(said[1]) < 0.1 + 1e-9
-    record = cli(*asked, "--least", "1", "--json")
+    record = cli(*asked, "--min-score", "1", "--json")
     assert (record.exit_code, found(record)) == (1, [])
-    assert cli(*asked, "--least", "1", "-q").stderr == ""
+    assert cli(*asked, "--min-score", "1", "-q").stderr == ""
 
 
 @pytest.mark.parametrize("least", ["20", "-0.1", "nan", "some"])
-def test_least_takes_a_chance(cli, model, db, least):
+def test_min_score_takes_a_probability(cli, model, db, least):
     """A percentage or a word is an error of one line, and says what is taken."""
-    result = cli("search", "tugs", "--db", db, "--least", least, *model)
+    result = cli("search", "tugs", "--db", db, "--min-score", least, *model)
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.count("\n") == 1
-    assert "least" in result.stderr
+    assert "min-score" in result.stderr or "min_score" in result.stderr
 
 
 def test_nothing_to_search_is_nothing_found(cli, model, tmp_path):

@@ -76,12 +76,12 @@ def test_questions_by_rule(corpus, tmp_path):
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        ([], "give --endpoint URL and --model NAME, or --rules"),
-        (["--endpoint", "http://x/v1"], "give --endpoint URL and --model NAME"),
-        (["--rules", "--endpoint", "http://x/v1"], "--rules takes no --endpoint"),
-        (["--rules", "--per-minute", "3"], "--rules takes no --per-minute"),
+        ([], "missing --endpoint URL and --model NAME, or --rules"),
+        (["--endpoint", "http://x/v1"], "missing --endpoint URL and --model NAME"),
+        (["--rules", "--endpoint", "http://x/v1"], "--endpoint has no effect with --rules"),
+        (["--rules", "--per-minute", "3"], "--per-minute has no effect with --rules"),
         (["--rules", "--kind", "headng"], "did you mean 'heading'"),
-        (["--endpoint", "file:///x", "--model", "m"], "is no address"),
+        (["--endpoint", "file:///x", "--model", "m"], "is not an address"),
         (["--endpoint", "http://x/v1", "--model", "m", "--kind", "heading"], "no kind 'heading'"),
     ],
 )

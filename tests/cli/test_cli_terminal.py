@@ -179,7 +179,7 @@ def test_ctrl_c_keeps_what_was_indexed(model, tmp_path):
     out, err = process.communicate(timeout=30)
     assert (process.returncode, out) == (130, b"")
     assert err.decode() == (
-        f"milepost: interrupted; 1 document kept in {db}; run the same command to go on\n"
+        f"milepost: interrupted; 1 document saved in {db}; run the same command to continue\n"
     )
     with milepost.open(db, model=named, create=False) as index:
         assert index.document(str(folder / "a.txt")).text == "Bees build cells."
@@ -193,7 +193,7 @@ def test_measuring_shows_how_far_it_is(tmp_path):
     path.write_text(
         json.dumps({"text": text, "question": "Who lays the eggs?", "spans": [[25, 49]]})
     )
-    asked = ("eval", "--tasks", path, "--systems", "bm25,bm25:99", "--json")
+    asked = ("eval", "run", "--tasks", path, "--systems", "bm25,bm25:99", "--json")
     code, shown = on_terminal(*asked, columns=24)
     assert code == 0
     assert "\r\x1b[Kquestions  0/1  bm25" in shown
@@ -209,8 +209,8 @@ def test_a_narrow_terminal_gets_a_comparison_in_two_lines_a_row(process, tmp_pat
     path.write_text(
         json.dumps({"text": text, "question": "Who lays the eggs?", "spans": [[25, 49]]})
     )
-    out.write_bytes(process("eval", "--tasks", path, "--systems", "bm25", "--json").stdout)
-    code, shown = on_terminal("eval", "--compare", out, out, columns=90)
+    out.write_bytes(process("eval", "run", "--tasks", path, "--systems", "bm25", "--json").stdout)
+    code, shown = on_terminal("eval", "compare", out, out, columns=90)
     assert code == 0
     lines = shown.splitlines()
     at = lines.index("questions, document, dev")

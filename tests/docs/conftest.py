@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+TOOLS = Path(__file__).resolve().parents[2] / "tools"
 
 
 @pytest.fixture(scope="module")
 def made(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """What stands in the script of ``docs`` that the test module names as its ``SCRIPT``."""
-    script = DOCS / request.module.SCRIPT
+    """What stands in the script of ``tools`` that the test module names as its ``SCRIPT``."""
+    script = TOOLS / request.module.SCRIPT
     if not script.is_file():
         pytest.skip("needs the checkout")
     return runpy.run_path(str(script))

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-if not (ROOT / "docs" / "make_ablation.py").is_file():
+if not (ROOT / "tools" / "make_ablation.py").is_file():
     pytest.skip("needs the checkout", allow_module_level=True)
 
 COUNT = 40
@@ -65,7 +65,7 @@ def result() -> tuple[dict[str, Any], list[dict[str, Any]]]:
 
 @pytest.fixture(scope="module")
 def maker() -> dict[str, Any]:
-    return runpy.run_path(str(ROOT / "docs" / "make_ablation.py"))
+    return runpy.run_path(str(ROOT / "tools" / "make_ablation.py"))
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,8 @@ from milepost import pooling
 from milepost.lab.command import STUDIES
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-if not (DOCS / "make_pooling.py").is_file():
+TOOLS = DOCS.parent / "tools"
+if not (TOOLS / "make_pooling.py").is_file():
     pytest.skip("needs the checkout", allow_module_level=True)
 PAGE = (DOCS / "pooling.md").read_text(encoding="utf-8")
 PAGES = sorted((DOCS / "pooling").glob("*.md"))
@@ -19,7 +20,7 @@ PAGES = sorted((DOCS / "pooling").glob("*.md"))
 
 def test_the_tables_are_up_to_date():
     """The page equals what tools/make_pooling.py writes."""
-    filled = runpy.run_path(str(DOCS / "make_pooling.py"))["filled"]
+    filled = runpy.run_path(str(TOOLS / "make_pooling.py"))["filled"]
     assert filled(PAGE) == PAGE, "run: python tools/make_pooling.py"
 
 
@@ -80,18 +81,18 @@ def test_numbers_of_poolings_and_experiments_told_elsewhere():
 def results(tmp_path_factory):
     pytest.importorskip("torch", reason="needs the train extra")
     pytest.importorskip("matplotlib", reason="needs the eval extra")
-    from milepost.lab.compare.cache import Book
+    from milepost.lab.compare.cache import ResultCache
     from support.small_comparison import made_book, made_run
 
     folder = tmp_path_factory.mktemp("docs")
-    book = Book(folder / "pooling.jsonl.xz")
+    book = ResultCache(folder / "pooling.jsonl.xz")
     made = made_book()
     for asked in made.asked.values():
         book.ask(asked)
     for run in [*made.runs, made_run("mean", "sentences", 0, [0.25] * 30, trained=False)]:
         book.add(run)
     patch = pytest.MonkeyPatch()
-    script = DOCS / "make_results_pooling.py"
+    script = TOOLS / "make_results_pooling.py"
     patch.setattr(sys, "argv", [str(script), str(book.path), "--docs", str(folder)])
     try:
         runpy.run_path(str(script), run_name="__main__")

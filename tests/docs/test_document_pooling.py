@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import lzma
+import re
 import runpy
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 
-SCRIPT = Path(__file__).resolve().parents[2] / "docs" / "make_document_pooling.py"
+SCRIPT = Path(__file__).resolve().parents[2] / "tools" / "make_document_pooling.py"
 if not SCRIPT.is_file():
     pytest.skip("needs the checkout", allow_module_level=True)
 pytest.importorskip("matplotlib", reason="needs the eval extra: pip install 'milepost[eval]'")
@@ -102,3 +103,22 @@ def test_each_seed_and_each_kind(page: str) -> None:
     assert "| CLS | 70.3 / 69.7 |" in page
     assert "| title | LMK | 20 |" in page
     assert "| question | mean | 20 |" in page
+
+
+def test_the_two_pages_about_length_name_each_other() -> None:
+    """They contradict each other at 8k tokens; each gives both figures and links to the other."""
+    docs = SCRIPT.parents[1] / "docs"
+    pages = {
+        name: (docs / f"results-{name}.md").read_text(encoding="utf-8")
+        for name in ("pooling", "document-pooling")
+    }
+    for name, other in (("pooling", "document-pooling"), ("document-pooling", "pooling")):
+        head = pages[name].partition("\n## ")[0]
+        assert f"[results-{other}.md](results-{other}.md)" in head
+        assert "5.2 points" in head
+        assert "8.7 points" in head
+    assert "not a test of the paper's claim" in pages["pooling"]
+    frozen = pages["pooling"].partition("## Against lmk")[2]
+    (row,) = (line for line in frozen.splitlines() if line.startswith("| cls | -2.5"))
+    assert row.split("|")[5].strip().startswith("-8.7 ")
+    assert re.search(r"- CLS at 8,192 tokens: LMK .* -?5\.2 points", pages["document-pooling"])

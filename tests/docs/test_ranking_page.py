@@ -30,11 +30,11 @@ def test_every_row_and_figure_stands_in_the_page(made: dict) -> None:
         for row, of_settings in report["table"].items():
             for figures in of_settings.values():
                 cells = " | ".join(f"{values[1]:.1f}" for values in figures.values())
-                assert f"| {row} | {cells} |" in text
+                assert f"| {made['ROWS'].get(row, row)} | {cells} |" in text
 
 
 def test_limits_and_other_measurements_are_shown_where_they_were_made(made: dict) -> None:
-    """A table of least chances, and a section with its own command for each file besides."""
+    """A table of minimum scores, and a section with its own command for each file besides."""
     fitted, again, said = made["measured"]()
     before = {key: v for key, v in said["reliability.json"].items() if key not in FIELDS_OF_LATER}
     plain = made["page"](fitted, again, {"reliability.json": before})
@@ -61,7 +61,7 @@ def test_limits_and_other_measurements_are_shown_where_they_were_made(made: dict
     text = made["page"](fitted, again, files)
     assert text.count("| 20% | 12.5% | 0.50 | 25.0% | 100.0% |") == 3
     assert text.count("commit `abc1234`") == 3
-    assert text.count("true: document 10.0% and 30.0%.") == 3
+    assert text.count("observed probability: document 10.0% and 30.0%.") == 3
     script = "python bench/reliability.py --split test"
     for asked, name in (("", ""), (" --model landmark-light", "-light"), (BUDGET, "-budget")):
         assert f"{script}{asked} --out bench/results/reliability{name}.json" in text

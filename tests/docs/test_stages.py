@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-SCRIPT = Path(__file__).resolve().parents[2] / "docs" / "make_stages.py"
+SCRIPT = Path(__file__).resolve().parents[2] / "tools" / "make_stages.py"
 if not SCRIPT.is_file():
     pytest.skip("needs the checkout", allow_module_level=True)
 pytest.importorskip("matplotlib", reason="needs the eval extra: pip install 'milepost[eval]'")
@@ -33,7 +33,7 @@ LEVELS = {
 """Evidence found by hits alone; the rest is set off from it."""
 
 UNSTEADY = ("I", "III")
-"""One seed is far above its twin of the same length, the other a little below."""
+"""One seed is far above its control of the same length, the other a little below."""
 
 
 def figures(order: tuple[str, ...], seed: int) -> dict[str, list[float | None]]:
@@ -119,17 +119,17 @@ def test_seeds_that_disagree_decide_nothing(page: str) -> None:
     text = "\n".join(section(page, "What a stage adds"))
     line = next(x for x in text.splitlines() if x.startswith("- I + III over III + III, alone"))
     assert "the seeds disagree" in line
-    assert line in text.partition("What did not surely do either:")[2]
+    assert line in text.partition("What made no sure difference:")[2]
     cells = next(x for x in text.splitlines() if x.startswith("| I + III | III + III |"))
     assert "**" not in cells
 
 
 def test_losing_rows_are_shown_losing(page: str) -> None:
     """Front-k loses here, and the position-aware weights lose evidence and win last sentences."""
-    table = rows(page, "Front or surround")
+    table = rows(page, "Front or both sides")
     assert [cell.split()[0] for cell in table["III"][:2]] == ["**-5.0", "**-5.0"]
-    text = "\n".join(section(page, "Front or surround"))
-    assert f"Of these {4 * len(LEVELS)} differences 0 are sure in favour" in text
+    text = "\n".join(section(page, "Front or both sides"))
+    assert f"Of these {4 * len(LEVELS)} differences 0 are surely in favour" in text
     said = "\n".join(section(page, "Position-aware weights"))
     _, helped, harmed, _ = said.split("\n\nWhat ")
     assert "- α = 0.08 over α = 0, alone: -2.0 (-2.0 to -2.0) points" in harmed
@@ -166,7 +166,7 @@ def test_the_figures_of_one_question(monkeypatch: pytest.MonkeyPatch) -> None:
     found = bench["figures"](scores, text, question, 30)  # hits 3, 5, 8
     assert found["alone"] == pytest.approx(20 / 30)  # 35–40, 50–55, 80–90
     assert found["front-2"] == pytest.approx(5 / 30)  # sentences 3, 2, 1
-    assert found["surround-2"] == pytest.approx(15 / 30)  # 3, 2, 4
+    assert found["both-sides-2"] == pytest.approx(15 / 30)  # 3, 2, 4
     assert found["boundary"] == 1.0  # 5 and 8
     assert (found["last"], found["last by chance"]) == (0.0, pytest.approx(1 / 3))
     assert bench["alone"](scores, text, question, 30) == found["alone"]

@@ -30,7 +30,8 @@ def changed(folder: Path, **fields: object) -> Path:
 def test_written_and_read(tmp_path: Path) -> None:
     """A manifest comes back as it was, with its schema beside it."""
     tight = Manifest("gröβe", "f", 8, longest=62, window=64, trained={"steps": 3})
-    for manifest in (GOOD, tight):
+    prefixed = Manifest("small", "f", 8, query_prefix="query: ")
+    for manifest in (GOOD, tight, prefixed):
         manifest.write(tmp_path)
         assert read_manifest(tmp_path) == manifest
         assert json.loads((tmp_path / "milepost.json").read_text("utf-8"))["schema"] == SCHEMA
@@ -39,8 +40,7 @@ def test_written_and_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fields", "problem"),
     [
-        ({"schema": SCHEMA + 1}, "schema"),
-        ({"schema": None}, "schema"),
+        ({"schema": None}, "no schema number"),
         ({"novelty": 1}, "unknown fields: novelty"),
         ({"fingerprint": None}, "incomplete"),
         ({"window": "256"}, "no usable window"),
@@ -62,15 +62,24 @@ def test_a_manifest_that_cannot_be_used(
     assert "\n" not in str(raised.value)
 
 
-def test_no_prefix_is_not_written(tmp_path: Path) -> None:
-    """So a model without one is read by the versions that know of none; another is refused."""
-    prefixed = Manifest("small", "f", 8, query_prefix="query: ")
-    for manifest in (GOOD, prefixed):
-        manifest.write(tmp_path)
-        said = json.loads((tmp_path / "milepost.json").read_text("utf-8"))
-        assert said.get("query_prefix", "") == manifest.query_prefix
-        assert ("query_prefix" in said) == (manifest is prefixed)
-        assert read_manifest(tmp_path) == manifest
+@pytest.mark.parametrize(
+    ("schema", "hint"),
+    [
+        (1, "milepost export CHECKPOINT --out FOLDER"),
+        (1, "milepost fit FOLDER --tasks FILES"),
+        (SCHEMA + 1, "pip install -U milepost"),
+    ],
+)
+def test_another_schema_is_refused(tmp_path: Path, schema: int, hint: str) -> None:
+    """With its version, ours and the command that renews it; no other field is read before."""
+    folder = changed(tmp_path, schema=schema, opening="[CLS]", bos_token=None, dimensions=None)
+    with pytest.raises(ModelError) as raised:
+        read_manifest(folder)
+    problem = (
+        f"{tmp_path / 'milepost.json'} has schema {schema}, this version reads schema {SCHEMA}"
+    )
+    assert raised.value.problem == problem
+    assert hint in raised.value.hint
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[1]", b"\xff\xfe", b'"text"'])
@@ -117,7 +126,7 @@ def test_a_damaged_tokenizer(tmp_path: Path) -> None:
     """A file that is no tokenizer is named."""
     path = tmp_path / "tokenizer.json"
     path.write_text("{}")
-    with pytest.raises(ModelError, match="is no tokenizer"):
+    with pytest.raises(ModelError, match="is not a tokenizer"):
         Tokenizer(path, "[CLS]", "[SEP]")
 
 

@@ -127,19 +127,19 @@ def test_files_of_other_questions_are_refused() -> None:
     a, b = [record("x", "trials", LOW)], [record("y", "meetings", LOW)]
     with pytest.raises(InputError) as caught:
         compare(a, b, "recall@800")
-    assert "the first file holds x on trials (document, dev)" in str(caught.value)
-    assert "the second holds y on meetings (document, dev)" in str(caught.value)
-    with pytest.raises(InputError, match="no question is in both"):
+    assert "the first file has x on trials (document, dev)" in str(caught.value)
+    assert "the second has y on meetings (document, dev)" in str(caught.value)
+    with pytest.raises(InputError, match="they share no question"):
         pairs(a, [record("y", "trials", (1.0,), names=("q99",))])
     with pytest.raises(InputError, match="by the same system"):
         pairs([*a, record("w", "trials", LOW)], [record("y", "trials", LOW)])
-    with pytest.raises(InputError, match="the second holds no system on no task"):
+    with pytest.raises(InputError, match="the second has no system on no task"):
         pairs(a, [])
 
 
 def test_a_result_twice_is_refused() -> None:
     """Which of two lines counts is for the reader to say."""
-    with pytest.raises(InputError, match=r"second file holds y on trials .* twice"):
+    with pytest.raises(InputError, match=r"second file has y on trials .* twice"):
         pairs([record("x", "trials", LOW)], [record("y", "trials", LOW)] * 2)
 
 
@@ -152,9 +152,9 @@ def test_a_task_that_changed_is_refused() -> None:
 def test_an_unknown_metric_gets_the_nearest() -> None:
     """A slip of the hand is answered with the name that was meant, anything else with all."""
     a, b = [record("x", "trials", LOW)], [record("y", "trials", LOW)]
-    with pytest.raises(InputError, match=r"no metric recal@800 .* did you mean .recall@800"):
+    with pytest.raises(InputError, match=r"unknown metric .recal@800.*'recall@800'"):
         compare(a, b, "recal@800")
-    with pytest.raises(InputError, match=r"no metric zzz .* metrics: recall@800"):
+    with pytest.raises(InputError, match=r"unknown metric .zzz.*one of recall@800"):
         against([*a, *b], "x", "zzz")
 
 
@@ -171,12 +171,12 @@ def test_files_of_other_budgets() -> None:
     # 800 is the middle of all three, and only the first file has it.
     found = compare([joined(small, middle)], [joined(small, large)])
     assert (found.metric, len(found.rows), found.unmeasured) == ("recall@400", 1, ())
-    with pytest.raises(InputError, match=r"metric recall@800 .* metrics of both files: recall@400"):
+    with pytest.raises(InputError, match=r"metric .recall@800.*one of recall@400.* of both files"):
         compare([joined(small, middle)], [joined(small, large)], "recall@800")
-    with pytest.raises(InputError, match=r"looks at 400, 800 characters, .* at 1600: .*--budgets$"):
+    with pytest.raises(InputError, match=r"budgets 400, 800, the second 1600: .*--budgets$"):
         compare([joined(small, middle)], [large])
     ranked = record("x", "trials", MID, metric="ndcg@10")
-    with pytest.raises(InputError, match=r"--budgets, or compare by --metric ndcg@10"):
+    with pytest.raises(InputError, match=r"--budgets, or --metric ndcg@10"):
         compare([joined(small, ranked)], [joined(large, ranked)])
 
 
@@ -270,7 +270,7 @@ def test_kinds_of_questions_are_compared_apart() -> None:
 
 def test_an_unknown_or_lonely_system_is_refused() -> None:
     """A name that is not in the run, a setting it was not asked in, a run without rivals."""
-    with pytest.raises(InputError, match=r"no record of system our; did you mean .ours"):
+    with pytest.raises(InputError, match=r"no record of system our;.*'ours'"):
         against(RUN, "our", "recall@800")
     with pytest.raises(InputError, match="no record of system ours in the setting collection"):
         against(RUN, "ours", "recall@800", "collection")

@@ -39,7 +39,7 @@ def test_best_sentences_are_the_hits_in_order(documents):
     opened = Milepost("landmark", encoder).open(documents)
     (ranking,) = opened.search(QUESTIONS[:1])
     passages = index.search(QUESTIONS[0], k=None, budget=100_000)
-    hits = sorted((-h.score, p.document) for p in passages for h in p.hits)
+    hits = sorted((-h.logit, p.document) for p in passages for h in p.hits)
     best = ranking.best(10)
     assert np.allclose([p.score for p in best], [-score for score, _ in hits[:10]])
     assert ranking.documents(5) == ["bees", "ships"]

@@ -171,7 +171,7 @@ def test_nothing_is_overwritten_in_silence(
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     """A file where the folder should be."""
     (tmp_path / "results").write_text("", encoding="utf-8")
-    with pytest.raises(InputError, match=r"cannot be written.*give another folder"):
+    with pytest.raises(InputError, match=r"cannot be written.*another folder"):
         export([a_record()], tmp_path)
 
 

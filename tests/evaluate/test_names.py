@@ -53,7 +53,7 @@ def test_the_parts_of_a_name(name, parts):
 )
 def test_an_unknown_system_is_answered_with_the_nearest(name, meant):
     """The message names what was asked for, the nearest name and all of them."""
-    with pytest.raises(InputError, match=f"no system '{name}'.*did you mean {meant}") as error:
+    with pytest.raises(InputError, match=f"unknown system '{name}'.*{meant}") as error:
         parse(name)
     assert all(base in str(error.value) for base in BASES)
 
@@ -71,10 +71,10 @@ def test_a_unit_that_is_none_is_named(workshop, name):
         ("landmark+bm25", "takes no .bm25"),  # it holds its words already
         ("bm25:400+bm25", "takes no .bm25"),
         ("document:lmk@landmark+bm25/rank", "takes no .bm25"),
-        ("landmark:400", "takes no :UNIT; leave 400 out"),
+        ("landmark:400", "takes no :UNIT.*without 400"),
         ("sentence:400@minilm", "takes no :UNIT"),
         ("bm25-scales:400", "takes no :UNIT"),
-        ("bm25:400@minilm", "takes no @MODEL; leave minilm out"),
+        ("bm25:400@minilm", "takes no @MODEL.*without minilm"),
         ("bm25-k0.9-b0.4@minilm", "takes no @MODEL"),
         ("bm25s@minilm", "takes no @MODEL"),
     ],
@@ -88,7 +88,7 @@ def test_a_part_that_would_say_nothing_is_refused(name, part):
 def test_a_tuned_system_is_ranked_again_under_its_own_name(tmp_path):
     """What is tuned is looked up inside of ``|rerank:``; only the folder is missing here."""
     tuned = Tuned({"bm25:tuned": "bm25:80"}, {"bm25:tuned": {"bm25:80": 1.0}}, {}, "", "", "")
-    with pytest.raises(InputError, match=r"no folder .*cross"):
+    with pytest.raises(InputError, match=r"not a folder.*cross"):
         Workshop(Vectors(None), tuned=tuned).make(f"bm25:tuned|rerank:{tmp_path / 'cross'}")
 
 
@@ -136,11 +136,11 @@ def test_systems_of_the_base_install_find_the_sentence(workshop, name):
 
 def test_windows_of_late_chunking_are_a_rivals(workshop):
     """Milepost's own model has its windows; a name that gives others is refused."""
-    with pytest.raises(InputError, match="landmark has its own; leave -w128 out"):
+    with pytest.raises(InputError, match=r"landmark has its own windows.*without -w128"):
         workshop.make("late-chunk-w128:200@landmark")
 
 
 def test_tuned_needs_a_file(workshop):
     """Without choices the word says what to do."""
-    with pytest.raises(InputError, match="--tune"):
+    with pytest.raises(InputError, match="milepost eval tune"):
         workshop.make("bm25:tuned")

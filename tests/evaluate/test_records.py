@@ -62,7 +62,7 @@ PACKING = {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress}
 
 
 def written(path: Path, *records: Record) -> Path:
-    """A file of records as ``milepost eval --json`` prints them, packed as its name says."""
+    """A file of records as ``milepost eval run --json`` prints them, packed as its name says."""
     text = "".join(to_line(each) + "\n" for each in records)
     path.write_bytes(PACKING.get(path.suffix, bytes)(text.encode()))
     return path
@@ -134,30 +134,30 @@ def changed(change: Callable[[dict[str, Any]], object]) -> str:
 
 
 BAD = {
-    "no JSON": '{"schema": ',
-    "is no JSON": "[" * 100_000,
-    "is no record of milepost eval": '{"metrics": {}}',
-    "no record of milepost eval": "[1, 2]",
-    "version 'milepost-eval/0', this Milepost reads": changed(
+    "not JSON": '{"schema": ',
+    ": not JSON": "[" * 100_000,
+    "not a record of milepost eval": '{"metrics": {}}',
+    "a record of milepost eval": "[1, 2]",
+    "version 'milepost-eval/0'; this Milepost reads": changed(
         lambda parsed: parsed.update(schema="milepost-eval/0")
     ),
-    "lacks metrics, task": changed(
+    "without metrics, task": changed(
         lambda parsed: [parsed.pop(name) for name in ("task", "metrics")]
     ),
-    "is damaged: system is 5": changed(lambda parsed: parsed.update(system=5)),
+    "damaged: system is 5": changed(lambda parsed: parsed.update(system=5)),
     "questions is '3'": changed(lambda parsed: parsed.update(questions="3")),
     "cached is 'no'": changed(lambda parsed: parsed.update(cached="no")),
-    "'high' is no figure": changed(lambda parsed: parsed["metrics"].update(new="high")),
-    "nan is no figure": changed(lambda parsed: parsed["metrics"].update(new=float("nan"))),
+    "'high' is not a number": changed(lambda parsed: parsed["metrics"].update(new="high")),
+    "nan is not a number": changed(lambda parsed: parsed["metrics"].update(new=float("nan"))),
     "list": changed(lambda parsed: parsed.update(metrics=[])),
     "unpack": changed(lambda parsed: parsed["intervals"].update(new=[1])),
     "damaged: 'names'": changed(lambda parsed: parsed["per_question"].pop("names")),
-    "another length than its 3": changed(
+    "not as long as its 3": changed(
         lambda parsed: parsed["per_question"]["figures"].update(new=[0.5])
     ),
-    "another length than its": changed(lambda parsed: parsed["per_question"].update(kinds=[])),
-    "of another length": changed(lambda parsed: parsed["per_question"].update(names="abc")),
-    "a question, document or kind that is no string": changed(
+    "not as long as its": changed(lambda parsed: parsed["per_question"].update(kinds=[])),
+    "columns not as long": changed(lambda parsed: parsed["per_question"].update(names="abc")),
+    "a question, document or kind that is not a string": changed(
         lambda parsed: parsed["per_question"].update(kinds=["", [], {}])
     ),
     "two questions of the same name": changed(
@@ -175,9 +175,9 @@ def test_a_bad_line_is_named(tmp_path: Path, said: str, line: str, suffix: str) 
     path.write_bytes(gzip.compress(data) if suffix else data)
     with pytest.raises(InputError) as caught:
         read(path)
-    assert f"{path}, line 3 " in str(caught.value)
+    assert f"{path}, line 3: " in str(caught.value)
     assert said in str(caught.value)
-    assert "milepost eval --json" in caught.value.hint
+    assert "milepost eval run --json" in caught.value.hint
     assert "\n" not in str(caught.value)
 
 
@@ -217,7 +217,7 @@ def test_a_file_without_records_is_named(tmp_path: Path, data: bytes) -> None:
     """An empty file is no run without results."""
     path = tmp_path / "run.jsonl"
     path.write_bytes(data)
-    with pytest.raises(InputError, match="holds no record"):
+    with pytest.raises(InputError, match="no records"):
         read(path)
 
 

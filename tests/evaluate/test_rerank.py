@@ -105,7 +105,7 @@ def test_bfloat16_scores_are_usable(folder: Path) -> None:
 
 def test_folders_that_are_no_reranker_are_refused(folder: Path, tmp_path: Path) -> None:
     """A folder that is missing, damaged, or of several scores is an error that names it."""
-    with pytest.raises(InputError, match="there is no folder"):
+    with pytest.raises(InputError, match="is not a folder"):
         Reranked("r", INNER, tmp_path / "none")
     (tmp_path / "config.json").write_text('{"model_type": "bert"}')
     with pytest.raises(InputError, match="loaded by sentence-transformers as a cross-encoder"):

@@ -82,7 +82,7 @@ def test_whole_documents_are_asked_for_in_the_collection_only():
 
 def test_questions_with_and_without_spans_are_two_tasks():
     """A mean over questions must be over all of them."""
-    with pytest.raises(InputError, match="make two tasks"):
+    with pytest.raises(InputError, match="two tasks"):
         evaluate(Letters(), _task(DOG, Question("q", "s", "b", (), {"b": 1})), "collection")
 
 

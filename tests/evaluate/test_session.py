@@ -82,7 +82,7 @@ def test_all_is_the_usual_tasks_that_have_the_split(monkeypatch):
 def test_two_tasks_of_one_name_are_refused(mine, tmp_path):
     """Results tell tasks apart by name, so two of one name would be mixed."""
     other = own(tmp_path / "folder" / "mine.jsonl")
-    with pytest.raises(InputError, match=r"2 of the tasks are named 'mine'; rename"):
+    with pytest.raises(InputError, match=r"2 of the tasks are named 'mine'"):
         Session((mine, other)).loaded()
     assert len(Session((mine, mine)).loaded()) == 1
 
@@ -90,8 +90,8 @@ def test_two_tasks_of_one_name_are_refused(mine, tmp_path):
 @pytest.mark.parametrize(
     ("tasks", "systems", "message"),
     [
-        (["mine.jsonl"], ["bm25", "bm52"], "no system 'bm52'; did you mean 'bm25'"),
-        (["mine.jsonl"], ["bm25", "shorts"], "no system 'shorts'; did you mean 'short'"),
+        (["mine.jsonl"], ["bm25", "bm52"], "unknown system 'bm52'.*'bm25'"),
+        (["mine.jsonl"], ["bm25", "shorts"], "unknown system 'shorts'.*'short'"),
         (["mine.jsonl", "nothere.jsonl"], ["bm25"], r"nothere\.jsonl cannot be read"),
         (["mine.jsonl"], ["bm25", "bm25:huge"], "huge"),
         (["mine.jsonl", "beir:judged"], ["bm25"], "judged.*cannot be asked.*collection"),
@@ -116,7 +116,7 @@ def test_metrics_are_those_that_will_be_measured():
     """Those at the budgets asked for, and those of documents where documents are searched for."""
     assert check_metric("recall@60", [60], ["document"]) == "recall@60"
     assert check_metric("ndcg@10", [60], ["document", "collection"]) == "ndcg@10"
-    with pytest.raises(InputError, match="'recall@800'; did you mean 'recall@80'"):
+    with pytest.raises(InputError, match=r"'recall@800'.*'recall@80'"):
         check_metric("recall@800", [80], ["document"])
     with pytest.raises(InputError, match=r"ndcg@10.*--setting collection"):
         check_metric("ndcg@10", [60], ["document"])

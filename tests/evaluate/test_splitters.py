@@ -287,7 +287,7 @@ def test_unknown_specs_name_the_nearest_form(spec: str, near: str) -> None:
     pytest.importorskip("semantic_text_splitter", reason="needs the extra eval")
     with pytest.raises(InputError, match="unknown splitter") as caught:
         splitter(spec)
-    assert f"did you mean {near!r}?" in str(caught.value)
+    assert repr(near) in str(caught.value)
     assert callable(splitter(near))
 
 

@@ -86,12 +86,12 @@ def test_an_article_stands_in_one_file(tmp_path: Path) -> None:
 
 def test_mistakes_are_named(tmp_path: Path) -> None:
     """An empty folder, a line without title and a split without articles are errors."""
-    with pytest.raises(UnreadableFile, match=r"holds no \*\.jsonl\.gz"):
+    with pytest.raises(UnreadableFile, match=r"no \*\.jsonl\.gz"):
         read_articles(tmp_path, "dev")
     corpus(tmp_path, {**article("a", "Keeping bees"), "title": "…"})
     with pytest.raises(InputError, match=r"howto\.jsonl\.gz, line 1: the title"):
         read_articles(tmp_path, "dev")
-    with pytest.raises(InputError, match="has no train question"):
+    with pytest.raises(InputError, match="no train question"):
         read_articles(tmp_path, "train")
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +11,7 @@ from hypothesis import strategies as st
 
 from milepost.errors import InputError
 from milepost.evaluate.tasks import load
-from milepost.evaluate.tasks.needle import needles, needles_at, window_borders
-from milepost.testing import fake_encoder
+from milepost.evaluate.tasks.needle import needles
 from milepost.text import split
 
 STORY = "".join(
@@ -116,54 +113,6 @@ def test_the_needle_task_by_name(shared_data: Path, tmp_path: Path) -> None:
     assert load(f"needle:{tmp_path / 'story.txt'}", "dev").notes
 
 
-def test_needles_at_borders_change_nothing_before_them() -> None:
-    """Each document is the text with one sentence more, at its border."""
-    borders = [start for start, _ in split(STORY)][::9]
-    task = needles_at(STORY, [*borders, len(STORY)])
-    for border, document, question in zip(
-        [*borders, len(STORY)], task.documents, task.questions, strict=True
-    ):
-        start, end = question.spans[0]
-        assert border <= start <= border + 1
-        assert document.text[:border] == STORY[:border]
-        assert document.text.endswith(STORY[border:])
-        assert start in {first for first, _ in split(document.text)}
-        assert document.text[start:end].endswith(".")
-    assert {question.kind for question in task.questions} == {"border"}
-
-
-@pytest.mark.parametrize("longest", [12, 40])
-def test_window_borders_are_those_of_the_encoder(longest: int) -> None:
-    """Borders cut the sentences into runs as long as those the encoder's windows own."""
-    encoder = fake_encoder(window=100, left=20, right=10, longest=longest)
-    owned: Counter[int] = Counter()
-
-    class Watched:
-        """The fake network, which counts the sentences that each window was asked for."""
-
-        def __init__(self, engine: Any) -> None:
-            self.engine = engine
-
-        def run(self, tokens: Any, sentences: Any, marks: Any) -> Any:
-            owned.update(int(count) for count in (marks > 0).sum(axis=1))
-            return self.engine.run(tokens, sentences, marks)
-
-    encoder._engine = Watched(encoder._engine)  # type: ignore[assignment]
-    starts = encoder.encode(STORY).spans[:, 0].tolist()
-    counted = owned.copy()
-    borders = window_borders(STORY, encoder)
-    places = [0, *(starts.index(border) for border in borders), len(starts)]
-    assert len(borders) > 10
-    assert Counter(b - a for a, b in pairwise(places)) == counted
-
-
-def test_a_short_text_has_no_border() -> None:
-    """A text that fits in one window has no border, and no task can be made of none."""
-    assert window_borders("One sentence. Another.", fake_encoder()) == []
-    with pytest.raises(InputError, match="no border to put a needle at"):
-        needles_at(STORY, [])
-
-
 @pytest.mark.parametrize(
     ("given_", "problem"),
     [
@@ -171,7 +120,7 @@ def test_a_short_text_has_no_border() -> None:
         ({"depths": [1.5]}, "depth 1.5 is not between 0 and 1"),
         ({"lengths": [20]}, "a document of 20 characters has no room for a needle"),
         ({"lengths": []}, "no length or no depth"),
-        ({"lengths": [500, 500]}, "a length or depth stands twice"),
+        ({"lengths": [500, 500]}, "a length or depth is given twice"),
     ],
 )
 def test_impossible_needles_are_told(given_: dict[str, Any], problem: str) -> None:
@@ -179,9 +128,3 @@ def test_impossible_needles_are_told(given_: dict[str, Any], problem: str) -> No
     arguments = {"haystack": STORY, "lengths": [500], "depths": [0.5], **given_}
     with pytest.raises(InputError, match=problem):
         needles(arguments.pop("haystack"), **arguments)
-
-
-def test_a_border_outside_the_text_is_told() -> None:
-    """A border beyond the text is named."""
-    with pytest.raises(InputError, match="border 99999 is outside"):
-        needles_at(STORY, [99_999])

@@ -63,12 +63,12 @@ def test_beir_judgements_as_lines(beir: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "problem"),
     [
-        ("1\td9\t1", "line 2: there is no document 'd9'"),
-        ("9\td1\t1", "line 2: there is no question '9'"),
+        ("1\td9\t1", "line 2: unknown document 'd9'"),
+        ("9\td1\t1", "line 2: unknown question '9'"),
         ("1\td1", "line 2: 2 columns"),
-        ("1\td1\tx", "line 2: 'x' is no score"),
-        ("1\td1\tinf", "line 2: 'inf' is no score"),
-        ("1\td1\t0.5", "line 2: '0.5' is no whole number"),
+        ("1\td1\tx", "line 2: 'x' is not a score"),
+        ("1\td1\tinf", "line 2: 'inf' is not a score"),
+        ("1\td1\t0.5", "line 2: '0.5' is not a whole number"),
     ],
 )
 def test_beir_mistakes_are_named(beir: Path, row: str, problem: str) -> None:
@@ -81,13 +81,13 @@ def test_beir_mistakes_are_named(beir: Path, row: str, problem: str) -> None:
 def test_beir_judgements_begin_with_a_head_line(beir: Path) -> None:
     """A table without names of columns is refused: its first judgement would be lost."""
     (beir / "qrels" / "test.tsv").write_text("1\td1\t1\n2\td2\t1\n")
-    with pytest.raises(InputError, match=r"test\.tsv, line 1: a judgement stands where"):
+    with pytest.raises(InputError, match=r"test\.tsv, line 1: a judgement in place of"):
         read_public("beir", beir, "test")
 
 
 def test_beir_names_the_splits_it_has(beir: Path) -> None:
     """A split without judgements is an error that says which there are."""
-    with pytest.raises(UnreadableFile, match="the folder has judgements for test"):
+    with pytest.raises(UnreadableFile, match="a split that has judgements: test"):
         read_public("beir", beir, "dev")
 
 
@@ -130,11 +130,11 @@ def test_longembed_asks_one_length_at_a_time(longembed: Path) -> None:
     task = load(f"longembed:{longembed / 'needle'}@1024", "test")
     assert task.name == "longembed:needle@1024"
     assert [document.name for document in task.documents] == ["d1"]
-    with pytest.raises(InputError, match=r"context lengths 256, 1024; choose one: .*needle@LENGTH"):
+    with pytest.raises(InputError, match=r"context lengths 256, 1024;.*needle@LENGTH"):
         read_public("longembed", longembed / "needle", "test")
     with pytest.raises(InputError, match="context lengths 256, 1024"):
         read_public("longembed", longembed / "needle@512", "test")
-    with pytest.raises(InputError, match="context lengths none; leave out @512"):
+    with pytest.raises(InputError, match=r"context lengths none;.*longembed:"):
         read_public("longembed", longembed / "narrativeqa@512", "test")
 
 
@@ -170,12 +170,10 @@ def test_mldr_mistakes_are_named(mldr: Path) -> None:
     """A passage that is not in the corpus, or of another shape, is named with file and line."""
     row = {"query_id": "q", "query": "Which?", "positive_passages": [{"docid": "doc-en-7"}]}
     jsonl(mldr / "dev.jsonl.gz", row)
-    with pytest.raises(
-        InputError, match=r"dev\.jsonl\.gz, line 1: there is no document 'doc-en-7'"
-    ):
+    with pytest.raises(InputError, match=r"dev\.jsonl\.gz, line 1: unknown document 'doc-en-7'"):
         read_public("mldr", mldr, "dev")
     jsonl(mldr / "dev.jsonl.gz", {**row, "positive_passages": "doc-en-1"})
-    with pytest.raises(InputError, match="line 1: 'positive_passages' is no list"):
+    with pytest.raises(InputError, match="line 1: 'positive_passages' is not a list"):
         read_public("mldr", mldr, "dev")
 
 
@@ -229,16 +227,16 @@ def test_conteb_several_chunks(conteb: Path) -> None:
     )
     task = read_public("conteb", conteb, "dev")
     assert [question.spans for question in task.questions] == [((1, 7), (9, 14))]
-    assert task.notes == ("1 questions whose chunks lie in several documents are left out",)
+    assert task.notes == ("1 questions whose chunks are in several documents are left out",)
 
 
 def test_conteb_mistakes_are_named(conteb: Path) -> None:
     """An unknown chunk, an id without number and a missing split are named."""
     path = conteb / "queries" / "validation-00000-of-00001.parquet"
     parquet(path, [{"query": "Which?", "chunk_id": "a_11"}])
-    with pytest.raises(InputError, match=r"line 1: there is no chunk 'a_11'; did you mean 'a_1"):
+    with pytest.raises(InputError, match=r"line 1: unknown chunk 'a_11'.*'a_1"):
         read_public("conteb", conteb, "dev")
-    with pytest.raises(UnreadableFile, match="it has validation: choose another split"):
+    with pytest.raises(UnreadableFile, match="another split: it has validation"):
         read_public("conteb", conteb, "test")
     path.write_bytes(b"PAR1 no")
     with pytest.raises(InputError, match=r"parquet cannot be read"):
@@ -299,7 +297,7 @@ def test_qasper(qasper: Path) -> None:
     assert document.text.startswith("A Paper\n\nWe try.\n\nIntro\n\nFirst words.\n\nSecond")
     assert [document.text[a:b] for a, b in question.spans] == ["Second  words.", "Third words."]
     assert task.notes == (
-        "1 questions are asked without the part of their evidence that is no text",
+        "1 questions are asked without the part of their evidence that is not text",
         "1 questions that the paper does not answer are left out",
         "1 questions whose evidence is in figures or tables are left out",
         "1 questions whose evidence is not in the text are left out",
@@ -346,8 +344,8 @@ def test_longbench(tmp_path: Path) -> None:
     assert [text[slice(*q.spans[0])] for q in task.questions] == ["Paris, France", "首都"]
     assert len(task.documents) == 1
     assert task.notes == (
-        "1 questions whose answers stand more than once are left out",
-        "1 questions whose answers do not stand in the text are left out",
+        "1 questions whose answers occur more than once are left out",
+        "1 questions whose answers are not in the text are left out",
         "1 questions without words are left out",
     )
 
@@ -379,10 +377,10 @@ def test_longembed_shows_its_format(longembed: Path) -> None:
 
 def test_an_unknown_folder_or_format_is_told(tmp_path: Path) -> None:
     """A folder of no format, a missing folder and a misspelt format are errors with a way out."""
-    with pytest.raises(InputError, match="looks like no known format; say which: beir:FOLDER"):
+    with pytest.raises(InputError, match=r"looks like no known format;.*beir:FOLDER"):
         format_of(tmp_path)
-    with pytest.raises(UnreadableFile, match="is not there"):
+    with pytest.raises(UnreadableFile, match="does not exist"):
         read_public("beir", tmp_path / "none", "test")
-    with pytest.raises(InputError, match="did you mean 'mldr'"):
+    with pytest.raises(InputError, match="'mldr'"):
         read_public("mdlr", tmp_path, "test")
     assert sorted(FORMATS) == list(FORMATS)

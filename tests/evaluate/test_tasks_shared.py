@@ -40,13 +40,13 @@ def test_only_documents_that_are_asked_of_are_the_collection(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("documents", "question", "problem"),
     [
-        (DOCUMENTS, {**QUESTION, "document": "aa"}, "no document 'aa', of which questions ask"),
+        (DOCUMENTS, {**QUESTION, "document": "aa"}, "no document 'aa', but questions about it"),
         (DOCUMENTS, {**QUESTION, "spans": [[5, 10]]}, "line 1: span 5–10 is outside"),
-        (DOCUMENTS, {**QUESTION, "split": "tset"}, "line 1: there is no split 'tset'; did you"),
-        (DOCUMENTS, {**QUESTION, "split": "test"}, "has no dev question"),
-        ([DOCUMENTS[0]] * 2, QUESTION, "line 2: document 'a' stands already in line 1"),
+        (DOCUMENTS, {**QUESTION, "split": "tset"}, "line 1: unknown split 'tset'"),
+        (DOCUMENTS, {**QUESTION, "split": "test"}, "no dev question"),
+        ([DOCUMENTS[0]] * 2, QUESTION, "line 2: document 'a' is already in line 1"),
         ([{**DOCUMENTS[0], "text": ""}], QUESTION, "line 1: document 'a' has no text"),
-        ([{**DOCUMENTS[0], "meta": 3}], QUESTION, "line 1: 'meta' is no object"),
+        ([{**DOCUMENTS[0], "meta": 3}], QUESTION, "line 1: 'meta' is not an object"),
     ],
 )
 def test_a_wrong_folder_is_told(
@@ -77,15 +77,15 @@ def test_names_of_folders_and_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("meeting", "did you mean 'meetings'?"),
-        ("Written", "did you mean 'written'?"),
-        ("bier:folder", "did you mean 'beir'?"),
-        ("zzzz", "tasks are written, "),
+        ("meeting", "'meetings'"),
+        ("Written", "'written'"),
+        ("bier:folder", "'beir'"),
+        ("zzzz", "one of written, "),
     ],
 )
 def test_an_unknown_name_is_told_the_nearest(name: str, hint: str, tmp_path: Path) -> None:
     """An unknown task name is an error with the nearest known one."""
-    with pytest.raises(InputError, match=f"there is no task '{name}'") as caught:
+    with pytest.raises(InputError, match=f"unknown task '{name}'") as caught:
         load(name, "dev", tmp_path)
     assert hint in str(caught.value)
 
@@ -101,7 +101,7 @@ def test_a_text_is_no_file_of_questions(tmp_path: Path) -> None:
     """A file that is there is not answered with the nearest name of a task."""
     path = tmp_path / "written.txt"
     path.write_text("Leave is signed by the head of office.")
-    with pytest.raises(InputError, match=r"written\.txt is no task.*\.jsonl.*needle:FILE"):
+    with pytest.raises(InputError, match=r"written\.txt is not a task.*\.jsonl.*needle:FILE"):
         load(str(path), "dev")
 
 

@@ -98,7 +98,7 @@ def test_choices_are_written_and_read_again(tmp_path):
 def test_other_files_are_told_apart(tmp_path):
     """A missing file, one that is no JSON, and one of another version."""
     path = tmp_path / "tuned.json"
-    with pytest.raises(UnreadableFile, match=r"tuned\.json cannot be read.*--tune"):
+    with pytest.raises(UnreadableFile, match=r"tuned\.json cannot be read.*milepost eval tune"):
         read_tuned(path)
     path.write_text("{")
     with pytest.raises(UnreadableFile, match="cannot be read"):
@@ -108,7 +108,7 @@ def test_other_files_are_told_apart(tmp_path):
         read_tuned(path)
     for damaged in ({}, {"tasks": {"t": 3}}, {"tasks": {}, "choices": {}}, {"tasks": []}):
         path.write_text(json.dumps({"schema": SCHEMA, **damaged}))
-        with pytest.raises(InputError, match=r"tuned\.json is damaged.*--tune"):
+        with pytest.raises(InputError, match=r"tuned\.json is damaged.*milepost eval tune"):
             read_tuned(path)
 
 

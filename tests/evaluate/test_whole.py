@@ -111,7 +111,7 @@ def test_poolings_do_not_share_vectors(tiny: SentenceTransformerEmbedder, tmp_pa
 def test_what_does_not_go_together_is_refused(tiny: SentenceTransformerEmbedder) -> None:
     """Unknown poolings, and those a model cannot do, are errors that say what can be used."""
     model = LandmarkEmbedder(fake_encoder())
-    with pytest.raises(InputError, match="there is no pooling 'max'"):
+    with pytest.raises(InputError, match="unknown pooling 'max'"):
         Whole("d", tiny, "max", Vectors(None))
     with pytest.raises(InputError, match="tiny does not know lmk pooling"):
         Whole("d", tiny, "lmk", Vectors(None))

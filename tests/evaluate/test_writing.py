@@ -45,7 +45,10 @@ def test_a_full_disk_leaves_the_old_file_whole(tmp_path):
     told = subprocess.run(
         [sys.executable, "-c", FILE_LIMIT, path], capture_output=True, text=True, check=True
     )
-    assert told.stdout == f"{path} cannot be written: File too large; check the path and the disk\n"
+    assert (
+        told.stdout
+        == f"{path} cannot be written: File too large; try: check the path and the disk\n"
+    )
     assert path.read_text(encoding="utf-8") == "old"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -71,7 +74,7 @@ def test_a_file_that_cannot_be_written_is_an_error_of_one_line(tmp_path):
     """A folder of that name, a file among the folders; the mend may be the caller's own."""
     (tmp_path / "file").write_text("old", encoding="utf-8")
     for wrong in (tmp_path, tmp_path / "file" / "a.html"):
-        words = rf"^{re.escape(str(wrong))} cannot be written: \w[^;]+; give another$"
+        words = rf"^{re.escape(str(wrong))} cannot be written: \w[^;]+; try: give another$"
         with pytest.raises(InputError, match=words):
             write_text(wrong, "new", "give another")
 

@@ -131,7 +131,7 @@ def test_budgets_that_cannot_be():
             Sensor([Counter()], budget)
     with pytest.raises(InputError, match="window"):
         Sensor([Counter()], 1.0, window=-1.0)
-    with pytest.raises(InputError, match="give one"):
+    with pytest.raises(InputError, match="both watts and cores"):
         open_sensor(watts=100.0, cores=1.0)
 
 

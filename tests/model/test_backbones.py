@@ -114,5 +114,5 @@ def test_a_damaged_checkpoint_is_named(tmp_path: Any) -> None:
     with pytest.raises(ModelError, match=r"lacks embeddings\.LayerNorm\.bias"):
         load_checkpoint(folder)
     (folder / "config.json").write_text('{"model_type": "gpt-two"}')
-    with pytest.raises(ModelError, match=r"no architecture 'gpt-two'.*gpt"):
+    with pytest.raises(ModelError, match=r"unknown architecture 'gpt-two'.*gpt"):
         load_checkpoint(folder)

@@ -28,7 +28,7 @@ def encoder_of(kind: str, **changes: Any) -> Any:
 
 
 def window(seed: int = 1, landmark: int = 3) -> tuple[Any, Any, Any]:
-    """One window of three sentences behind an opening token."""
+    """One window of three sentences after a BOS token."""
     torch.manual_seed(seed)
     ids = torch.randint(5, 80, (1, 1 + sum(LENGTHS)))
     numbers = [0] + [n for n, length in enumerate(LENGTHS, 1) for _ in range(length)]

@@ -104,7 +104,7 @@ def test_a_window_is_as_it_is_alone(one: list[list[int]], other: list[list[int]]
     assert torch.allclose(both, torch.cat([vectors(model, one), vectors(model, other)]), atol=1e-5)
 
 
-def test_neighbours_matter_and_the_opening_does_not() -> None:
+def test_neighbours_matter_and_the_bos_token_does_not() -> None:
     model = light()
     alone, beside = vectors(model, [[7, 8]])[0], vectors(model, [[7, 8], [9, 10]])[0]
     assert (alone * beside).sum() < 0.99
@@ -167,7 +167,7 @@ def test_the_exported_folder_reads_as_torch_does(tmp_path: Path) -> None:
     sizes = {"window": 64, "left": 16, "right": 16, "longest": 30}
     folder = tmp_path / "model"
     manifest = export_light(
-        model, tokenizer, folder, name="tiny-light", settings={"opening": "", **sizes}
+        model, tokenizer, folder, name="tiny-light", settings={"bos_token": "", **sizes}
     )
     assert manifest.dimensions == 16
     assert not manifest.own_sentence

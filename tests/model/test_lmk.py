@@ -24,7 +24,7 @@ A = [1, 11, 12, 13, 2, 14, 15, 16, 2, 17, 2]
 
 def row_of(content: list[int], g: int, limit: int = 32, rule: Rule = Rule.SAFE) -> Row:
     """The row of a text cut every ``g`` tokens."""
-    return insert(chunks(content, g), opening=[C], landmark=M, limit=limit, rule=rule)
+    return insert(chunks(content, g), bos_ids=[C], landmark=M, limit=limit, rule=rule)
 
 
 def states_of(padded: Padded) -> torch.Tensor:
@@ -59,12 +59,12 @@ def test_an_exact_multiple_has_no_empty_piece() -> None:
 
 
 def test_empty_text() -> None:
-    """Nothing to read gives the opening and one landmark, or the suffix's beside it."""
+    """Nothing to read gives the BOS token and one landmark, or the suffix's beside it."""
     assert row_of([], 3) == row_of([], 3, rule=Rule.OFFICIAL) == Row([1, 2], [1])
-    twice = insert([], opening=[C], landmark=M, limit=32, rule=Rule.DOUBLE_SUFFIX, closing=[M])
+    twice = insert([], bos_ids=[C], landmark=M, limit=32, rule=Rule.DOUBLE_SUFFIX, closing=[M])
     assert twice == Row([1, 2, 2], [1, 2])
     # The authors' training collator has [2] here: its "force the last to be a landmark" step
-    # meets a row of the opening alone. No vector of ours may be that of a row without opening.
+    # meets a row of the BOS token alone. No vector of ours may be that of a row without one.
     assert row_of([], 3).ids[0] == C
 
 
@@ -122,8 +122,8 @@ def test_safe_reads_as_much_as_fits(g: int, limit: int, size: int) -> None:
 def test_rules_agree_where_nothing_is_cut(pieces: list[list[int]], limit: int) -> None:
     """SAFE and OFFICIAL differ at the end of a row that is too long, and nowhere else."""
     whole = sum(len(piece) + 1 for piece in pieces if piece) or 1
-    safe = insert(pieces, opening=[C], landmark=M, limit=limit)
-    official = insert(pieces, opening=[C], landmark=M, limit=limit, rule=Rule.OFFICIAL)
+    safe = insert(pieces, bos_ids=[C], landmark=M, limit=limit)
+    official = insert(pieces, bos_ids=[C], landmark=M, limit=limit, rule=Rule.OFFICIAL)
     if 1 + whole <= limit:
         assert safe == official
     assert len(official.ids) == min(1 + whole, limit)
@@ -134,7 +134,7 @@ def test_rules_agree_where_nothing_is_cut(pieces: list[list[int]], limit: int) -
 def test_double_suffix_has_one_state_more() -> None:
     """PR 3642 keeps the tokenizer's last ``[SEP]``: K + 1 landmarks, a slightly other vector."""
     row = insert(
-        chunks(Z, 3), opening=[C], landmark=M, limit=32, rule=Rule.DOUBLE_SUFFIX, closing=[M]
+        chunks(Z, 3), bos_ids=[C], landmark=M, limit=32, rule=Rule.DOUBLE_SUFFIX, closing=[M]
     )
     assert row.ids == [1, 11, 12, 13, 2, 14, 15, 16, 2, 17, 2, 2]
     assert row.landmarks == [4, 8, 10, 11]
@@ -144,14 +144,14 @@ def test_double_suffix_has_one_state_more() -> None:
     plain = pooled(pad([row_of(Z, 3)], PAD), normalized=True)[0]
     assert float(np.dot(unit, plain)) == pytest.approx(0.999923, abs=1e-6)
     cut = insert(
-        chunks(Z, 3), opening=[C], landmark=M, limit=9, rule=Rule.DOUBLE_SUFFIX, closing=[M]
+        chunks(Z, 3), bos_ids=[C], landmark=M, limit=9, rule=Rule.DOUBLE_SUFFIX, closing=[M]
     )
     assert cut == Row([1, 11, 12, 13, 2, 14, 15, 16, 2], [4, 8])
 
 
 def test_double_suffix_of_another_token_is_not_pooled() -> None:
     """A closing token that is no landmark stands in the row and is left out of the mean."""
-    row = insert([[11]], opening=[C], landmark=M, limit=9, rule=Rule.DOUBLE_SUFFIX, closing=[5])
+    row = insert([[11]], bos_ids=[C], landmark=M, limit=9, rule=Rule.DOUBLE_SUFFIX, closing=[5])
     assert row == Row([1, 11, 2, 5], [2])
 
 
@@ -195,7 +195,7 @@ def test_three_hundred_tokens(g: int, landmarks: int, ids: int) -> None:
 
 
 def test_content_with_special_tokens_in_it() -> None:
-    """Fed ids that have their own opening and closing, as the authors' pre-training is."""
+    """Fed ids that have their own BOS and closing tokens, as the authors' pre-training is."""
     row = row_of([C, *Z, M], 3, rule=Rule.OFFICIAL)
     assert row.ids == [1, 1, 11, 12, 2, 13, 14, 15, 2, 16, 17, 2, 2]
     assert row.landmarks == [4, 8, 12]
@@ -203,15 +203,15 @@ def test_content_with_special_tokens_in_it() -> None:
 
 def test_sentences() -> None:
     """Pieces of any length: a landmark behind each; empty ones are left out."""
-    row = insert([[11, 12], [], [13], [14, 15, 16]], opening=[C], landmark=M, limit=32)
+    row = insert([[11, 12], [], [13], [14, 15, 16]], bos_ids=[C], landmark=M, limit=32)
     assert row == Row([1, 11, 12, 2, 13, 2, 14, 15, 16, 2], [3, 5, 9])
 
 
 def test_sentence_that_does_not_fit() -> None:
     """SAFE keeps the beginning of a sentence that is too long, with a landmark."""
-    row = insert([[11, 12], [13, 14, 15]], opening=[C], landmark=M, limit=6)
+    row = insert([[11, 12], [13, 14, 15]], bos_ids=[C], landmark=M, limit=6)
     assert row == Row([1, 11, 12, 2, 13, 2], [3, 5])
-    full = insert([[11, 12], [13, 14, 15]], opening=[C], landmark=M, limit=5)
+    full = insert([[11, 12], [13, 14, 15]], bos_ids=[C], landmark=M, limit=5)
     assert full == Row([1, 11, 12, 2], [3])
 
 
@@ -266,11 +266,11 @@ def test_refused() -> None:
     with pytest.raises(ValueError, match="at least 1"):
         chunks(Z, 0)
     with pytest.raises(ValueError, match="no room"):
-        insert([[11]], opening=[C], landmark=M, limit=1)
+        insert([[11]], bos_ids=[C], landmark=M, limit=1)
 
 
 def decoder_rule(ids: list[int], g: int) -> Row:
-    """The authors' rule for decoders, written out: a landmark BEFORE each piece, opening too."""
+    """The authors' rule for decoders, written out: a landmark BEFORE each piece."""
     made: list[int] = []
     landmarks: list[int] = []
     for piece in chunks(ids, g):

@@ -17,7 +17,7 @@ pytest.importorskip("transformers", reason="needs the train extra")
 
 
 @pytest.mark.parametrize(
-    ("kind", "opening", "landmark"),
+    ("kind", "bos_token", "landmark"),
     [
         ("bert", "[CLS]", "[SEP]"),
         ("xlm-roberta", "<s>", "</s>"),
@@ -25,17 +25,17 @@ pytest.importorskip("transformers", reason="needs the train extra")
         ("qwen2", "", "<|endoftext|>"),
     ],
 )
-def test_tokens_of_the_tokenizer(tmp_path: Path, kind: str, opening: str, landmark: str) -> None:
+def test_tokens_of_the_tokenizer(tmp_path: Path, kind: str, bos_token: str, landmark: str) -> None:
     """A window opens with CLS, BOS or nothing; a sentence closes with the separator or the end."""
     from milepost.model import open_checkpoint
 
     folder = tiny_folder(tmp_path / "m", kind)
     reading = open_checkpoint(folder).reading
-    assert (reading.bos_token, reading.landmark) == (opening, landmark)
-    named = open_checkpoint(folder, opening="", landmark="ship").reading
-    assert (named.opening, named.landmark) == ("", "ship")
+    assert (reading.bos_token, reading.landmark) == (bos_token, landmark)
+    named = open_checkpoint(folder, bos_token="", landmark="ship").reading
+    assert (named.bos_token, named.landmark) == ("", "ship")
     with pytest.raises(ModelError, match="no token '<begin>'"):
-        open_checkpoint(folder, opening="<begin>")
+        open_checkpoint(folder, bos_token="<begin>")
 
 
 def test_the_pad_that_counts_positions_is_no_landmark(tmp_path: Path) -> None:
@@ -113,13 +113,19 @@ def test_folders_that_cannot_be_opened(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"lacks layers\.1\.mlp\.up_proj\.weight") as raised:
         open_checkpoint(folder)
     assert "\n" not in str(raised.value)
-    (folder / "landmark.json").write_text('{"landmrak": "</s>"}')
-    with pytest.raises(ModelError, match="unknown fields: landmrak"):
-        open_checkpoint(folder)
+    for text, said in (
+        ('{"schema": 2, "landmrak": "</s>"}', "unknown fields: landmrak"),
+        ('{"opening": "<s>", "landmark": "</s>"}', "schema 1, this version reads schema 2.*--out"),
+        ('{"schema": 3, "bos_token": "<s>"}', "schema 3, this version reads schema 2.*pip install"),
+        ("[]", "cannot be read"),
+    ):
+        (folder / "landmark.json").write_text(text)
+        with pytest.raises(ModelError, match=f"landmark.json.*{said}"):
+            open_checkpoint(folder)
     (folder / "landmark.json").unlink()
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**config, "model_type": "lama"}))
-    with pytest.raises(ModelError, match=r"no architecture 'lama'.*did you mean 'llama'\?"):
+    with pytest.raises(ModelError, match=r"unknown architecture 'lama'.*'llama'"):
         open_checkpoint(folder)
     (folder / "config.json").write_text("{")
     with pytest.raises(ModelError, match="cannot be read"):

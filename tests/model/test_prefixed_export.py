@@ -50,21 +50,20 @@ def test_exported_questions_are_those_of_torch(tmp_path, kind):
     np.testing.assert_allclose(found.encode(TEXT).vectors, bare.encode(TEXT).vectors, atol=1e-5)
 
 
-def test_no_prefix_leaves_files_and_fingerprint_as_they_were(tmp_path):
-    """landmark.json and milepost.json have no such key; the fingerprint's sum is the old one."""
+def test_without_a_prefix_the_fingerprint_does_not_depend_on_it(tmp_path):
+    """landmark.json names its schema; the fingerprint sums what changes vectors, and no prefix."""
     folder = write_checkpoint(tmp_path / "m", "bert")
     opened = open_checkpoint(folder)
     opened.save(tmp_path / "saved")
     assert list(json.loads((tmp_path / "saved" / "landmark.json").read_text())) == [
-        *("opening", "landmark", "own_sentence", "bidirectional", "transformers"),
-        *("window", "left", "right", "longest"),
+        *("schema", "bos_token", "landmark", "own_sentence", "bidirectional", "transformers"),
+        *("window", "left", "right", "longest", "query_prefix"),
     ]
     manifest = release(opened, tmp_path / "out").manifest
-    assert "query_prefix" not in json.loads((tmp_path / "out" / "milepost.json").read_text())
     digest = hashlib.sha256()
     for key, weight in sorted(opened.model.backbone.state_dict().items()):
         digest.update(key.encode() + weight.half().numpy().tobytes())
     digest.update((tmp_path / "out" / "tokenizer.json").read_bytes())
     sizes = {"window": 512, "left": 128, "right": 64, "longest": 128, "own_sentence": True}
-    digest.update(json.dumps({"opening": "[CLS]", "landmark": "[SEP]", **sizes}).encode())
+    digest.update(json.dumps({"bos_token": "[CLS]", "landmark": "[SEP]", **sizes}).encode())
     assert manifest.fingerprint == digest.hexdigest()[:16]

@@ -51,7 +51,7 @@ def test_exported_vectors_are_those_of_torch(tmp_path: Path, kind: str) -> None:
 
 
 def test_a_window_by_hand(tmp_path: Path) -> None:
-    """One window gives the states at the ids written out: no opening, sentences closed."""
+    """One window gives the states at the ids written out: no BOS token, sentences closed."""
     from milepost.model import open_checkpoint, release
     from milepost.text import split
 
@@ -171,7 +171,7 @@ def test_orders_that_cannot_be_followed(tmp_path: Path) -> None:
     """Known before anything is read: precision, calibration, a folder that exists."""
     from milepost.model import release
 
-    with pytest.raises(InputError, match=r"unknown precision 'bf-16'; did you mean 'bf16'\?"):
+    with pytest.raises(InputError, match=r"unknown precision 'bf-16';.*'bf16'"):
         release(tmp_path / "m", tmp_path / "out", precisions=["bf-16"])
     with pytest.raises(InputError, match="no precision"):
         release(tmp_path / "m", tmp_path / "out", precisions=[])

@@ -177,7 +177,7 @@ def test_vectors_broadcast(name):
 
 
 def test_what_does_not_fit_is_named():
-    with pytest.raises(InputError, match="unknown fusion 'blok'.*'block'"):
+    with pytest.raises(InputError, match=r"unknown fusion 'blok'.*'block'"):
         fusion("blok")
     with pytest.raises(InputError, match="mlb has no parameter 'rank'"):
         fusion("mlb", rank=3)

@@ -191,7 +191,7 @@ def test_all_pairs_take_the_memory_of_a_tile_and_not_of_all_vectors():
 
 def test_what_scores_no_pairs_is_named(made):
     queries, states, lengths = made
-    with pytest.raises(InputError, match="mean does not score pairs; use one of xpool"):
+    with pytest.raises(InputError, match="mean does not score pairs; try: use one of xpool"):
         pair_scores(pooling.get("mean"), queries, states, lengths)
     with pytest.raises(InputError, match="query-softmax has no LN1"):
         pair_scores(pooling.get("query-softmax"), queries, states, lengths, against="normed")

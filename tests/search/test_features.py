@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 from milepost.search import features as module
 from milepost.search.features import FEATURES, features
 from milepost.search.fusion import Fusion, fuse
-from milepost.search.scope import Scope, gather
-from milepost.store.base import Store
-from support.search_stores import empty_store, put, unit
+from milepost.search.scope import Scope
+from milepost.store import Store
+from support.search_stores import empty_store, gathered, put
 
 NAMES = list(FEATURES)
 TEXT = ["Bees build wax cells. ", "They live there.\n\n", "The queen lays eggs. ", "In wax.\n"]
 
 
 def measured(store: Store, terms: list[str], seed: int = 1) -> tuple[Scope, np.ndarray]:
-    scope = gather(store, unit(seed), terms)
+    scope = gathered(store, terms, seed)
     fused = fuse(scope, 1.0, Fusion())
     return scope, features(scope, fused, np.arange(len(scope.spans)))
 
@@ -66,7 +66,7 @@ def test_by_hand() -> None:
     st.lists(st.sampled_from(["wax", "p1", "unheard"]), max_size=3, unique=True),
     st.integers(0, 9),
 )
-def test_every_column_is_finite_and_rows_are_told_apart(
+def test_every_column_is_finite_and_rows_are_apart(
     sizes: list[int], terms: list[str], seed: int
 ) -> None:
     """Any documents, any words, none of them: as many columns as names, all finite."""

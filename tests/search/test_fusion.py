@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from milepost.search.fusion import SIGNALS, Fusion, fuse, standard
-from milepost.search.scope import gather
-from support.search_stores import empty_store, filled, put, unit
+from support.search_stores import empty_store, filled, gathered, put, unit
 
 SIGNED = st.floats(-8, 8)
 SETTINGS = st.builds(
@@ -27,7 +26,7 @@ SETTINGS = st.builds(
 @given(SETTINGS, st.floats(0, 1), st.integers(0, 50), st.sampled_from(["p1x3", "nowhere", ""]))
 def test_numbers_add_up(fusion: Fusion, vocab_coverage: float, seed: int, word: str) -> None:
     """Weights sum to 1 and are never negative, parts sum to the score, nothing is NaN."""
-    scope = gather(filled(2, 6), unit(seed), ["common", word] if word else [])
+    scope = gathered(filled(2, 6), ["common", word] if word else [], seed)
     fused = fuse(scope, vocab_coverage, fusion)
     assert math.isclose(sum(fused.weights.values()), 1.0, abs_tol=1e-9)
     assert all(weight >= 0 for weight in fused.weights.values())
@@ -45,15 +44,15 @@ def share(fused: object) -> float:
     return sum(w for name, w in fused.weights.items() if name.startswith("landmark"))
 
 
-def test_unfamiliar_text_lowers_the_landmarks() -> None:
+def test_low_vocabulary_coverage_lowers_the_landmarks() -> None:
     """What the model does not know, asked or read, moves weight to the words, and it says so."""
     known, unknown = empty_store(), empty_store()
     for store, vocab_coverage in ((known, 1.0), (unknown, 0.0)):
         put(store, "d", [f"Sentence number {n}. " for n in range(9)], vocab_coverage=vocab_coverage)
     words = ["number"]
-    full = fuse(gather(known, unit(1), words), 1.0, Fusion())
-    asked = fuse(gather(known, unit(1), words), 0.1, Fusion())
-    text = fuse(gather(unknown, unit(1), words), 1.0, Fusion())
+    full = fuse(gathered(known, words), 1.0, Fusion())
+    asked = fuse(gathered(known, words), 0.1, Fusion())
+    text = fuse(gathered(unknown, words), 1.0, Fusion())
     assert share(asked) < share(full)
     assert share(text) < share(full)
     assert full.signals["out of vocabulary"] == 0.0
@@ -64,11 +63,11 @@ def test_unfamiliar_text_lowers_the_landmarks() -> None:
 
 def test_unknown_words_weigh_nothing() -> None:
     """Where no word of the question stands anywhere, the landmarks have all the weight."""
-    scope = gather(filled(), unit(1), ["nowhere", "neither"])
+    scope = gathered(filled(), ["nowhere", "neither"])
     fused = fuse(scope, 0.0, Fusion())
     assert share(fused) == pytest.approx(1.0)
-    assert fused.notes[-1] == "stands nowhere: nowhere, neither"
-    assert share(fuse(gather(filled(), unit(1), []), 0.0, Fusion())) == pytest.approx(1.0)
+    assert fused.notes[-1] == "not in the text: nowhere, neither"
+    assert share(fuse(gathered(filled(), []), 0.0, Fusion())) == pytest.approx(1.0)
 
 
 def test_equal_scores_say_nothing() -> None:
@@ -76,7 +75,7 @@ def test_equal_scores_say_nothing() -> None:
     store = empty_store()
     same = np.tile(unit(5), (40, 1))
     put(store, "d", ["Again and again. "] * 40, vectors=same)
-    fused = fuse(gather(store, unit(6), ["again"]), 1.0, Fusion())
+    fused = fuse(gathered(store, ["again"], 6), 1.0, Fusion())
     assert not fused.parts["landmark"].any()
     assert not fused.parts["landmark ±1"].any()
     assert not fused.parts["words"].any()
@@ -87,7 +86,7 @@ def test_one_sentence() -> None:
     """A scope of a single sentence is scored: with zero, there is nothing to compare it with."""
     store = empty_store()
     put(store, "d", ["Only this. "])
-    fused = fuse(gather(store, unit(1), ["only"]), 1.0, Fusion())
+    fused = fuse(gathered(store, ["only"]), 1.0, Fusion())
     assert fused.score.tolist() == [0.0]
 
 

@@ -5,20 +5,16 @@ from __future__ import annotations
 import time
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from milepost.errors import InputError
 from milepost.search.passages import (
     LONG,
     SHORT,
-    Budget,
     Run,
     expand_hits,
-    fit,
-    parse_budget,
     select_within_budget,
+    truncate_to,
 )
 
 
@@ -52,7 +48,7 @@ def assert_runs(runs: list[Run], scores: np.ndarray, document_offsets: np.ndarra
 
 @settings(max_examples=200, deadline=None)
 @given(scored(), st.integers(1, 6) | st.none(), st.integers(1, 200), st.data())
-def test_within_spends_the_budget_on_the_best(
+def test_selection_spends_the_budget_on_the_best(
     given_: tuple[np.ndarray, np.ndarray], k: int | None, budget: int, data: st.DataObject
 ) -> None:
     """Only the last sentence crosses the budget; without a limit the best sentences are taken."""
@@ -102,7 +98,7 @@ def test_a_passage_grows_until_it_is_long_enough() -> None:
     ]
 
 
-def test_within_grows_what_it_has() -> None:
+def test_selection_grows_what_it_has() -> None:
     """With as many passages as asked for, the budget goes to what stands beside them."""
     scores = np.array([5, 0, 4, 0, 3, 2, 1], np.float32)
     document_offsets = np.array([0, 5, 7])
@@ -114,7 +110,7 @@ def test_within_grows_what_it_has() -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(scored(), st.integers(1, 6) | st.none(), st.floats(0, 4))
-def test_grown_passages(
+def test_expanded_passages(
     given_: tuple[np.ndarray, np.ndarray], k: int | None, growth_threshold: float
 ) -> None:
     """At most ``k``; each holds a hit, all others of it score nearly as well as some hit."""
@@ -137,7 +133,7 @@ def test_grown_passages(
         ) == len(scores)
 
 
-def test_grown_worked_by_hand() -> None:
+def test_expanded_by_hand() -> None:
     """Neighbours join while they are within 0.8 of the hit, and never over a document's border."""
     scores = np.array([1.4, 2.0, 1.3, 0.2, 1.9, 1.9], np.float32)
     document_offsets = np.array([0, 5, 6])
@@ -158,37 +154,15 @@ def test_a_short_hit_takes_what_follows() -> None:
     assert runs == [Run(1, 4, (1, 2, 3)), Run(4, 6, (4, 5))]
 
 
-@pytest.mark.parametrize(
-    ("written", "wanted"),
-    [
-        (None, None),
-        (1600, Budget(1600, "c")),
-        ("1600", Budget(1600, "c")),
-        ("1600c", Budget(1600, "c")),
-        (" 400 t ", Budget(400, "t")),
-    ],
-)
-def test_budgets(written: str | int | None, wanted: Budget | None) -> None:
-    """Characters unless tokens are said."""
-    assert parse_budget(written) == wanted
-
-
-@pytest.mark.parametrize("written", ["", "0", 0, -5, "ten", "12x", "1.5c", "c", "400tt", "٣٠"[:0]])
-def test_bad_budgets(written: str | int) -> None:
-    """Anything else is an error that shows how to write it."""
-    with pytest.raises(InputError, match="write 1600c or 400t"):
-        parse_budget(written)
-
-
 def words(text: str) -> int:
     return len(text.split())
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.text("ab \n字", max_size=60), st.integers(0, 20), st.sampled_from([len, words]))
-def test_fit_is_a_beginning_that_fits(text: str, left: int, measure: object) -> None:
+def test_what_is_truncated_is_a_beginning_that_fits(text: str, left: int, measure: object) -> None:
     """What is left is a beginning of the text, not over the limit, without white space after it."""
-    part = fit(text, left, measure)
+    part = truncate_to(text, left, measure)
     assert text.startswith(part)
     assert measure(part) <= left
     assert part == part.rstrip()
@@ -196,14 +170,14 @@ def test_fit_is_a_beginning_that_fits(text: str, left: int, measure: object) -> 
         assert part == text.rstrip()
 
 
-def test_fit_ends_with_a_word() -> None:
+def test_truncated_at_a_word() -> None:
     """A word that just fits stays; one that does not goes; a single long one is cut."""
-    assert fit("white whales sing", 13, len) == "white whales"
-    assert fit("white whales sing", 12, len) == "white whales"
-    assert fit("white whales sing", 11, len) == "white"
-    assert fit("whales", 3, len) == "wha"
-    assert fit("white whales sing", 2, words) == "white whales"
-    assert fit("whales", 0, len) == ""
+    assert truncate_to("white whales sing", 13, len) == "white whales"
+    assert truncate_to("white whales sing", 12, len) == "white whales"
+    assert truncate_to("white whales sing", 11, len) == "white"
+    assert truncate_to("whales", 3, len) == "wha"
+    assert truncate_to("white whales sing", 2, words) == "white whales"
+    assert truncate_to("whales", 0, len) == ""
 
 
 def test_many_passages_take_no_square_of_time() -> None:

@@ -1,7 +1,8 @@
-"""The close look: scores, their parts, and chances."""
+"""The learned ranking: scores, their parts, and probabilities."""
 
 from __future__ import annotations
 
+from dataclasses import FrozenInstanceError
 from pathlib import Path
 
 import numpy as np
@@ -10,49 +11,61 @@ import pytest
 from milepost.search import ranking as module
 from milepost.search.fusion import Fusion
 from milepost.search.ranking import Ranked, Ranking
-from milepost.search.scope import Scope, gather
 from support.random_trees import trees
-from support.search_stores import filled, unit
+from support.search_stores import filled, ranked
 
 
-def scope() -> Scope:
-    return gather(filled(3, 8), unit(1), ["p1x1", "common"])
+def scored(ranking: Ranking) -> Ranked:
+    return ranked(filled(3, 8), ["p1x1", "common"], ranking=ranking)
 
 
-@pytest.mark.parametrize("closely", [5, 24, 600])
-def test_parts_add_up_and_the_close_look_comes_first(
-    monkeypatch: pytest.MonkeyPatch, closely: int
+@pytest.mark.parametrize("top", [5, 24, 600])
+def test_parts_add_up_and_learned_scores_come_first(
+    monkeypatch: pytest.MonkeyPatch, top: int
 ) -> None:
-    """Every sentence's parts sum to its score; those looked at lie above all others."""
-    monkeypatch.setattr(module, "CLOSELY", closely)
-    seen = scope()
-    ranked = Ranked(seen, 1.0, Ranking(Fusion(), trees()))
-    for number in range(len(seen.spans)):
-        parts = ranked.parts(number)
-        assert sum(parts.values()) == pytest.approx(float(ranked.score[number]), abs=1e-4)
-    order = np.argsort(-ranked.fused.score, kind="stable")
-    close, beyond = order[:closely], order[closely:]
+    """Every sentence's parts sum to its score; those with a learned score lie above all others."""
+    monkeypatch.setattr(module, "LEARNED_TOP", top)
+    found = scored(Ranking(Fusion(), trees()))
+    assert found.learned is not None
+    assert len(found.learned.rows) == min(top, 24)
+    for number in range(24):
+        parts = found.parts(number)
+        assert sum(parts.values()) == pytest.approx(float(found.score[number]), abs=1e-4)
+        assert (found.learned.parts(number) is None) == (number not in found.learned.rows)
+    order = np.argsort(-found.fused.score, kind="stable")
+    best, beyond = order[:top], order[top:]
     if len(beyond):
-        assert ranked.score[close].min() > ranked.score[beyond].max()
-        assert (np.diff(ranked.score[beyond]) <= 0).all()
+        assert found.score[best].min() > found.score[beyond].max()
+        assert (np.diff(found.score[beyond]) <= 0).all()
 
 
 def test_without_trees_the_fused_order_stays() -> None:
-    """A model that has learned no close look ranks by the fused score, as log-odds."""
-    ranked = Ranked(scope(), 1.0, Ranking(Fusion(odds=(-4.0, 0.5))))
-    np.testing.assert_allclose(ranked.score, -4.0 + 0.5 * ranked.fused.score, rtol=1e-5)
-    assert sum(ranked.parts(3).values()) == pytest.approx(float(ranked.score[3]), abs=1e-5)
+    """A model that has no learned ranking ranks by the fused score, as log-odds."""
+    found = scored(Ranking(Fusion(odds=(-4.0, 0.5))))
+    assert found.learned is None
+    np.testing.assert_allclose(found.score, -4.0 + 0.5 * found.fused.score, rtol=1e-5)
+    assert sum(found.parts(3).values()) == pytest.approx(float(found.score[3]), abs=1e-5)
 
 
-def test_chances_by_hand() -> None:
+def test_without_a_reranker_there_is_one_score() -> None:
+    """Nothing is added, nothing is said of a reranker, and a result is not changed."""
+    found = scored(Ranking(Fusion(), trees()))
+    assert found.added is None
+    np.testing.assert_array_equal(found.score, found.base_score)
+    assert "reranker" not in found.parts(0)
+    with pytest.raises(FrozenInstanceError):
+        found.score = found.base_score  # type: ignore[misc]
+
+
+def test_probabilities_by_hand() -> None:
     """One sentence alone, and with others that may be evidence too."""
-    ranked = Ranked(scope(), 1.0, Ranking(Fusion(calibration=(0.5, 2.0, 1.0))))
-    ranked.score[:3] = [0.0, -1.0, 1.0]
+    found = scored(Ranking(Fusion(calibration=(0.5, 2.0, 1.0))))
+    found.base_score[:3] = [0.0, -1.0, 1.0]
     alone = 1 / (1 + np.exp(-(0.5 + 2.0)))
-    assert ranked.chance([2]) == pytest.approx(alone)
+    assert found.probability([2]) == pytest.approx(alone)
     rest = 0.5 + 1 / (1 + np.exp(1.0))
     both = 1 / (1 + np.exp(-(0.5 + 2.0 + np.log1p(rest))))
-    assert ranked.chance([1, 0, 2]) == pytest.approx(both)
+    assert found.probability([1, 0, 2]) == pytest.approx(both)
 
 
 def test_a_model_folder_is_read(tmp_path: Path) -> None:

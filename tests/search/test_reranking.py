@@ -1,4 +1,4 @@
-"""The best places read again: which they are, and what they add to a score."""
+"""Reranking: which windows are scored, and what that adds to a score."""
 
 from __future__ import annotations
 
@@ -10,36 +10,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from milepost.errors import ModelError
+from milepost.search import SearchModel, SearchResult, search
 from milepost.search import reranking as module
-from milepost.search import search
 from milepost.search.fusion import Fusion, Reranking
-from milepost.search.ranking import Ranked, Ranking, reranked
+from milepost.search.ranking import Ranking, reranked
 from milepost.search.reranking import rerank
-from milepost.search.scope import Scope, gather
-from milepost.search.searcher import again_of
-from milepost.store.base import Store
+from milepost.store import Store
 from support.random_trees import trees
-from support.search_stores import empty_store, filled, put, unit
+from support.search_stores import asking, empty_store, filled, gathered, put, ranked, searched
+from support.store_reads import Counted
+from support.word_reranker import WordReranker
 
 
-class Letters:
-    """Reads a word as so many tokens; a sentence's cosine is its length over a thousand."""
-
-    room = 60
-
-    def __init__(self) -> None:
-        self.places: list[Sequence[Sequence[int]]] = []
-
-    def tokens(self, sentences: Sequence[str]) -> list[list[int]]:
-        return [[len(word) for word in sentence.split()] for sentence in sentences]
-
-    def cosines(self, places: Sequence[Sequence[Sequence[int]]]) -> list[np.ndarray]:
-        self.places = list(places)
-        return [np.array([sum(ids) / 1000 for ids in place], np.float32) for place in places]
-
-
-def measured(store: Store) -> Scope:
-    return gather(store, unit(1), ["common"])
+def read_at(store: Store, order: Sequence[int], reranker: WordReranker) -> np.ndarray:
+    """Cosines of the windows around some sentences."""
+    scope = gathered(store, ["common"])
+    with store.snapshot() as state:
+        return rerank(state, scope, np.array(order, np.int64), reranker)
 
 
 @given(
@@ -49,8 +36,10 @@ def measured(store: Store) -> Scope:
     st.integers(1, 200),
     st.integers(1, 9),
 )
-def test_places_are_apart_within_documents_and_within_the_budget(sizes, random, room, budget, most):
-    """Whatever the order: no sentence twice, no place over a border, no more than is allowed."""
+def test_windows_are_apart_within_documents_and_within_the_budget(
+    sizes, random, room, budget, most
+):
+    """Whatever the order: no sentence twice, no window over a border, no more than is allowed."""
     store = empty_store()
     lengths = [random.randint(1, 12) for _ in range(sum(sizes))]
     document_offsets = np.cumsum([0, *sizes])
@@ -58,86 +47,126 @@ def test_places_are_apart_within_documents_and_within_the_budget(sizes, random, 
         # The one word of a sentence, repeated, says by its length which sentence it is.
         numbers = range(document_offsets[d], document_offsets[d] + size)
         put(store, f"d{d}", [" ".join(["w" * (n + 1)] * lengths[n]) + " " for n in numbers])
-    scope = measured(store)
+    scope = gathered(store, ["common"])
     order = list(range(len(scope.spans)))
     random.shuffle(order)
-    reader = Letters()
-    reader.room = room
+    reranker = WordReranker(room=room)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "BUDGET", budget)
-        patch.setattr(module, "PLACES", most)
-        found = again_of(store, scope, reader)(np.array(order))
-    places = [[ids[0] - 1 for ids in place] for place in reader.places]
-    costs = [sum(len(ids) + 1 for ids in place) for place in reader.places]
+        patch.setattr(module, "MAX_TOKENS", budget)
+        patch.setattr(module, "MAX_WINDOWS", most)
+        found = read_at(store, order, reranker)
+    windows = [[ids[0] - 1 for ids in window] for window in reranker.windows]
+    costs = [sum(len(ids) + 1 for ids in window) for window in reranker.windows]
     read = np.flatnonzero(~np.isnan(found))
-    assert sorted(number for place in places for number in place) == read.tolist()
-    assert order[0] in places[0]
-    for place, ids, cost in zip(places, reader.places, costs, strict=True):
+    assert sorted(number for window in windows for number in window) == read.tolist()
+    assert order[0] in windows[0]
+    for window, ids, cost in zip(windows, reranker.windows, costs, strict=True):
         assert cost <= room
-        assert place == list(range(place[0], place[-1] + 1))
-        assert scope.owner(place[0]) == scope.owner(place[-1])
-        assert [len(each) for each in ids] == [lengths[number] for number in place]
+        assert window == list(range(window[0], window[-1] + 1))
+        assert scope.owner(window[0]) == scope.owner(window[-1])
+        assert [len(each) for each in ids] == [lengths[number] for number in window]
         wanted = [sum(each) / 1000 for each in ids]
-        np.testing.assert_allclose(found[place], wanted, rtol=1e-6)
+        np.testing.assert_allclose(found[window], wanted, rtol=1e-6)
     assert sum(costs[:-1]) < budget
-    assert len(places) <= most
-    if sum(costs) < budget and len(places) < most:
+    assert len(windows) <= most
+    if sum(costs) < budget and len(windows) < most:
         assert len(read) == len(order)
 
 
-def test_a_place_grows_around_its_best_sentence():
-    """Neighbours join on both sides while there is room; the next place leaves them out."""
+def test_a_window_grows_around_its_best_sentence():
+    """Neighbours join on both sides while there is room; the next window leaves them out."""
     store = empty_store()
     put(store, "d", [f"{'a ' * 9}s{n}. " for n in range(9)])  # ten tokens and a landmark each
-    scope, reader = measured(store), Letters()
-    reader.room = 34
-    texts = lambda a, b: [f"{'a ' * 9}s{n}. " for n in range(a, b)]  # noqa: E731
-    found = rerank(scope, np.array([4, 3, 0]), reader, texts)
-    assert [len(place) for place in reader.places] == [3, 3]
+    reranker = WordReranker(room=34)
+    found = read_at(store, [4, 3, 0], reranker)
+    assert [len(window) for window in reranker.windows] == [3, 3]
     assert np.flatnonzero(np.isnan(found)).tolist() == [6, 7, 8]
 
 
-def test_what_is_read_again_is_added_above_the_least():
-    """Parts add up, what was not read keeps its score, and a low cosine takes nothing away."""
+@pytest.mark.parametrize("sentences", [1, 3, 40])
+def test_texts_are_read_for_many_windows_at_once(sentences):
+    """The calls of the snapshot do not grow with the documents, and a text is asked for once."""
+    store = filled(900 // sentences, sentences)
+    scope = gathered(store, ["common"])
+    order = np.random.default_rng(1).permutation(len(scope.spans))
+    with store.snapshot() as state:
+        counted, asked = Counted(state), []
+
+        class Listening:
+            def texts(self, parts):
+                asked.extend((info.name, start, end) for info, start, end in parts)
+                return counted.texts(parts)
+
+        found = rerank(Listening(), scope, order, WordReranker())
+    assert (~np.isnan(found)).sum() >= module.MAX_WINDOWS
+    assert counted.calls.total() <= 3
+    assert len(set(asked)) == len(asked)
+
+
+def test_what_reranking_adds_is_above_the_least():
+    """Parts add up, what no window held keeps its score, and a low cosine takes nothing away."""
     store = filled(3, 8)
-    scope = measured(store)
+    cosines = {f"p1x{n}.": value for n, value in enumerate([0.9, 0.3, 0.1, -0.5])}
+    reranker = WordReranker(lambda text: cosines.get(text.split()[-1], 0.2), room=90)
     plain = Ranking(Fusion(rerank=Reranking(10.0, 0.2)), trees())
-    before = Ranked(scope, 1.0, plain)
-    cosines = np.full(len(scope.spans), np.nan, np.float32)
-    cosines[:4] = [0.9, 0.3, 0.1, -0.5]
-    after = Ranked(scope, 1.0, plain, lambda order: cosines)
-    wanted = [7.0, 1.0, 0.0, 0.0] + [0.0] * (len(scope.spans) - 4)
+    before = ranked(store, ["p1x1", "common"], ranking=plain)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "MAX_WINDOWS", 1)  # the document of the best sentence
+        patch.setattr(module, "CONTEXT_SENTENCES", 9)
+        best = int(before.score.argmax()) // 8
+        cosines |= {f"p{best}x{n}.": cosines[f"p1x{n}."] for n in range(4)}
+        after = ranked(store, ["p1x1", "common"], ranking=plain, reranker=reranker)
+    assert [len(texts) for texts in reranker.texts] == [8]
+    wanted = np.zeros(24, np.float32)
+    wanted[8 * best : 8 * best + 2] = [7.0, 1.0]
+    assert after.added is not None
+    np.testing.assert_allclose(after.added, wanted, atol=1e-5)
     np.testing.assert_allclose(after.score - before.score, wanted, atol=1e-5)
-    for number in range(len(scope.spans)):
+    np.testing.assert_array_equal(after.base_score, before.score)
+    for number in range(24):
         parts = after.parts(number)
         assert parts["reranker"] == pytest.approx(wanted[number], abs=1e-5)
         assert sum(parts.values()) == pytest.approx(float(after.score[number]), abs=1e-4)
     assert "reranker" not in before.parts(0)
+    assert reranker.questions == ["p1x1 common"]
 
 
-def test_the_order_given_is_that_of_the_scores():
+def test_windows_come_in_the_order_of_the_scores():
     """The reranker is asked about the best first."""
-    scope = measured(filled(3, 8))
-    asked: list[np.ndarray] = []
-
-    def again(order: np.ndarray) -> np.ndarray:
-        asked.append(order)
-        return np.full(len(scope.spans), np.nan, np.float32)
-
-    after = Ranked(scope, 1.0, Ranking(Fusion(), trees()), again)
-    assert (np.diff(after.score[asked[0]]) <= 0).all()
+    store = empty_store()
+    for number in range(20):
+        put(store, f"d{number:02}", [f"Only common words here n{number}. "])
+    reranker = WordReranker(lambda text: 0.0)
+    found = ranked(store, ["common"], ranking=Ranking(Fusion(), trees()), reranker=reranker)
+    order = np.argsort(-found.base_score, kind="stable")
+    assert [texts[0].split()[-1] for texts in reranker.texts] == [f"n{n}." for n in order]
 
 
-def test_a_search_reads_again_and_says_so():
+def test_a_question_too_long_for_the_reranker_is_searched_without():
+    """Where the reranker declines a question, or the question asks for none, nothing is added."""
+    store, wanted = filled(2, 4), SearchModel(Ranking(Fusion()))
+
+    class Declining:
+        def for_query(self, question: str) -> None:
+            return None
+
+    plain = searched(store, ["common"], model=wanted)
+    for reranker, options in ((Declining(), {}), (WordReranker(), {"rerank": False})):
+        model = SearchModel(Ranking(Fusion()), reranker)
+        assert searched(store, ["common"], model=model, **options).passages == plain.passages
+        assert getattr(reranker, "questions", []) == []
+
+
+def test_a_search_reranks_and_says_so():
     """Through the whole search: a sentence that the reranker likes comes first."""
     store = empty_store()
     put(store, "d", ["Short one. ", "Another. ", f"{'supercalifragilistic ' * 40}. ", "Last one. "])
-    fusion = Ranking(Fusion(rerank=Reranking(1000.0)))
-    first = search(store, unit(3), ["short"], ranking=fusion, k=1, budget=20).passages[0]
+    ranking = Ranking(Fusion(rerank=Reranking(1000.0)))
+    options = {"seed": 3, "k": 1}
+    first = searched(store, ["short"], model=SearchModel(ranking), budget=20, **options).passages[0]
     assert "supercali" not in first.text
-    again = search(
-        store, unit(3), ["short"], ranking=fusion, reranker=Letters(), k=1, budget=2000
-    ).passages[0]
+    model = SearchModel(ranking, WordReranker())
+    again = searched(store, ["short"], model=model, budget=2000, **options).passages[0]
     assert again.hits[0].parts["reranker"] == pytest.approx(801, rel=0.01)
     assert again.hits[0].start == 20
 
@@ -152,60 +181,68 @@ def test_neighbours_have_a_share_by_hand():
 
 
 @pytest.mark.parametrize("change", ["replaced", "removed"])
-def test_a_document_that_changes_while_it_is_read_again(change):
-    """The search begins anew: what it shows is of one state."""
+def test_a_document_that_changes_while_it_is_reranked(change):
+    """What the search shows is of the state that it began with; the next one has the new one."""
     store = empty_store()
     put(store, "d", ["Old words stand here. ", "More of them. "])
     put(store, "e", ["Another old text. "])
 
-    class Slow(Letters):
-        def cosines(self, places: Sequence[Sequence[Sequence[int]]]) -> list[np.ndarray]:
-            if store.info("e") is not None:  # the first time
-                store.delete("e")
-                store.delete("d")
-                if change == "replaced":
-                    put(store, "d", ["All is new. ", "Nothing stayed as it was. "])
-            return super().cosines(places)
+    class Slow(WordReranker):
+        def cosines(self, windows: Sequence[Sequence[Sequence[int]]]) -> list[np.ndarray]:
+            store.delete("e")
+            store.delete("d")
+            if change == "replaced":
+                put(store, "d", ["All is new. ", "Nothing stayed as it was. "])
+            store.vacuum()
+            return super().cosines(windows)
 
-    found = search(store, unit(3), ["words"], ranking=Ranking(Fusion()), reranker=Slow(), k=5)
-    text = " ".join(passage.text for passage in found.passages)
+    def found(reranker: WordReranker) -> SearchResult:
+        with store.snapshot() as state:
+            model = SearchModel(Ranking(Fusion()), reranker)
+            return search(state, asking(["words"], 3), model)
+
+    quiet = found(WordReranker())
+    assert found(Slow()).passages == quiet.passages
+    assert {passage.document for passage in quiet.passages} == {"d", "e"}
+    text = " ".join(passage.text for passage in found(WordReranker()).passages)
     assert "ld" not in text
     assert ("new" in text) == (change == "replaced")
 
 
-def test_chances_have_numbers_of_their_own():
+def test_probabilities_have_numbers_of_their_own():
     """What was fitted to scores with a reranker is not used for scores without one."""
     fields = {
         "calibration": [0.0, 1.0, 0.0],
         "growth_threshold": 0.5,
         "rerank": {"weight": 9.0, "calibration": [-9, 1, 0, 1, 0], "growth_threshold": 2.0},
     }
-    fusion = Fusion.from_fields(fields)
-    scope = measured(filled(2, 4))
-    nothing = np.full(len(scope.spans), np.nan, np.float32)
-    first = Ranked(scope, 1.0, Ranking(fusion))
-    again = Ranked(scope, 1.0, Ranking(fusion), lambda order: nothing)
+    ranking, store = Ranking(Fusion.from_fields(fields)), filled(2, 4)
+    nothing = WordReranker(lambda text: 0.0)
+    first = ranked(store, ["common"], ranking=ranking)
+    again = ranked(store, ["common"], ranking=ranking, reranker=nothing)
+    assert nothing.questions
     np.testing.assert_array_equal(first.score, again.score)
-    odds = [np.log(each.chance([0]) / (1 - each.chance([0]))) for each in (first, again)]
+    odds = [np.log(p / (1 - p)) for p in (each.probability([0]) for each in (first, again))]
     assert odds[0] - odds[1] == pytest.approx(9.0, abs=1e-4)
     assert (first.numbers.growth_threshold, again.numbers.growth_threshold) == (0.5, 2.0)
 
 
-def test_a_chance_by_hand_where_places_were_read_again():
-    """The first reading's best and rest, the most that was added, and what is not known."""
+def test_a_probability_by_hand_after_reranking():
+    """Best and rest before reranking, the most that was added, and what is not known."""
     numbers = Reranking(10.0, calibration=(-2.0, 0.5, 0.25, 0.1, 3.0))
-    scope = measured(filled(2, 4))
-    cosines = np.linspace(0.1, 0.8, len(scope.spans), dtype=np.float32)
-    ranking = Ranking(Fusion(rerank=numbers))
-    before = Ranked(scope, 0.75, ranking).score
-    ranked = Ranked(scope, 0.75, ranking, lambda order: cosines)
-    unknown = ranked.fused.signals["out of vocabulary"]
+    store, ranking = filled(2, 4), Ranking(Fusion(rerank=numbers))
+    reranker = WordReranker(lambda text: 0.1 + 0.1 * int(text.split()[-1][-2]))
+    options = {"ranking": ranking, "vocab_coverage": 0.75}
+    before = ranked(store, ["common"], **options).score
+    found = ranked(store, ["common"], reranker=reranker, **options)
+    unknown = found.fused.signals["out of vocabulary"]
     assert unknown > 0
-    added = ranked.score - before
+    added = found.score - before
+    assert added[1] > added[0] > 0
     least, most = sorted(float(before[number]) for number in (0, 1))
     rest = 1 / (1 + np.exp(-least))
     odds = -2 + 0.5 * most + 0.25 * np.log1p(rest) + 0.1 * max(added[:2]) + 3 * unknown
-    assert ranked.chance([0, 1]) == pytest.approx(1 / (1 + np.exp(-odds)), rel=1e-5)
+    assert found.probability([0, 1]) == pytest.approx(1 / (1 + np.exp(-odds)), rel=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -218,7 +255,7 @@ def test_a_chance_by_hand_where_places_were_read_again():
         ),
     ],
 )
-def test_a_chance_of_too_few_numbers_is_refused(fields, said):
+def test_a_calibration_of_too_few_numbers_is_refused(fields, said):
     """A manifest of another version is named, and what mends it."""
     with pytest.raises(ModelError, match=said):
         Fusion.from_fields(fields)
@@ -228,9 +265,8 @@ def test_a_script_that_the_tokenizer_does_not_know_is_left_to_the_words():
     """Its sentences look alike to the reranker."""
     store = empty_store()
     put(store, "d", ["Some words. ", "Other words. "], vocab_coverage=0.25)
-    scope = measured(store)
-    cosines = np.array([0.9, 0.1], np.float32)
     plain = Ranking(Fusion(rerank=Reranking(10.0)))
-    before = Ranked(scope, 1.0, plain)
-    after = Ranked(scope, 1.0, plain, lambda order: cosines)
+    reranker = WordReranker(lambda text: 0.9 if text.startswith("Some") else 0.1)
+    before = ranked(store, ["common"], ranking=plain)
+    after = ranked(store, ["common"], ranking=plain, reranker=reranker)
     np.testing.assert_allclose(after.score - before.score, [0.25 * 9.0, 0.25 * 1.0], rtol=1e-3)

@@ -3,41 +3,69 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from milepost.errors import InputError
-from milepost.search.searcher import HEAT, search
-from milepost.store.base import Store
+from milepost.search import Limits, SearchModel, search
+from milepost.search.fusion import Fusion, Reranking
+from milepost.search.ranking import Ranking
+from milepost.store import Snapshot, Store, open_store
 from milepost.types import Mark, Passage
-from support.search_stores import empty_store, filled, put, unit
-
-
-def asked(store: Store, words: list[str], seed: int = 1, **options: object) -> list[Passage]:
-    """The passages of a question."""
-    return list(search(store, unit(seed), words, **options).passages)
+from support.random_trees import trees
+from support.search_stores import (
+    PLAIN,
+    WIDTH,
+    asking,
+    empty_store,
+    filled,
+    put,
+    searched,
+    unit,
+)
+from support.store_reads import Counted, reads
+from support.word_reranker import WordReranker
 
 
 def words(text: str) -> int:
     return len(text.split())
 
 
+MODELS = {
+    "plain": SearchModel(PLAIN, count_tokens=words),
+    "trees": SearchModel(Ranking(Fusion(), trees()), count_tokens=words),
+    "reranker": SearchModel(Ranking(Fusion(rerank=Reranking(9.0)), trees()), WordReranker(), words),
+}
+
+
+def asked(store: Store, terms: list[str], seed: int = 1, **options: object) -> list[Passage]:
+    """The passages of a question."""
+    return list(searched(store, terms, seed, model=MODELS["plain"], **options).passages)
+
+
 def assert_passages(store: Store, passages: list[Passage]) -> None:
-    """What holds for any answer: texts are slices, hits lie inside, scores are their parts."""
+    """What holds for any result: texts are slices, hits lie inside, logits are their parts."""
     spans: dict[str, list[tuple[int, int]]] = {}
     for passage in passages:
-        assert passage.text == store.document(passage.document).text[passage.start : passage.end]
+        text = reads(store).document(passage.document).text
+        assert passage.text == text[passage.start : passage.end]
         assert passage.text == passage.text.strip() != ""
         assert passage.hits
         assert 0.0 < passage.score < 1.0
-        assert passage.hits[0].score == max(hit.score for hit in passage.hits)
         assert passage.source == f"/files/{passage.document}"
         covered = []
+        logits = [hit.logit for hit in passage.hits]
+        assert logits == sorted(logits, reverse=True)
         for hit in passage.hits:
+            assert 0.0 < hit.score < 1.0
             assert passage.start <= hit.start < hit.end <= passage.end
-            assert sum(hit.parts.values()) == pytest.approx(hit.score, abs=1e-5)
+            assert sum(hit.parts.values()) == pytest.approx(hit.logit, abs=1e-4)
             covered.append((hit.start, hit.end))
+        if len(passage.hits) == 1:
+            assert passage.score == passage.hits[0].score
         covered.sort()
         assert covered[0][0] == passage.start
         assert covered[-1][1] == passage.end
@@ -50,14 +78,18 @@ def assert_passages(store: Store, passages: list[Passage]) -> None:
     assert scores == sorted(scores, reverse=True)
 
 
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 @pytest.mark.parametrize("k", [1, 2, 5, None])
 @pytest.mark.parametrize("budget", [None, 1, 30, 100, "700c", "1t", "7t", "60t", 100_000])
 @pytest.mark.parametrize("seed", [1, 2])
-def test_every_answer_is_well_formed(k: int | None, budget: str | int | None, seed: int) -> None:
+def test_every_result_is_well_formed(
+    model: SearchModel, k: int | None, budget: str | int | None, seed: int
+) -> None:
     """Any number of passages and any budget: neither is exceeded, and texts are slices."""
     store = filled(3, 8)
     put(store, "long", ["word " * 60, "\n\n", "Another p1x1 sentence.   ", "x" * 300])
-    passages = asked(store, ["p1x1", "word"], seed, k=k, budget=budget, tokens=words)
+    result = searched(store, ["p1x1", "word"], seed, model=model, k=k, budget=budget)
+    passages = list(result.passages)
     assert passages
     assert_passages(store, passages)
     assert k is None or len(passages) <= k
@@ -70,11 +102,10 @@ def test_every_answer_is_well_formed(k: int | None, budget: str | int | None, se
 def test_the_best_sentence_wins() -> None:
     """A sentence that both lists prefer is the first hit of the first passage."""
     store = filled(3, 12)
-    vector = store.vectors(12 + 7, 1)[0]
-    best = search(store, vector, ["p1x7"], k=3).passages[0]
+    best = asked(store, ["p1x7"], vector=reads(store).vectors("d1")[7], k=3)[0]
     assert best.document == "d1"
     first = best.hits[0]
-    assert "p1x7" in store.document("d1").text[first.start : first.end]
+    assert "p1x7" in reads(store).text("d1", first.start, first.end)
 
 
 def test_a_sentence_over_the_budget_is_cut_at_a_word() -> None:
@@ -115,12 +146,12 @@ def test_page_and_heading_are_the_best_hits() -> None:
 
 
 def test_an_empty_store() -> None:
-    """Nothing indexed, or nothing of the names: no passage, and the answer says why."""
-    answer = search(empty_store(), unit(1), ["word"])
-    assert answer.passages == ()
-    assert answer.notes == ("there is no text to search",)
-    assert answer.best == 0.0
-    assert search(filled(), unit(1), ["word"], names=[]).passages == ()
+    """Nothing indexed, or nothing of the names: no passage, and the result says why."""
+    result = searched(empty_store(), ["word"])
+    assert result.passages == ()
+    assert result.notes == ("there is no text to search",)
+    assert result.best == 0.0
+    assert searched(filled(), ["word"], names=[]).passages == ()
 
 
 def test_blank_documents_are_no_answer() -> None:
@@ -134,55 +165,52 @@ def test_blank_documents_are_no_answer() -> None:
         assert {passage.document for passage in passages} == {"d"}
 
 
-@pytest.mark.parametrize("k", [0, -1])
-def test_no_passages_cannot_be_asked_for(k: int) -> None:
-    """Less than one passage is an error, not everything."""
-    with pytest.raises(InputError, match="1 or more"):
-        asked(filled(), ["word"], k=k)
-
-
 @pytest.mark.parametrize("k", [2, 5, None])
 @pytest.mark.parametrize("budget", [None, 100, "700c", "60t"])
-def test_a_least_chance_leaves_out_what_is_under_it(
+def test_a_least_probability_leaves_out_what_is_under_it(
     k: int | None, budget: str | int | None
 ) -> None:
-    """The answer is the one without it, filtered; a passage of just that chance stays."""
-    store = filled(3, 8)
-    options = {"k": k, "budget": budget, "tokens": words}
-    whole = search(store, unit(1), ["p1x1", "common"], **options)
-    chances = sorted({passage.score for passage in whole.passages})
-    assert whole.best == chances[-1]
-    for least in (0.0, *chances, (chances[0] + chances[-1]) / 2, 1.0):
-        answer = search(store, unit(1), ["p1x1", "common"], **options, least=least)
-        assert answer.passages == tuple(p for p in whole.passages if p.score >= least)
-        assert answer.heat.keys() == {passage.document for passage in answer.passages}
-        assert answer.best == whole.best
-    assert search(store, unit(1), ["common"], **options, least=1.0).passages == ()
-
-
-@pytest.mark.parametrize("least", [-0.01, 1.01, 20, float("nan")])
-def test_what_is_no_chance_is_refused(least: float) -> None:
-    """A percentage, or no number, is an error of one line, not an empty answer."""
-    with pytest.raises(InputError, match="is no chance; give 0 to 1"):
-        asked(filled(), ["word"], least=least)
+    """The result is the one without it, filtered; a passage of just that probability stays."""
+    store, model = filled(3, 8), MODELS["plain"]
+    options = {"k": k, "budget": budget, "model": model}
+    whole = searched(store, ["p1x1", "common"], **options)
+    scores = sorted({passage.score for passage in whole.passages})
+    assert whole.best == scores[-1]
+    for least in (0.0, *scores, (scores[0] + scores[-1]) / 2, 1.0):
+        result = searched(store, ["p1x1", "common"], **options, min_score=least)
+        assert result.passages == tuple(p for p in whole.passages if p.score >= least)
+        assert result.relevance.keys() == {passage.document for passage in result.passages}
+        assert result.best == whole.best
+    assert searched(store, ["common"], **options, min_score=1.0).passages == ()
 
 
 def test_a_budget_in_tokens_needs_a_count() -> None:
     """Without a model that counts, a budget in tokens is its caller's mistake."""
     with pytest.raises(ValueError, match="tokens"):
-        asked(filled(), ["common"], budget="10t")
+        searched(filled(), ["common"], budget="10t")
 
 
-def test_the_reasons_of_an_answer() -> None:
-    """Terms with their rarity, weights that sum to 1, and heat of the documents shown."""
-    answer = search(filled(), unit(1), ["p1x7", "nowhere"], k=2)
-    assert answer.terms["p1x7"] > 0 == answer.terms["nowhere"]
-    assert sum(answer.weights.values()) == pytest.approx(1.0)
-    assert answer.heat.keys() == {passage.document for passage in answer.passages}
-    for strip in answer.heat.values():
-        assert len(strip) == HEAT
-        assert all(0.0 <= value <= 1.0 for value in strip)
-    assert max(value for strip in answer.heat.values() for value in strip) == 1.0
+def test_the_reasons_of_a_result() -> None:
+    """Terms with their rarity, weights that sum to 1, and curves of the documents shown."""
+    store = filled()
+    result = searched(store, ["p1x7", "nowhere"], k=2)
+    assert result.terms["p1x7"] > 0 == result.terms["nowhere"]
+    assert sum(result.weights.values()) == pytest.approx(1.0)
+    assert result.relevance.keys() == {passage.document for passage in result.passages}
+    for name, curve in result.relevance.items():
+        info = reads(store).info(name)
+        assert info is not None
+        assert (curve.shape, curve.dtype) == ((info.sentences, 2), np.float32)
+        spans = reads(store).sentences(name).spans
+        np.testing.assert_allclose(curve[:, 0], spans.mean(axis=1) / info.characters, rtol=1e-5)
+        assert curve[:, 1].min() >= 0.0
+    best = result.passages[0]
+    tallest = max(result.relevance, key=lambda name: result.relevance[name][:, 1].max())
+    assert tallest == best.document
+    curve = result.relevance[tallest]
+    assert curve[:, 1].max() == 1.0
+    place = curve[curve[:, 1].argmax(), 0] * len(reads(store).document(tallest).text)
+    assert best.hits[0].start < place < best.hits[0].end
 
 
 def test_all_scores_equal() -> None:
@@ -191,3 +219,68 @@ def test_all_scores_equal() -> None:
     put(store, "d", ["Again. "] * 9, vectors=np.tile(unit(4), (9, 1)))
     passages = asked(store, ["unheard"], k=1, budget=13)
     assert [(p.start, p.end) for p in passages] == [(0, 13)]
+
+
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+@pytest.mark.parametrize("budget", [None, "700c", "60t", "3000t"])
+@pytest.mark.parametrize("documents", [1, 30, 300])
+def test_the_number_of_calls_does_not_grow(
+    model: SearchModel, budget: str | None, documents: int
+) -> None:
+    """A whole search asks the snapshot at most twelve times, whatever is searched and returned."""
+    with filled(documents, 5).snapshot() as state:
+        counted = Counted(state)
+        query = asking(["p0x1", "common"], k=Limits.parse(budget=budget).k, budget=budget)
+        assert search(counted, query, model).passages
+        assert counted.calls.total() <= 12, counted.calls
+
+
+class Disturbed:
+    """A snapshot beside which a writer does something before each of its calls."""
+
+    def __init__(self, state: Snapshot, deed: Callable[[], None]) -> None:
+        self._state, self._deed = state, deed
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        def disturbed(*arguments: Any) -> Any:
+            self._deed()
+            return getattr(self._state, name)(*arguments)
+
+        return disturbed
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+@pytest.mark.parametrize("budget", [None, "60t"])
+def test_a_writer_beside_a_search_changes_nothing_of_its_result(
+    tmp_path: Path, kind: str, model: SearchModel, budget: str | None
+) -> None:
+    """Documents that are replaced, removed and vacuumed between any two steps are read as before.
+
+    The next search has the new state.
+    """
+    folder = None if kind == "memory" else tmp_path
+    store = open_store(folder, fingerprint="f", dimensions=WIDTH)
+    for name in "abc":
+        put(store, name, [f"Some text of {name}. ", f"More words of {name}. ", "The end. "])
+    query = asking(["more", "words"], k=9, budget=budget)
+    with store.snapshot() as state:
+        wanted = search(state, query, model)
+    turns = itertools.count()
+
+    def write() -> None:
+        put(store, "b", [f"Quite another text, turn {next(turns)}. ", "More and more words. "])
+        put(store, "new", ["More words of new. "])
+        store.delete("a")
+        store.vacuum()
+
+    with store.snapshot() as state:
+        found = search(Disturbed(state, write), query, model)
+    assert next(turns) >= 6
+    assert found.passages == wanted.passages
+    assert {passage.document for passage in found.passages} == {"a", "b", "c"}
+    with store.snapshot() as state:
+        after = search(state, query, model)
+    assert_passages(store, list(after.passages))
+    assert {passage.document for passage in after.passages} == {"b", "c", "new"}
+    store.close()

@@ -1,4 +1,4 @@
-"""Fixtures of the store's tests that need a second process or a small disk."""
+"""Fixtures of the store's tests: each kind of store, a second process, a small disk."""
 
 from __future__ import annotations
 
@@ -11,7 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from support.store_entries import Child
+from milepost.store import Store
+from support.store_entries import Child, opened
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    """Make an empty store of each kind."""
+    made = opened(None if request.param == "memory" else tmp_path / "index")
+    yield made
+    made.close()
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from milepost.errors import IndexDamaged, StorageFull
 from milepost.store import Store, erase_store, open_store
 from milepost.store.sqlite import segment
 from support.store_entries import Child, entry, holds, numbered, opened, rows
+from support.store_reads import reads
 
 PUTTING = """
 import sys
@@ -70,13 +71,14 @@ except StorageFull as error:
 
 def whole(store: Store, last: int) -> int:
     """Assert that the series is held whole up to ``last`` or the one after; say which."""
-    held = {int(info.hash) for info in store.documents()}
+    read = reads(store)
+    held = {int(info.hash) for info in read.documents()}
     assert held in ({*range(max(0, last - 2), last + 1)}, {*range(max(0, last - 1), last + 2)})
     for number in held:
         holds(store, numbered(number))
-    assert store.statistics().sentences == 30 * len(held)
-    assert len(store.nearest(rows(1, 1)[0], 1000)[0]) == 30 * len(held)
-    assert len(store.matching(["sentence0"], 1000)) == len(held)
+    assert read.statistics().sentences == 30 * len(held)
+    assert len(read.nearest(rows(1, 1)[0], 1000)[0]) == 30 * len(held)
+    assert len(read.matching(["sentence0"], 1000)) == len(held)
     return max(held)
 
 
@@ -120,7 +122,7 @@ def test_kills_at_each_stage(
         process = child(DYING, tmp_path, left, deed)
         out, complaint = process.communicate()
         store = opened(tmp_path)
-        names = {info.name: int(info.hash) for info in store.documents()}
+        names = {info.name: int(info.hash) for info in reads(store).documents()}
         for number in names.values():
             holds(store, numbered(number))
         if process.returncode == 0:
@@ -149,7 +151,7 @@ def test_kills_while_vacuuming(tmp_path: Path, child: Child) -> None:
         if process.returncode == 0:
             break
     store = opened(tmp_path)
-    assert store.statistics().dead == 0
+    assert reads(store).statistics().dead == 0
     assert len(segment.files(tmp_path)) == 1
     store.close()
 
@@ -196,7 +198,7 @@ def test_disk_full_under_the_vectors(small_disk: Path) -> None:
     store.put(given[1])
     with pytest.raises(StorageFull):
         store.put(given[2])
-    assert [info.name for info in store.documents()] == ["0", "1"]
+    assert [info.name for info in reads(store).documents()] == ["0", "1"]
     holds(store, given[0])
     holds(store, given[1])
     store.delete("0")
@@ -235,19 +237,21 @@ def test_flipped_byte_in_the_vectors(tmp_path: Path) -> None:
     path.write_bytes(data)
     store = opened(tmp_path)
     query = rows(1, 0)[0]
+    read = reads(store)
     holds(store, numbered(0))
-    store.similarity(query, store.sentences("document 2").first, 30)
+    assert len(read.similarity(query, "document 2")) == 30
     for use in (
-        lambda: store.vectors(store.sentences("document 1").first + 29, 1),
-        lambda: store.similarity(query, 30, 30),
-        lambda: store.nearest(query, 3),
+        lambda: read.vectors("document 1"),
+        lambda: read.similarity(query, "document 1"),
+        lambda: read.similarity(query, "document 0", "document 1", "document 2"),
+        lambda: read.nearest(query, 3),
         store.vacuum,
     ):
         with pytest.raises(IndexDamaged, match=r"rows 30–59 .*checksum.*--rebuild"):
             use()
-    assert len(store.nearest(query, 99, ["document 0", "document 2"])[0]) == 60
+    assert len(read.nearest(query, 99, ["document 0", "document 2"])[0]) == 60
     store.put(numbered(4))
-    assert len(store.nearest(query, 99)[0]) == 90
+    assert len(read.nearest(query, 99)[0]) == 90
     store.close()
 
 
@@ -290,7 +294,7 @@ def test_flipped_byte_in_a_text(tmp_path: Path) -> None:
     path.write_bytes(data)
     store = opened(tmp_path)
     with pytest.raises(IndexDamaged, match=r"milepost\.sqlite"):
-        store.text("d", 0, 10)
+        reads(store).text("d", 0, 10)
     store.close()
 
 
@@ -315,16 +319,20 @@ def test_replaced_rows_are_given_back(tmp_path: Path) -> None:
     store, reader = opened(tmp_path), opened(tmp_path, read_only=True)
     for number in range(30):
         store.put(numbered(number, 200))
-    first = reader.sentences("document 2").first
-    before = reader.vectors(first, 200)
+    read = reads(reader)
+    before = read.vectors("document 2")
     size = sum(path.stat().st_size for path in tmp_path.iterdir())
     store.vacuum()
     assert [path.name for path in segment.files(tmp_path)] == ["vectors-1.seg"]
     assert (tmp_path / "vectors-1.seg").stat().st_size == 600 * (4 + 8)
-    assert (reader.vectors(first, 200) == before).all()
-    assert len(reader.nearest(rows(1, 1)[0], 10**6)[0]) == 600
+    assert (read.vectors("document 2") == before).all()
+    assert len(read.nearest(rows(1, 1)[0], 10**6)[0]) == 600
     store.put(numbered(30, 200))
-    assert reader.sentences("document 0").first == 30 * 200
+    assert {info.name: info.first // 200 for info in read.documents()} == {
+        "document 0": 30,
+        "document 1": 28,
+        "document 2": 29,
+    }
     holds(reader, numbered(30, 200))
     reader.close()
     store.close()

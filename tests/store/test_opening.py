@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -13,11 +14,14 @@ from multiprocessing.queues import Queue
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from milepost.errors import IndexBusy, NewerSchema, NotAnIndex, StoreError, WrongModel
+from milepost.errors import IndexBusy, NewerSchema, NotAnIndex, OldSchema, StoreError, WrongModel
 from milepost.store import Entry, erase_store, open_store
+from support.small_index import write_schema
 from support.store_entries import FINGERPRINT, WIDTH, Child, entry, holds, numbered, opened, rows
+from support.store_reads import reads
 
 HOLDING = """
 import sqlite3, sys
@@ -79,9 +83,12 @@ def test_closed_is_closed(tmp_path: Path) -> None:
     store.close()
     store.close()
     for use in (
-        store.documents,
-        lambda: store.nearest(rows(1, 1)[0], 1),
+        reads(store).documents,
+        lambda: reads(store).nearest(rows(1, 1)[0], 1),
         lambda: store.put(numbered(0)),
+        lambda: store.touch("document 0", None),
+        lambda: store.delete("document 0"),
+        store.vacuum,
     ):
         with pytest.raises(StoreError, match="closed"):
             use()
@@ -141,36 +148,35 @@ def test_wrong_model(tmp_path: Path, model: tuple[str, int]) -> None:
         open_store(tmp_path, fingerprint=model[0], dimensions=model[1])
 
 
-def test_an_index_of_the_first_schema_is_read_and_brought_up_to_date(tmp_path: Path) -> None:
-    """Without the table of paragraphs the text is asked; the first write makes the table."""
+@pytest.mark.parametrize("schema", [1, 2])
+@pytest.mark.parametrize("options", [{}, {"create": False}, {"read_only": True}])
+def test_older_schema(tmp_path: Path, schema: int, options: dict[str, bool]) -> None:
+    """An index of an older Milepost is refused with the command that makes it anew, unchanged."""
     store = opened(tmp_path)
-    given = entry("old", ["One. ", "Two.\n\n", "Three. "])
-    store.put(given)
+    store.put(numbered(0))
     store.close()
-    connection = sqlite3.connect(tmp_path / "milepost.sqlite")
-    connection.execute("DROP TABLE paragraph_starts")
-    connection.execute("PRAGMA user_version = 1")
-    connection.close()
+    write_schema(tmp_path, schema)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    again = re.escape(f"milepost index PATH… --db {tmp_path} --rebuild")
+    with pytest.raises(OldSchema, match=rf"schema {schema}, this one reads 3.*{again}"):
+        opened(tmp_path, **options)
+    after = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert {name: after[name] for name in before} == before
+    erase_store(tmp_path)
+    assert list(tmp_path.iterdir()) == []
     store = opened(tmp_path)
-    holds(store, given)
-    new = entry("new", ["Four.\n\n", "Five."])
-    store.put(new)
-    holds(store, given)
-    holds(store, new)
+    store.put(numbered(1))
+    holds(store, numbered(1))
     store.close()
-    connection = sqlite3.connect(tmp_path / "milepost.sqlite")
-    assert connection.execute("PRAGMA user_version").fetchone() == (2,)
-    assert connection.execute("SELECT count(*) FROM paragraph_starts").fetchone() == (1,)
-    connection.close()
 
 
 def test_newer_schema(tmp_path: Path) -> None:
     """An index of a newer Milepost is refused with the command that gets one, and can be erased."""
     opened(tmp_path).close()
     connection = sqlite3.connect(tmp_path / "milepost.sqlite")
-    connection.execute("PRAGMA user_version = 3")
+    connection.execute("PRAGMA user_version = 4")
     connection.close()
-    with pytest.raises(NewerSchema, match=r"schema 3, this one reads 2.*pip install -U milepost"):
+    with pytest.raises(NewerSchema, match=r"schema 4, this one reads 3.*pip install -U milepost"):
         opened(tmp_path)
     erase_store(tmp_path)
     assert list(tmp_path.iterdir()) == []
@@ -179,25 +185,26 @@ def test_newer_schema(tmp_path: Path) -> None:
 def test_erased_and_made_anew(tmp_path: Path) -> None:
     """Erasing takes our files only; stores that are still open notice the new index."""
     reader, writer = opened(tmp_path), opened(tmp_path)
+    read = reads(reader)
     writer.put(numbered(0))
-    assert len(reader.documents()) == 1
+    assert len(read.documents()) == 1
     (tmp_path / "note.txt").write_text("mine")
     erase_store(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["note.txt"]
     with pytest.raises(NotAnIndex):
-        reader.documents()
+        read.documents()
     (tmp_path / "note.txt").unlink()
     opened(tmp_path).close()
-    assert reader.documents() == []
+    assert read.documents() == []
     writer.put(numbered(1))
     holds(reader, numbered(1))
-    assert len(reader.nearest(rows(1, 0)[0], 99)[0]) == 30
+    assert len(read.nearest(rows(1, 0)[0], 99)[0]) == 30
     erase_store(tmp_path)
     open_store(tmp_path, fingerprint="other", dimensions=5).close()
     with pytest.raises(WrongModel):
         writer.put(numbered(2))
     with pytest.raises(WrongModel):
-        reader.nearest(rows(1, 0)[0], 99)
+        read.nearest(rows(1, 0)[0], 99)
 
 
 def _made_together(folder: Path, own: Entry, barrier: Barrier, found: Queue[str]) -> None:
@@ -245,6 +252,7 @@ def test_second_writer(tmp_path: Path, child: Child) -> None:
     assert process.stdout.readline() == "held\n"
     for write in (
         lambda: store.put(numbered(1)),
+        lambda: store.touch("document 0", None),
         lambda: store.delete("document 0"),
         store.vacuum,
         lambda: erase_store(tmp_path, patience_s=0.1),
@@ -264,13 +272,13 @@ def test_second_writer(tmp_path: Path, child: Child) -> None:
 def test_reader_sees_commits_of_another_process(tmp_path: Path, child: Child) -> None:
     """A reader opened before a write sees it by its next call, in tables and vectors."""
     reader = opened(tmp_path)
-    process = child(PUTTING, tmp_path)
+    read, process = reads(reader), child(PUTTING, tmp_path)
     for number in range(5):
         assert say(process, str(number)) == "done"
         holds(reader, numbered(number))
         live = min(number + 1, 3)
-        assert len(reader.nearest(rows(1, 0)[0], 10**4)[0]) == 30 * live
-        assert len(reader.matching(["sentence3"], 99)) == live
+        assert len(read.nearest(rows(1, 0)[0], 10**4)[0]) == 30 * live
+        assert len(read.matching(["sentence3"], 99)) == live
     reader.close()
 
 
@@ -278,11 +286,11 @@ def test_reading_keeps_its_locks(tmp_path: Path, child: Child) -> None:
     """A writer that ends beside an open reader leaves SQLite's log: it knows of the reader."""
     reader = opened(tmp_path)
     log = tmp_path / "milepost.sqlite-wal"
-    reader.documents()
+    reads(reader).documents()
     process = child(PUTTING + "store.close()", tmp_path)
     process.communicate("0 1 2")
     assert log.stat().st_size > 0
-    assert len(reader.documents()) == 3
+    assert len(reads(reader).documents()) == 3
     reader.close()
 
 
@@ -298,13 +306,26 @@ def test_threads_share_a_store(tmp_path: Path) -> None:
         query = rows(1, 3)[0]
         try:
             while not done.is_set():
-                found, _ = store.nearest(query, 10**4)
-                if len(found) != 90 or len(store.documents()) != 3:
+                with store.snapshot() as state:
+                    infos = state.documents()
+                    found, _ = state.nearest(query, 10**4)
+                    texts = state.texts([(info, 0, 12) for info in infos])
+                    held = state.postings(["sentence1"])["sentence1"][0]
+                    spans = state.sentences(infos).spans
+                    vectors = state.vectors(infos)
+                    statistics = state.statistics()
+                want = [row for info in infos for row in range(info.first, info.first + 30)]
+                if sorted(found.tolist()) != want or not len(want) == statistics.sentences == 90:
                     wrong.append(f"{len(found)} rows")
-                run = store.sentences("document 1")
-                store.postings(["sentence1"])
-                if len(run.spans) != 30:
+                if held.tolist() != [info.first + 1 for info in infos]:
+                    wrong.append("postings")
+                if len(spans) != 90:
                     wrong.append("spans")
+                for place, (info, text) in enumerate(zip(infos, texts, strict=True)):
+                    due = rows(30, int(info.hash))
+                    off = np.abs(vectors[30 * place : 30 * place + 30] - due).max()
+                    if not text.startswith(f"number{info.hash} ") or off > 1e-6:
+                        wrong.append("text or vectors of another state")
         except BaseException as error:
             wrong.append(error)
 
@@ -326,7 +347,12 @@ def test_read_only_store_refuses_to_write(tmp_path: Path) -> None:
     """A store opened for reading says so when asked to write."""
     opened(tmp_path).close()
     store = opened(tmp_path, read_only=True)
-    for write in (lambda: store.put(numbered(0)), lambda: store.delete("x"), store.vacuum):
+    for write in (
+        lambda: store.put(numbered(0)),
+        lambda: store.touch("x", None),
+        lambda: store.delete("x"),
+        store.vacuum,
+    ):
         with pytest.raises(StoreError, match="for reading only"):
             write()
     store.close()
@@ -343,7 +369,7 @@ def test_read_only_medium(small_disk: Path) -> None:
     for options in ({}, {"create": False}, {"read_only": True}):
         store = opened(folder, **options)
         holds(store, numbered(2))
-        assert len(store.nearest(rows(1, 0)[0], 999)[0]) == 90
+        assert len(reads(store).nearest(rows(1, 0)[0], 999)[0]) == 90
         with pytest.raises(StoreError, match=r"permission|for reading only"):
             store.put(numbered(3))
         holds(store, numbered(1))
@@ -352,7 +378,7 @@ def test_read_only_medium(small_disk: Path) -> None:
         opened(small_disk / "new")
     # Written elsewhere since: a view of the old state notices.
     store = opened(folder, read_only=True)
-    assert len(store.documents()) == 3
+    assert len(reads(store).documents()) == 3
     subprocess.run(["mount", "-o", "remount,rw", small_disk], check=True)
     writer = opened(folder)
     writer.put(numbered(3))

@@ -108,7 +108,7 @@ def pull_request(
 
 def settings_of(**fields: Any) -> LmkSettings:
     """Settings for the small tokenizer."""
-    usual: dict[str, Any] = {"opening": (CLS,), "landmark": SEP, "granularity": 6, "limit": 64}
+    usual: dict[str, Any] = {"bos_ids": (CLS,), "landmark": SEP, "granularity": 6, "limit": 64}
     return LmkSettings(**usual | fields)
 
 

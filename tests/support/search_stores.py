@@ -7,12 +7,18 @@ from zlib import crc32
 
 import numpy as np
 
-from milepost.search import terms
-from milepost.store import Entry, open_store
-from milepost.store.base import Store
+from milepost.paragraphs import paragraph_starts
+from milepost.search import Limits, Query, SearchModel, SearchResult, search, terms
+from milepost.search.fusion import Fusion
+from milepost.search.query import DEFAULT_K, parse_budget
+from milepost.search.ranking import Ranked, Ranking, rank
+from milepost.search.reranking import Reranker
+from milepost.search.scope import Scope, gather
+from milepost.store import Entry, Store, open_store
 from milepost.types import Document, Mark
 
 WIDTH = 8
+PLAIN = Ranking(Fusion())
 
 
 def empty_store() -> Store:
@@ -38,15 +44,16 @@ def put(
     """Add a document whose sentences are these; vectors are random unless they are given."""
     ends = np.cumsum([len(s) for s in sentences], dtype=np.int64)
     spans = np.stack((np.concatenate(([0], ends[:-1])), ends), axis=1).reshape(-1, 2)
-    seed = crc32(name.encode())
+    seed, text = crc32(name.encode()), "".join(sentences)
     store.put(
         Entry(
-            document=Document(name, "".join(sentences), marks=marks, source=f"/files/{name}"),
+            document=Document(name, text, marks=marks, source=f"/files/{name}"),
             spans=spans,
             vectors=np.stack([unit(seed + n) for n in range(len(sentences))])
             if vectors is None
             else vectors,
             vocab_coverage=np.full(len(sentences), vocab_coverage, np.float32),
+            paragraph_starts=paragraph_starts(text, spans),
             terms=[terms(s) for s in sentences],
         )
     )
@@ -62,3 +69,61 @@ def filled(documents: int = 4, sentences: int = 12) -> Store:
             [f"Common word in document d{d} at place p{d}x{s}. " for s in range(sentences)],
         )
     return store
+
+
+def asking(
+    words: Sequence[str],
+    seed: int = 1,
+    *,
+    vector: np.ndarray | None = None,
+    vocab_coverage: float = 1.0,
+    names: Sequence[str] | None = None,
+    k: int | None = DEFAULT_K,
+    budget: str | int | None = None,
+    min_score: float = 0.0,
+    rerank: bool = True,
+) -> Query:
+    """A question of these terms; ``k=None`` without a budget asks for every sentence."""
+    return Query(
+        " ".join(words),
+        unit(seed) if vector is None else vector,
+        tuple(words),
+        vocab_coverage,
+        Limits(k, parse_budget(budget), min_score),
+        None if names is None else frozenset(names),
+        rerank,
+    )
+
+
+def gathered(store: Store, words: Sequence[str], seed: int = 1, **options: object) -> Scope:
+    """The scope of a question."""
+    with store.snapshot() as state:
+        return gather(state, asking(words, seed, **options))
+
+
+def ranked(
+    store: Store,
+    words: Sequence[str],
+    seed: int = 1,
+    *,
+    ranking: Ranking = PLAIN,
+    reranker: Reranker | None = None,
+    **options: object,
+) -> Ranked:
+    """The scores of a question."""
+    query = asking(words, seed, **options)
+    with store.snapshot() as state:
+        return rank(state, gather(state, query), query, ranking, reranker)
+
+
+def searched(
+    store: Store,
+    words: Sequence[str],
+    seed: int = 1,
+    *,
+    model: SearchModel | None = None,
+    **options: object,
+) -> SearchResult:
+    """The result of a question."""
+    with store.snapshot() as state:
+        return search(state, asking(words, seed, **options), model or SearchModel(PLAIN))

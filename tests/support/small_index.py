@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 
 from milepost.index import Index
@@ -25,10 +26,21 @@ def write_notes(folder: Path) -> Path:
 def everything(index: Index) -> dict[str, tuple[object, ...]]:
     """All that an index holds, to compare two of them; rows may differ."""
     held = {}
-    for info in index.documents():
-        part = index._store.sentences(info.name)
-        vectors = index._store.vectors(part.first, len(part.spans))
-        document = index.document(info.name)
-        held[info.name] = (document.text, document.marks, info.hash, info.signature)
-        held[info.name] += (part.spans.tolist(), part.lengths.tolist(), vectors.tobytes())
+    with index._store.snapshot() as state:
+        for info in state.documents():
+            part, vectors = state.sentences([info]), state.vectors([info])
+            text = state.texts([(info, 0, info.characters)])[0]
+            held[info.name] = (text, state.marks([info])[0], info.hash, info.signature)
+            held[info.name] += (part.spans.tolist(), part.lengths.tolist(), vectors.tobytes())
     return held
+
+
+def write_schema(folder: Path, schema: int) -> Path:
+    """Make of an index in a folder one of another schema: another number, and other columns."""
+    path = folder / "milepost.sqlite"
+    connection = sqlite3.connect(path)
+    connection.execute("ALTER TABLE bodies RENAME COLUMN vocab_coverage TO familiar")
+    connection.execute("ALTER TABLE bodies DROP COLUMN paragraph_starts")
+    connection.execute(f"PRAGMA user_version = {schema}")
+    connection.close()
+    return path

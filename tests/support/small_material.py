@@ -10,7 +10,7 @@ import numpy as np
 
 from support.small_models import random_model, write_checkpoint
 
-OPENING, LANDMARK = 2, 3
+BOS, LANDMARK = 2, 3
 
 
 def small_text(random: Random, name: str, sentences: int, words: int = 6) -> Any:
@@ -70,7 +70,7 @@ def small_material(teacher: Any = None, *, seed: int = 7, **changes: Any) -> Any
         questions=questions,
         pairs=pairs,
         documents=documents,
-        bos_token=OPENING,
+        bos_id=BOS,
         landmark=LANDMARK,
         targets=Targets(teacher) if teacher else None,
     )

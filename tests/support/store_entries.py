@@ -11,6 +11,7 @@ import numpy as np
 from milepost.paragraphs import paragraph_starts
 from milepost.store import Entry, Store, open_store
 from milepost.types import Document, Mark
+from support.store_reads import document as read_document
 
 Child = Callable[..., "subprocess.Popen[str]"]  # the fixture ``child``
 WIDTH = 8
@@ -37,18 +38,21 @@ def entry(
     *,
     vectors: np.ndarray | None = None,
     terms: Sequence[Sequence[str]] | None = None,
+    starts: Sequence[bool] | None = None,
     seed: int = 0,
     **document: object,
 ) -> Entry:
     """Make an entry whose sentences are the given strings, its terms their words."""
+    text = "".join(sentences)
     ends = np.cumsum([len(sentence) for sentence in sentences], dtype=np.int64)
-    spans = np.stack((np.concatenate(([0], ends[:-1])), ends), axis=1) if len(ends) else ends
-    count = len(sentences)
+    bounds = np.concatenate((np.zeros(1, np.int64), ends))
+    spans, count = np.stack((bounds[:-1], bounds[1:]), axis=1), len(sentences)
     return Entry(
-        document=Document(name, "".join(sentences), **document),
-        spans=spans.reshape(-1, 2).astype(np.int64),
+        document=Document(name, text, **document),
+        spans=spans,
         vectors=rows(count, seed) if vectors is None else vectors,
         vocab_coverage=np.linspace(0, 1, count, dtype=np.float32),
+        paragraph_starts=paragraph_starts(text, spans) if starts is None else np.array(starts),
         terms=[sentence.split() for sentence in sentences] if terms is None else terms,
         signature=None if seed % 2 else (seed, 10**18 + seed),
     )
@@ -72,20 +76,23 @@ def opened(folder: Path | None, **options: object) -> Store:
 
 
 def holds(store: Store, given: Entry) -> None:
-    """Assert that every part of the entry can be read back, and is found."""
-    name, count = given.document.name, len(given.spans)
-    assert store.document(name) == given.document
-    kept = store.sentences(name)
-    assert np.array_equal(kept.spans, given.spans)
-    assert kept.lengths.tolist() == [len(terms) for terms in given.terms]
-    assert np.abs(kept.vocab_coverage - given.vocab_coverage).max(initial=0) <= 0.5 / 255 + 1e-6
-    starts = paragraph_starts(given.document.text, given.spans)
-    assert (kept.paragraph_starts.dtype, kept.paragraph_starts.tolist()) == (
-        np.bool_,
-        starts.tolist(),
-    )
-    assert np.abs(store.vectors(kept.first, count) - given.vectors).max(initial=0) < 1e-6
-    for row, terms in enumerate(given.terms, kept.first):
-        for term in set(terms):
-            held, counts = store.postings([term])[term]
-            assert counts[held == row].tolist() == [list(terms).count(term)]
+    """Assert that every part of the entry can be read back from one state, and is found."""
+    with store.snapshot() as state:
+        info = state.info(given.document.name)
+        assert info is not None
+        assert (info.signature, info.sentences) == (given.signature, len(given.spans))
+        assert read_document(state, info) == given.document
+        kept = state.sentences([info])
+        assert kept.document_offsets.tolist() == [0, len(given.spans)]
+        assert np.array_equal(kept.spans, given.spans)
+        assert kept.lengths.tolist() == [len(terms) for terms in given.terms]
+        assert np.abs(kept.vocab_coverage - given.vocab_coverage).max(initial=0) <= 0.5 / 255 + 1e-6
+        assert kept.paragraph_starts.dtype == np.bool_
+        assert kept.paragraph_starts.tolist() == given.paragraph_starts.tolist()
+        assert np.abs(state.vectors([info]) - given.vectors).max(initial=0) < 1e-6
+        wanted = {term for terms in given.terms for term in terms}
+        found = state.postings(sorted(wanted))
+        for row, terms in enumerate(given.terms, info.first):
+            for term in set(terms):
+                held, counts = found[term]
+                assert counts[held == row].tolist() == [list(terms).count(term)]

@@ -183,7 +183,7 @@ def test_bad_files_are_named_with_their_reason() -> None:
     reasons = {
         "pdf-zero-bytes.pdf": "empty",
         "pdf-password.pdf": "password",
-        "pdf-truncated.pdf": "cut short",
+        "pdf-truncated.pdf": "truncated",
         "pdf-scan-no-text.pdf": "scanned",
     }
     for name, reason in reasons.items():

@@ -72,7 +72,7 @@ def test_importing_the_room_is_light() -> None:
         ),
         (b"{\\rtf1 hello}", "a.rtf", "RTF"),
         (b"PK\x03\x04 broken", "a.docx", "damaged"),
-        (b"just words", "a.docx", "no docx"),
+        (b"just words", "a.docx", "not a docx"),
         (zipped({"xl/workbook.xml": "<x/>"}), "a.xlsx", "spreadsheet"),
         (zipped({"ppt/presentation.xml": "<x/>"}), "a.pptx", "slide show"),
         (zipped({"word/document.xml": "<x"}), "a.docx", "damaged"),
@@ -110,7 +110,7 @@ def test_a_zip_bomb_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """An archive that unpacks to more than the limit is not unpacked."""
     from milepost.text.readers import archive
 
-    monkeypatch.setattr(archive, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(archive, "MAX_BYTES", 1 << 20)
     with pytest.raises(UnreadableFile, match="unpacks to more"):
         read_bytes(zipped({"word/document.xml": b"\0" * (2 << 20)}), "bomb.docx")
 

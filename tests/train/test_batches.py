@@ -15,7 +15,7 @@ pytest.importorskip("torch", reason="needs the train extra: pip install 'milepos
 from milepost.train.batches import around, assemble, queries_of, windows_of  # noqa: E402
 from milepost.train.data import Text  # noqa: E402
 
-OPENING, LANDMARK = 101, 102
+BOS, LANDMARK = 101, 102
 
 
 def text(lengths: list[int], first: int = 1000) -> Text:
@@ -27,7 +27,7 @@ def text(lengths: list[int], first: int = 1000) -> Text:
 
 def test_worked_by_hand() -> None:
     """Two windows of two and one sentences, padded: every number can be checked."""
-    batch = windows_of([(0, 0, 2), (1, 1, 2)], [text([2, 1]), text([1, 1], 5)], OPENING, LANDMARK)
+    batch = windows_of([(0, 0, 2), (1, 1, 2)], [text([2, 1]), text([1, 1], 5)], BOS, LANDMARK)
     assert batch.ids.tolist() == [[101, 1000, 1001, 102, 1002, 102], [101, 6, 102, 0, 0, 0]]
     assert batch.sentences.tolist() == [[0, 1, 1, 1, 2, 2], [0, 1, 1, -1, -1, -1]]
     assert batch.marks.tolist() == [[3, 5], [2, 0]]
@@ -38,14 +38,14 @@ def test_worked_by_hand() -> None:
 def test_questions_are_windows_of_one_sentence() -> None:
     """``[CLS] question [LMK]``, each with its own number."""
     ids = [np.array([7, 8], np.int32), np.array([9], np.int32)]
-    batch = queries_of(ids, OPENING, LANDMARK)
+    batch = queries_of(ids, BOS, LANDMARK)
     assert batch.ids.tolist() == [[101, 7, 8, 102], [101, 9, 102, 0]]
     assert batch.marks.tolist() == [[3], [2]]
     assert batch.owners.tolist() == [[0, 0], [1, 0]]
 
 
 def test_nothing_opens_a_window() -> None:
-    """Models such as Qwen have no opening token: the first sentence stands first."""
+    """Models such as Qwen have no BOS token: the first sentence stands first."""
     batch = windows_of([(0, 0, 2), (1, 1, 2)], [text([2, 1]), text([1, 1], 5)], None, LANDMARK)
     assert batch.ids.tolist() == [[1000, 1001, 102, 1002, 102], [6, 102, 0, 0, 0]]
     assert batch.sentences.tolist() == [[1, 1, 1, 2, 2], [1, 1, -1, -1, -1]]
@@ -53,15 +53,15 @@ def test_nothing_opens_a_window() -> None:
     assert queries_of([np.array([7], np.int32)], None, LANDMARK).ids.tolist() == [[7, 102]]
 
 
-@pytest.mark.parametrize("opening", ["[CLS]", ""])
-def test_training_and_encoding_agree(opening: str) -> None:
+@pytest.mark.parametrize("bos_id", ["[CLS]", ""])
+def test_training_and_encoding_agree(bos_id: str) -> None:
     """A window has the same ids, sentence numbers and landmarks as the encoder gives its engine."""
     from milepost.engine.fake import FakeEngine
     from milepost.engine.tokenizer import Tokenizer
     from milepost.testing import fake_encoder
 
     model = fake_encoder()
-    model.tokenizer = Tokenizer(model.tokenizer._backend, opening, "[SEP]")
+    model.tokenizer = Tokenizer(model.tokenizer._backend, bos_id, "[SEP]")
     seen = []
 
     class Engine(FakeEngine):

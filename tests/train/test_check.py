@@ -39,9 +39,9 @@ def by_ids(batch: Batch) -> Any:
     return torch.nn.functional.normalize(torch.stack(rows), dim=-1)
 
 
-@pytest.mark.parametrize("opening", [2, None])
+@pytest.mark.parametrize("bos_id", [2, None])
 def test_every_landmark_comes_from_the_window_that_owns_it(
-    tokenizer: Tokenizer, opening: int | None
+    tokenizer: Tokenizer, bos_id: int | None
 ) -> None:
     """As computed one window at a time, whatever is read at once."""
     text = tokenize(tokenizer, "a", "t", "".join(f"The cat sat {n} times. " for n in range(90)))
@@ -51,9 +51,9 @@ def test_every_landmark_comes_from_the_window_that_owns_it(
         return vectors_of(model, batch)
 
     with torch.no_grad():
-        found = landmarks_of(encode, text, opening, 3, SHAPE)
+        found = landmarks_of(encode, text, bos_id, 3, SHAPE)
         for window in plan((text.lengths + 1).tolist(), SHAPE):
-            batch = windows_of([(0, window.first, window.last)], [text], opening, 3)
+            batch = windows_of([(0, window.first, window.last)], [text], bos_id, 3)
             alone = encode(batch).numpy()[
                 window.own_first - window.first : window.own_last - window.first
             ]

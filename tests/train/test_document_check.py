@@ -18,7 +18,7 @@ from milepost.train.check import Check, load_check, vectors_of  # noqa: E402
 from milepost.train.config import CheckSettings  # noqa: E402
 from milepost.train.data import Question, tokenize  # noqa: E402
 from milepost.train.document_check import DocumentCheck, document_check  # noqa: E402
-from milepost.train.objectives import DocumentsStage  # noqa: E402
+from milepost.train.stages import DocumentsStage  # noqa: E402
 from milepost.windows.plan import WindowSize  # noqa: E402
 from support.small_models import random_model, write_tokenizer  # noqa: E402
 from support.tiny_runs import write_lines, write_task  # noqa: E402

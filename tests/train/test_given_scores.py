@@ -24,8 +24,9 @@ from milepost.train import loop as loops  # noqa: E402
 from milepost.train.check import vectors_of  # noqa: E402
 from milepost.train.config import read_config  # noqa: E402
 from milepost.train.material import DataSettings, load_material  # noqa: E402
-from milepost.train.objectives import DocumentsStage, PairsStage, build  # noqa: E402
+from milepost.train.objectives import build  # noqa: E402
 from milepost.train.run import train  # noqa: E402
+from milepost.train.stages import DocumentsStage, PairsStage  # noqa: E402
 from support.small_material import Student, small_material  # noqa: E402
 from support.small_models import write_tokenizer  # noqa: E402
 from support.tiny_runs import ANIMALS, PLACES, write_lines, write_run  # noqa: E402
@@ -182,7 +183,7 @@ def test_a_step_without_scores_is_contrast_alone() -> None:
 def test_refused() -> None:
     """Settings that cannot be, and data that has no scores."""
     for changes, words in (
-        ({"scores_by": "kl_div"}, "did you mean 'kl'"),
+        ({"scores_by": "kl_div"}, "'kl'"),
         ({"scores": -1.0}, "scores is -1"),
         ({"scores_temperature": 0.0}, "scores_temperature is 0"),
         ({"scores": 1.0, "negatives": 0}, "negatives is 0"),
@@ -217,7 +218,7 @@ def test_lines_with_scores(tmp_path: Path) -> None:
     said = [str(error) for error in found.report.bad]
     assert [words.partition("pairs.jsonl, line ")[2][:1] for words in said] == list("34567")
     assert "2 scores for a passage and 2 negatives; write 3" in said[0]
-    assert all("'scores' is no list of numbers" in words for words in said[1:])
+    assert all("'scores' is not a list of numbers" in words for words in said[1:])
     assert next(found.report.lines()).endswith("3 pairs, 2 of them with scores, 5 bad lines")
 
 

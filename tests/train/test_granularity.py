@@ -20,16 +20,17 @@ from milepost.train.batches import windows_of  # noqa: E402
 from milepost.train.check import vectors_of  # noqa: E402
 from milepost.train.data import Text  # noqa: E402
 from milepost.train.granularity import (  # noqa: E402
-    Granularities,
     document_vectors,
     drawn_windows,
     units_of,
     windows_in,
 )
 from milepost.train.losses import info_nce, listwise  # noqa: E402
+from milepost.train.needs import WrongSettings  # noqa: E402
+from milepost.train.stages import Granularities  # noqa: E402
 from support.small_models import random_model  # noqa: E402
 
-OPENING, LANDMARK = 2, 3
+BOS, LANDMARK = 2, 3
 
 
 def text(lengths: list[int], first: int = 11) -> Text:
@@ -68,7 +69,7 @@ def test_other_generators_are_left_alone() -> None:
 @pytest.mark.parametrize("choices", [(), (0,), ("words",), (True,), (32, -1)])
 def test_refused_choices(choices: tuple[object, ...]) -> None:
     """A granularity is a positive number or sentences."""
-    with pytest.raises(ValueError, match="granularity"):
+    with pytest.raises(WrongSettings, match="granularit"):
         Granularities(choices=choices)  # type: ignore[arg-type]
 
 
@@ -95,12 +96,12 @@ def test_nothing_is_lost(lengths: list[int], g: int, data: st.DataObject) -> Non
     first = data.draw(st.integers(0, len(lengths) - 1))
     texts = [text(lengths).part(first, data.draw(st.integers(first + 1, len(lengths))))]
     piece = (0, 0, len(texts[0].spans))
-    whole = windows_of([piece], texts, OPENING, LANDMARK)
-    sentences = drawn_windows([piece], texts, ["sentences"], OPENING, LANDMARK)
+    whole = windows_of([piece], texts, BOS, LANDMARK)
+    sentences = drawn_windows([piece], texts, ["sentences"], BOS, LANDMARK)
     assert torch.equal(sentences.batch.ids, whole.ids)
     assert sentences.batch.owners.tolist() == whole.owners.tolist()
     units = len(units_of(texts[0], g))
-    pieces = drawn_windows([(0, 0, units)], texts, [g], OPENING, LANDMARK).batch
+    pieces = drawn_windows([(0, 0, units)], texts, [g], BOS, LANDMARK).batch
     content = [i for i in whole.ids[0].tolist() if i > LANDMARK]
     assert [i for i in pieces.ids[0].tolist() if i > LANDMARK] == content
     assert len(pieces.owners) == -(-len(content) // g)
@@ -121,7 +122,7 @@ def test_as_many_landmarks_as_the_paper_has(lengths: list[int], g: int, size: in
     assert [len(unit) for unit in units] == [g] * (n // g) + [n % g] * (n % g > 0)
     pieces = windows_in(0, units, size)
     assert [first for _, first, _ in pieces] == [0, *(last for *_, last in pieces[:-1])]
-    batch = drawn_windows(pieces, texts, [g], OPENING, LANDMARK).batch
+    batch = drawn_windows(pieces, texts, [g], BOS, LANDMARK).batch
     assert batch.owners.tolist() == [[0, k] for k in range(len(units))]
     assert batch.ids.shape[1] <= size
 
@@ -131,15 +132,15 @@ def test_numbers_of_the_facts_page() -> None:
     texts = [text([7] * 42 + [6])]
     for g, landmarks, ids in ((32, 10, 311), (64, 5, 306), (128, 3, 304), (256, 2, 303)):
         (piece,) = windows_in(0, units_of(texts[0], g), 512)
-        batch = drawn_windows([piece], texts, [g], OPENING, LANDMARK).batch
+        batch = drawn_windows([piece], texts, [g], BOS, LANDMARK).batch
         assert (len(batch.owners), batch.ids.shape[1]) == (landmarks, ids)
 
 
 def test_a_text_without_tokens_has_one_landmark() -> None:
-    """Check C: the opening and a landmark."""
+    """Check C: the BOS token and a landmark."""
     for g in (3, "sentences"):
-        batch = drawn_windows([(0, 0, 1)], [text([0])], [g], OPENING, LANDMARK).batch  # type: ignore[list-item]
-        assert batch.ids.tolist() == [[OPENING, LANDMARK]]
+        batch = drawn_windows([(0, 0, 1)], [text([0])], [g], BOS, LANDMARK).batch  # type: ignore[list-item]
+        assert batch.ids.tolist() == [[BOS, LANDMARK]]
 
 
 def test_a_unit_too_long_for_a_window_stands_alone() -> None:
@@ -161,7 +162,7 @@ def test_documents_over_windows() -> None:
 def test_the_same_as_pooling_a_row() -> None:
     """A document of one window has the vector ``lmk.pool`` gives with unit landmarks."""
     model = random_model("bert", own_sentence=False)
-    drawn = drawn_windows([(0, 0, 4)], [text([4, 9, 2])], [4], OPENING, LANDMARK)
+    drawn = drawn_windows([(0, 0, 4)], [text([4, 9, 2])], [4], BOS, LANDMARK)
     with torch.no_grad():
         landmarks = vectors_of(model, drawn.batch)
         _, vectors = document_vectors(landmarks, drawn.batch.owners)
@@ -181,7 +182,7 @@ def test_both_objectives_from_one_pass() -> None:
     granularities = ["sentences", 4, "sentences", 3]
     units = [units_of(*each) for each in zip(texts, granularities, strict=True)]
     pieces = [piece for n, each in enumerate(units) for piece in windows_in(n, each, 64)]
-    drawn = drawn_windows(pieces, texts, granularities, OPENING, LANDMARK)
+    drawn = drawn_windows(pieces, texts, granularities, BOS, LANDMARK)
     landmarks = vectors_of(model, drawn.batch)
     queries = torch.nn.functional.normalize(landmarks.detach()[:4] + 0.1, dim=-1)
     sentences = landmarks[torch.from_numpy(drawn.of_sentences)]

@@ -15,7 +15,8 @@ torch = pytest.importorskip("torch", reason="needs the train extra: pip install 
 from milepost.errors import InputError  # noqa: E402
 from milepost.train.check import vectors_of  # noqa: E402
 from milepost.train.lexical_teacher import LexicalTeacher  # noqa: E402
-from milepost.train.objectives import MarkedStage, build  # noqa: E402
+from milepost.train.objectives import build  # noqa: E402
+from milepost.train.stages import MarkedStage  # noqa: E402
 from support.small_material import Student, small_material  # noqa: E402
 
 SMALL = {"documents": 2, "questions": 3, "hard": 3, "windows": (20, 30), "distil": 0}
@@ -120,5 +121,5 @@ def test_it_stands_beside_a_teacher_and_without_one() -> None:
     """No teacher is asked for where words rank; a name that is not known is refused."""
     with pytest.raises(InputError, match="rank_by = 'words' needs none"):
         build(MarkedStage(**SMALL, rank=0.5), small_material())
-    with pytest.raises(InputError, match="did you mean 'words'"):
+    with pytest.raises(InputError, match="'words'"):
         MarkedStage(rank_by="word")

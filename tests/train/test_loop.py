@@ -19,10 +19,10 @@ from milepost.model import open_checkpoint  # noqa: E402
 from milepost.train import loop as loops  # noqa: E402
 from milepost.train.config import Part, Stage, read_config  # noqa: E402
 from milepost.train.loop import Event, memory  # noqa: E402
-from milepost.train.objectives import PairsStage  # noqa: E402
 from milepost.train.run import train  # noqa: E402
 from milepost.train.run_folder import Halted, RunFolder  # noqa: E402
 from milepost.train.schedule import Average, adam_of, rate_at  # noqa: E402
+from milepost.train.stages import PairsStage  # noqa: E402
 from support.tiny_runs import CHECK, write_run  # noqa: E402
 
 ONE = '[[stage]]\nkind = "pairs"\npairs = 4\nrate = 1e-3\nwarm_up = 0\nsteps = {}\n'
@@ -131,8 +131,10 @@ def test_gradients_of_several_batches_are_averaged(tmp_path: Path) -> None:
 
 def test_the_log_and_what_is_told(tmp_path: Path) -> None:
     """Means since the line before, the parts of a mixture apart, checks at their steps."""
-    told: list[Event] = []
-    done = train(read_config(write_run(tmp_path, CHECK.replace("20", "4"))), tell=told.append)
+    events: list[Event] = []
+    done = train(
+        read_config(write_run(tmp_path, CHECK.replace("20", "4"))), on_progress=events.append
+    )
     lines = list(RunFolder(tmp_path / "run", resume=True).lines())
     before, *lines = lines
     assert before.keys() == {"step", "stage", "seconds", "check"}
@@ -142,11 +144,11 @@ def test_the_log_and_what_is_told(tmp_path: Path) -> None:
     assert {"loss", "floor", "spread", "gradient", "rate"} <= set(lines[0])
     assert any("pairs_loss" in line for line in lines[:3])
     assert not any("marked_loss" in line for line in lines[3:])
-    steps = [event for event in told if event.doing.startswith("stage")]
+    steps = [event for event in events if event.doing.startswith("stage")]
     assert [(event.done, event.of) for event in steps] == [(n, 11) for n in range(1, 12)]
     assert [event.line for event in steps if event.line] == lines
     assert done.found == lines[-1]["check"]
-    assert any("36 questions" in event.note for event in told)
+    assert any("36 questions" in event.note for event in events)
 
 
 def test_bad_lines_are_told(tmp_path: Path) -> None:
@@ -154,9 +156,9 @@ def test_bad_lines_are_told(tmp_path: Path) -> None:
     file = write_run(tmp_path, stages=ONE.format(1))
     with (tmp_path / "pairs.jsonl").open("a") as pairs:
         pairs.write('{"query": "a cat"}\n' * 25)
-    told: list[Event] = []
-    assert train(read_config(file), tell=told.append).bad == 25
-    warnings = [event.warning for event in told if event.warning]
+    events: list[Event] = []
+    assert train(read_config(file), on_progress=events.append).bad == 25
+    warnings = [event.warning for event in events if event.warning]
     assert len(warnings) == 21
     assert "pairs.jsonl, line 13: no 'passage'" in warnings[0]
     assert warnings[-1] == "… and 5 more lines that cannot be used"
@@ -170,7 +172,7 @@ def test_a_run_that_collapses(tmp_path: Path) -> None:
     text = ONE.format(240).replace("1e-3", "0.5").replace("warm_up = 0", "warm_up = 210")
     text += "clip = 1e9\n"
     file = write_run(tmp_path, stages=text, on_collapse="stop", log_every=5)
-    with pytest.raises(MilepostError, match=r"; on_collapse is \"stop\"; the last state is whole"):
+    with pytest.raises(MilepostError, match=r"on_collapse is \"stop\"; the last state is whole"):
         train(read_config(file))
     *before, last = RunFolder(tmp_path / "run", resume=True).lines()
     assert "lower the rate" in last["alarm"]

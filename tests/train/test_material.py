@@ -19,7 +19,7 @@ from milepost.train.data_settings import DataSettings  # noqa: E402
 from milepost.train.material import load_material  # noqa: E402
 from support.small_models import write_checkpoint, write_tokenizer  # noqa: E402
 
-READING = Reading(opening="[CLS]", landmark="[SEP]")
+READING = Reading(bos_token="[CLS]", landmark="[SEP]")
 TEXT = "The cat\n\nThe cat sat on the mat. The dog sat by the tree. A bird sat on the house."
 
 
@@ -90,7 +90,7 @@ def test_every_kind_of_file(data: DataSettings, tokenizer: Any) -> None:
     assert second.negatives == ()
     titles = [(pair.words, len(pair.text.spans)) for pair in material.documents]
     assert titles == [("The cat", 3), ("Birds", 1)]  # the first without its line of the title
-    assert (material.opening, material.landmark) == (2, 3)
+    assert (material.bos_id, material.landmark) == (2, 3)
     (bad,) = material.report.bad
     assert "cats.jsonl, line 3: span 1000–1002 is outside document 'a'" in str(bad)
     assert [line.partition(": ")[2] for line in material.report.lines()] == [
@@ -104,9 +104,9 @@ def test_every_kind_of_file(data: DataSettings, tokenizer: Any) -> None:
 
 
 def test_nothing_opens_a_window(data: DataSettings, tokenizer: Any) -> None:
-    """A reading without an opening token gives a material without one."""
-    material = load_material(data, tokenizer, replace(READING, opening=""), causal=True)
-    assert material.opening is None
+    """A reading without a BOS token gives a material without one."""
+    material = load_material(data, tokenizer, replace(READING, bos_token=""), causal=True)
+    assert material.bos_id is None
     assert material.causal
 
 
@@ -123,18 +123,18 @@ def test_a_landmark_in_the_text_is_text(tmp_path: Path, tokenizer: Any) -> None:
 def test_nothing_to_train_on(tmp_path: Path, tokenizer: Any) -> None:
     """It says what was read, and what was wrong with it."""
     path = write(tmp_path / "pairs.jsonl", [{"query": "a"}])
-    with pytest.raises(InputError, match=r"nothing that can be trained on; .*line 1: no 'passage'"):
+    with pytest.raises(InputError, match=r"nothing that can be trained on: .*line 1: no 'passage'"):
         load_material(DataSettings(pairs=(path,)), tokenizer, READING)
 
 
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"tasks": ()}, "names no tasks, pairs or documents"),
-        ({"context": "titel"}, "did you mean 'title'"),
+        ({"tasks": ()}, "has no tasks, pairs or documents"),
+        ({"context": "titel"}, "'title'"),
         ({"hold_out": 1.0}, "hold_out is 1"),
-        ({"longest": 2}, "longest is 2; at least 4"),
-        ({"passage": 3}, "passage is 3; at least 4"),
+        ({"longest": 2}, "longest is 2;.*4 or more"),
+        ({"passage": 3}, "passage is 3;.*4 or more"),
     ],
 )
 def test_settings_that_cannot_be(changes: dict[str, Any], words: str) -> None:

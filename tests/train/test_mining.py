@@ -187,7 +187,7 @@ def test_negatives_of_a_question(tmp_path):
         set(told)
     )
     assert all(n["score"] <= 0.95 * row["positive"] + 1e-4 for n in row["negatives"])
-    assert mined.counts["candidate: stands beside the evidence"] == 1
+    assert mined.counts["candidate: is next to the evidence"] == 1
     assert mined.counts["questions"] == 1
     by = Counter(n["by"] for n in row["negatives"])
     assert {k: mined.counts[f"negatives by {k}"] for k in by} == by
@@ -295,7 +295,7 @@ def test_wrong_lines_are_named_and_the_others_mined(tmp_path):
     assert len(said) == 8
     assert sum("questions.jsonl, line" in each for each in said) == 7
     assert any("documents.jsonl.gz, line 3: 'text' is empty" in each for each in said)
-    assert any("line 2: no document 'beez'; did you mean 'bees'?" in each for each in said)
+    assert any("line 2: no document 'beez'" in each for each in said)
 
 
 def test_lines_of_another_kind_are_named_and_the_others_mined(tmp_path):

@@ -19,7 +19,9 @@ import torch.nn.functional as F  # noqa: E402
 
 from milepost.errors import InputError  # noqa: E402
 from milepost.train.check import vectors_of  # noqa: E402
-from milepost.train.objectives import DocumentsStage, MarkedStage, build  # noqa: E402
+from milepost.train.objectives import build  # noqa: E402
+from milepost.train.objectives.documents import beginning, windows_of  # noqa: E402
+from milepost.train.stages import DocumentsStage, MarkedStage  # noqa: E402
 from support.small_material import (  # noqa: E402
     LANDMARK,
     Student,
@@ -122,7 +124,7 @@ def _means(landmarks: Any, batch: Any, count: int) -> Any:
 
 
 def test_a_short_query_has_one_landmark() -> None:
-    """Up to the granularity its row is the tokenizer's own: opening, query, separator."""
+    """Up to the granularity its row is the tokenizer's own: bos_id, query, separator."""
     student = Student()
     stage = DocumentsStage(documents=5, passages=0.0)  # granularities from 32 up
     build(stage, long_queries(small_material(), 32)).step(student, Random(2))
@@ -139,10 +141,10 @@ def test_the_defaults_read_a_text_in_one_pass() -> None:
     stage = DocumentsStage()
     text = small_text(Random(1), "long", 200)
     assert len(text.ids) > 600
-    read = stage.beginning(text)
+    read = beginning(stage, text)
     assert 470 < len(read.ids) <= stage.tokens
     for granularity in stage.granularities:
-        (batch,) = stage.windows_of([read], [granularity], 2, LANDMARK, 0)
+        (batch,) = windows_of(stage, [read], [granularity], 2, LANDMARK, 0)
         assert len(batch.ids) == 1
         assert len(batch.owners) == -(-len(read.ids) // granularity)
 
@@ -240,14 +242,14 @@ def test_refused() -> None:
         build(DocumentsStage(), small_material(pairs=[], documents=[]))
     for changes, words in (
         ({"documents": 1}, "documents is 1"),
-        ({"granularities": ("words",)}, "'words' is no granularity"),
-        ({"granularities": ()}, "no granularity"),
-        ({"window": 3}, "window is 3; at least 16"),
+        ({"granularities": ("words",)}, "granularities: 'words' is not a granularity"),
+        ({"granularities": ()}, "granularities is empty"),
+        ({"window": 3}, "window is 3;.*16 or more"),
         ({"tokens": 15}, "tokens is 15"),
         ({"distil": -1.0}, "distil is -1"),
         ({"chunk": -1}, "chunk is -1"),
-        ({"window": 256}, "256 tokens from landmark to landmark are more than a window of 256"),
-        ({"evaluation": "word"}, "'word' is no granularity"),
+        ({"window": 256}, "256 tokens from landmark to landmark do not fit a window of 256"),
+        ({"evaluation": "word"}, "evaluation: 'word' is not a granularity"),
         ({"passages": 1.5}, "passages is 1.5"),
     ):
         with pytest.raises(InputError, match=words):

@@ -18,8 +18,9 @@ torch = pytest.importorskip("torch", reason="needs the train extra: pip install 
 from milepost.errors import InputError  # noqa: E402
 from milepost.train.batches import around, queries_of, windows_of  # noqa: E402
 from milepost.train.check import vectors_of  # noqa: E402
-from milepost.train.objectives import MarkedStage, build  # noqa: E402
-from support.small_material import LANDMARK, OPENING, Student, small_material, small_teacher  # noqa: E402
+from milepost.train.objectives import build  # noqa: E402
+from milepost.train.stages import MarkedStage  # noqa: E402
+from support.small_material import BOS, LANDMARK, Student, small_material, small_teacher  # noqa: E402
 
 SMALL = {"documents": 2, "questions": 3, "hard": 3, "windows": (20, 30)}
 
@@ -59,10 +60,10 @@ def shipped(model: Any, material: Any, weights: dict[str, float], random: Random
         hard = order[~np.isin(order, question.evidence)][:20]
         sentence = int(random.choice(hard.tolist()))
         pieces.add(around(material.texts[question.text], question.text, sentence, size, random))
-    batch = windows_of(sorted(pieces), material.texts, OPENING, LANDMARK)
+    batch = windows_of(sorted(pieces), material.texts, BOS, LANDMARK)
     landmarks = vectors_of(model, batch)
     questions = [material.questions[n] for n in asked]
-    queries = vectors_of(model, queries_of([q.ids for q in questions], OPENING, LANDMARK))
+    queries = vectors_of(model, queries_of([q.ids for q in questions], BOS, LANDMARK))
     texts, sentences = batch.owners.T
     total = 0.0
     for row, question in enumerate(questions):
@@ -214,8 +215,8 @@ def test_fewer_questions_than_a_step_has_room_for() -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"tasks": {"frst": 1.0}}, "no task 'frst'; did you mean 'first'"),
-        ({"open_tasks": ("thrd",)}, "no task 'thrd'"),
+        ({"tasks": {"frst": 1.0}}, "unknown task 'frst';.*'first'"),
+        ({"open_tasks": ("thrd",)}, "unknown task 'thrd'"),
         ({}, "distil and rank need a teacher"),
         ({"distil": 0, "selected": 0.5}, "selected needs a teacher"),
     ],
@@ -229,18 +230,18 @@ def test_what_the_material_lacks(changes: dict[str, Any], words: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"form": "outsides"}, "did you mean 'outside'"),
+        ({"form": "outsides"}, "'outside'"),
         ({"documents": 0}, "documents is 0"),
         ({"windows": ()}, "windows are"),
         ({"temperature": 0.0}, "temperature is 0"),
         ({"question_dropout": 1.0}, "question_dropout is 1"),
         ({"selected": 0.0}, "selected is 0"),
-        ({"distil": -1.0}, "distil is -1; at least 0"),
+        ({"distil": -1.0}, "distil is -1;.*0 or more"),
         ({"distil_questions": -1.0}, "distil_questions is -1"),
         ({"rank": -1.0}, "rank is -1"),
         ({"alpha": -1.0}, "alpha is -1"),
         ({"hard": -1}, "hard is -1"),
-        ({"tasks": {"a": 0.0}}, "the weight of 'a' is 0; above 0"),
+        ({"tasks": {"a": 0.0}}, "the weight of 'a' is 0;.*above 0"),
         ({"dimensions": (0,)}, "dimensions are"),
     ],
 )
@@ -253,15 +254,15 @@ def test_settings_that_cannot_be(changes: dict[str, Any], words: str) -> None:
 def test_wider_than_the_vectors() -> None:
     """Known at the first step, and said with the width there is."""
     objective = build(MarkedStage(**SMALL, distil=0, dimensions=(16, 64)), small_material())
-    with pytest.raises(InputError, match="vectors have 32 numbers; name widths up to 32"):
+    with pytest.raises(InputError, match=r"vectors have 32 numbers;.*name widths up to 32"):
         objective.step(Student(), Random(1))
 
 
 def test_nothing_opens_a_window() -> None:
-    """A model without an opening token is given none."""
+    """A model without a BOS token is given none."""
     student = Student()
-    build(MarkedStage(**SMALL, distil=0), small_material(opening=None)).step(student, Random(3))
-    assert all(OPENING not in batch.ids for batch in student.seen)
+    build(MarkedStage(**SMALL, distil=0), small_material(bos_id=None)).step(student, Random(3))
+    assert all(BOS not in batch.ids for batch in student.seen)
 
 
 def test_a_teacher_changes_no_draw(teacher: Any, tmp_path: Path) -> None:

@@ -16,8 +16,9 @@ import torch.nn.functional as F  # noqa: E402
 
 from milepost.train.batches import windows_of  # noqa: E402
 from milepost.train.check import vectors_of  # noqa: E402
-from milepost.train.objectives import MarkedStage, build  # noqa: E402
-from support.small_material import LANDMARK, OPENING, Student, small_material, small_teacher  # noqa: E402
+from milepost.train.objectives import build  # noqa: E402
+from milepost.train.stages import MarkedStage  # noqa: E402
+from support.small_material import BOS, LANDMARK, Student, small_material, small_teacher  # noqa: E402
 
 SMALL = {"documents": 2, "questions": 3, "hard": 3, "windows": (20, 30)}
 
@@ -132,7 +133,7 @@ def test_mined_weights_reach_the_loss_and_go_before_the_teachers(teacher: Any) -
         objective = build(MarkedStage(**stage, selected=selected), material)
         asked, _ = objective.draw(Random(3))
         owners = np.array([(0, n) for n in range(12)])
-        batch = windows_of([(0, 0, 12)], material.texts, OPENING, LANDMARK)
+        batch = windows_of([(0, 0, 12)], material.texts, BOS, LANDMARK)
         taught = objective._teacher(asked, batch, torch.zeros(1))
         positive, _ = objective.candidates([material.questions[n] for n in asked], owners)
         weights = objective._weights(asked, owners, taught, positive)

@@ -15,8 +15,9 @@ torch = pytest.importorskip("torch", reason="needs the train extra: pip install 
 from milepost.errors import InputError  # noqa: E402
 from milepost.train.batches import assemble  # noqa: E402
 from milepost.train.check import vectors_of  # noqa: E402
-from milepost.train.objectives import RerankStage, build  # noqa: E402
-from support.small_material import LANDMARK, OPENING, Student, small_material  # noqa: E402
+from milepost.train.objectives import build  # noqa: E402
+from milepost.train.stages import RerankStage  # noqa: E402
+from support.small_material import BOS, LANDMARK, Student, small_material  # noqa: E402
 
 
 def material(**changes: Any) -> Any:
@@ -41,7 +42,7 @@ def test_the_loss_by_hand() -> None:
         right, wrong = [], []
         for text, first, last in pieces:
             rows = [question.ids, *(made.texts[text].sentence(n) for n in range(first, last))]
-            alone = assemble([rows], [(0, n) for n in range(len(rows))], OPENING, LANDMARK)
+            alone = assemble([rows], [(0, n) for n in range(len(rows))], BOS, LANDMARK)
             vectors = vectors_of(student.model, alone)
             for n, vector in zip(range(first, last), vectors[1:], strict=True):
                 is_right = text == question.text and n in question.evidence
@@ -134,7 +135,7 @@ def test_it_learns() -> None:
 @pytest.mark.parametrize(
     ("settings", "changes", "said"),
     [
-        ({"tasks": {"frist": 1.0}}, {}, "did you mean 'first'"),
+        ({"tasks": {"frist": 1.0}}, {}, "'first'"),
         ({}, {"mined": {}}, "looks? like an answer"),
         ({}, {"causal": True}, "causal"),
         ({}, {"questions": []}, "no questions"),

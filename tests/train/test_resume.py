@@ -95,7 +95,7 @@ def test_killed_after_a_step(home: Path, whole: dict[str, Any], tmp_path: Path, 
     """Before the first state, at one, between two, at a stage's end, after the last step."""
     config = read_config(home / "run.toml", out=tmp_path / "run")
     with pytest.raises(Killed):
-        train(config, tell=at(step, kill))
+        train(config, on_progress=at(step, kill))
     train(config, resume=True)
     assert left_by(tmp_path / "run") == whole
 
@@ -117,7 +117,7 @@ def test_a_finished_run_has_nothing_left_to_do(
     shutil.copytree(home / "whole", tmp_path / "run")
     told: list[Event] = []
     done = train(
-        read_config(home / "run.toml", out=tmp_path / "run"), resume=True, tell=told.append
+        read_config(home / "run.toml", out=tmp_path / "run"), resume=True, on_progress=told.append
     )
     assert done.found == whole["log"][-1]["check"]
     assert not [event for event in told if event.doing.startswith("stage")]
@@ -162,7 +162,7 @@ def test_of_two_that_find_an_empty_folder_one_begins(tmp_path: Path) -> None:
     with first.alone():
         with pytest.raises(InputError, match=f"trained by process {os.getpid()};"), second.alone():
             pytest.fail("both begin")
-        with pytest.raises(InputError, match="holds no run to go on with"):
+        with pytest.raises(InputError, match="has no run to resume"):
             RunFolder(tmp_path / "run", resume=True)
     with RunFolder(tmp_path / "run", resume=False).alone():
         assert (tmp_path / "run" / "lock").read_text() == str(os.getpid())
@@ -179,7 +179,7 @@ def test_other_settings_or_data_are_named(home: Path, tmp_path: Path) -> None:
         train(read_config(file), stopped=lambda: True)
     files = [path for path in (tmp_path / "run").iterdir() if path.name != "lock"]
     before = {path.name: path.stat().st_mtime_ns for path in files}
-    with pytest.raises(InputError, match=r"holds a run already; go on with it by --resume"):
+    with pytest.raises(InputError, match=r"holds a run already.*--resume"):
         train(read_config(file))
     kept = file.read_text()
     file.write_text(kept.replace("steps = 6", "steps = 7").replace("seed = 3", "seed = 4"))
@@ -194,10 +194,27 @@ def test_other_settings_or_data_are_named(home: Path, tmp_path: Path) -> None:
         train(read_config(file), resume=True)
     after = {path.name: path.stat().st_mtime_ns for path in files}
     assert after == before
-    with pytest.raises(InputError, match=r"holds no run to go on with; leave --resume out"):
+    with pytest.raises(InputError, match=r"has no run to resume.*without --resume"):
         train(read_config(file, out=tmp_path / "none"), resume=True)
     with pytest.raises(InputError, match=r"task holds other files already"):
         train(read_config(file, out=tmp_path / "task"))
+
+
+def test_a_run_of_another_schema_is_refused(tmp_path: Path) -> None:
+    """With its version, ours and what to do; nothing else of the run is read."""
+    (tmp_path / "config.toml").write_text("")
+    folder = RunFolder(tmp_path, resume=True)
+    for text, said in (
+        (
+            '{"settings": {"opening": "[CLS]"}}',
+            r"schema 1, .* schema 2.*milepost train CONFIG --out",
+        ),
+        ('{"schema": 3}', r"schema 3, .* schema 2.*pip install -U milepost"),
+        ("[]", "run.json is damaged"),
+    ):
+        (tmp_path / "run.json").write_text(text)
+        with pytest.raises(InputError, match=said):
+            folder.facts()
 
 
 def test_a_damaged_state_is_named(home: Path, tmp_path: Path) -> None:
@@ -231,7 +248,7 @@ def test_a_full_disk(
     """The system refuses a larger file: one line, and the last state is whole."""
     config = read_config(home / "run.toml", out=tmp_path / "run")
     with limit(resource.RLIMIT_FSIZE), pytest.raises(Halted) as caught:
-        train(config, tell=at(5, lowered(resource.RLIMIT_FSIZE, kilobytes << 10)))
+        train(config, on_progress=at(5, lowered(resource.RLIMIT_FSIZE, kilobytes << 10)))
     assert f"{file} cannot be written: File too large; what was there is whole" in str(caught.value)
     assert not list((tmp_path / "run").glob("*.part")), "what filled the disk is gone"
     train(config, resume=True)
@@ -249,7 +266,7 @@ def lower():
 
 loops.draw = lambda folder: []
 try:
-    train(read_config(Path(sys.argv[1])), tell=at(2, lower))
+    train(read_config(Path(sys.argv[1])), on_progress=at(2, lower))
 except Exception as error:
     print(type(error).__name__, error)
 """
@@ -277,7 +294,7 @@ steps = 1
     assert "little memory in step 3 " in ran.stdout
     done: list[int] = []
     config = read_config(file)
-    train(config, resume=True, tell=lambda event: event.line and done.append(event.done))
+    train(config, resume=True, on_progress=lambda event: event.line and done.append(event.done))
     assert done == [3]
 
 

@@ -1,14 +1,14 @@
-"""The command line: words typed in, passages and reports out.
+"""The command line: one file for each command.
 
-Comes in: arguments, the environment, stdin. Goes out: results on stdout, everything else on
-stderr, an exit code (0 found, 1 nothing found, 2 error, 130 interrupted). It refuses to know how
-anything is found: each command calls the house and prints what it says. This is the only room
-that reads ``MILEPOST_DB``, ``NO_COLOR`` and the like.
+In:      arguments, environment variables, stdin.
+Out:     results on stdout, everything else on stderr, an exit code (0 found, 1 nothing found,
+         2 error, 130 interrupted).
+Refuses: to search or encode; each command calls the library and prints what it returns.
+Read:    ``program.py`` (commands, errors, exit codes), ``search.py`` with ``sources.py`` (files to
+         an index) and ``answer.py`` (passages as text), then the other commands. What commands
+         share is in ``milepost.console``.
 
-Read in this order: ``program.py`` (the door: commands, errors, exit codes), ``options.py`` (what
-commands share), ``search.py`` with ``sources.py`` (files to an index), ``answer.py`` (passages for
-people), ``records.py`` (for programs), then the other commands, a file each.
-Nothing but click is imported before a command runs.
+Only click is imported before a command runs.
 """
 
 from milepost.cli.program import main

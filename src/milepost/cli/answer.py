@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from milepost.console.heat import strip
 from milepost.console.screen import (
     can_show,
     is_terminal,
@@ -48,29 +49,29 @@ _WORD = re.compile(
 )
 
 
-def print_answer(answer: SearchResult, sizes: Mapping[str, int], colour: Colour) -> None:
+def print_result(result: SearchResult, sizes: Mapping[str, int], colour: Colour) -> None:
     """Print the passages on stdout, best first.
 
     Args:
-        answer: what the search returned; at least one passage.
+        result: what the search returned; at least one passage.
         sizes: characters of each document, for the places on the heat strips.
         colour: what ``--color`` says.
     """
     columns = width(sys.stdout)
-    words = {term for term, rarity in answer.terms.items() if rarity > 0.0}
+    words = {term for term, idf in result.terms.items() if idf > 0.0}
     shown: set[str] = set()
     with page(colour) as out:
-        for number, passage in enumerate(answer.passages, 1):
+        for number, passage in enumerate(result.passages, 1):
             if number > 1:
                 print_line(out, "")
             print_line(out, _head(number, passage))
-            strip = answer.heat.get(passage.document)
-            if passage.document not in shown and strip is not None:
+            if passage.document not in shown:
                 shown.add(passage.document)
-                room = columns is None or columns >= len(strip) + len(_INDENT)
+                cells = strip(result.relevance[passage.document])
+                room = columns is None or columns >= len(cells) + len(_INDENT)
                 if room and can_show(BARS, sys.stdout):
-                    print_line(out, _strip(strip))
-                    print_line(out, _places(answer, passage.document, sizes, len(strip)))
+                    print_line(out, _strip(cells))
+                    print_line(out, _places(result, passage.document, sizes, len(cells)))
             for line in _lines(_body(passage, words, columns), out, columns):
                 print_line(out, line)
 
@@ -114,12 +115,12 @@ def _strip(heat: Sequence[float]) -> Text:
     return line
 
 
-def _places(answer: SearchResult, document: str, sizes: Mapping[str, int], cells: int) -> Text:
+def _places(result: SearchResult, document: str, sizes: Mapping[str, int], cells: int) -> Text:
     """Put the numbers of a document's passages under the place of each on the strip."""
     from rich.text import Text
 
     row = [" "] * (cells + 3)
-    for number, passage in enumerate(answer.passages, 1):
+    for number, passage in enumerate(result.passages, 1):
         if passage.document != document or not passage.hits:
             continue
         middle = (passage.hits[0].start + passage.hits[0].end) / 2
@@ -142,7 +143,7 @@ def _body(passage: Passage, words: set[str], columns: int | None) -> Text:
     for hit in passage.hits:
         start = max(0, hit.start - passage.start)
         stop = min(len(text), hit.end - passage.start)
-        style = HIT if hit.score >= passage.hits[0].score - STRONG else LESSER
+        style = HIT if hit.logit >= passage.hits[0].logit - STRONG else LESSER
         body.stylize(style, start, start + len(text[start:stop].rstrip()))
     for start, stop in matched(text, words):
         body.stylize(WORD, start, stop)

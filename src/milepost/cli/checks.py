@@ -1,4 +1,4 @@
-"""What ``milepost doctor`` looks at, one function a subject."""
+"""The checks of ``milepost doctor``, one function for each subject."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ DEPENDENCIES = (
     "snowballstemmer",
     "tokenizers",
 )
-"""Distributions of the base install; a test holds them against ``pyproject.toml``."""
+"""Distributions of the base install; a test compares them with ``pyproject.toml``."""
 
 SUMS = "SHA256SUMS"
-"""File of a model folder with the sums of the others, as ``sha256sum`` writes it."""
+"""File of a model folder with the checksums of the others, as ``sha256sum`` writes it."""
 
 LITTLE_DISK_BYTES = 1_000_000_000
 
@@ -60,16 +60,16 @@ _TRIAL = (
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was found of one subject; ``mend`` says what to do where it is not ``ok``."""
+    """The result of one check; ``hint`` says what to do where it is not ``ok``."""
 
     subject: str
     state: Literal["ok", "note", "broken"]
-    found: str
+    detail: str
     hint: str = ""
 
 
 def run_checks(model: str | None) -> Iterator[Finding]:
-    """Check one subject after the other; the model's own come last."""
+    """Run the checks one after the other; those of the model come last."""
     from milepost.engine import find_model
 
     yield Finding("milepost", "ok", f"{__version__} in {Path(__file__).parents[1]}")
@@ -88,8 +88,8 @@ def run_checks(model: str | None) -> Iterator[Finding]:
 
 
 def _python() -> Finding:
-    found = f"{platform.python_version()} ({platform.system()} {platform.machine()})"
-    return Finding("Python", "ok", f"{found}, {sys.executable}")
+    detail = f"{platform.python_version()} ({platform.system()} {platform.machine()})"
+    return Finding("Python", "ok", f"{detail}, {sys.executable}")
 
 
 def _dependencies() -> Iterator[Finding]:
@@ -108,14 +108,14 @@ def _processor() -> Finding:
     from milepost.engine.openvino import usable_cpus
 
     features = cpu_features()
-    found = f"{usable_cpus()} usable CPUs; {', '.join(features) or 'features unknown'}"
+    detail = f"{usable_cpus()} usable CPUs; {', '.join(features) or 'features unknown'}"
     if features and not {"vnni", "amx", "neon dot product"} & set(features):
-        return Finding("CPU", "note", found, "without int8 instructions encoding is slower")
-    return Finding("CPU", "ok", found)
+        return Finding("CPU", "note", f"{detail}; encoding is slower without int8 instructions")
+    return Finding("CPU", "ok", detail)
 
 
 def cpu_features() -> list[str]:
-    """Features of the CPU that matter to the engine; empty where the system does not tell."""
+    """CPU features that matter to the engine; empty where the system does not report them."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -156,13 +156,13 @@ def _storage() -> Iterator[Finding]:
     from milepost.engine.folder import cache_folder
 
     cache = cache_folder()
-    found = f"{cache}, {megabytes(tree_bytes(cache))}"
+    detail = f"{cache}, {megabytes(tree_bytes(cache))}"
     existing = next(path for path in (cache, *cache.absolute().parents) if path.exists())
     if existing.is_dir() and os.access(existing, os.W_OK):
-        yield Finding("cache", "ok", found)
+        yield Finding("cache", "ok", detail)
     else:
         yield Finding(
-            "cache", "note", f"{found}: not writable", "every start is slow: set MILEPOST_CACHE"
+            "cache", "note", f"{detail}: not writable, so every start is slow", "set MILEPOST_CACHE"
         )
     free = shutil.disk_usage(existing).free
     if free < LITTLE_DISK_BYTES:
@@ -172,14 +172,14 @@ def _storage() -> Iterator[Finding]:
 
 
 def _model(folder: ModelFolder) -> Finding:
-    """Whether the files of a model are those that were written."""
+    """Whether the files of a model match their checksums."""
     manifest = folder.manifest
-    found = f"{manifest.name}, fingerprint {manifest.fingerprint}, in {folder.path}"
-    hint = "reinstall the model: pip install --force-reinstall milepost"
+    detail = f"{manifest.name}, fingerprint {manifest.fingerprint}, in {folder.path}"
+    hint = "pip install --force-reinstall milepost"
     try:
         sums = (folder.path / SUMS).read_text(encoding="utf-8")
     except FileNotFoundError:
-        return Finding("model", "note", f"{found}; not checked, for it has no {SUMS}")
+        return Finding("model", "note", f"{detail}; not checked, because it has no {SUMS}")
     for line in sums.splitlines():
         expected, _, name = line.partition(" ")
         name = name.strip().removeprefix("*")
@@ -189,7 +189,7 @@ def _model(folder: ModelFolder) -> Finding:
             return Finding("model", "broken", f"{folder.path / name}: {error.strerror}", hint)
         if actual != expected:
             return Finding("model", "broken", f"{folder.path / name} has changed", hint)
-    return Finding("model", "ok", f"{found}, sums hold")
+    return Finding("model", "ok", f"{detail}, checksums match")
 
 
 def sha256(path: Path) -> str:
@@ -201,15 +201,15 @@ def sha256(path: Path) -> str:
 
 
 def _engine(folder: ModelFolder) -> Iterator[Finding]:
-    """Whether the model runs, tells a fitting sentence from others, and how fast it is."""
+    """Whether the model runs and finds the right one of three sentences, and how fast it is."""
     from milepost.encoder import load
-    from milepost.reranker import Reranker
+    from milepost.reranker import LandmarkReranker
 
     try:
         begun = time.perf_counter()
         encoder = load(folder.path)
         ready_s = time.perf_counter() - begun
-        reranker = Reranker.of(encoder)
+        reranker = LandmarkReranker.of(encoder)
         fits = _understands(encoder)
         speed = _speed(encoder)
     except MilepostError as error:
@@ -231,7 +231,7 @@ def _engine(folder: ModelFolder) -> Iterator[Finding]:
             "answers",
             "note",
             "the model does not find the one sentence of three that answers a question",
-            "a model without training does so; the shipped one should not",
+            "another --model",
         )
 
 
@@ -243,7 +243,7 @@ def _understands(encoder: Encoder) -> bool:
 
 
 def _speed(encoder: Encoder) -> float:
-    """Tokens a second over about a second."""
+    """Tokens encoded per second, measured for about a second."""
     text = _TRIAL * 20
     tokens, begun = 0, time.perf_counter()
     while (passed := time.perf_counter() - begun) < 1.0:

@@ -1,4 +1,4 @@
-"""``milepost completion``: the script that lets a shell complete commands and options."""
+"""``milepost completion``: print a shell's completion script."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from milepost.console.options import common
 
 
 @click.command(
-    short_help="Print the completion script of a shell.",
+    short_help="Print a completion script for your shell.",
     epilog="""\b
 Examples:
   milepost completion bash > ~/.local/share/bash-completion/completions/milepost
@@ -19,11 +19,11 @@ Examples:
 @common
 @click.pass_context
 def completion(context: click.Context, shell: str) -> int:
-    """Print the completion script of SHELL; the examples say where it belongs."""
+    """Print a script that completes commands and options; the examples show where to save it."""
     from click.shell_completion import get_completion_class
 
     kind = get_completion_class(shell)
     if kind is None:
-        raise click.UsageError(f"click knows no completion for {shell}")
+        raise click.UsageError(f"no completion for {shell}")
     click.echo(kind(context.find_root().command, {}, "milepost", "_MILEPOST_COMPLETE").source())
     return 0

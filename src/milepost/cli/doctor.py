@@ -1,4 +1,4 @@
-"""``milepost doctor``: is everything there, does it work, and how fast; with the mend of each."""
+"""``milepost doctor``: check the installation and say how to repair it."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ Examples:
 def doctor(settings: Settings, as_json: bool, model: str | None) -> int:
     """Check Python, dependencies, CPU, engine, model, SQLite, cache and disk.
 
-    Each finding that is bad names its mend; then the exit code is 2. One second is spent on
-    timing the model.
+    Each problem comes with a way to repair it. The exit code is 2 if anything is broken. Timing
+    the model takes about a second.
     """
     from milepost.cli.checks import run_checks
 
@@ -34,8 +34,8 @@ def doctor(settings: Settings, as_json: bool, model: str | None) -> int:
     for finding in run_checks(model):
         findings.append(finding)
         if not as_json and not (settings.quiet and finding.state == "ok"):
-            hint = f"; {finding.hint}" if finding.hint else ""
-            click.echo(f"{_SIGNS[finding.state]}  {finding.subject:<13} {finding.found}{hint}")
+            hint = f"; try: {finding.hint}" if finding.hint else ""
+            click.echo(f"{_SIGNS[finding.state]}  {finding.subject:<13} {finding.detail}{hint}")
     bad = [finding for finding in findings if finding.state == "broken"]
     if as_json:
         from milepost.console.records import print_json
@@ -47,7 +47,7 @@ def doctor(settings: Settings, as_json: bool, model: str | None) -> int:
                     {
                         "subject": finding.subject,
                         "state": finding.state,
-                        "found": finding.found,
+                        "detail": finding.detail,
                         "hint": finding.hint,
                     }
                     for finding in findings

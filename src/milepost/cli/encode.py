@@ -1,4 +1,4 @@
-"""``milepost encode``: the landmarks of one text."""
+"""``milepost encode``: print the landmarks of one text."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from milepost.encoder import Encoder
     from milepost.types import Document, Landmarks
 
-_FIRST = 20  # sentences shown to people; --json and --npz give all
+_FIRST = 20  # sentences in the table; --json and --npz give all
 
 
 @click.command(
-    short_help="Print the landmarks of a text: one vector a sentence.",
+    short_help="Print the landmarks of a text: one vector per sentence.",
     epilog="""\b
 Examples:
   milepost encode paper.pdf
@@ -28,7 +28,10 @@ Examples:
 @click.argument("path", metavar="PATH")
 @json_option
 @click.option(
-    "--npz", metavar="OUT", type=click.Path(path_type=Path), help="Write the arrays to this file."
+    "--npz",
+    metavar="OUT",
+    type=click.Path(path_type=Path),
+    help="Write the arrays to this .npz file.",
 )
 @model_option
 @common
@@ -36,13 +39,13 @@ Examples:
 def encode(
     settings: Settings, path: str, as_json: bool, npz: Path | None, model: str | None
 ) -> int:
-    """Read PATH (- is stdin) and give one vector a sentence, with its place in the text.
+    """Encode PATH (- is stdin): one vector per sentence, with the sentence's offsets.
 
-    Nothing is truncated: tokens_read equals tokens_given. The text that the offsets refer to is
-    the one that was extracted from the file.
+    Nothing is truncated: tokens_read equals tokens_given. Offsets refer to the text that was
+    extracted from the file.
     """
     if as_json and npz is not None:
-        raise click.UsageError("give --json or --npz, not both")
+        raise click.UsageError("use --json or --npz, not both")
     from milepost.cli.sources import read_stdin
     from milepost.console.progress import Bar
     from milepost.encoder import load
@@ -72,7 +75,7 @@ def encode(
 def _write_npz(path: Path, marks: Landmarks) -> None:
     import numpy as np
 
-    with path.open("wb") as file:  # given a name, NumPy would add a suffix to it
+    with path.open("wb") as file:  # NumPy adds a suffix to a name
         np.savez(
             file,
             vectors=marks.vectors,

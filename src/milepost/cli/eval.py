@@ -1,65 +1,105 @@
-"""``milepost eval``: whether the evidence is found, beside what people use today."""
+"""``milepost eval``: how much marked evidence comes back, from Milepost and from other systems."""
 
 from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import click
 
+from milepost.console.group import CommandGroup
 from milepost.console.options import Interrupted, Settings, common, model_option, say
 from milepost.console.progress import Counter
+from milepost.console.task_options import FILE, FOLDER, noting, split_names, task_options
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from milepost.console.options import Command
     from milepost.evaluate.records import Record
     from milepost.evaluate.session import Session
     from milepost.evaluate.types import Setting, Split
 
-FILE = click.Path(path_type=Path, dir_okay=False)
+_metric = click.option(
+    "--metric",
+    metavar="NAME",
+    help="Metric to show. [default: recall at the middle budget]",
+)
+_dtype = click.option(
+    "--dtype",
+    type=click.Choice(["float32", "bfloat16"]),
+    default="float32",
+    show_default=True,
+    help="Number format in which sentence-transformers models compute.",
+)
 
-MEASURING = ("tasks", "split", "questions", "documents", "model")
-HEARD = {
-    "listing": (),
-    "compare": ("metric",),
-    "sources": ("metric", "report", "as_json", "mteb"),
-    "tune": (*MEASURING, "dtype"),
-    "experiment": (*MEASURING, "report"),
-}
-"""What is done instead of measuring systems → the other options that it hears."""
-ALWAYS = ("data", "cache", "quiet", "color", "debug")
+
+def _outputs(json_help: str) -> Callable[[Command], Command]:
+    """``--metric``, ``--report``, ``--json`` and ``--mteb``."""
+    options = (
+        _metric,
+        click.option("--report", metavar="OUT.html", type=FILE, help="Write a page with plots."),
+        click.option("--json", "as_json", is_flag=True, help=json_help),
+        click.option(
+            "--mteb",
+            metavar="FOLDER",
+            type=FOLDER,
+            help="Also write the scores in the format of mteb's tools.",
+        ),
+    )
+
+    def add(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
 
 
-@click.command(
+@click.group(
     "eval",
-    short_help="Measure whether the evidence comes back, beside rivals.",
+    cls=CommandGroup,
+    short_help="Measure how much marked evidence comes back.",
     epilog="""\b
 Examples:
-  milepost eval --tasks questions.jsonl
-  milepost eval --tasks written,trials --systems short,chunk:tuned@minilm --report out.html
-  milepost eval --tasks all --systems all --split test --json > results.jsonl
-  milepost eval --from results.jsonl --report out.html
-  milepost eval --compare before.jsonl after.jsonl
-  milepost eval --experiment boundaries,halo
-  milepost eval --list
+  milepost eval run --tasks questions.jsonl
+  milepost eval run --tasks all --systems all --split test --json > results.jsonl
+  milepost eval show results.jsonl --report out.html
+  milepost eval compare before.jsonl after.jsonl
+  milepost eval list
 
 \b
-Questions of one's own: JSON lines with "id" and "text" for a document, and with "question",
-"document" and "spans" for a question; see docs/evaluation.md.
+Your own questions (see docs/evaluation.md):
+  JSON lines with "id" and "text" for a document, and with "question", "document" and "spans" for
+  a question
 
 \b
 Environment:
-  MILEPOST_DATA    the folder of the tasks, where --data is not given""",
+  MILEPOST_DATA    the folder of the tasks if --data is not given""",
 )
-@click.option(
-    "--tasks",
-    metavar="NAMES|FILE",
-    default="all",
-    show_default=True,
-    help="Tasks by name or files of questions, separated by commas.",
+def evaluate() -> None:
+    """Ask questions whose evidence is marked, and measure how much of it comes back.
+
+    Every result is a mean over questions with its 95 % interval, by resampling documents. Every
+    difference is shown with its interval.
+    """
+
+
+@evaluate.command(
+    "run",
+    short_help="Ask the questions of tasks, and measure systems.",
+    epilog="""\b
+Examples:
+  milepost eval run --tasks questions.jsonl
+  milepost eval run --tasks written,trials --systems short,chunk:tuned@minilm --report out.html
+  milepost eval run --tasks all --systems all --split test --json > results.jsonl
+
+\b
+Vectors are kept in the cache: after an interruption the same command continues.""",
 )
+@task_options()
 @click.option(
     "--systems",
     metavar="NAMES",
@@ -68,147 +108,56 @@ Environment:
     help="Systems by name, separated by commas; short, all and documents are sets.",
 )
 @click.option(
-    "--split",
-    type=click.Choice(["train", "dev", "test"]),
-    default="dev",
-    show_default=True,
-    help="Which questions. Choose on dev, report on test.",
-)
-@click.option(
     "--setting",
     type=click.Choice(["document", "collection", "both"]),
     default="document",
     show_default=True,
-    help="Each question's document is given, or all documents are searched at once.",
+    help="Search the question's document, or all documents of the task at once.",
 )
 @click.option(
     "--budgets",
     metavar="N,N",
     default="800,1600,3200",
     show_default=True,
-    help="Characters of text that are looked at.",
-)
-@click.option(
-    "--metric",
-    metavar="NAME",
-    help="What tables show. [default: recall at the middle budget]",
-)
-@click.option(
-    "--questions",
-    metavar="N",
-    type=click.IntRange(min=1),
-    help="Ask at most N questions of a task, spread over its documents.",
-)
-@click.option(
-    "--documents",
-    metavar="N",
-    type=click.IntRange(min=1),
-    help="Use at most N documents of a task.",
-)
-@click.option(
-    "--data", metavar="FOLDER", type=click.Path(path_type=Path), help="The folder of the tasks."
-)
-@click.option(
-    "--cache",
-    metavar="FOLDER",
-    type=click.Path(path_type=Path),
-    help="Keep vectors here. [default: eval in Milepost's cache]",
+    help="Characters of returned text within which evidence counts.",
 )
 @model_option
-@click.option(
-    "--dtype",
-    type=click.Choice(["float32", "bfloat16"]),
-    default="float32",
-    show_default=True,
-    help="Numbers that sentence-transformers models compute in.",
-)
-@click.option("--report", metavar="OUT.html", type=FILE, help="Write a page with plots.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON line a result, at once.")
-@click.option(
-    "--from",
-    "sources",
-    metavar="FILE",
-    type=FILE,
-    multiple=True,
-    help="Show these results and measure nothing. May be repeated.",
-)
-@click.option(
-    "--compare",
-    nargs=2,
-    metavar="A B",
-    type=FILE,
-    help="Compare two files of results, question by question.",
-)
-@click.option(
-    "--experiment",
-    metavar="NAMES",
-    help="Run experiments, see --list; with --report OUT.html their plots go beside it.",
-)
-@click.option(
-    "--tune",
-    metavar="FILE",
-    type=FILE,
-    help="Choose every rival's settings on the questions asked, into FILE.",
-)
+@_dtype
 @click.option(
     "--tuned",
     metavar="FILE",
     type=FILE,
-    help="What `tuned` stands for. [default: the package's choices]",
+    help="Settings that `tuned` stands for. [default: the package's choices]",
 )
-@click.option(
-    "--mteb",
-    metavar="FOLDER",
-    type=click.Path(path_type=Path),
-    help="Write the scores as mteb's tools read them, too.",
-)
-@click.option("--list", "listing", is_flag=True, help="List tasks, systems, metrics, experiments.")
+@_outputs("Print one JSON line per result, as soon as it is measured.")
 @common
-@click.pass_context
-def evaluate(
-    context: click.Context,
+@click.pass_obj
+def run(
+    settings: Settings,
     tasks: str,
-    systems: str,
     split: Split,
-    setting: str,
-    budgets: str,
-    metric: str | None,
     questions: int | None,
     documents: int | None,
     data: Path | None,
     cache: Path | None,
+    systems: str,
+    setting: str,
+    budgets: str,
     model: str | None,
     dtype: str,
+    tuned: Path | None,
+    metric: str | None,
     report: Path | None,
     as_json: bool,
-    sources: tuple[Path, ...],
-    compare: tuple[Path, Path] | None,
-    experiment: str | None,
-    tune: Path | None,
-    tuned: Path | None,
     mteb: Path | None,
-    listing: bool,
 ) -> int:
-    """Ask questions whose evidence is marked, and measure which of it comes back.
-
-    Every result is a mean over questions with its 95 % interval, by resampling documents. No
-    difference is shown without one.
-    """
-    settings: Settings = context.obj
-    _check_heard(context)
-    if listing:
-        from milepost.cli.eval_show import show_names
-
-        return show_names()
-    if compare:
-        return _compare(*compare, metric)
+    """Ask the questions of tasks, and measure how much marked evidence each system returns."""
     from milepost.evaluate.session import Session, check_metric, check_plots
     from milepost.evaluate.types import SETTINGS
-    from milepost.evaluate.writing import check_output
 
     session = Session(
-        tasks=_listed(tasks),
-        systems=_listed(systems),
+        tasks=split_names(tasks),
+        systems=split_names(systems),
         split=split,
         settings=SETTINGS if setting == "both" else (cast("Setting", setting),),
         budgets=_budgets(budgets),
@@ -222,17 +171,157 @@ def evaluate(
     )
     if report:
         check_plots(report)
-    if tune:
-        check_output(tune)
-        return _tune(settings, session, tune)
-    if experiment:
-        return _experiments(settings, session, _listed(experiment), report)
-    if metric and not sources:
+    if metric:
         check_metric(metric, session.budgets, session.settings)
-    if mteb and not sources and setting == "document":
-        raise click.UsageError("--mteb: mteb knows only collections, add --setting collection")
-    records = _measured(settings, session, sources, as_json=as_json)
-    if not as_json:  # before any file is written: a full disk should not take the figures along
+    if mteb and setting == "document":
+        raise click.UsageError("--mteb: mteb has collections only; add --setting collection")
+    records = _measure(settings, session, as_json=as_json)
+    _write(records, metric, report, mteb, as_json=as_json)
+    return 0
+
+
+@evaluate.command(
+    "show",
+    short_help="Show the results of earlier runs.",
+    epilog="""\b
+Examples:
+  milepost eval show results.jsonl
+  milepost eval show results.jsonl more.jsonl.gz --metric mrr@10 --report out.html""",
+)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=FILE)
+@_outputs("Print the records, one JSON line each.")
+@common
+def show(
+    files: tuple[Path, ...],
+    metric: str | None,
+    report: Path | None,
+    as_json: bool,
+    mteb: Path | None,
+) -> int:
+    """Show the records in files that `milepost eval run --json` wrote; nothing is measured."""
+    from milepost.evaluate.records import read, to_line
+    from milepost.evaluate.session import check_plots
+
+    if report:
+        check_plots(report)
+    records = [record for file in files for record in read(file)]
+    if as_json:
+        for record in records:
+            click.echo(to_line(record))
+    _write(records, metric, report, mteb, as_json=as_json)
+    return 0
+
+
+@evaluate.command("compare", short_help="Compare two files of results.")
+@click.argument("a", type=FILE)
+@click.argument("b", type=FILE)
+@_metric
+@common
+def compare(a: Path, b: Path, metric: str | None) -> int:
+    """Compare the results in A and B, question by question."""
+    from milepost.cli.eval_show import show_comparison
+    from milepost.evaluate.compare import compare
+    from milepost.evaluate.records import read
+
+    show_comparison(compare(read(a), read(b), metric), a.name, b.name)
+    return 0
+
+
+@evaluate.command("tune", short_help="Choose the settings of the rivals.")
+@click.argument("file", type=FILE)
+@task_options(splits=("train", "dev"))
+@model_option
+@_dtype
+@common
+@click.pass_obj
+def tune(
+    settings: Settings,
+    file: Path,
+    tasks: str,
+    split: Split,
+    questions: int | None,
+    documents: int | None,
+    data: Path | None,
+    cache: Path | None,
+    model: str | None,
+    dtype: str,
+) -> int:
+    """Choose the settings of every rival on the questions of tasks, and write them into FILE.
+
+    `milepost eval run --tuned FILE` uses them where the name of a system says `tuned`.
+    """
+    from milepost.evaluate.session import Session
+    from milepost.evaluate.tuned import write_tuned
+    from milepost.evaluate.tuning import tune
+    from milepost.evaluate.writing import check_output
+
+    check_output(file)
+    session = Session(
+        tasks=split_names(tasks),
+        split=split,
+        questions=questions,
+        documents=documents,
+        data=data,
+        cache=cache,
+        model=model,
+        dtype=dtype,
+    )
+
+    def on_progress(name: str, figure: float) -> None:
+        if not settings.quiet:
+            say(f"{100 * figure:5.1f}  {name}")
+
+    tuned = tune([task for task, _ in session.loaded()], session.workshop, progress=on_progress)
+    write_tuned(file, tuned)
+    for family, name in tuned.choices.items():
+        click.echo(f"{family}  {name}  {100 * tuned.grids[family][name]:.1f}")
+    return 0
+
+
+@evaluate.command("list", short_help="List tasks, systems and metrics.")
+@common
+def list_names() -> int:
+    """List tasks, systems, models and metrics, each with a line of explanation."""
+    from milepost.cli.eval_show import show_names
+
+    return show_names()
+
+
+def _budgets(given: str) -> list[int]:
+    budgets = [int(each) if each.isdecimal() else 0 for each in split_names(given)]
+    if min(budgets) < 1:
+        raise click.UsageError(f"--budgets {given}: not numbers of characters such as 800,1600")
+    return budgets
+
+
+def _measure(settings: Settings, session: Session, *, as_json: bool) -> list[Record]:
+    """Records of a session; as JSON each is printed as soon as it is measured."""
+    from milepost.evaluate.records import to_line
+
+    records = []
+    with Counter(settings) as counter:
+        try:
+            for record in session.records(counter, noting(settings, counter)):
+                records.append(record)
+                if as_json:
+                    counter.clear()
+                    click.echo(to_line(record))
+                    sys.stdout.flush()  # a kill later on must not take this record along
+        except KeyboardInterrupt:
+            raise Interrupted("vectors are kept: the same command continues from here") from None
+    return records
+
+
+def _write(
+    records: list[Record],
+    metric: str | None,
+    report: Path | None,
+    mteb: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Print the tables, then write the page and the scores: a full disk leaves the tables."""
+    if not as_json:
         from milepost.cli.eval_show import show_records
 
         show_records(records, metric)
@@ -247,110 +336,3 @@ def evaluate(
         from milepost.evaluate.mteb_export import export
 
         export(records, mteb)
-    return 0
-
-
-def _check_heard(context: click.Context) -> None:
-    """Refuse options that would say nothing: nobody should think that they did."""
-    from click.core import ParameterSource
-
-    given = [
-        parameter
-        for parameter in context.command.params
-        if context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
-    ]
-    for doing in given:
-        for other in given if doing.name in HEARD else ():
-            if other is not doing and other.name not in (*HEARD[doing.name], *ALWAYS):
-                raise click.UsageError(f"{doing.opts[0]} takes no {other.opts[0]}")
-
-
-def _listed(names: str) -> list[str]:
-    found = [name.strip() for name in names.split(",") if name.strip()]
-    if not found:
-        raise click.UsageError("a list of names is empty")
-    return found
-
-
-def _budgets(given: str) -> list[int]:
-    budgets = [int(each) if each.isdecimal() else 0 for each in _listed(given)]
-    if min(budgets) < 1:
-        raise click.UsageError(f"--budgets {given}: write numbers of characters, 800,1600")
-    return budgets
-
-
-def _measured(
-    settings: Settings, session: Session, sources: tuple[Path, ...], *, as_json: bool
-) -> list[Record]:
-    """Records of the files, or measured now; as JSON each is printed as soon as it is there."""
-    from milepost.evaluate.records import read, to_line
-
-    if sources:
-        records = [record for source in sources for record in read(source)]
-        if as_json:
-            for record in records:
-                click.echo(to_line(record))
-        return records
-    with Counter(settings) as counter:
-        records = []
-        try:
-            for record in session.records(counter, _told(settings, counter)):
-                records.append(record)
-                if as_json:
-                    counter.clear()
-                    click.echo(to_line(record))
-                    sys.stdout.flush()  # what is measured is there even if the next one is killed
-        except KeyboardInterrupt:
-            raise Interrupted("vectors are kept: the same command goes on from here") from None
-    return records
-
-
-def _told(settings: Settings, counter: Counter | None = None) -> Callable[[str], None]:
-    """Where notes go: to stderr, unless they are not wanted."""
-
-    def told(note: str) -> None:
-        if counter is not None:
-            counter.clear()
-        if not settings.quiet:
-            say(note)
-
-    return told
-
-
-def _compare(a: Path, b: Path, metric: str | None) -> int:
-    from milepost.cli.eval_show import show_comparison
-    from milepost.evaluate.compare import compare
-    from milepost.evaluate.records import read
-
-    show_comparison(compare(read(a), read(b), metric), a.name, b.name)
-    return 0
-
-
-def _tune(settings: Settings, session: Session, path: Path) -> int:
-    from milepost.evaluate.tuned import write_tuned
-    from milepost.evaluate.tuning import tune
-
-    def told(name: str, figure: float) -> None:
-        if not settings.quiet:
-            say(f"{100 * figure:5.1f}  {name}")
-
-    tuned = tune([task for task, _ in session.loaded()], session.workshop, progress=told)
-    write_tuned(path, tuned)
-    for family, name in tuned.choices.items():
-        click.echo(f"{family}  {name}  {100 * tuned.grids[family][name]:.1f}")
-    return 0
-
-
-def _experiments(
-    settings: Settings, session: Session, names: list[str], report: Path | None
-) -> int:
-    """Tables on stdout as Markdown; with --report the plots beside it."""
-    from milepost.evaluate.writing import write_text
-    from milepost.lab.landmark import as_markdown, outcomes, plot
-
-    for outcome in outcomes(session, names, _told(settings)):
-        click.echo(as_markdown(outcome))
-        if report:
-            path = report.with_name(f"{report.stem}-{outcome.name}.svg")
-            write_text(path, plot(outcome))
-    return 0

@@ -83,14 +83,13 @@ def show_comparison(comparison: Comparison, a: str, b: str) -> None:
 
 
 def show_names() -> int:
-    """Print tasks, systems, metrics and experiments, each with what it is."""
+    """Print tasks, systems, models and metrics, each with a line of explanation."""
     from milepost.evaluate.embedders import NAMES as MODELS
     from milepost.evaluate.metrics import AT_BUDGET, AT_RANK, OF_DOCUMENTS
     from milepost.evaluate.names import BASES
     from milepost.evaluate.standard import SETS
     from milepost.evaluate.tasks.names import NAMES
     from milepost.evaluate.tasks.public import FORMATS
-    from milepost.lab.landmark import EXPERIMENTS
 
     tasks = dict.fromkeys(NAMES, "of the shared data (--data)")
     tasks |= {f"{name}:FOLDER": "a public data set on disk" for name in FORMATS}
@@ -103,7 +102,6 @@ def show_names() -> int:
     _section("Sets of systems", {name: ", ".join(names) for name, names in SETS.items()})
     at_budget = {f"{name}@BUDGET": text for name, text in AT_BUDGET.items()}
     _section("Metrics", at_budget | AT_RANK | OF_DOCUMENTS)
-    _section("Experiments", {name: each.question for name, each in EXPERIMENTS.items()})
     return 0
 
 

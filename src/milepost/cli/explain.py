@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 _DIGITS = 2
 
 
-def print_reasons(answer: SearchResult, colour: Colour) -> None:
+def print_reasons(result: SearchResult, colour: Colour) -> None:
     """Print parts of every score, weights, words and signals on stdout."""
     from rich.text import Text
 
     with page(colour) as out:
-        for line, style in _lines(answer):
+        for line, style in _lines(result):
             print_line(out, Text(line, style=style))
 
 
@@ -41,10 +41,10 @@ def summing(parts: Mapping[str, float], total: float, digits: int = _DIGITS) -> 
     return {name: (floor + (name in up)) / unit for name, floor in floors.items()}
 
 
-def _lines(answer: SearchResult) -> Iterator[tuple[str, str]]:
+def _lines(result: SearchResult) -> Iterator[tuple[str, str]]:
     from milepost.search.fusion import SIGNALS
 
-    hits = [hit for passage in answer.passages for hit in passage.hits]
+    hits = [hit for passage in result.passages for hit in passage.hits]
     names = list(dict.fromkeys(name for hit in hits for name in hit.parts))
     wide = [max(len(name), 6) for name in names]
 
@@ -53,31 +53,31 @@ def _lines(answer: SearchResult) -> Iterator[tuple[str, str]]:
         return f"{head:<22}{columns}  {end:>7}"
 
     yield "", ""
-    yield row("Why: parts of scores", names, "= score"), PLACE
-    for number, passage in enumerate(answer.passages, 1):
+    yield row("Why: parts of log-odds", names, "= total"), PLACE
+    for number, passage in enumerate(result.passages, 1):
         for hit in passage.hits:
-            parts = summing(hit.parts, hit.score)
+            parts = summing(hit.parts, hit.logit)
             cells = [f"{parts.get(name, 0.0):.2f}" for name in names]
             head = f"{number}  {hit.start}-{hit.end}"
-            yield row(head, cells, f"{round(hit.score, _DIGITS):.2f}"), ""
+            yield row(head, cells, f"{round(hit.logit, _DIGITS):.2f}"), ""
     yield (
-        "A score is the log-odds that the sentence is evidence; a part is what moved them, and "
+        "The log-odds that a sentence is evidence order the hits; a part is what moved them, and "
         "how far.",
         ASIDE,
     )
-    chances = (f"{n}: {passage.score:.0%}" for n, passage in enumerate(answer.passages, 1))
-    yield "Chance that a passage holds evidence: " + "  ".join(chances), ""
+    scores = (f"{n}: {passage.score:.0%}" for n, passage in enumerate(result.passages, 1))
+    yield "Probability that a passage holds evidence: " + "  ".join(scores), ""
     yield "", ""
-    yield "Weights of the curves that chose which sentences were looked at", PLACE
-    weights = summing(answer.weights, sum(answer.weights.values()))
+    yield "Weights of the curves that chose which sentences got a learned score", PLACE
+    weights = summing(result.weights, sum(result.weights.values()))
     yield "   " + "  ".join(f"{name} {weight:.2f}" for name, weight in weights.items()), ""
     yield "", ""
-    yield "Words of the question and how rare they are (0: stands nowhere)", PLACE
-    rare = [f"{visible(term)} {rarity:.2f}" for term, rarity in answer.terms.items()]
+    yield "Words of the question and their idf (0: not in the text)", PLACE
+    rare = [f"{visible(term)} {idf:.2f}" for term, idf in result.terms.items()]
     yield "   " + ("  ".join(rare) or "none"), ""
     yield "", ""
     yield "Signals that set the weights", PLACE
-    for name, value in answer.signals.items():
+    for name, value in result.signals.items():
         yield f"   {name:<20}{value:>7.2f}   {SIGNALS.get(name, '')}".rstrip(), ""
-    for note in answer.notes:
+    for note in result.notes:
         yield f"   note: {visible(note)}", ""

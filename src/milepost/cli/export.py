@@ -29,7 +29,7 @@ Examples:
     metavar="FOLDER",
     required=True,
     type=click.Path(path_type=Path),
-    help="The model folder to write; it must not exist.",
+    help="Model folder to write; it must not exist.",
 )
 @click.option(
     "--format",
@@ -44,42 +44,41 @@ Examples:
     metavar="LIST",
     default="f32",
     show_default=True,
-    help="Graphs to write: f32 (or fp32), bf16 (weights of half the size), int8; with commas "
-    "between.",
+    help="Graphs to write, separated by commas: f32 (or fp32), bf16 (half the size), int8.",
 )
-@click.option("--name", help="The model's name; otherwise that of its folder.")
+@click.option("--name", help="Name of the model. [default: that of its folder]")
 @click.option(
     "--calibration",
     metavar="FILE",
     multiple=True,
-    help="Real text for int8 and for the comparison with torch; may be given often.",
+    help="Real text for int8 and for the comparison with torch; may be repeated.",
 )
 @click.option(
     "--landmark",
     metavar="TOKEN",
-    help="Token of the vocabulary that closed sentences in training, where FOLDER does not say it.",
+    help="Token that closed sentences in training. [default: as FOLDER says]",
 )
 @click.option(
     "--bidirectional/--causal",
     default=None,
-    help="A decoder was trained to see both sides, or the left alone; otherwise as FOLDER says.",
+    help="How a decoder was trained to attend. [default: as FOLDER says]",
 )
-@click.option("--window", type=click.IntRange(min=3), help="Most tokens read at once.")
+@click.option("--window", type=click.IntRange(min=3), help="Maximum tokens of a window.")
 @click.option(
     "--left", type=click.IntRange(min=0), help="Tokens of context before a window's own sentences."
 )
-@click.option("--right", type=click.IntRange(min=0), help="Tokens of context behind them.")
+@click.option("--right", type=click.IntRange(min=0), help="Tokens of context after them.")
 @click.option(
     "--pooling",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="Pool documents by this trained pooling (.npz), not by the mean of landmarks.",
+    help="Pool documents with this trained pooling (.npz) instead of the mean of landmarks.",
 )
 @click.option(
     "--dimensions",
     metavar="N",
     type=click.IntRange(min=1),
-    help="Cut vectors to their first N numbers (best where it was trained for).",
+    help="Cut vectors to their first N numbers; best if trained for it (Matryoshka).",
 )
 @json_option
 @common
@@ -101,14 +100,14 @@ def export(
     dimensions: int | None,
     as_json: bool,
 ) -> int:
-    """Write the checkpoint in FOLDER (landmark training's or Hugging Face's) as a model folder.
+    """Write the checkpoint in FOLDER (of milepost train, or of Hugging Face) as a model folder.
 
-    Every graph is compared with the checkpoint on real sentences; one that is not near enough is
-    an error, and nothing is left behind. A LoRA adapter is merged into its base.
+    Every graph is compared with the checkpoint on real sentences. If one differs too much, that is
+    an error and nothing is written. A LoRA adapter is merged into its base.
     """
     from milepost._optional import require
 
-    require("torch", extra="train")
+    require("torch", extra="export")
     from milepost.model.release import release
     from milepost.text import read
 
@@ -149,7 +148,7 @@ def _print_json(released: Released, form: Format) -> None:
             "name": manifest.name,
             "fingerprint": manifest.fingerprint,
             "dimensions": manifest.dimensions,
-            "opening": manifest.bos_token,
+            "bos_token": manifest.bos_token,
             "landmark": manifest.landmark,
             "query_prefix": manifest.query_prefix,
             "pooling": manifest.pooling,
@@ -164,17 +163,16 @@ def _print_json(released: Released, form: Format) -> None:
 
 def _print_table(released: Released, form: Format) -> None:
     manifest = released.manifest
-    opening = manifest.bos_token or "nothing"
     click.echo(f"{released.folder}  ({manifest.name}, fingerprint {manifest.fingerprint})")
     click.echo(
         f"  {manifest.dimensions} dimensions, windows of {manifest.window} tokens "
         f"({manifest.left} before, {manifest.right} after)"
-        f"{', causal' if manifest.causal else ''}; opened by {opening}, landmark "
-        f"{manifest.landmark}"
+        f"{', causal' if manifest.causal else ''}; BOS token "
+        f"{manifest.bos_token or 'none'}, landmark {manifest.landmark}"
     )
     if manifest.query_prefix:
-        click.echo(f"  in front of questions: {manifest.query_prefix!r}")
-    click.echo("  cosine with torch   least      wanted     mean       wanted     sentences")
+        click.echo(f"  query prefix: {manifest.query_prefix!r}")
+    click.echo("  cosine with torch   minimum    required   mean       required   sentences")
     for parity in released.parity:
         graph = parity.precision if form == "openvino" else f"{parity.precision}, {form}"
         click.echo(

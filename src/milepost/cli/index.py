@@ -1,4 +1,4 @@
-"""``milepost index``: files into an index, and what became of each."""
+"""``milepost index``: add files to an index and report on each."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ Examples:
   milepost index reports/ --rebuild""",
 )
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
-@db_option("The folder of the index. [default: MILEPOST_DB, else ./.milepost]")
-@click.option("--rebuild", is_flag=True, help="Erase the index first.")
+@db_option("Folder of the index. [default: MILEPOST_DB, else ./.milepost]")
+@click.option("--rebuild", is_flag=True, help="Erase the index and build it again.")
 @json_option
 @model_option
 @common
@@ -50,11 +50,11 @@ def index(
     as_json: bool,
     model: str | None,
 ) -> int:
-    """Read PATHs (files, folders, - for stdin) into an index, or bring it up to date.
+    """Add PATHs (files, folders, - for stdin) to an index, or bring it up to date.
 
-    New and changed files are read, unchanged ones passed over, and documents removed whose files
-    are gone from the folders given. Each document is stored as a whole: after Ctrl-C the index
-    holds everything before, and the same command goes on from there.
+    New and changed files are read, unchanged files are skipped, and documents whose files have
+    disappeared from the given folders are removed. Each document is stored as a whole: after
+    Ctrl-C the index holds all earlier documents, and the same command continues from there.
     """
     from milepost.cli.sources import expand, read_names
     from milepost.console.progress import Bar
@@ -73,32 +73,32 @@ def index(
             with Bar(settings, as_json=as_json) as bar:
                 report = opened.add(sources, progress=bar)
         except KeyboardInterrupt:
-            raise Interrupted(_kept(opened, place)) from None
+            raise Interrupted(_saved(opened, place)) from None
         _show(settings, report, opened, place, as_json)
     return 0 if read_names(report) or report.removed else ERROR
 
 
 def _there(path: str) -> bool:
-    """Whether something stands there; what may not be looked at is told of later."""
+    """Whether the path exists; one that cannot be inspected is reported later."""
     try:
         return path == "-" or Path(path).expanduser().exists()
     except OSError:
         return True
-    except RuntimeError:  # "~name" of nobody
+    except RuntimeError:  # "~name" of an unknown user
         return False
 
 
 def _refuse(place: Path, paths: tuple[str, ...], rebuild: bool) -> None:
-    """Of paths none of which is there, make or erase no index; one that is there says the rest."""
-    named = f"{paths[0]} does not exist"
+    """Raise an error before an index is erased or created for paths that do not exist."""
+    problem = f"{paths[0]} does not exist"
     if rebuild:
-        raise UnreadableFile(named, "check the path; nothing was erased")
+        raise UnreadableFile(f"{problem}; nothing was erased", "check the path")
     if not (place.is_dir() and any(place.iterdir())):
-        raise UnreadableFile(named, "check the path; no index was made")
+        raise UnreadableFile(f"{problem}; no index was made", "check the path")
 
 
 def _erase(place: Path) -> None:
-    """Erase the index, where there is one."""
+    """Erase the index if there is one."""
     from milepost.store import erase_store
 
     try:
@@ -108,14 +108,14 @@ def _erase(place: Path) -> None:
             raise
 
 
-def _kept(opened: Index, place: Path) -> str:
+def _saved(opened: Index, place: Path) -> str:
     count = len(opened.documents())
     documents = f"{count:,} document{'' if count == 1 else 's'}"
-    return f"{documents} kept in {place}; run the same command to go on"
+    return f"{documents} saved in {place}; run the same command to continue"
 
 
 def _show(settings: Settings, report: Report, opened: Index, place: Path, as_json: bool) -> None:
-    """Print the report: results on stdout, what was not read on stderr."""
+    """Print the report on stdout, and files that could not be read on stderr."""
     from milepost.cli.sources import complain
 
     if as_json:
@@ -131,7 +131,7 @@ def _show(settings: Settings, report: Report, opened: Index, place: Path, as_jso
             for note in notes:
                 say(f"{name}: {note}")
     if not report.failed and not opened.documents():
-        say("there was nothing to read; see which files count: milepost index --help")
+        say("no file to read was found; hidden, ignored and binary files are skipped")
 
 
 def _summary(report: Report, opened: Index, place: Path) -> list[str]:

@@ -1,4 +1,4 @@
-"""``milepost info``: what is installed, where things are kept, what is indexed."""
+"""``milepost info``: print what is installed, where files are stored, what is indexed."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from milepost.console.options import (
 if TYPE_CHECKING:
     from milepost.store import DocumentInfo
 
-_FIRST = 50  # documents shown to people; --json gives all
+_FIRST = 50  # documents in the text output; --json gives all
 
 
 @click.command(
-    short_help="Show version, model, cache, and what an index holds.",
+    short_help="Show version, model, cache and the contents of an index.",
     epilog="""\b
 Examples:
   milepost info
   milepost info --db papers.milepost --json""",
 )
-@db_option("Show this index. [default: MILEPOST_DB, else ./.milepost]")
+@db_option("Index to show. [default: MILEPOST_DB, else ./.milepost]")
 @json_option
 @model_option
 @common
@@ -103,7 +103,7 @@ def _lines(record: dict[str, Any]) -> Iterator[str]:
     yield f"engine    {record['engine']}"
     yield f"cache     {cache['path']}, {megabytes(cache['size_bytes'])}; it may be deleted"
     if index is None:
-        yield "index     none here; make one: milepost index PATH"
+        yield "index     none here; try: milepost index PATH"
         return
     documents = index["documents"]
     yield (
@@ -119,12 +119,12 @@ def _lines(record: dict[str, Any]) -> Iterator[str]:
 
 
 def tree_bytes(folder: Path) -> int:
-    """Size of all files below a folder, 0 where there is none."""
+    """Total size of the files under a folder, 0 if it does not exist."""
     total = 0
     for path, _, names in os.walk(folder):
         for name in names:
             try:
                 total += (Path(path) / name).stat().st_size
-            except OSError:  # another process may have removed it meanwhile
+            except OSError:  # another process may have removed it
                 continue
     return total

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from milepost.errors import InputError
     from milepost.evaluate.types import Split
 
-_FIRST = 20  # bad lines that are named; the count tells the rest
+_FIRST = 20  # unusable lines that are named; the rest are counted
 
-GIVEN = click.Path(path_type=Path, dir_okay=False)
+_FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command(
@@ -30,21 +30,21 @@ Examples:
   milepost mine made.jsonl --out negatives.jsonl --below 0.9 --model my-model/
 
 \b
-DOCUMENTS and QUESTIONS are JSON lines, gzipped or not; one file may hold both. What is written
-stays: the same command goes on where it was stopped. See docs/training-data.md.""",
+DOCUMENTS and QUESTIONS are JSON lines, gzipped or not; one file may hold both. Run the same command
+again to resume after an interruption. See docs/training-data.md.""",
 )
-@click.argument("documents", type=GIVEN)
-@click.argument("questions", type=GIVEN, required=False)
-@click.option("--out", type=GIVEN, metavar="FILE", required=True, help="Write JSON lines here.")
-@count_option("--document", 8, "Negatives of a question from its own document, at most.", least=0)
-@count_option("--collection", 8, "Negatives from all other documents, at most.", least=0)
+@click.argument("documents", type=_FILE)
+@click.argument("questions", type=_FILE, required=False)
+@click.option("--out", type=_FILE, metavar="FILE", required=True, help="Write JSON lines here.")
+@count_option("--document", 8, "Maximum negatives of a question from its own document.", minimum=0)
+@count_option("--collection", 8, "Maximum negatives from all other documents.", minimum=0)
 @click.option(
     "--below",
     type=click.FloatRange(0, 1, min_open=True),
     default=0.95,
     show_default=True,
     metavar="X",
-    help="Drop what scores above this share of the evidence's score.",
+    help="Drop sentences that score above this fraction of the evidence's score.",
 )
 @click.option(
     "--similar",
@@ -52,34 +52,36 @@ stays: the same command goes on where it was stopped. See docs/training-data.md.
     default=0.8,
     show_default=True,
     metavar="X",
-    help="Drop what shares so many of its words with the evidence.",
+    help="Drop sentences that share this fraction of their words with the evidence.",
 )
-@count_option("--around", 1, "Leave so many sentences on each side of the evidence alone.", least=0)
+@count_option(
+    "--around", 1, "Never take this many sentences on each side of the evidence.", minimum=0
+)
 @click.option(
     "--selected",
     type=click.FloatRange(0, 1, min_open=True),
     default=0.5,
     show_default=True,
     metavar="X",
-    help="Chance that a sentence which answers was marked; 1: all negatives count alike.",
+    help="Probability that an answering sentence was marked; 1: all negatives count alike.",
 )
 @click.option(
     "--split",
     type=click.Choice(["train", "dev", "test"]),
     default="train",
     show_default=True,
-    help="Which questions. A line that names no split is in dev, as everywhere.",
+    help="Use the questions of this split; lines without a split are in dev.",
 )
 @click.option(
     "--allow-nc",
     is_flag=True,
-    help="Keep documents whose licence forbids commercial use.",
+    help="Use documents whose licence forbids commercial use.",
 )
 @click.option(
     "--cache",
     metavar="FOLDER",
     type=click.Path(path_type=Path),
-    help="Keep vectors here. [default: train in Milepost's cache]",
+    help="Store vectors here. [default: train in Milepost's cache]",
 )
 @model_option
 @common
@@ -100,10 +102,10 @@ def mine(
     cache: Path | None,
     model: str | None,
 ) -> int:
-    """Rank the sentences of DOCUMENTS for every question of QUESTIONS and keep the wrong ones.
+    """Find sentences of DOCUMENTS that rank high for a question of QUESTIONS but do not answer it.
 
-    Landmarks and shared words rank them. What scores nearly as high as the evidence, repeats it
-    or stands beside it is dropped: it may be an answer that nobody marked.
+    Landmarks and shared words rank them. Sentences that score nearly as high as the evidence,
+    repeat it or are next to it are dropped: they may be answers that nobody marked.
     """
     from milepost.engine.folder import cache_folder
     from milepost.evaluate.names import Workshop
@@ -127,17 +129,17 @@ def mine(
                 progress=lambda doing, done, of: counter(doing, "", done, of),
             )
         except KeyboardInterrupt:
-            raise Interrupted("what is written stays: the same command goes on from here") from None
+            raise Interrupted("to resume, run the same command; nothing written is lost") from None
     return report(settings, out, found.counts, found.bad)
 
 
 def report(
     settings: Settings, out: Path, counts: Mapping[str, int], bad: Sequence[InputError]
 ) -> int:
-    """Say what was written, what was dropped and why, and which lines cannot be used.
+    """Print what was written, what was dropped and why, and which lines cannot be used.
 
     Returns:
-        The exit code: 1 where a line cannot be used.
+        The exit code: 1 if a line cannot be used.
     """
     for error in bad[:_FIRST]:
         say(str(error))

@@ -1,4 +1,4 @@
-"""``milepost models``: the models that came with Milepost."""
+"""``milepost models``: list the models that are installed with Milepost."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    short_help="List the models that came with Milepost.",
+    short_help="List the installed models.",
     epilog="""\b
 Examples:
   milepost models
@@ -24,15 +24,13 @@ Examples:
 @common
 @click.pass_obj
 def models(_: Settings, as_json: bool) -> int:
-    """List the shipped models: name, width of the vectors, fingerprint, size and training."""
+    """List the installed models: name, vector dimensions, fingerprint, size and training data."""
     from milepost.engine import shipped_models
     from milepost.engine.folder import DEFAULT
 
     shipped = shipped_models()
     if not shipped:
-        raise ModelError(
-            "no model came with this installation", "pip install --force-reinstall milepost"
-        )
+        raise ModelError("no model is installed", "pip install --force-reinstall milepost")
     if as_json:
         from milepost.console.records import print_json
 
@@ -52,12 +50,12 @@ def models(_: Settings, as_json: bool) -> int:
 
 
 def folder_bytes(model: ModelFolder) -> int:
-    """Size of all files of a model folder."""
+    """Total size of the files in a model folder."""
     return sum(path.stat().st_size for path in model.path.rglob("*") if path.is_file())
 
 
 def megabytes(size_bytes: int) -> str:
-    """Write a size for people.
+    """Format a size in megabytes.
 
     >>> megabytes(22_931_876)
     '22.9 MB'

@@ -1,4 +1,4 @@
-"""The door of the command line: the commands, and how every error leaves."""
+"""The ``milepost`` program: its commands, and how errors become one line and an exit code."""
 
 from __future__ import annotations
 
@@ -9,44 +9,32 @@ from typing import Any
 import click
 
 from milepost import __version__
-from milepost.cli.completion import completion
-from milepost.cli.doctor import doctor
-from milepost.cli.encode import encode
-from milepost.cli.eval import evaluate
-from milepost.cli.export import export
-from milepost.cli.index import index
-from milepost.cli.info import info
-from milepost.cli.mine import mine
-from milepost.cli.models import models
-from milepost.cli.search import search
-from milepost.cli.synthesize import synthesize
-from milepost.cli.train import train
+from milepost.console.group import LazyGroup
 from milepost.console.options import Interrupted, Settings, say
-from milepost.errors import MilepostError, nearest
-from milepost.lab.command import lab
+from milepost.errors import MilepostError
 
 ERROR, INTERRUPTED = 2, 130
 
 
-class Program(click.Group):
-    """The group of commands: one line for every error, and the exit codes."""
+class Program(LazyGroup):
+    """The group of commands; prints every error as one line and sets the exit code."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
-        """Run a command and leave the process with its exit code."""
+        """Run a command and end the process with its exit code."""
         settings = Settings()
         kwargs |= {"standalone_mode": False, "obj": settings, "prog_name": "milepost"}
         for stream in (sys.stdout, sys.stderr):
-            # A file's name may be no valid text, and a screen may lack characters.
+            # A file name may not be valid text, and a terminal may lack characters.
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="backslashreplace")
         try:
             code = super().main(*args, **kwargs)
-        except Exception as error:  # nothing may leave as a traceback
+        except Exception as error:  # users never see a traceback without --debug
             code = _fail(error, settings)
         sys.exit(code)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; what click would answer in its own way is turned into ours."""
+        """Run the command; Ctrl-C and a closed pipe are handled here instead of by click."""
         try:
             code = super().invoke(ctx)
             _flush()
@@ -54,26 +42,12 @@ class Program(click.Group):
             raise Interrupted from None
         except BrokenPipeError:
             _abandon()
-            return 0  # whoever read stdout has seen enough
+            return 0  # the reader of stdout has closed the pipe
         return code
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Name the commands, the most used first."""
-        return list(self.commands)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; one that does not exist is answered with the nearest."""
-        name = args[0]
-        if self.get_command(ctx, name) is None and not name.startswith("-"):
-            near = nearest(name, self.list_commands(ctx))
-            raise MilepostError(f"there is no command {name!r}", f"{near}see: milepost --help")
-        return super().resolve_command(ctx, args)
 
 
 def _flush() -> None:
-    """Write what is left, so that an error of stdout is met here and not at the very end."""
+    """Flush stdout here, so that an error of stdout is not raised only when Python exits."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -82,49 +56,83 @@ def _flush() -> None:
 
 
 def _abandon() -> None:
-    """Let what is left for stdout go nowhere: Python flushes once more when it ends."""
+    """Discard what is still buffered for stdout: Python flushes once more when it exits."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(error: Exception, settings: Settings) -> int:
-    """Say what went wrong in one line; returns the exit code."""
+    """Print what went wrong in one line; return the exit code."""
     if settings.debug:
         import traceback
 
         traceback.print_exception(error)
     if isinstance(error, click.Abort | Interrupted) or _was_interrupted(error):
-        kept = str(error) if isinstance(error, Interrupted) else ""
-        say(f"interrupted; {kept}" if kept else "interrupted")
+        saved = str(error) if isinstance(error, Interrupted) else ""
+        say(f"interrupted; {saved}" if saved else "interrupted")
         return INTERRUPTED
     if isinstance(error, MilepostError):
         say(str(error))
     elif isinstance(error, click.ClickException):
         problem = error.format_message().strip().rstrip(".")
         context = getattr(error, "ctx", None)
-        see = f"; see: {context.command_path} --help" if context is not None else ""
-        say(problem[:1].lower() + problem[1:] + see)
+        hint = f"; try: {context.command_path} --help" if context is not None else ""
+        say(problem[:1].lower() + problem[1:] + hint)
     elif isinstance(error, OSError):
         named = f"{error.filename}: " if error.filename else ""
-        say(f"{named}{error.strerror or error}; check the path, its permissions and the disk")
+        say(f"{named}{error.strerror or error}; try: check the path, its permissions and the disk")
     else:
         say(
-            f"unexpected {type(error).__name__}: {error}; "
-            "this is a fault of Milepost: run again with --debug and report what it shows"
+            f"bug in Milepost, unexpected {type(error).__name__}: {error}; "
+            "try: the same command with --debug, and report the output"
         )
     return ERROR
 
 
 def _was_interrupted(error: BaseException) -> bool:
-    """Whether Ctrl-C is behind an error: a C extension that it stops while loading hides it."""
+    """Whether Ctrl-C caused an error: a C extension that it stops while loading hides it."""
     below: BaseException | None = error
     while below is not None and not isinstance(below, KeyboardInterrupt):
         below = below.__cause__ or below.__context__
     return below is not None
 
 
+COMMANDS = {
+    "search": ("milepost.cli.search:search", "Find the passages that answer a question."),
+    "index": ("milepost.cli.index:index", "Read files and folders into an index."),
+    "encode": (
+        "milepost.cli.encode:encode",
+        "Print the landmarks of a text: one vector per sentence.",
+    ),
+    "models": ("milepost.cli.models:models", "List the installed models."),
+    "info": (
+        "milepost.cli.info:info",
+        "Show version, model, cache and the contents of an index.",
+    ),
+    "doctor": ("milepost.cli.doctor:doctor", "Check the installation and time the model."),
+    "completion": (
+        "milepost.cli.completion:completion",
+        "Print a completion script for your shell.",
+    ),
+    "eval": ("milepost.cli.eval:evaluate", "Measure how much marked evidence comes back."),
+    "synthesize": (
+        "milepost.cli.synthesize:synthesize",
+        "Generate questions from documents, with a language model or by rules.",
+    ),
+    "mine": ("milepost.cli.mine:mine", "Find hard negatives for questions."),
+    "train": ("milepost.cli.train:train", "Train a landmark model."),
+    "fit": ("milepost.cli.fit:fit", "Learn a model's ranking and probabilities."),
+    "export": (
+        "milepost.cli.export:export",
+        "Turn a trained checkpoint into a model folder, and check it.",
+    ),
+    "lab": ("milepost.lab.command:lab", "Compare and study poolings."),
+}
+"""Command → where it is, and its line in the help; the most used first."""
+
+
 @click.group(
     cls=Program,
-    invoke_without_command=True,
+    table=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="""\b
 Examples:
@@ -139,23 +147,13 @@ Exit codes:
 
 \b
 Environment:
-  MILEPOST_DB      the index that is used where neither PATH nor --db is given
-  MILEPOST_CACHE   where compiled models and the indexes of `search PATH` are kept
-  NO_COLOR, FORCE_COLOR   no colours, or colours in pipes as well""",
+  MILEPOST_DB      the index to use without PATH and --db
+  MILEPOST_CACHE   the folder for compiled models and the indexes of `search PATH`
+  NO_COLOR, FORCE_COLOR   turn colours off, or on in pipes too""",
 )
 @click.version_option(__version__, "-V", "--version", message="milepost %(version)s")
-@click.pass_context
-def program(context: click.Context) -> None:
+def program() -> None:
     """Find, in documents of any length, the exact sentences that answer a question."""
-    if context.invoked_subcommand is None:
-        click.echo(context.get_help(), err=True)
-        context.exit(ERROR)
-
-
-USING = (search, index, encode, models, info, doctor, completion)
-STUDYING = (evaluate, synthesize, mine, train, export, lab)
-for command in (*USING, *STUDYING):
-    program.add_command(command)
 
 
 def main() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,8 +21,9 @@ from milepost.console.options import (
 )
 
 if TYPE_CHECKING:
+    from milepost.encoder import Encoder
     from milepost.index import Index
-    from milepost.search import SearchResult
+    from milepost.search import Query, SearchResult
     from milepost.types import Report
 
 FOUND, NOTHING, ERROR = 0, 1, 2
@@ -37,7 +39,7 @@ Examples:
   milepost search "how do bees build their cells" book.txt
   milepost search "who signed?" contracts/ --json | jq '.passages[0].text'
   milepost search "which samples were used" --db papers.milepost --budget 1600c
-  milepost search "is there a fee?" terms.html --least 0.2 || echo "not told"
+  milepost search "is there a fee?" terms.html --min-score 0.2 || echo "not found"
   milepost search "was it random?" trial.pdf --explain""",
 )
 @click.argument("question")
@@ -46,22 +48,25 @@ Examples:
 @click.option(
     "-k",
     type=click.IntRange(min=1),
-    help="Most passages. [default: 5; with --budget, as many as it holds]",
+    help="Maximum number of passages. [default: 5; with --budget, as many as it holds]",
 )
-@click.option("--budget", metavar="1600c|400t", help="Most text in all, in characters or tokens.")
 @click.option(
-    "--least",
+    "--budget", metavar="1600c|400t", help="Maximum total length, in characters or tokens."
+)
+@click.option(
+    "--min-score",
     type=click.FloatRange(0, 1),
-    metavar="CHANCE",
+    metavar="PROBABILITY",
     default=0.0,
-    help="Only passages that hold evidence with this chance or more, 0 to 1; exit code 1 if none.",
+    help="Only passages that hold evidence with this probability or more, 0 to 1; exit code 1 "
+    "if none.",
 )
 @click.option(
     "--in",
     "names",
     metavar="NAME",
     multiple=True,
-    help="Look only in this document: a name, path, folder or pattern. May be repeated.",
+    help="Search only this document: a name, path, folder or pattern. May be repeated.",
 )
 @json_option
 @click.option("--explain", is_flag=True, help="Show what every score is made of.")
@@ -69,7 +74,7 @@ Examples:
 @click.option(
     "--rerank/--no-rerank",
     default=True,
-    help="Read the best places again, the question in mind, where the model has a reranker.",
+    help="Let the model's reranker, if it has one, score the best windows.",
     show_default=True,
 )
 @click.option("--no-cache", is_flag=True, help="Keep nothing of the PATHs for the next time.")
@@ -82,7 +87,7 @@ def search(
     db: Path | None,
     k: int | None,
     budget: str | None,
-    least: float,
+    min_score: float,
     names: tuple[str, ...],
     as_json: bool,
     explain: bool,
@@ -96,35 +101,44 @@ def search(
     cache, where the next one finds what has not changed. Without PATH an index is searched that
     `milepost index` has made.
     """
-    from milepost.search.passages import parse_budget
+    from milepost.reranker import preload
+    from milepost.search import Limits, Query
 
-    parse_budget(budget)  # before anything slow begins
-    if k is None and budget is None:
-        k = 5
+    Limits.parse(k, budget, min_score)  # before anything slow begins
+
+    def parse(encoder: Encoder) -> Query:
+        if rerank:
+            preload(encoder)  # beside the question's encoding and the reading of documents
+        return Query.parse(
+            question, encoder, k=k, budget=budget, min_score=min_score, rerank=rerank
+        )
+
     if paths and db is not None:
         raise click.UsageError("give PATHs or --db, not both")
     if not paths:
         from milepost.index import open as open_index
 
-        place = required_db(db)
-        with open_index(place, model=model, create=False, read_only=True) as index:
-            answer = _ask(index, question, k, budget, names, None, rerank=rerank, least=least)
-            return _show(settings, question, answer, None, index, as_json, explain, least)
-    index, report = _read(settings, question, paths, model, as_json, cache=not no_cache)
+        report = None
+        index = open_index(required_db(db), model=model, create=False, read_only=True)
+        with index:
+            query = parse(index.model)
+            result = index.search_detailed(query, documents=_documents(index, names, None))
+            return _show(settings, query, result, report, index, as_json, explain)
+    query, index, report = _read(settings, parse, paths, model, as_json, cache=not no_cache)
     with index:
-        answer = _ask(index, question, k, budget, names, report, rerank=rerank, least=least)
-        return _show(settings, question, answer, report, index, as_json, explain, least)
+        result = index.search_detailed(query, documents=_documents(index, names, report))
+        return _show(settings, query, result, report, index, as_json, explain)
 
 
 def _read(
     settings: Settings,
-    question: str,
+    parse: Callable[[Encoder], Query],
     paths: tuple[str, ...],
     model: str | None,
     as_json: bool,
     *,
     cache: bool,
-) -> tuple[Index, Report]:
+) -> tuple[Query, Index, Report]:
     """Read the PATHs; a question that cannot be asked is refused before."""
     from milepost.cli.sources import indexed
     from milepost.console.progress import Bar
@@ -132,66 +146,53 @@ def _read(
 
     try:
         encoder = load(model)
-        encoder.encode_query(question)  # costs some milliseconds; reading may cost minutes
+        query = parse(encoder)  # costs some milliseconds; reading may cost minutes
         with Bar(settings, as_json=as_json) as bar:
-            return indexed(paths, encoder, settings, bar, cache=cache)
+            return query, *indexed(paths, encoder, settings, bar, cache=cache)
     except KeyboardInterrupt:
         kept = "what was read is kept; run the same command to go on" if cache else ""
         raise Interrupted(kept) from None
 
 
-def _ask(
-    index: Index,
-    question: str,
-    k: int | None,
-    budget: str | None,
-    names: tuple[str, ...],
-    report: Report | None,
-    *,
-    rerank: bool,
-    least: float,
-) -> SearchResult:
-    """Ask the index, in the documents that the PATHs and ``--in`` leave."""
-    documents = None
-    if names or report is not None:
-        from milepost.cli.sources import read_names, select
+def _documents(index: Index, names: tuple[str, ...], report: Report | None) -> list[str] | None:
+    """Names of the documents that the PATHs and ``--in`` leave; None for all."""
+    if not names and report is None:
+        return None
+    from milepost.cli.sources import read_names, select
 
-        infos = index.documents()
-        given = {info.name for info in infos} if report is None else read_names(report)
-        inside = [info for info in infos if info.name in given]
-        if names:
-            documents = select(inside, names)
-        elif len(inside) < len(infos):
-            documents = [info.name for info in inside]
-    return index.search_detailed(question, k, budget, documents, rerank=rerank, least=least)
+    stored = index.documents()
+    read = {info.name for info in stored} if report is None else read_names(report)
+    inside = [info for info in stored if info.name in read]
+    if names:
+        return select(inside, names)
+    return [info.name for info in inside] if len(inside) < len(stored) else None
 
 
 def _show(
     settings: Settings,
-    question: str,
-    answer: SearchResult,
+    query: Query,
+    result: SearchResult,
     report: Report | None,
     index: Index,
     as_json: bool,
     explain: bool,
-    least: float,
 ) -> int:
-    """Print the answer; returns the exit code."""
+    """Print the result; returns the exit code."""
     from milepost.cli.sources import complain, read_names
 
     if as_json:
-        from milepost.console.records import answer_record, print_json
+        from milepost.console.records import print_json, result_record
 
-        print_json(answer_record(question, answer, report, explain=explain))
-    elif answer.passages:
-        from milepost.cli.answer import print_answer
+        print_json(result_record(query.text, result, report, explain=explain))
+    elif result.passages:
+        from milepost.cli.answer import print_result
 
         sizes = {info.name: info.characters for info in index.documents()}
-        print_answer(answer, sizes, settings.colour)
+        print_result(result, sizes, settings.colour)
         if explain:
             from milepost.cli.explain import print_reasons
 
-            print_reasons(answer, settings.colour)
+            print_reasons(result, settings.colour)
     if report is not None:
         complain(report.failed)
     if not settings.quiet:
@@ -199,28 +200,28 @@ def _show(
             for note in notes:
                 say(f"{name}: {note}")
         if not explain:
-            for note in answer.notes if answer.passages else ():
+            for note in result.notes if result.passages else ():
                 say(note)
-        if answer.passages and not any(answer.terms.values()) and _flat(answer):
-            say("no word of the question stands in the text and no sentence stands out: a guess")
-    if answer.passages:
+        if result.passages and not any(result.terms.values()) and _flat(result):
+            say("no word of the question is in the text and no sentence stands out: a guess")
+    if result.passages:
         return FOUND
     if report is not None and report.failed and not read_names(report):
         return ERROR
     if not settings.quiet:
-        say(_nothing(index, answer, least))
+        say(_nothing(index, result, query.limits.min_score))
     return NOTHING
 
 
-def _nothing(index: Index, answer: SearchResult, least: float) -> str:
+def _nothing(index: Index, result: SearchResult, min_score: float) -> str:
     """Why there is no passage."""
     if not index.documents():
         return "nothing found: there is no text to search"
-    if answer.best <= 0.0:
+    if result.best <= 0.0:
         return "nothing found"
-    best = math.floor(1000 * answer.best) / 10  # rounded up it could reach what it is short of
-    return f"nothing found at {100 * least:g}% or more; the best passage has {best:g}%"
+    best = math.floor(1000 * result.best) / 10  # rounded up it could reach what it is short of
+    return f"nothing found at {100 * min_score:g}% or more; the best passage has {best:g}%"
 
 
-def _flat(answer: SearchResult) -> bool:
-    return answer.signals.get("landmark peak", 0.0) < _FLAT
+def _flat(result: SearchResult) -> bool:
+    return result.signals.get("landmark peak", 0.0) < _FLAT

@@ -1,4 +1,4 @@
-"""From the PATHs of a command to an index that holds them: read, cached, and kept up to date."""
+"""From the PATHs of a command to an index of them: read, cached and brought up to date."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from milepost.errors import (
     IndexDamaged,
     InputError,
     NewerSchema,
+    OldSchema,
     StoreError,
     UnreadableFile,
     nearest,
@@ -30,17 +31,17 @@ if TYPE_CHECKING:
 STDIN = "stdin"
 """The name of a document that came through a pipe."""
 
-_SHOWN = 10  # failures named on the screen; --json names all
+_SHOWN = 10  # failures printed; --json lists all
 
 
 def expand(paths: Sequence[str]) -> list[str | Document]:
-    """Give the sources that ``Index.add`` takes: ``-`` is read from stdin, once.
+    """Return the sources that ``Index.add`` takes; ``-`` is read from stdin, once.
 
     Raises:
         InputError: a path is empty.
     """
-    if "" in paths:  # an unset variable of a shell; Python would read the current folder
-        raise InputError("a PATH is empty", "name a file or folder; . is this folder")
+    if "" in paths:  # an unset shell variable; Python would read the current folder
+        raise InputError("a PATH is empty", "a file or folder (. is this folder)")
     sources: list[str | Document] = [path for path in paths if path != "-"]
     if "-" in paths:
         sources.append(read_stdin())
@@ -48,10 +49,10 @@ def expand(paths: Sequence[str]) -> list[str | Document]:
 
 
 def read_stdin() -> Document:
-    """Read the document that comes through the pipe, of any format.
+    """Read a document of any format from stdin.
 
     Raises:
-        UnreadableFile: nothing comes, or nothing that can be read.
+        UnreadableFile: stdin is empty or cannot be read as text.
     """
     from milepost.text import read_bytes
 
@@ -64,10 +65,10 @@ def read_stdin() -> Document:
 
 
 def cache_place(paths: Sequence[str], fingerprint: str) -> Path:
-    """Where the index of these paths, made by this model, is kept."""
+    """Folder in the cache for the index of these paths, made by this model."""
     from milepost.engine.folder import cache_folder
 
-    # Not resolved: documents are named by the path their owner gave.
+    # Not resolved: a document keeps the path that the user gave.
     absolute = sorted(
         {"-" if path == "-" else str(Path(path).expanduser().absolute()) for path in paths}
     )
@@ -86,8 +87,7 @@ def indexed(
 ) -> tuple[Index, Report]:
     """Bring an index of the paths up to date; unchanged files are not opened.
 
-    A cache is a comfort: one that is damaged is made anew, one that cannot be written is done
-    without.
+    The cache is best effort: a damaged one is built again, one that cannot be written is not used.
     """
     from milepost.index import open as open_index
 
@@ -99,7 +99,7 @@ def indexed(
                 return _filled(open_index(folder, model=model), sources, progress)
             except IndexBusy:
                 raise
-            except (IndexDamaged, NewerSchema) as error:
+            except (IndexDamaged, NewerSchema, OldSchema) as error:
                 if attempt or not _erased(folder):
                     _note(settings, error)
                     break
@@ -135,15 +135,15 @@ def _note(settings: Settings, error: StoreError) -> None:
 
 
 def read_names(report: Report) -> set[str]:
-    """Name the documents that the paths of a report gave."""
+    """Names of the documents that a report covers."""
     return {*report.added, *report.unchanged, *report.changed}
 
 
 def select(infos: Iterable[DocumentInfo], wanted: Sequence[str]) -> list[str]:
-    """Find the documents that ``--in`` means: by name, path, folder, file name or pattern.
+    """Find the documents that match ``--in``: by name, path, folder, file name or pattern.
 
     Raises:
-        InputError: one of them means no document; with the file name that is nearest.
+        InputError: one of them matches no document; the hint has the nearest file name.
     """
     from milepost.intake import absolute
 
@@ -151,7 +151,7 @@ def select(infos: Iterable[DocumentInfo], wanted: Sequence[str]) -> list[str]:
     chosen: dict[str, None] = {}
     for want in wanted:
         path = str(absolute(want))
-        found = [
+        matches = [
             name
             for name in known
             if name in (want, path)
@@ -159,16 +159,16 @@ def select(infos: Iterable[DocumentInfo], wanted: Sequence[str]) -> list[str]:
             or name.endswith(os.sep + want)
             or (any(sign in want for sign in "*?[") and fnmatchcase(Path(name).name, want))
         ]
-        if not found:
+        if not matches:
             near = nearest(Path(want).name, {Path(name).name for name in known})
-            raise InputError(f"no document is named {want}", f"{near}see: milepost info")
-        chosen |= dict.fromkeys(found)
+            raise InputError(f"no document matches {want}", f"{near}milepost info")
+        chosen |= dict.fromkeys(matches)
     return list(chosen)
 
 
 def complain(failed: dict[str, str]) -> None:
-    """Name the files that could not be read, and why, on stderr."""
+    """Print the files that could not be read, and why, on stderr."""
     for name, reason in list(failed.items())[:_SHOWN]:
         say(f"not read: {reason if name in reason else f'{name}: {reason}'}")
     if len(failed) > _SHOWN:
-        say(f"not read: {len(failed) - _SHOWN} more; --json names them all")
+        say(f"not read: {len(failed) - _SHOWN} more; --json lists them all")

@@ -1,4 +1,4 @@
-"""``milepost synthesize``: questions made from documents, by a language model or by rule."""
+"""``milepost synthesize``: generate questions from documents, with a language model or by rules."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ENDPOINT_ONLY = (
 
 
 @click.command(
-    short_help="Make questions from documents, with a language model or by rule.",
+    short_help="Generate questions from documents, with a language model or by rules.",
     epilog="""\b
 Examples:
   milepost synthesize corpus.jsonl.gz --out made.jsonl --rules
@@ -31,12 +31,12 @@ Examples:
       --model large --kind plain,context --per-document 6 --per-minute 60
 
 \b
-The file is a task: `milepost eval --tasks made.jsonl --split train` and training read it. What
-is written stays: the same command goes on where it was stopped. See docs/training-data.md.
+The file is a task, which training and `milepost eval run --tasks made.jsonl --split train` read.
+Run the same command again to resume after an interruption. See docs/training-data.md.
 
 \b
 Environment:
-  OPENAI_API_KEY    the key of the endpoint, where it asks for one""",
+  OPENAI_API_KEY    API key of the endpoint, if it needs one""",
 )
 @click.argument("documents", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
@@ -47,24 +47,24 @@ Environment:
     help="Write JSON lines here.",
 )
 @click.option(
-    "--endpoint", metavar="URL", help="Any that speaks OpenAI's protocol: http://HOST:PORT/v1."
+    "--endpoint", metavar="URL", help="An OpenAI-compatible endpoint: http://HOST:PORT/v1."
 )
-@click.option("--model", "llm", metavar="NAME", help="The language model's name there.")
-@click.option("--rules", is_flag=True, help="Make questions by rule; no model is asked.")
+@click.option("--model", "llm", metavar="NAME", help="Name of the language model at the endpoint.")
+@click.option("--rules", is_flag=True, help="Generate questions by rules, without a model.")
 @click.option(
     "--kind",
     "kinds",
     metavar="NAMES",
     help="Kinds of question, separated by commas. [default: all]",
 )
-@count_option("--per-document", 4, "Questions to ask for, of each document.")
+@count_option("--per-document", 4, "Questions to ask for about each document.")
 @click.option(
     "--top",
     type=click.IntRange(min=0),
     default=20,
     show_default=True,
     metavar="K",
-    help="Keep a question if its evidence is among so many best landmarks; 0: keep all.",
+    help="Keep a question if its evidence is among the best K landmarks; 0: keep all.",
 )
 @click.option(
     "--temperature", type=click.FloatRange(0, 2), metavar="T", help="[default: the endpoint's]"
@@ -75,33 +75,35 @@ Environment:
     default=120.0,
     show_default=True,
     metavar="S",
-    help="Seconds for one answer.",
+    help="Timeout of one request in seconds.",
 )
-@count_option("--tries", 6, "For one answer, waiting longer each time.")
+@count_option("--tries", 6, "Attempts for one answer, with growing pauses.")
 @click.option(
     "--per-minute",
     type=click.FloatRange(0),
     default=0.0,
     metavar="N",
-    help="Requests at most. [default: no limit]",
+    help="Maximum requests per minute. [default: no limit]",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the choice of excerpts.")
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="Seed of the choice of excerpts."
+)
 @click.option(
     "--split",
     type=click.Choice(["train", "dev", "test"]),
     default="train",
     show_default=True,
-    help="Which documents, where they name a split; the questions are of it.",
+    help="Use documents of this split, if they name one; questions get the same split.",
 )
 @click.option(
     "--allow-nc",
     is_flag=True,
-    help="Keep documents whose licence forbids commercial use.",
+    help="Use documents whose licence forbids commercial use.",
 )
 @click.option(
     "--landmarks",
     metavar="NAME|FOLDER",
-    help="The Milepost model that checks the questions. [default: the shipped one]",
+    help="Milepost model that checks the questions. [default: the shipped one]",
 )
 @common
 @click.pass_context
@@ -124,7 +126,7 @@ def synthesize(
     allow_nc: bool,
     landmarks: str | None,
 ) -> int:
-    """Ask questions of DOCUMENTS (JSON lines, files of any format, folders), evidence marked.
+    """Generate questions with marked evidence from DOCUMENTS (JSON lines, other files, folders).
 
     Kinds of a language model: plain, keywords, why, context, scattered. Kinds by rule: question,
     heading, definition, term.
@@ -140,13 +142,13 @@ def synthesize(
     chosen = [name.strip() for name in kinds.split(",") if name.strip()] if kinds else None
     with Counter(settings) as counter:
 
-        def told(line: str) -> None:
+        def warn(line: str) -> None:
             counter.clear()
             if not settings.quiet:
                 say(line)
 
-        def progress(name: str, done: int, kept: int) -> None:
-            counter(f"{kept} questions", name, done, 0)
+        def on_progress(name: str, done: int, written: int) -> None:
+            counter(f"{written} questions", name, done, 0)
 
         try:
             if rules:
@@ -156,7 +158,7 @@ def synthesize(
                     RULES if chosen is None else chosen,
                     split=split,
                     allow_nc=allow_nc,
-                    progress=progress,
+                    progress=on_progress,
                 )
             else:
                 from milepost.encoder import load
@@ -175,7 +177,7 @@ def synthesize(
                     timeout_s=timeout,
                     tries=tries,
                     per_minute=per_minute,
-                    told=told,
+                    report=warn,
                 )
                 found = synthesized(
                     documents,
@@ -185,15 +187,15 @@ def synthesize(
                     asking,
                     split=split,
                     allow_nc=allow_nc,
-                    progress=progress,
+                    progress=on_progress,
                 )
         except KeyboardInterrupt:
-            raise Interrupted("what is written stays: the same command goes on from here") from None
+            raise Interrupted("to resume, run the same command; nothing written is lost") from None
     return report(settings, out, found.counts, found.bad)
 
 
 def _check(context: click.Context, endpoint: str | None, llm: str | None, *, rules: bool) -> None:
-    """Refuse what says nothing, or too little."""
+    """Refuse options that have no effect by rules, and a model without endpoint or name."""
     from click.core import ParameterSource
 
     if rules:
@@ -201,6 +203,6 @@ def _check(context: click.Context, endpoint: str | None, llm: str | None, *, rul
             name = parameter.name or ""
             given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
             if given and name in ("endpoint", *_ENDPOINT_ONLY):
-                raise click.UsageError(f"--rules takes no {parameter.opts[0]}")
+                raise click.UsageError(f"{parameter.opts[0]} has no effect with --rules")
     elif not endpoint or not llm:
-        raise click.UsageError("give --endpoint URL and --model NAME, or --rules")
+        raise click.UsageError("missing --endpoint URL and --model NAME, or --rules")

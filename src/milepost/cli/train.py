@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from milepost._optional import require
 from milepost.console.options import Interrupted, Settings, common, say
 from milepost.console.progress import Gauge, clock
 from milepost.console.screen import print_line, visible, visible_name
@@ -34,20 +35,22 @@ Examples:
   milepost export runs/small/checkpoint --out models/small
 
 \b
-See docs/training.md for what CONFIG may hold.""",
+See docs/training.md for the keys of CONFIG.""",
 )
 @click.argument(
     "config", type=click.Path(path_type=Path, dir_okay=False), required=False, metavar="CONFIG"
 )
-@click.option("--resume", is_flag=True, help="Go on with the run, to the result of one go.")
-@click.option("--init", metavar="MODEL", help="Begin from this folder, or model of the hub.")
 @click.option(
-    "--out", metavar="FOLDER", type=click.Path(path_type=Path), help="The folder of the run."
+    "--resume", is_flag=True, help="Resume the run; the result is that of an uninterrupted one."
 )
+@click.option(
+    "--init", metavar="MODEL", help="Start from this folder or model of the Hugging Face Hub."
+)
+@click.option("--out", metavar="FOLDER", type=click.Path(path_type=Path), help="Folder of the run.")
 @click.option(
     "--device",
     type=click.Choice(["auto", "cpu", "cuda", "mps"]),
-    help="Where to compute; auto: on a GPU if there is one.",
+    help="Device; auto: a GPU if there is one.",
 )
 @common
 @click.pass_obj
@@ -59,33 +62,42 @@ def train(
     out: Path | None,
     device: str | None,
 ) -> int:
-    """Train a model as CONFIG says; the options stand in the place of what it says.
+    """Train a model as CONFIG says; options override CONFIG.
 
-    The run's folder holds the log, its curves, a state to go on from after any stop, and the
-    checkpoint, which milepost export turns into a model folder.
+    The folder of the run holds the log, its curves, a state from which --resume continues, and
+    the checkpoint, which milepost export turns into a model folder.
     """
     if config is None:
         raise click.UsageError(
-            "missing argument 'CONFIG', a file such as examples/train/small.toml; a short one "
-            "stands in docs/training.md",
+            "missing argument 'CONFIG', a file such as examples/train/small.toml; docs/training.md "
+            "has a short one",
             click.get_current_context(),
         )
     from milepost.train.config import read_config
+    from milepost.train.needs import WrongSettings
 
-    read = read_config(config, init=init, out=out, device=device)
-    # With torch behind it, this takes seconds: a mistake in the file is named before.
+    # Before torch, which takes seconds to import.
+    try:
+        read = read_config(config, init=init, out=out, device=device)
+    except WrongSettings as error:
+        *others, last = error.faults
+        for fault in others:
+            say(str(MilepostError(fault.problem, fault.hint)))
+        raise MilepostError(last.problem, last.hint) from error
+    require("torch", extra="train")
     from milepost.train.run import train as trained
     from milepost.train.run_folder import STATE, Halted
 
-    given = {"--init": init, "--out": out, "--device": device}
-    named = [str(part) for pair in given.items() if pair[1] is not None for part in pair]
+    options = {"--init": init, "--out": out, "--device": device}
+    named = [str(part) for pair in options.items() if pair[1] is not None for part in pair]
     again = shlex.join(["milepost", "train", str(config), *named, "--resume"])
     with Screen(settings) as screen, Stop(settings) as stop:
         try:
-            done = trained(read, resume=resume, tell=screen, stopped=stop)
+            done = trained(read, resume=resume, on_progress=screen, stopped=stop)
         except KeyboardInterrupt:
-            kept = (read.out / STATE).exists()
-            raise Interrupted(f"go on by: {again}" if kept else "nothing was trained yet") from None
+            resumable = (read.out / STATE).exists()
+            hint = f"to resume: {again}" if resumable else "nothing was trained yet"
+            raise Interrupted(hint) from None
         except Halted as error:
             raise MilepostError(error.problem, f"{error.hint}; then: {again}") from error
     if not settings.quiet:
@@ -97,15 +109,15 @@ def _print(done: Trained, budget: int) -> None:
     click.echo(f"{done.checkpoint}  ({done.steps:,} steps, {clock(done.seconds)})")
     if done.found:
         found = _percent(done.found)
-        click.echo(f"  evidence found by landmarks within {budget:,} characters, %: {found}")
+        click.echo(f"  evidence found by landmarks in {budget:,} characters, %: {found}")
     model = done.checkpoint.parent / "model"
     click.echo(shlex.join(["milepost", "export", str(done.checkpoint), "--out", str(model)]))
 
 
 class Stop:
-    """Ctrl-C and SIGTERM: the first lets the step at hand end and be saved, the second does not.
+    """Ctrl-C and SIGTERM: the first ends and saves the current step, the second stops at once.
 
-    Before anybody has asked, there is nothing to save, and the first stops at once.
+    Before the first call there is nothing to save, and the first signal stops at once.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -137,11 +149,11 @@ class Stop:
             raise KeyboardInterrupt
         self._heard = True
         if not self._settings.quiet:
-            say("stopping after this step; once more to stop at once")
+            say("stopping after this step; press Ctrl-C again to stop at once")
 
 
 class Screen(Gauge):
-    """A bar on stderr if somebody looks at it, and lines for what should be read."""
+    """A progress bar if stderr is a terminal, and lines for checks, notes and warnings."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
@@ -166,8 +178,9 @@ class Screen(Gauge):
         for words in filter(None, said):
             self._say(words)
         if event.doing:
-            shown = visible_name(event.doing)[-40:]
-            self.show(shown, event.done, event.of or None, loss=self._loss)
+            self.show(
+                visible_name(event.doing)[-40:], event.done, event.of or None, loss=self._loss
+            )
 
     def _say(self, words: str) -> None:
         if self._drawn is None:
@@ -177,7 +190,7 @@ class Screen(Gauge):
 
 
 def _checked(line: Mapping[str, Any]) -> str:
-    """A line of the log with a check, for people."""
+    """The results of a check as one line; empty if the line of the log has none."""
     if "check" not in line:
         return ""
     found = _percent(line["check"])

@@ -1,4 +1,4 @@
-"""Rows of words and numbers in columns, for tables that are printed."""
+"""Align rows of words and numbers in columns."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from milepost.console.screen import visible, width
 
 
 def columns(head: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> Iterator[str]:
-    """One line a row, the head first; ``left`` columns to the left, the others to the right.
+    """Yield one line per row, the head first; the first ``left`` columns are left-aligned.
 
-    On a terminal that is too narrow, the first column has a line of its own above the others.
+    On a terminal that is too narrow, the first column gets its own line above the others.
 
     >>> list(columns(("name", "n"), [("mean", "3"), ("lmk", "12")]))
     ['name   n', 'mean   3', 'lmk   12']

@@ -1,4 +1,4 @@
-"""What the commands share: options, the settings they leave, and lines on stderr."""
+"""Options that several commands have, the settings they set, and lines on stderr."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from milepost.errors import MilepostError
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 DB = Path(".milepost")
-"""The index of the current folder."""
+"""Default folder of the index, in the current folder."""
 
 
 class Interrupted(Exception):
-    """Ctrl-C was pressed; the message says what is kept."""
+    """Ctrl-C was pressed; the message says what was saved."""
 
 
 @dataclass(slots=True)
 class Settings:
-    """What the options of every command say.
+    """Values of the options that every command has.
 
     Attributes:
         colour: ``auto``, ``always`` or ``never``.
@@ -39,20 +39,20 @@ class Settings:
 
 
 def say(line: str) -> None:
-    """Write one line to stderr, with the program's name; control characters made visible."""
+    """Write one line to stderr after the program's name; control characters become visible."""
     click.echo(f"milepost: {visible(' '.join(line.split()))}", err=True)
 
 
 def _sets(name: str) -> Callable[[click.Context, click.Parameter, Any], Any]:
-    """Return a callback that leaves an option's value in the settings."""
+    """Return a callback that stores an option's value in the settings."""
 
-    def keep(context: click.Context, _: click.Parameter, value: Any) -> Any:
+    def store(context: click.Context, _: click.Parameter, value: Any) -> Any:
         settings = context.find_object(Settings)
         if settings is not None:
             setattr(settings, name, value)
         return value
 
-    return keep
+    return store
 
 
 def common(command: Command) -> Command:
@@ -64,7 +64,7 @@ def common(command: Command) -> Command:
             is_eager=True,
             expose_value=False,
             callback=_sets("debug"),
-            help="Show the traceback of an error.",
+            help="Show the traceback if an error occurs.",
         ),
         click.option(
             "-q",
@@ -72,7 +72,7 @@ def common(command: Command) -> Command:
             is_flag=True,
             expose_value=False,
             callback=_sets("quiet"),
-            help="No progress, no notes, no summary.",
+            help="Do not print progress, notes or a summary.",
         ),
         click.option(
             "--color",
@@ -81,7 +81,7 @@ def common(command: Command) -> Command:
             show_default=True,
             expose_value=False,
             callback=_sets("colour"),
-            help="Colours; auto: on a terminal, unless NO_COLOR is set.",
+            help="When to use colours; auto: on a terminal, unless NO_COLOR is set.",
         ),
     ):
         command = add(command)
@@ -89,7 +89,7 @@ def common(command: Command) -> Command:
 
 
 model_option = click.option(
-    "--model", metavar="NAME|FOLDER", help="A shipped model or a model folder."
+    "--model", metavar="NAME|FOLDER", help="Name of a shipped model, or a model folder."
 )
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document instead of text."
@@ -97,12 +97,12 @@ json_option = click.option(
 
 
 def count_option(
-    name: str, default: int, help_text: str, *, least: int = 1
+    name: str, default: int, help_text: str, *, minimum: int = 1
 ) -> Callable[[Command], Command]:
-    """An option that says how many."""
+    """Make an option that takes a whole number."""
     return click.option(
         name,
-        type=click.IntRange(min=least),
+        type=click.IntRange(min=minimum),
         default=default,
         show_default=True,
         metavar="N",
@@ -111,26 +111,38 @@ def count_option(
 
 
 def db_option(help_text: str) -> Callable[[Command], Command]:
-    """``--db``, the folder of the index."""
-    return click.option("--db", metavar="FOLDER", type=click.Path(path_type=Path), help=help_text)
+    """Make ``--db``, the folder of the index."""
+    return click.option(
+        "--db", metavar="FOLDER", type=click.Path(path_type=str), callback=_folder, help=help_text
+    )
+
+
+def _folder(_context: click.Context, _option: click.Parameter, value: str | None) -> Path | None:
+    if value is None:
+        return None
+    from milepost.store.address import index_folder
+
+    return index_folder(value)
 
 
 def chosen_db(db: Path | None) -> Path | None:
-    """Choose the index: the one given, else MILEPOST_DB, else ``./.milepost`` if it is there."""
+    """Choose the index: ``--db``, else MILEPOST_DB, else ``./.milepost`` if it exists."""
     if db is not None:
         return db
     named = os.environ.get("MILEPOST_DB")
     if named:
-        return Path(named).expanduser()
+        from milepost.store.address import index_folder
+
+        return index_folder(named).expanduser()
     return DB if DB.is_dir() else None
 
 
 def required_db(db: Path | None) -> Path:
-    """``chosen_db``; an error with the next command where there is none."""
+    """Choose the index as ``chosen_db`` does; raise an error if there is none."""
     chosen = chosen_db(db)
     if chosen is None:
         raise MilepostError(
-            "there is nothing to search: no PATH, no --db, and no index in this folder",
-            'milepost search "…" PATH, or milepost index PATH first',
+            "nothing to search: no PATH, no --db, and no index in this folder",
+            'milepost search "…" PATH, or milepost index PATH',
         )
     return chosen

@@ -1,4 +1,4 @@
-"""Bars and lines on stderr that show how far something has come."""
+"""Progress bars and counters on stderr."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 class Gauge:
-    """A bar on stderr from the first time that something is shown, if somebody looks at it.
+    """A progress bar on stderr, drawn at the first call of ``show`` if stderr is a terminal.
 
-    Nothing is imported or drawn before, so that a run with nothing to do pays nothing.
+    Nothing is imported or drawn before that, so that a run with nothing to do costs nothing.
 
     Args:
-        settings: of the program.
+        settings: the settings of the program.
         wanted: False draws nothing.
     """
 
@@ -46,18 +46,17 @@ class Gauge:
             self._drawn[0].stop()
 
     def columns(self) -> Sequence[ProgressColumn]:
-        """What stands behind the bar."""
+        """The columns to the right of the bar."""
         raise NotImplementedError
 
     def show(self, doing: str, done: float, of: float | None, **fields: Any) -> None:
         """Draw the bar.
 
         Args:
-            doing: stands before it.
-            done: how much.
-            of: of how much; None where nobody knows. Another number begins the bar anew: time
-                left is that of this work alone.
-            fields: what the columns name.
+            doing: the text to the left of the bar.
+            done: the amount done.
+            of: the total amount; None if unknown. A new total restarts the bar and its time left.
+            fields: values of the fields that the columns use.
         """
         if not self._wanted:
             return
@@ -84,7 +83,7 @@ class Gauge:
 
 
 class Bar(Gauge):
-    """How far reading and encoding have come."""
+    """Progress of reading and encoding."""
 
     def __init__(self, settings: Settings, *, as_json: bool = False) -> None:
         super().__init__(settings, wanted=not as_json)
@@ -111,7 +110,7 @@ class Bar(Gauge):
 
 
 class Counter:
-    """One line on stderr that says what is being asked, if somebody looks at it."""
+    """One line on stderr that counts questions, if stderr is a terminal."""
 
     def __init__(self, settings: Settings) -> None:
         self._wanted = not settings.quiet and is_terminal(sys.stderr)
@@ -129,42 +128,42 @@ class Counter:
         self.clear()
 
     def clear(self) -> None:
-        """Take the line away, so that something else can be printed."""
+        """Remove the line, so that something else can be printed."""
         if self._drawn:
             self._drawn = 0.0
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
 
     def steps_of(self, task: str = "") -> Callable[[str, int, int], None]:
-        """What is called with what is being done, how much of it is done, and of how much."""
+        """A callback that takes the current work, the amount done and the total."""
         return lambda doing, done, of: self(doing, task, done, of)
 
     def __call__(self, system: str, task: str, done: int, of: int) -> None:
-        """Show that a system has been asked ``done`` of a task's questions."""
+        """Show that a system has answered ``done`` of a task's ``of`` questions."""
         now = time.monotonic()
         if self._wanted and (done == 0 or now - self._drawn > 0.1):
             self._drawn = now
             line = visible_name(f"{task}  {done}/{of}  {system}")
-            # A line that the terminal folds could not be taken back.
+            # A line that the terminal wraps could not be removed.
             sys.stderr.write(f"\r\x1b[K{line[: (width(sys.stderr) or 80) - 1]}")
             sys.stderr.flush()
 
 
 class Pace:
-    """From steps to the share that is done, sentences a second and seconds left.
+    """From steps to the share done, sentences per second and seconds left.
 
-    Documents count alike, for nobody knows how long one is before it is read; the sentences of
-    the one at hand say how far it has come.
+    All documents count the same, because their length is unknown before they are read; the
+    current one counts by its sentences.
     """
 
     def __init__(self) -> None:
         self._begun: float | None = None
-        self._skipped = 0  # documents before the first that had to be read
-        self._before = 0  # sentences of the documents that are done
+        self._skipped = 0  # documents before the first one that was read
+        self._before = 0  # sentences of finished documents
         self._last: Step | None = None
 
     def after(self, step: Step, now: float) -> tuple[float, float, float | None]:
-        """Take a step at a time in seconds; returns share (0–1), sentences/s, seconds left."""
+        """Take a step and the time in seconds; return share (0–1), sentences/s, seconds left."""
         if self._begun is None:
             self._begun, self._skipped = now, step.number - 1
         if self._last is not None and self._last.number != step.number:
@@ -178,7 +177,7 @@ class Pace:
 
 
 def clock(seconds: float) -> str:
-    """Write a time for people.
+    """Format seconds as a time.
 
     >>> clock(75), clock(7265)
     ('1:15', '2:01:05')

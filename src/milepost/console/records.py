@@ -1,4 +1,4 @@
-"""The JSON forms of what the house returns; their field names are those of Python's records."""
+"""Results as JSON; the names of fields are those of Python's records."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import math
 import sys
 from typing import TYPE_CHECKING, Any
 
+from milepost.console.heat import strip
+
 if TYPE_CHECKING:
     from milepost.search import SearchResult
     from milepost.types import Passage, Report
 
-VERSION = 1
+VERSION = 2
 """Version of the JSON output; it grows when a field changes its meaning or goes away."""
 
 
@@ -25,7 +27,13 @@ def passage_record(passage: Passage) -> dict[str, Any]:
         "end": passage.end,
         "score": passage.score,
         "hits": [
-            {"start": hit.start, "end": hit.end, "score": hit.score, "parts": hit.parts}
+            {
+                "start": hit.start,
+                "end": hit.end,
+                "score": hit.score,
+                "logit": hit.logit,
+                "parts": hit.parts,
+            }
             for hit in passage.hits
         ],
         "heading": passage.heading,
@@ -48,29 +56,29 @@ def report_record(report: Report) -> dict[str, Any]:
     }
 
 
-def answer_record(
-    question: str, answer: SearchResult, report: Report | None, *, explain: bool
+def result_record(
+    question: str, result: SearchResult, report: Report | None, *, explain: bool
 ) -> dict[str, Any]:
     """Give what ``milepost search --json`` prints."""
     record: dict[str, Any] = {
         "question": question,
-        "passages": [passage_record(passage) for passage in answer.passages],
+        "passages": [passage_record(passage) for passage in result.passages],
     }
     if report is not None:
         record["report"] = report_record(report)
     if explain:
         record |= {
-            "signals": answer.signals,
-            "weights": answer.weights,
-            "terms": answer.terms,
-            "notes": answer.notes,
-            "heat": answer.heat,
+            "signals": result.signals,
+            "weights": result.weights,
+            "terms": result.terms,
+            "notes": result.notes,
+            "heat": {name: strip(curve) for name, curve in result.relevance.items()},
         }
     return record
 
 
 def as_plain(value: Any) -> Any:
-    """Give what JSON can hold: what is no number is null, an infinite one a word."""
+    """Give what JSON can hold: NaN becomes null, infinities become strings."""
     if isinstance(value, dict):
         return {key: as_plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):

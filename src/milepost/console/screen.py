@@ -1,4 +1,4 @@
-"""What a screen can show: colours or none, its width, and characters that are safe to print."""
+"""What a terminal can show: colours, its width, and characters that are safe to print."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ if TYPE_CHECKING:
 
 Colour = Literal["auto", "always", "never"]
 
-WIDEST = 100
-"""Columns a line of prose fills at most: longer ones are hard to read."""
+MAX_WIDTH = 100
+"""Maximum columns of a line of prose: longer lines are hard to read."""
 
-# Control characters of a document could steer the terminal. Each becomes one visible character,
-# so that offsets stay true; line ends and tabs stay.
+# Control characters of a document could control the terminal. Each becomes one visible character,
+# so that offsets stay correct; newlines and tabs stay.
 _CONTROLS = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\n\t"}
 _CONTROLS |= {0x7F: 0x2421, **dict.fromkeys(range(0x80, 0xA0), 0xFFFD)}
 _CONTROLS |= {0x2028: 0x0A, 0x2029: 0x0A, 0x0D: 0x20}
 
 
 def visible(text: str) -> str:
-    """Make characters that steer a terminal visible; the text stays as long as it is."""
+    """Make terminal control characters visible; the length of the text does not change."""
     return text.translate(_CONTROLS)
 
 
 def visible_name(name: str) -> str:
-    """Make a file's name safe to print on one line: it may hold line ends, too."""
+    """Make a file name safe to print on one line: it may hold newlines."""
     return visible(name).replace("\n", "␊")
 
 
 def is_terminal(stream: TextIO) -> bool:
-    """Whether somebody looks at the stream, on a terminal that can more than print."""
+    """Whether the stream is a terminal that can move the cursor."""
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def has_colours(choice: Colour, stream: TextIO) -> bool:
-    """Whether to write colours: ``--color``, then FORCE_COLOR, then NO_COLOR, then the stream."""
+    """Whether to use colours: ``--color``, then FORCE_COLOR, then NO_COLOR, then the stream."""
     if choice != "auto":
         return choice == "always"
     if os.environ.get("FORCE_COLOR"):
@@ -51,9 +51,9 @@ def has_colours(choice: Colour, stream: TextIO) -> bool:
 
 @contextmanager
 def page(choice: Colour) -> Iterator[Console]:
-    """Collect what the block prints and write it to stdout in one piece.
+    """Collect what the block prints and write it to stdout at once.
 
-    A console that wrote to stdout itself would end the process when the reader of a pipe leaves.
+    If the console wrote to stdout itself, it would end the process when a pipe is closed.
     """
     buffer = io.StringIO()
     yield console(choice, sys.stdout, buffer)
@@ -61,7 +61,7 @@ def page(choice: Colour) -> Iterator[Console]:
 
 
 def console(choice: Colour, stream: TextIO, file: TextIO | None = None) -> Console:
-    """Make a rich console for a stream; ``file`` takes in its stead what is printed."""
+    """Make a rich console for a stream; ``file`` receives the output instead if given."""
     from rich.console import Console
 
     coloured = has_colours(choice, stream)
@@ -69,7 +69,7 @@ def console(choice: Colour, stream: TextIO, file: TextIO | None = None) -> Conso
         file=file or stream,
         color_system=_palette() if coloured else None,
         no_color=False,
-        force_terminal=coloured or is_terminal(stream),  # a bar moves without colours, too
+        force_terminal=coloured or is_terminal(stream),  # a progress bar moves without colours too
         width=width(stream),
         legacy_windows=False,
         highlight=False,
@@ -79,21 +79,21 @@ def console(choice: Colour, stream: TextIO, file: TextIO | None = None) -> Conso
 
 
 def print_line(out: Console, line: Text | str) -> None:
-    """Print one line as it is, however long."""
+    """Print one line without wrapping it."""
     out.print(line, soft_wrap=True)
 
 
 def width(stream: TextIO) -> int | None:
-    """Count the columns of a terminal, at most ``WIDEST``; None where nothing is wrapped."""
+    """Columns of a terminal, at most ``MAX_WIDTH``; None if the stream is not a terminal."""
     if not stream.isatty():
         return None
     import shutil
 
-    return max(20, min(WIDEST, shutil.get_terminal_size().columns))
+    return max(20, min(MAX_WIDTH, shutil.get_terminal_size().columns))
 
 
 def can_show(text: str, stream: TextIO) -> bool:
-    """Whether the stream's encoding has these characters."""
+    """Whether the stream's encoding can represent these characters."""
     try:
         text.encode(getattr(stream, "encoding", None) or "ascii")
     except (UnicodeEncodeError, LookupError):

@@ -18,7 +18,7 @@ class Engine(Protocol):
 
     @property
     def description(self) -> str:
-        """One line for people: which engine, precision, threads."""
+        """One line with engine, precision and threads."""
 
     def run(
         self,

@@ -102,7 +102,7 @@ def find_model(name: str | os.PathLike[str] | None = None) -> ModelFolder:
     if name is None:
         name = DEFAULT
     shipped = SHIPPED / os.fspath(name)
-    # "." and ".." stand below SHIPPED, too, and mean the caller's folders.
+    # "." and ".." exist below SHIPPED, too, and mean the caller's folders.
     folder = local(
         shipped if (shipped / MANIFEST).is_file() else name,
         "give a folder or a shipped name; see: milepost models",
@@ -112,7 +112,7 @@ def find_model(name: str | os.PathLike[str] | None = None) -> ModelFolder:
         known = ", ".join(model.manifest.name for model in shipped_models())
         raise ModelError(
             f"no model named {os.fspath(name)!r} and no such folder",
-            f"shipped models: {known or 'none'}; see: milepost models",
+            f"milepost models (shipped: {known or 'none'})",
         )
     return ModelFolder(folder, read_manifest(folder))
 

@@ -1,4 +1,4 @@
-"""``milepost.json``: what a model folder says of itself."""
+"""``milepost.json``: the manifest of a model folder."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from milepost.engine.schema import UPGRADE, check_schema
 from milepost.errors import ModelError
 
 SCHEMA = 2
@@ -19,23 +20,23 @@ class Manifest:
     """The fields of ``milepost.json``.
 
     Attributes:
-        name: what users call the model.
+        name: of the model.
         fingerprint: sha256 (16 hex digits) over weights, tokenizer and the settings below that
             change vectors; an index remembers it.
         dimensions: width of the vectors.
-        bos_token: token that opens a window, e.g. ``[CLS]``; empty for none.
-        landmark: token that closes a sentence, e.g. ``[SEP]``.
-        window: tokens of a window, halo and landmarks included.
+        bos_token: first token of a window, e.g. ``[CLS]``; empty for none.
+        landmark: token at the end of each sentence, e.g. ``[SEP]``.
+        window: maximum tokens of a window, halo and landmarks included.
         left: tokens of halo before the owned sentences.
         right: tokens of halo after them.
-        longest: most tokens of one sentence; longer ones are cut at clauses.
+        longest: maximum tokens of a sentence; longer ones are cut at clauses.
         own_sentence: in the last layer a landmark attends to its own sentence only.
-        causal: a landmark sees only what stands before it, so that no halo follows.
+        causal: a landmark sees only what precedes it, so there is no right halo.
         pooling: how landmarks become the document vector: ``lmk`` is their mean, another operator
             of ``milepost.pooling`` lies beside the graph (``pooling.xml``, ``pooling.npz``).
-        query_prefix: what stands in front of every question, as in training; see ``prefixed``.
+        query_prefix: prefix of every question, as in training; see ``prefixed``.
         fusion: the learned numbers of the search, see ``search/fusion.py``; empty for its defaults.
-        trained: a summary of the training, for people.
+        trained: a summary of the training.
     """
 
     name: str
@@ -57,16 +58,12 @@ class Manifest:
     def write(self, folder: Path) -> None:
         """Write ``milepost.json``."""
         fields = {"schema": SCHEMA, **asdict(self)}
-        if not self.causal:
-            del fields["causal"]  # of a model that sees both sides, older versions read it all
-        if not self.query_prefix:
-            del fields["query_prefix"]  # nor is this one known to them
         path = folder / MANIFEST
         path.write_text(json.dumps(fields, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def prefixed(question: str, prefix: str) -> str:
-    """A question as it is tokenised, in training and when it is asked.
+    """A question as it is tokenized, in training and in search.
 
     The tokens of the prefix are tokens of the question.
 
@@ -80,29 +77,29 @@ def read_manifest(folder: Path) -> Manifest:
     """Read ``milepost.json``.
 
     Raises:
-        ModelError: the file is missing, damaged, or of a newer schema.
+        ModelError: the file is missing, damaged, or of another schema.
     """
     path = folder / MANIFEST
-    hint = "export it with milepost.model.export, or leave the name out to use the shipped model"
+    hint = f"{_EXPORT}, or leave the name out to use the shipped model"
     try:
         fields = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise ModelError(f"{folder} is no model folder: it has no milepost.json", hint) from None
+        raise ModelError(f"{folder} is not a model folder: it has no milepost.json", hint) from None
     except (OSError, ValueError) as error:
         raise ModelError(f"{path} cannot be read: {error}", hint) from error
     schema = fields.pop("schema", None) if isinstance(fields, dict) else None
-    if not isinstance(schema, int) or schema > SCHEMA:
-        raise ModelError(f"{path} has schema {schema!r}, this version reads {SCHEMA}", _UPGRADE)
+    renew = f"{_EXPORT}; then, to learn its ranking: milepost fit FOLDER --tasks FILES"
+    check_schema(path, schema, SCHEMA, renew)
     unknown = set(fields) - set(Manifest.__dataclass_fields__)
     if unknown:
-        raise ModelError(f"{path} has unknown fields: {', '.join(sorted(unknown))}", _UPGRADE)
+        raise ModelError(f"{path} has unknown fields: {', '.join(sorted(unknown))}", UPGRADE)
     try:
         manifest = Manifest(**fields)
     except TypeError as error:
         raise ModelError(f"{path} is incomplete: {error}", hint) from error
     wrong = [name for name, least in _LEAST.items() if not _is_size(fields.get(name, least), least)]
     if not wrong and manifest.window < manifest.longest + 2:
-        wrong = ["window"]  # the opening token, the longest sentence, its landmark
+        wrong = ["window"]  # the BOS token, the longest sentence, its landmark
     if not isinstance(fields.get("query_prefix", ""), str):
         wrong.append("query_prefix")
     if not wrong and manifest.causal and manifest.right:
@@ -117,4 +114,4 @@ def _is_size(value: object, least: int) -> bool:
 
 
 _LEAST = {"dimensions": 1, "longest": 1, "window": 3, "left": 0, "right": 0}
-_UPGRADE = "pip install -U milepost"
+_EXPORT = "milepost export CHECKPOINT --out FOLDER"

@@ -102,7 +102,7 @@ def open_engine(
         cache: keep the compiled graph in Milepost's cache, so that the next start is fast.
 
     Raises:
-        ModelError: there is no such graph, or it cannot be compiled.
+        ModelError: the graph does not exist or cannot be compiled.
         InputError: ``threads`` is less than 1.
     """
     kept = cache_folder() / "graphs" if cache else None
@@ -145,7 +145,7 @@ def _core() -> Any:
 
 
 def _writable(folder: Path) -> bool:
-    """Whether the folder exists or can be made: a cache is a comfort, never a condition."""
+    """Whether the folder exists or can be made; without it, graphs are compiled each time."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:

@@ -33,14 +33,14 @@ class Tokenizer:
     """A Hugging Face ``tokenizer.json``, without truncation, padding and special tokens.
 
     Args:
-        source: the ``tokenizer.json``, or a tokenizer made in memory (which is changed).
+        source: the ``tokenizer.json``, or a tokenizer in memory, which is changed.
         bos_token: the token that opens a window; empty for none.
         landmark: the token that closes a sentence.
 
     Attributes:
         bos_token: its id, None for none.
         landmark: its id.
-        unknown: id of what stands for letters the tokenizer does not know, None for none.
+        unknown: id of the token for unknown characters, None for none.
 
     Raises:
         ModelError: the file is damaged or lacks one of the tokens.
@@ -66,13 +66,13 @@ class Tokenizer:
     def _id(self, name: str, token: str) -> int:
         number: int | None = self._backend.token_to_id(token)
         if number is None:
-            raise ModelError(f"{name} has no token {token!r}", "mend milepost.json of the model")
+            raise ModelError(f"{name} has no token {token!r}", "correct milepost.json of the model")
         return number
 
     def encode(self, sentences: Sequence[str]) -> list[Tokens]:
         """Tokens of each sentence; a sentence of white space alone has none.
 
-        White space around a sentence is no part of it, and none at the start of a token is part
+        White space around a sentence is not part of it, and none at the start of a token is part
         of what the token covers.
         """
         clean = [_LONE.sub("\ufffd", sentence) for sentence in sentences]
@@ -108,7 +108,7 @@ class Tokenizer:
         tokens = known = 0
         for number, start, end in zip(ids, starts, ends, strict=True):
             word = text[start:end]
-            # Vowel signs of Thai or Hindi are no letters, but a word of them is a word.
+            # Vowel signs of Thai or Hindi are not letters, but a word of them is a word.
             letters = len(word) if word.isalpha() else sum(map(str.isalpha, word))
             if letters:
                 tokens += 1
@@ -120,7 +120,7 @@ class Tokenizer:
         return found
 
     def _plain(self, sentence: str, encoding: Encoding) -> Tokens:
-        """Tokens of an encoding, none of them the opening or the landmark."""
+        """Tokens of an encoding, none of them the BOS token or the landmark."""
         ids: list[int] = encoding.ids
         if self.landmark in ids or self.bos_id in ids:
             return self._apart(sentence, encoding)
@@ -176,5 +176,5 @@ def _loaded(path: Path) -> Backend:
     try:
         backend: Backend = Loader.from_file(str(path))
     except Exception as error:  # the library raises bare Exception
-        raise ModelError(f"{path} is no tokenizer: {error}", "reinstall the model") from error
+        raise ModelError(f"{path} is not a tokenizer: {error}", "reinstall the model") from error
     return backend

@@ -1,7 +1,7 @@
 """WordPiece remembered word by word: the tokenizer's own answers, without asking it twice.
 
-BERT's tokenizer divides a text at white space and marks before anything else, so that what stands
-between two of them has the same tokens wherever it stands. Most words of a text have been seen
+BERT's tokenizer divides a text at white space and marks before anything else, so that the text
+between two of them has the same tokens everywhere. Most words of a text have been seen
 before, and looking them up is several times faster than the tokenizer. Beside a transformer that
 is little; beside a model of static vectors it is half of all time.
 """
@@ -57,7 +57,7 @@ class Words:
         self._memory = _Memory()
 
     def encode(self, sentences: Sequence[str]) -> list[Seen]:
-        """What the tokenizer itself would say of each sentence."""
+        """The tokenizer's own result for each sentence."""
         divided = [_WORD.findall(sentence) for sentence in sentences]
         memory = self._knowing(set(chain.from_iterable(divided)))
         ids, counts = memory.ids.__getitem__, memory.counts.__getitem__

@@ -1,9 +1,9 @@
-"""Whether the evidence comes back, and whether it comes back from what people use today.
+"""Measure how much marked evidence comes back, from Milepost and from systems in common use.
 
-Comes in: tasks (documents, questions, marked evidence) and names of systems. Goes out: one record
-a system and task, tables, comparisons with intervals, a page with plots. The room refuses to know
-how a model is trained. Reading order: ``types.py`` (what a task, a place and a system are),
+In:  tasks (documents, questions, marked evidence) and names of systems.
+Out: one record per system and task, tables, comparisons with intervals, a page with plots.
+How a model is trained is not known here. Reading order: ``types.py`` (task, place, system),
 ``metrics.py``, ``tasks/``, ``systems/``, ``names.py`` (names to systems), ``run.py``,
 ``records.py``, ``statistics.py``, ``pairing.py``, ``compare.py``, ``tuning.py``, ``session.py``
-(all of it put together), then ``report/`` and ``experiments/``.
+(all of it together), then ``report/``.
 """

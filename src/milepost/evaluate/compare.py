@@ -1,7 +1,8 @@
 """Two runs, or the systems of one run, question by question: differences with their intervals.
 
-Comes in: records (``records.py``), matched by ``pairing.py``. Goes out: differences a task and over
-tasks, and the count of everything that could not be compared. Knows no file and prints nothing.
+In:  records (``records.py``), matched by ``pairing.py``.
+Out: differences per task and over tasks, and what could not be compared. It reads no file and
+     prints nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from milepost.evaluate.statistics import Difference, corrected, difference, over
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TaskDifference:
     """The difference of two systems on one task.
 
     Attributes:
@@ -30,12 +31,12 @@ class Row:
         mean_a: the first system's mean over the common questions.
         mean_b: the second's.
         difference: first minus second; its p is corrected over the tasks of the ``Overall``.
-        kinds: kind of question → the same of its questions, corrected over the kinds; empty
-            where the task tells no kinds apart.
+        kinds: kind of question → the difference on its questions, corrected over the kinds; empty
+            if the task has no kinds.
         only_a: questions that only the first was asked.
         only_b: questions that only the second was asked.
-        documents: size of each one's collection; in the collection setting the larger one is
-            harder, so a difference between them is not the systems' alone.
+        documents: size of each collection; in the collection setting the larger one is harder, so
+            different sizes explain a part of the difference.
     """
 
     a: str
@@ -59,19 +60,18 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Overall:
-    """The difference of two systems over tasks, each of the same weight.
+    """The difference of two systems over tasks, all of the same weight.
 
     Attributes:
         a: first system.
         b: second system.
         setting: the setting.
         split: the split.
-        rows: one a task.
+        rows: one per task.
         mean_a: the first system's mean over tasks.
         mean_b: the second's.
-        difference: first minus second; its p is not corrected, each rival is a question of its
-            own.
-        wilcoxon: p of the signed ranks of the tasks' differences; never under
+        difference: first minus second; its p is not corrected over rivals.
+        wilcoxon: p of the signed ranks of the tasks' differences, at least
             ``statistics.smallest_p(len(rows))``.
     """
 
@@ -79,7 +79,7 @@ class Overall:
     b: str
     setting: str
     split: str
-    rows: tuple[Row, ...]
+    rows: tuple[TaskDifference, ...]
     mean_a: float
     mean_b: float
     difference: Difference
@@ -96,11 +96,11 @@ class Comparison:
     """All differences in one metric.
 
     Attributes:
-        metric: which.
-        overall: one a setting, split and pair of systems.
-        alone_a: what only the first file holds, see ``Matched``.
-        alone_b: what only the second file holds.
-        unmeasured: pairs of which one or both lack the metric, in the same words.
+        metric: its name.
+        overall: one per setting, split and pair of systems.
+        alone_a: what only the first file contains, see ``Matched``.
+        alone_b: what only the second file contains.
+        unmeasured: pairs in which one or both lack the metric, in the same words.
     """
 
     metric: str
@@ -110,8 +110,8 @@ class Comparison:
     unmeasured: tuple[str, ...]
 
     @property
-    def rows(self) -> tuple[Row, ...]:
-        """One a task, setting, split and pair of systems."""
+    def rows(self) -> tuple[TaskDifference, ...]:
+        """One per task, setting, split and pair of systems."""
         return tuple(row for overall in self.overall for row in overall.rows)
 
 
@@ -121,31 +121,31 @@ def compare(a: Sequence[Record], b: Sequence[Record], metric: str | None = None)
     Args:
         a: the first file.
         b: the second file.
-        metric: in which they are compared; None for the usual one of what both files have.
+        metric: in which they are compared; None for the default one of both files.
 
     Raises:
-        InputError: no such metric in both files, other budgets in one than in the other, or
-            nothing to compare, see ``pairs``.
+        InputError: the metric is not in both files, the files have no budget in common, or there
+            is nothing to compare, see ``pairs``.
         MissingExtra: SciPy is not installed.
     """
     matched = pairs(a, b)
     both = _named(pair.metrics for pair in matched.pairs)
     if metric is None:
         metric = _usual(matched, both)
-    _check_metric(metric, both, " of both files")
+    _check_metric(metric, both, ", in both files")
     return _comparison(metric, matched)
 
 
 def _usual(matched: Matched, both: set[str]) -> str:
-    """The usual metric of what both files have; where recall is of neither's budgets, none is."""
+    """The default metric of both files, which needs a common budget if they have budgets."""
     first = budgets(_named(pair.a.per_question.figures for pair in matched.pairs))
     second = budgets(_named(pair.b.per_question.figures for pair in matched.pairs))
     if first and second and not budgets(both):
         raise InputError(
-            f"the first file looks at {_listed(first)} characters, the second at "
-            f"{_listed(second)}: no budget is in both",
-            "run milepost eval with the same --budgets"
-            + (f", or compare by --metric {min(both)}" if both else ""),
+            f"the first file has the budgets {_listed(first)}, the second {_listed(second)}: "
+            "no budget is in both",
+            "milepost eval run with the same --budgets"
+            + (f", or --metric {min(both)}" if both else ""),
         )
     return usual_metric(both)
 
@@ -157,11 +157,10 @@ def against(
     setting: str = "document",
     rivals: Sequence[str] | None = None,
 ) -> list[Comparison]:
-    """One system of a run minus others, each rival a comparison.
+    """One system of a run minus the others, one comparison per rival.
 
-    Holm's correction is over the tasks of each comparison, not over rivals: each rival is a
-    question of its own. A rival that shares no task with ``ours`` or lacks the metric has a
-    comparison without rows, which says why.
+    Holm's correction is over the tasks of each comparison, not over rivals. A rival that shares no
+    task with ``ours`` or lacks the metric has a comparison without rows, which says why.
 
     Args:
         records: of the run.
@@ -171,7 +170,7 @@ def against(
         rivals: other systems of the run; None for all, in the order in which they first appear.
 
     Raises:
-        InputError: no such system or metric, or no record of it in this setting.
+        InputError: the system or metric is unknown, or has no record in this setting.
         MissingExtra: SciPy is not installed.
     """
     mine, others = _sides(records, ours, metric, setting)
@@ -213,9 +212,9 @@ def _overall(metric: str, group: Sequence[Pair]) -> Overall:
     )
 
 
-def _row(pair: Pair, metric: str, found: Difference) -> Row:
+def _row(pair: Pair, metric: str, found: Difference) -> TaskDifference:
     first, second, _ = pair.figures(metric)
-    return Row(
+    return TaskDifference(
         a=pair.a.system,
         b=pair.b.system,
         task=pair.a.task,
@@ -246,7 +245,7 @@ def _sides(
         known = {record.system for record in records}
         what = f"system {ours}" + (f" in the setting {setting}" if ours in known else "")
         raise InputError(
-            f"no record of {what}", f"{nearest(ours, systems)}systems: {_listed(systems)}"
+            f"no record of {what}", f"{nearest(ours, systems)}one of {_listed(systems)}"
         )
     _check_metric(metric, _named(record.per_question.figures for record in mine))
     return mine, systems
@@ -255,8 +254,8 @@ def _sides(
 def _check_metric(metric: str, known: set[str], where: str = "") -> None:
     if metric not in known:
         raise InputError(
-            f"there is no metric {metric} to compare",
-            f"{nearest(metric, known)}metrics{where}: {_listed(sorted(known))}",
+            f"unknown metric {metric!r}",
+            f"{nearest(metric, known)}one of {_listed(sorted(known))}{where}",
         )
 
 

@@ -1,4 +1,4 @@
-"""Figures of one answer: characters found within a budget, ranks of places, ranks of documents.
+"""Metrics of one ranking: characters found within a budget, ranks of places and of documents.
 
 Characters (Smith and Troynikov 2024, *Evaluating Chunking Strategies for Retrieval*, define
 recall, precision and IoU over tokens; characters need no tokenizer): let ``R`` be the set of
@@ -14,7 +14,7 @@ from milepost.evaluate.types import Place, Question
 
 BUDGETS = (800, 1600, 3200)
 EDGE = 2
-"""Characters by which two edges may differ and still be one: white space, a closing mark."""
+"""Characters by which two edges may differ and still count as equal: a space, a closing mark."""
 
 AT_BUDGET = {
     "recall": "share of the evidence's characters that came back: |R∩E| / |E|",

@@ -75,7 +75,7 @@ class MtebModel:
         if precision != "float32":  # mteb would file the scores under what it asked for
             raise InputError(
                 f"vectors for mteb are float32, not {precision}",
-                "leave encode_kwargs precision out",
+                "encode_kwargs without precision",
             )
         texts = [text for batch in inputs for text in batch["text"]]
         vectors = np.zeros((len(texts), self._encoder.dimensions), np.float32)
@@ -111,7 +111,7 @@ def mteb_model(name: str | os.PathLike[str] | None = None) -> MtebModel:
         name: see ``milepost.load``.
 
     Raises:
-        ModelError: no such model, or a damaged folder.
+        ModelError: the model is missing or damaged.
         MissingExtra: mteb is not installed.
     """
     return MtebModel(load(name))

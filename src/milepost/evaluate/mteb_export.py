@@ -42,7 +42,7 @@ def export(
         All files written, one ``model_meta.json`` a model among them.
 
     Raises:
-        InputError: nothing to write, two records for one place, or no right to write there.
+        InputError: nothing to write, two records for one file, or the folder cannot be written.
     """
     models: dict[tuple[str, str], dict[str, list[Record]]] = defaultdict(lambda: defaultdict(list))
     for record in records:
@@ -52,7 +52,7 @@ def export(
     if not models:
         raise InputError(
             "no record in the collection setting, and mteb knows no other",
-            "measure with: milepost eval --setting collection",
+            "milepost eval run --setting collection",
         )
     files: list[tuple[Path, dict[str, Any]]] = []
     for (name, revision), tasks in models.items():
@@ -61,7 +61,7 @@ def export(
             files.append((at / f"{task}.json", _result(task, found, languages)))
         files.append((at / _META, _model(name, revision, tasks, languages)))
     for path, content in files:
-        write_text(path, json.dumps(content, indent=2) + "\n", "give another folder")
+        write_text(path, json.dumps(content, indent=2) + "\n", "another folder")
     return [path for path, _ in files]
 
 
@@ -105,7 +105,7 @@ def _result(task: str, records: Sequence[Record], languages: Sequence[str]) -> d
             raise InputError(
                 f"two records of {record.system} on {record.task}, {record.split} questions, "
                 f"would both be {task} in mteb",
-                "leave one of them out: mteb holds one score a model, task and split",
+                "one of them: mteb has one score per model, task and split",
             )
         scores[record.split] = [_scores(record, languages)]
     return {
@@ -125,7 +125,7 @@ def _scores(record: Record, languages: Sequence[str]) -> dict[str, Any]:
     if _MAIN not in record.metrics:
         raise InputError(
             f"the record of {record.system} on {record.task} has no {_MAIN}",
-            "measure again with: milepost eval --setting collection",
+            "milepost eval run --setting collection",
         )
     return {
         **{metric_name(name): round(value, 6) for name, value in record.metrics.items()},

@@ -2,7 +2,7 @@
 
     NAME  = BASE[:UNIT][@MODEL][+bm25 | +bm25/rank | +bm25/WEIGHT][|rerank:FOLDER]
     BASE  = landmark         Milepost's search
-            landmark-first   the same, nothing read again by the reranker
+            landmark-first   the same without reranking
             landmark-only    its landmarks without words
             landmark-scales  the same, each sentence with its neighbours (±0, ±1, ±3)
             bm25             words; bm25-k0.9-b0.4 sets k1 and b
@@ -14,13 +14,13 @@
             chunk            each chunk encoded alone
             late-chunk       token states of the whole text, averaged over each chunk;
                              late-chunk-w128 reads it in windows of 128 tokens
-            document         one vector a document; UNIT is cls, mean or lmk
+            document         one vector per document; UNIT is cls, mean or lmk
     UNIT  = sentence, SIZE, SIZE-OVERLAP, recursive:SIZE-OVERLAP, semantic:SIZE-OVERLAP,
-            langchain, chroma (their defaults), tuned (what did best on development questions)
+            langchain, chroma (their defaults), tuned (the best on development questions)
     MODEL = minilm (default), landmark, wordllama, or a folder
 
 Sizes are characters. ``+bm25`` adds the standard scores of words over the same units, ``/WEIGHT``
-times those of the vectors; ``/rank`` joins by reciprocal rank. A newcomer adds a system in a file
+times those of the vectors; ``/rank`` joins by reciprocal rank. To add a system, write a file
 that implements ``types.System``, and a line in ``Workshop``.
 """
 
@@ -64,16 +64,16 @@ BASES = {
     "landmark": "Milepost's search: landmarks, words, and the model's reranker if it has one",
     "landmark-first": "Milepost's search without its reranker",
     "landmark-only": "Milepost's landmarks without words",
-    "landmark-scales": "the same, each scored with its neighbours: mean of ±0, ±1 and ±3",
+    "landmark-scales": "landmark-only, each scored with its neighbours: mean of ±0, ±1 and ±3",
     "bm25": "BM25 over sentences or chunks (UNIT)",
     "bm25-scales": "BM25 of the sentence, ±1 and ±3 neighbours, standardised and added",
     "bm25s": "the library bm25s over sentences or chunks (UNIT)",
     "sentence": "each sentence encoded alone",
-    "sentence-scales": "the same, each scored with its neighbours: mean of ±0, ±1 and ±3",
+    "sentence-scales": "sentence, each scored with its neighbours: mean of ±0, ±1 and ±3",
     "sentence-window": "each sentence encoded alone, returned with N neighbours (UNIT)",
     "chunk": "each chunk (UNIT) encoded alone",
     "late-chunk": "token states of the whole text, averaged over each chunk (UNIT)",
-    "document": "one vector a document: UNIT is cls, mean or lmk",
+    "document": "one vector per document: UNIT is cls, mean or lmk",
 }
 """First part of a system's name → what it is."""
 
@@ -112,8 +112,8 @@ def parse(name: str) -> Parsed:
     """The parts of a system's name.
 
     Raises:
-        InputError: no such name, with the nearest one that is known, or a part that says nothing
-            to this system.
+        InputError: the name is unknown (with the nearest known one), or has a part that this
+            system does not take.
     """
     match = _NAME.fullmatch(name.strip())
     base = match["base"] if match else name
@@ -121,14 +121,16 @@ def parse(name: str) -> Parsed:
     if match is None or kind not in BASES:
         first = re.split(r"[:@+|]", base.casefold())[0]
         raise InputError(
-            f"there is no system {name!r}",
-            f"{nearest(first, [*BASES, *SETS])}systems are {', '.join(BASES)}; "
-            f"sets are {', '.join(SETS)}",
+            f"unknown system {name!r}",
+            f"{nearest(first, [*BASES, *SETS])}one of {', '.join(BASES)}; "
+            f"or a set: {', '.join(SETS)}",
         )
     for part in _PARTS.keys() - _TAKES[kind]:
-        # What a tuned name stands for is looked up: "sentence:tuned+bm25" tunes the weight.
+        # The meaning of a tuned name is looked up: "sentence:tuned+bm25" tunes the weight.
         if match[part] and not (part == "unit" and match["unit"] == "tuned"):
-            raise InputError(f"{name}: {base} takes no {_PARTS[part]}", f"leave {match[part]} out")
+            raise InputError(
+                f"{name}: {base} takes no {_PARTS[part]}", f"the name without {match[part]}"
+            )
     return Parsed(
         base,
         match["unit"] or "",
@@ -147,14 +149,14 @@ def _kind(base: str) -> str:
 
 
 class Workshop:
-    """Makes systems of their names; models are loaded once.
+    """Makes systems from their names; models are loaded once.
 
     Args:
         vectors: where vectors are kept.
         model: Milepost's own model in the systems ``landmark``, ``landmark-first`` and
             ``landmark-only``; a shipped name or a folder, None for the default.
         dtype: of sentence-transformers models, ``float32`` or ``bfloat16``.
-        tuned: what ``tuned`` stands for.
+        tuned: the meaning of ``tuned``.
     """
 
     def __init__(
@@ -189,7 +191,7 @@ class Workshop:
         """The system of a name.
 
         Raises:
-            InputError: no such system, unit or model, or parts that do not go together.
+            InputError: the system, unit or model is unknown, or its parts do not go together.
         """
         parsed = parse(name)
         if parsed.reranker:
@@ -197,9 +199,7 @@ class Workshop:
             return Reranked(name, inner, Path(parsed.reranker), dtype=self._dtype)
         if parsed.unit == "tuned":
             if self._tuned is None:
-                raise InputError(
-                    f"{name}: nothing has been tuned", "tune first: milepost eval --tune FILE"
-                )
+                raise InputError(f"{name}: nothing has been tuned", "milepost eval tune FILE")
             made = self.make(self._tuned.name(name))
             made.name = name
             return made
@@ -211,7 +211,7 @@ class Workshop:
         makers: dict[str, Callable[[], System]] = {
             "landmark": lambda: Milepost(name, self.encoder(parsed.model or None)),
             "landmark-first": lambda: Milepost(
-                name, self.encoder(parsed.model or None), again=False
+                name, self.encoder(parsed.model or None), rerank=False
             ),
             "landmark-only": lambda: Landmarks(name, self.encoder(parsed.model or None)),
             "landmark-scales": lambda: Scales(
@@ -250,7 +250,9 @@ class Workshop:
         if parsed.base == "sentence-window":
             around = parsed.unit or "3"
             if not around.isdigit():
-                raise InputError(f"{name}: {around!r} is no number of neighbours", "write 3")
+                raise InputError(
+                    f"{name}: {around!r} is not a number of neighbours", "sentence-window:3"
+                )
             return Dense(name, model, self._unit("sentence"), self.vectors, window=int(around))
         if _kind(parsed.base) == "late-chunk":
             return Late(name, model, self._unit(parsed.unit), self.vectors)

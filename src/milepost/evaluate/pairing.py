@@ -1,7 +1,7 @@
-"""Which records of two files, or of two systems of one, are about the same questions.
+"""Match the records of two files, or of two systems of one, that are about the same questions.
 
-Comes in: records (``records.py``). Goes out: pairs of them, and the count of everything that has no
-partner. Questions are matched by name.
+In:  records (``records.py``).
+Out: pairs of them, and everything without a partner. Questions are matched by name.
 """
 
 from __future__ import annotations
@@ -70,12 +70,12 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """What of two files can be compared, and what cannot.
+    """What can be compared of two files, and what cannot.
 
     Attributes:
         pairs: in the order of the first file.
-        alone_a: what only the first file holds, in words: "bm25 on trials (document, dev)".
-        alone_b: what only the second file holds.
+        alone_a: what only the first file contains, in words: "bm25 on trials (document, dev)".
+        alone_b: what only the second file contains.
     """
 
     pairs: tuple[Pair, ...]
@@ -86,31 +86,31 @@ class Matched:
 def pairs(a: Sequence[Record], b: Sequence[Record]) -> Matched:
     """Match two files: same task, setting and split, and the same system.
 
-    Where each file holds a single system, the two are matched whatever they are called: that is
+    If each file contains a single system, the two are matched whatever their names are: that is
     how a new model is compared with the old one. Questions are matched by name.
 
     Raises:
-        InputError: nothing in common, a result twice in one file, or a question that is about
-            another document in the other file.
+        InputError: nothing in common, a result twice in one file, or a question about another
+            document in the other file.
     """
     matched = match(a, b)
     if not matched.pairs:
         raise InputError(
-            f"nothing to compare: the first file holds {_contents(a)}; the second holds "
-            f"{_contents(b)}; no question is in both of the same task, setting and split"
-            + ("" if _single(a, b) else ", by the same system"),
-            "run milepost eval with the same --tasks, --setting and --split",
+            f"nothing to compare: the first file has {_contents(a)}; the second has "
+            f"{_contents(b)}; they share no question of the same task, setting and split"
+            + ("" if _single(a, b) else " by the same system"),
+            "milepost eval run with the same --tasks, --setting and --split",
         )
     return matched
 
 
 def _single(a: Sequence[Record], b: Sequence[Record]) -> bool:
-    """Whether each side is one system, so that names need not agree."""
+    """Whether each side is a single system, so that names may differ."""
     return len({record.system for record in a}) == len({record.system for record in b}) == 1
 
 
 def match(a: Sequence[Record], b: Sequence[Record]) -> Matched:
-    """See ``pairs``; two sides with nothing in common are two lists of what is left over."""
+    """See ``pairs``; without anything in common, everything is left over."""
     single = _single(a, b)
     first = _by_place(a, "the first file", named=not single)
     second = _by_place(b, "the second file", named=not single)
@@ -127,13 +127,13 @@ def match(a: Sequence[Record], b: Sequence[Record]) -> Matched:
 def _by_place(
     records: Iterable[Record], side: str, *, named: bool
 ) -> dict[tuple[str, str, str, str], Record]:
-    """Records by what must agree, in their order."""
+    """Records by what must be equal, in their order."""
     found: dict[tuple[str, str, str, str], Record] = {}
     for record in records:
         place = (record.system if named else "", record.task, record.setting, record.split)
         if place in found:
             raise InputError(
-                f"{side} holds {in_words(record)} twice", "leave one of the two lines in the file"
+                f"{side} has {in_words(record)} twice", "the file with only one of the two lines"
             )
         found[place] = record
     return found
@@ -148,7 +148,7 @@ def _pair(a: Record, b: Record) -> Pair:
             raise InputError(
                 f"question {name} of task {a.task} is about {asked[name]} in one file and about "
                 f"{owners[name]} in the other: the task has changed",
-                "run milepost eval again for the older file",
+                "milepost eval run again for the older file",
             )
     return Pair(a, b, names, len(asked) - len(names), len(owners) - len(names))
 

@@ -1,4 +1,4 @@
-"""One JSON line a system, task and setting: written, read again, and never half understood."""
+"""Records: one JSON line per system, task and setting, which is read whole or not at all."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _KINDS: dict[str, Any] = {"str": str, "int": int, "float": int | float, "bool": 
 
 @dataclass(frozen=True, slots=True)
 class PerQuestion:
-    """What was measured of each question; all lists have one entry a question.
+    """Measurements of each question; all lists have one entry per question.
 
     Attributes:
         names: the questions' names.
         documents: the document that holds the evidence: questions of one document are not
             independent, so intervals resample documents.
-        kinds: the questions' types, "" where the task knows none.
-        positions: where the first evidence span starts, as a share of its document, 0–1.
+        kinds: the questions' types, "" if the task has none.
+        positions: start of the first evidence span, as a share of its document, 0–1.
         lengths: characters of the document.
-        figures: metric → one figure a question.
+        figures: metric → one number per question.
     """
 
     names: tuple[str, ...]
@@ -53,18 +53,18 @@ class Record:
         split: which questions were asked.
         documents: documents in the collection.
         questions: questions asked.
-        left_out: questions of the task that were not asked because of ``--questions``.
+        left_out: questions of the task that were left out because of ``--questions``.
         metrics: metric → mean over questions.
         intervals: metric → 95 % interval of that mean, by resampling documents.
-        open_seconds: time to read the documents; short where vectors were kept from before.
+        open_seconds: time to read the documents; short if vectors were in the cache.
         search_seconds: time to answer all questions.
-        tokens: tokens the model read of the documents.
-        cached: whether vectors were kept from an earlier run, so that the times say little.
+        tokens: number of the documents' tokens that the model read.
+        cached: whether vectors came from an earlier run, so that the times say little.
         date: UTC, ISO 8601.
         version: of Milepost.
-        commit: of the checkout, "" outside of one.
+        commit: of the checkout, "" if there is none.
         machine: processor, cores, system.
-        per_question: what the means are of.
+        per_question: the measurements behind the means.
     """
 
     system: str
@@ -97,23 +97,23 @@ def to_line(record: Record) -> str:
 
 
 def budgets(metrics: Iterable[str]) -> list[int]:
-    """Characters at which recall is among the metrics, ascending."""
+    """Budgets in characters at which there is a recall among the metrics, ascending."""
     named = {name.partition("@") for name in metrics}
     return sorted(int(at) for what, _, at in named if what == "recall" and at.isdecimal())
 
 
 def usual_metric(metrics: Iterable[str]) -> str:
-    """What is shown where nobody says: recall at the middle budget, nDCG@10 without evidence."""
+    """The default metric: recall at the middle budget, nDCG@10 without evidence."""
     found = budgets(metrics)
     return f"recall@{found[len(found) // 2]}" if found else "ndcg@10"
 
 
 def read(path: Path) -> list[Record]:
-    """Records of a file that ``milepost eval --json`` made, plain or packed by gzip or xz.
+    """Records of a file that ``milepost eval run --json`` wrote, plain, gzip or xz.
 
     Raises:
-        UnreadableFile: no such file, or no text.
-        InputError: a line that is no record, or one of another version, named by its number.
+        UnreadableFile: the file is missing or not text.
+        InputError: a line is not a record, or of another version; its number is given.
     """
     try:
         data = path.read_bytes()
@@ -125,7 +125,7 @@ def read(path: Path) -> list[Record]:
     except (OSError, EOFError, zlib.error, lzma.LZMAError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise UnreadableFile(
-            f"{path} cannot be read: {reason}", "make it with: milepost eval --json > FILE"
+            f"{path} cannot be read: {reason}", "milepost eval run --json > FILE"
         ) from error
     records = [
         _from_line(line, path, number)
@@ -133,33 +133,33 @@ def read(path: Path) -> list[Record]:
         if line.strip()
     ]
     if not records:
-        raise InputError(f"{path} holds no record", "make it with: milepost eval --json > FILE")
+        raise InputError(f"{path}: no records", "milepost eval run --json > FILE")
     return records
 
 
 def _from_line(line: str, path: Path, number: int) -> Record:
-    """One record; every way in which a line can be wrong is told from the others."""
-    again = "make it again with: milepost eval --json > FILE"
+    """One record; the error says what is wrong with the line."""
+    again = "milepost eval run --json > FILE"
     try:
         fields_read = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}, line {number} is no JSON: {error}", again) from error
+        raise InputError(f"{path}, line {number}: not JSON: {error}", again) from error
     if not isinstance(fields_read, dict) or "schema" not in fields_read:
-        raise InputError(f"{path}, line {number} is no record of milepost eval", again)
+        raise InputError(f"{path}, line {number}: not a record of milepost eval", again)
     if fields_read["schema"] != SCHEMA:
         raise InputError(
-            f"{path}, line {number} is a record of version {fields_read['schema']!r}, "
+            f"{path}, line {number}: a record of version {fields_read['schema']!r}; "
             f"this Milepost reads {SCHEMA!r}",
             again,
         )
     wanted = {field.name for field in fields(Record)}
     missing = sorted(wanted - fields_read.keys())
     if missing:
-        raise InputError(f"{path}, line {number} lacks {', '.join(missing)}", again)
+        raise InputError(f"{path}, line {number}: without {', '.join(missing)}", again)
     try:
         return _record(fields_read)
     except (TypeError, ValueError, KeyError, AttributeError) as error:
-        raise InputError(f"{path}, line {number} is damaged: {error}", again) from error
+        raise InputError(f"{path}, line {number}: damaged: {error}", again) from error
 
 
 def _record(read_: dict[str, Any]) -> Record:
@@ -178,9 +178,9 @@ def _record(read_: dict[str, Any]) -> Record:
     columns += per["figures"].values()
     count = known["questions"]
     if any(not isinstance(column, list) or len(column) != count for column in columns):
-        raise ValueError(f"columns of another length than its {count} questions")
+        raise ValueError(f"columns not as long as its {count} questions")
     if not all(isinstance(each, str) for column in columns[:3] for each in column):
-        raise ValueError("a question, document or kind that is no string")
+        raise ValueError("a question, document or kind that is not a string")
     if len(set(per["names"])) != count:
         raise ValueError("two questions of the same name")
     known["per_question"] = PerQuestion(
@@ -195,9 +195,9 @@ def _record(read_: dict[str, Any]) -> Record:
 
 
 def _number(value: Any) -> float:
-    """A figure; Python's JSON reads NaN, which would spread to every mean."""
+    """A finite number; Python's JSON reads NaN, which would spread to every mean."""
     if not isinstance(value, int | float) or not math.isfinite(value):
-        raise ValueError(f"{value!r} is no figure")
+        raise ValueError(f"{value!r} is not a number")
     return float(value)
 
 

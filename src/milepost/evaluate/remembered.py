@@ -1,4 +1,4 @@
-"""An encoder that keeps what it has read, so that a second run needs no network."""
+"""An encoder that caches its vectors, so that a second run does not run the network."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class RememberedEncoder(Encoder):
-    """Reads as ``Encoder`` does; vectors come from ``vectors`` where they are known.
+    """An ``Encoder`` that takes known vectors from ``vectors``.
 
-    Sentences and tokens are made anew each time, which is fast; only the network is spared.
+    Sentences and tokens are computed each time, which is fast; only the network is not run again.
 
     Args:
         folder: the model folder.

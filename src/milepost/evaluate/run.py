@@ -51,8 +51,8 @@ def evaluate(
     """
     if setting not in task.settings:
         raise InputError(
-            f"task {task.name} has no spans: it cannot be asked with its document given",
-            "use --setting collection",
+            f"task {task.name} has no spans, so there is no evidence to find in a given document",
+            "--setting collection",
         )
     kept_before = vectors.kept if vectors is not None else 0
     asked = ask(system, task, setting, budgets=budgets, progress=progress)
@@ -108,7 +108,7 @@ def ask(
     if len({bool(question.spans) for question in task.questions}) > 1:
         raise InputError(
             f"task {task.name} has questions with spans and questions without",
-            "make two tasks of them",
+            "two tasks",
         )
     asked = Asked()
     if progress is not None:

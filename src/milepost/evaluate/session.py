@@ -1,4 +1,4 @@
-"""From names to results: what ``milepost eval`` and the benchmarks run."""
+"""From names to records: what ``milepost eval run`` and the benchmarks use."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ from milepost.evaluate.writing import check_output
 
 @dataclass(frozen=True)
 class Session:
-    """What is to be measured.
+    """A measurement: tasks, systems and limits.
 
     Attributes:
-        tasks: names of tasks, or paths; ``all`` stands for those of the data folder.
+        tasks: names of tasks, or paths; ``all`` means those of the data folder.
         systems: names of systems or of sets of them.
-        split: which questions.
-        settings: in which settings; a task is asked in those that it has.
-        budgets: characters.
-        questions: most questions of a task; None for all.
-        documents: most documents of a task; None for all.
+        split: of the questions.
+        settings: a task is asked in those of them that it has.
+        budgets: in characters.
+        questions: maximum per task; None for all.
+        documents: maximum per task; None for all.
         data: folder of the tasks.
         cache: folder for vectors; None for ``eval`` in Milepost's cache.
         model: Milepost's model; None for the default.
         dtype: of sentence-transformers models.
-        tuned: file that says what ``tuned`` stands for; None for the package's.
+        tuned: file with the meaning of ``tuned``; None for the package's.
     """
 
     tasks: Sequence[str] = ("all",)
@@ -73,7 +73,7 @@ class Session:
         """Names of the systems, sets unfolded, each once.
 
         Raises:
-            InputError: one of them is no system, told before anything is measured.
+            InputError: one of them is unknown.
         """
         unfolded = [name for given in self.systems for name in SETS.get(given, (given,))]
         for name in unfolded:
@@ -84,7 +84,7 @@ class Session:
         """The tasks, each with the number of questions that ``questions`` leaves out.
 
         Args:
-            usual: what ``all`` stands for.
+            usual: the meaning of ``all``.
 
         Raises:
             InputError: two tasks of one name, which results could not tell apart.
@@ -98,7 +98,7 @@ class Session:
             if count > 1:
                 raise InputError(
                     f"{count} of the tasks are named {name!r}",
-                    "rename a file, or leave out what stands twice",
+                    "another file name, or each task once",
                 )
         return found
 
@@ -116,15 +116,15 @@ class Session:
         progress: Callable[[str, str, int, int], None] | None = None,
         say: Callable[[str], object] = lambda note: None,
     ) -> Iterator[Record]:
-        """Measure; one record a task, setting and system, in this order.
+        """Measure; one record per task, setting and system, in this order.
 
         Args:
-            progress: called with system, task, questions asked and questions in all.
-            say: gets what a task leaves out of its source.
+            progress: called with system, task, number of questions asked and in all.
+            say: called with the notes of each task.
 
         Raises:
-            InputError: a system or task that cannot be made, or a task that has none of the
-                settings; told before anything is measured.
+            InputError: a system or task cannot be made, or a task has none of the
+                settings; raised before anything is measured.
         """
         names = self.names()
         loaded = [(task, left_out, self._settings(task)) for task, left_out in self.loaded()]
@@ -135,7 +135,7 @@ class Session:
             for setting in settings:
                 for system in systems:
 
-                    def told(
+                    def on_progress(
                         done: int, of: int, at: tuple[str, str] = (system.name, task.name)
                     ) -> None:
                         if progress is not None:
@@ -148,7 +148,7 @@ class Session:
                         budgets=self.budgets,
                         left_out=left_out,
                         vectors=self.vectors,
-                        progress=told,
+                        progress=on_progress,
                     )
 
     def _settings(self, task: Task) -> list[Setting]:
@@ -156,7 +156,7 @@ class Session:
         if not wanted:
             raise InputError(
                 f"task {task.name} cannot be asked in the setting {self.settings[0]!r}",
-                f"use --setting {task.settings[0]}",
+                f"--setting {task.settings[0]}",
             )
         return wanted
 
@@ -165,27 +165,23 @@ def check_metric(name: str, budgets: Sequence[int], settings: Sequence[Setting])
     """The name of a metric, as records have it.
 
     Raises:
-        InputError: no such metric, with the nearest one, or none of these settings has it.
+        InputError: the metric is unknown (with the nearest known one), or not of these settings.
     """
     known = [f"{each}@{budget}" for budget in budgets for each in AT_BUDGET]
     known += [*AT_RANK, *OF_DOCUMENTS]
     if name not in known:
-        raise InputError(
-            f"there is no metric {name!r}", f"{nearest(name, known)}metrics: milepost eval --list"
-        )
+        raise InputError(f"unknown metric {name!r}", f"{nearest(name, known)}milepost eval list")
     if name in OF_DOCUMENTS and "collection" not in settings:
-        raise InputError(
-            f"{name} is measured where documents are searched for", "add --setting collection"
-        )
+        raise InputError(f"{name} ranks documents of a collection", "--setting collection")
     return name
 
 
 def check_plots(path: Path) -> None:
-    """See that a page or plots can be made and written, before hours of measuring.
+    """Check that a page or plots can be drawn and written, before hours of measuring.
 
     Raises:
-        MissingExtra: what draws them is not installed.
-        InputError: no file can be written there.
+        MissingExtra: matplotlib or jinja2 is not installed.
+        InputError: the file cannot be written.
     """
     for module in ("jinja2", "matplotlib"):
         require(module, extra="eval")

@@ -1,4 +1,4 @@
-"""Which systems stand in which table."""
+"""The sets of systems."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _JOINED = (
 
 
 def _of(model: str) -> tuple[str, ...]:
-    """A model in each of the ways in which people use one."""
+    """A model in each of the usual ways to use one."""
     return (
         *(f"{way}@{model}" for way in _ALONE),
         *(way.format(model) for way in _JOINED),
@@ -58,7 +58,7 @@ WHOLE = (
 )
 """One vector a document, for tasks that ask for documents; every other system takes part there
 with its best unit. The first two read what the model reads of a text, 256 tokens of minilm's; the
-others read all of it, so that pooling and reading length can be told apart."""
+others read all of it, so that the effects of pooling and of reading length can be separated."""
 
 SETS = {"short": SHORT, "all": ALL, "documents": WHOLE}
-"""Names that stand for several systems."""
+"""Names of sets of systems."""

@@ -1,7 +1,7 @@
-"""What the development questions chose for each rival: the frozen part of the protocol.
+"""The settings of each rival, chosen on development questions: the fixed part of the protocol.
 
-``milepost eval --tune FILE`` writes such a file, the package holds one. It names the questions it
-was made with by their hash, so that a file tuned on other questions is told apart.
+``milepost eval tune FILE`` writes such a file, and the package contains one. It identifies its
+questions by their hash, so that a file tuned on other questions is recognised.
 """
 
 from __future__ import annotations
@@ -40,15 +40,13 @@ class Tuned:
     commit: str
 
     def name(self, name: str) -> str:
-        """The name that stands for one with ``tuned``.
+        """The name that replaces one with ``tuned``.
 
         Raises:
-            InputError: this family was not tuned.
+            InputError: the name was not tuned.
         """
         if name not in self.choices:
-            raise InputError(
-                f"{name} was not tuned", f"tuned are: {', '.join(self.choices) or 'none'}"
-            )
+            raise InputError(f"{name} was not tuned", f"one of {', '.join(self.choices) or 'none'}")
         return self.choices[name]
 
 
@@ -56,7 +54,7 @@ def read_tuned(path: Path = SHIPPED) -> Tuned:
     """Read a file that ``write_tuned`` made.
 
     Raises:
-        UnreadableFile: no such file.
+        UnreadableFile: the file is missing.
         InputError: another kind of file.
     """
     try:
@@ -64,20 +62,18 @@ def read_tuned(path: Path = SHIPPED) -> Tuned:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise UnreadableFile(
-            f"{path} cannot be read: {reason}", "make it with: milepost eval --tune FILE"
+            f"{path} cannot be read: {reason}", "milepost eval tune FILE"
         ) from error
     if not isinstance(fields, dict) or fields.pop("schema", None) != SCHEMA:
         raise InputError(
-            f"{path} is no file of tuned systems of this version",
-            "make it with: milepost eval --tune FILE",
+            f"{path}: not a file of tuned systems of this version",
+            "milepost eval tune FILE",
         )
     try:
         tasks = {name: (int(asked), int(held)) for name, (asked, held) in fields["tasks"].items()}
         return Tuned(**(fields | {"tasks": tasks}))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InputError(
-            f"{path} is damaged: {error}", "make it again with: milepost eval --tune FILE"
-        ) from error
+        raise InputError(f"{path} is damaged: {error}", "milepost eval tune FILE") from error
 
 
 def write_tuned(path: Path, tuned: Tuned) -> None:

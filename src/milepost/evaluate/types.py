@@ -1,4 +1,4 @@
-"""What is evaluated: documents with questions, systems that answer them, places that come back."""
+"""What is evaluated: documents with questions, systems that search, places that they return."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Question:
         spans: evidence as code-point offsets into that document: ascending, apart, not empty.
             Empty for a task that judges whole documents only.
         relevant: documents judged relevant, with their grade (1 unless the task grades).
-        kind: the question's type where the task tells types apart (``context``, ``scattered`` …).
+        kind: the question's type, "" if the task has no types (``context``, ``scattered`` …).
     """
 
     name: str
@@ -43,13 +43,13 @@ class Task:
     """Documents and questions of one split.
 
     Attributes:
-        name: short, as in ``milepost eval --tasks NAME``.
-        split: which split the questions come from; the tuner reads no ``test``.
+        name: short, as in ``milepost eval run --tasks NAME``.
+        split: of the questions; tuning refuses ``test``.
         documents: the collection.
         questions: each one's documents are in the collection.
-        facts: what else is known of each document by name (licence, language, kind …).
-        settings: in which settings it can be asked. A task without spans: ``collection`` only.
-        notes: what of its source the task leaves out and what was changed, for people.
+        facts: document → what else is known of it (licence, language, kind …).
+        settings: in which it can be asked. A task without spans: ``collection`` only.
+        notes: what the task leaves out of its source and what was changed, in words.
     """
 
     name: str
@@ -72,16 +72,16 @@ class Place:
 
 
 class Ranking(Protocol):
-    """A system's answer to one question, before it is known how much of it will be read."""
+    """A system's ranking for one question, before a budget is applied."""
 
     def best(self, most: int) -> list[Place]:
         """The best ``most`` units (sentences, chunks …), best first."""
 
     def spend(self, budget: int) -> list[Place]:
-        """What is shown to a reader of ``budget`` characters, best first.
+        """What a user with a budget of ``budget`` characters gets, best first.
 
-        Whole units until the budget is full, or less where a system cuts its answer itself: the
-        metrics cut the last place where the budget ends.
+        Whole units until the budget is full, or less if a system cuts its result itself: the
+        metrics cut the last place at the end of the budget.
         """
 
     def documents(self, most: int) -> list[str]:
@@ -95,14 +95,14 @@ class Opened(Protocol):
     """Tokens its model has read of the documents; 0 without a model."""
 
     def search(self, questions: Sequence[str]) -> Iterable[Ranking]:
-        """One ranking a question, in order. Several at once, so that models can batch them."""
+        """One ranking per question, in order. Several at once, so that models can batch them."""
 
 
 class System(Protocol):
-    """A way of finding places. ``open`` may be called many times, with few or many documents."""
+    """A way of searching. ``open`` may be called many times, with few or many documents."""
 
     name: str
-    """As in ``milepost eval --systems NAME``."""
+    """As in ``milepost eval run --systems NAME``."""
 
     fingerprint: str
     """What the results depend on beside the name: the model's fingerprint, a library's version."""

@@ -1,4 +1,4 @@
-"""Vectors kept on disk by content and fingerprint, so that a second run takes minutes."""
+"""Vectors on disk by content and fingerprint, so that a second run does not compute them."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 class Vectors:
     """A file of vectors: key → ``(n, d)`` float16.
 
-    What comes back is rounded to float16 whether it was there or not, so that a first run and a
-    second one give the same figures. Safe to kill: a row is there whole or not at all.
+    Results are rounded to float16 whether they were in the file or not, so that the first and the
+    second run give the same figures. Safe to kill: a row is complete or absent.
 
     Args:
         path: the file; None keeps nothing.
 
     Attributes:
-        kept: how often vectors were there already.
+        kept: how often vectors were found in the file.
 
     Raises:
-        InputError: the file cannot be written or is no such file.
+        InputError: the file cannot be written, or is not such a file.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -48,7 +48,7 @@ class Vectors:
                 )
         except (OSError, sqlite3.Error) as error:
             raise InputError(
-                f"{path} cannot hold vectors: {error}", "give another --cache FOLDER"
+                f"{path} cannot hold vectors: {error}", "another --cache FOLDER"
             ) from error
 
     def get(
@@ -62,7 +62,7 @@ class Vectors:
         Args:
             fingerprint: the model and whatever else the vectors depend on.
             texts: what is read.
-            make: gives the vectors ``(n, d)`` and the tokens read, where they are not known yet.
+            make: gives the vectors ``(n, d)`` and the tokens read, if they are not in the file yet.
 
         Returns:
             The vectors, ``(n, d)`` float32, and the tokens the model read for them.
@@ -86,7 +86,7 @@ class Vectors:
                     return known.astype(np.float32), int(row[2])
             except (sqlite3.Error, ValueError, TypeError) as error:
                 raise InputError(
-                    f"{self._path} is damaged: {error}", "delete it, or give another --cache FOLDER"
+                    f"{self._path} is damaged: {error}", "delete it, or another --cache FOLDER"
                 ) from error
         made, tokens = make()
         rounded = made.astype(np.float16)
@@ -100,7 +100,7 @@ class Vectors:
             except sqlite3.Error as error:
                 raise InputError(
                     f"{self._path} cannot be written: {error}",
-                    "free some space or give another --cache FOLDER",
+                    "free some space, or another --cache FOLDER",
                 ) from error
         return rounded.astype(np.float32), tokens
 

@@ -1,4 +1,4 @@
-"""On what a figure was measured: machine, commit, date."""
+"""Where and when something was measured: machine, commit, date."""
 
 from __future__ import annotations
 

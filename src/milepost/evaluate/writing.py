@@ -1,4 +1,4 @@
-"""Files of results: whole or as they were, and what stands in the way said in one line."""
+"""Write result files: completely or not at all, with an error of one line."""
 
 from __future__ import annotations
 
@@ -19,19 +19,20 @@ def write_text(path: Path, text: str, hint: str = _HINT) -> None:
 
 
 def write_bytes(path: Path, data: bytes, hint: str = _HINT) -> None:
-    """Write a file, its folder made where it is missing.
+    """Write a file; a missing folder is made.
 
-    What was there stays until all of it is on the disk. A device or a pipe is written to as it is.
+    The old content stays until all of the new one is on the disk. Devices and pipes are written
+    directly.
 
     Args:
-        path: the file; where it is a link, what it names is written.
-        data: all of it.
-        hint: what the error tells to do.
+        path: the file; the target is written if it is a link.
+        data: the whole content.
+        hint: of the error.
 
     Raises:
         InputError: it cannot be written.
     """
-    with _told(path, hint):
+    with _reported(path, hint):
         draft = _draft(path)
         if draft == path:
             path.write_bytes(data)
@@ -50,12 +51,12 @@ def write_bytes(path: Path, data: bytes, hint: str = _HINT) -> None:
 
 
 def check_output(path: Path) -> None:
-    """See that a file can be written, before hours of measuring; nothing is left behind.
+    """Check that a file can be written, before hours of measuring; nothing is left behind.
 
     Raises:
         InputError: it cannot.
     """
-    with _told(path, _HINT):
+    with _reported(path, _HINT):
         draft = _draft(path)
         there = draft.exists()
         with draft.open("ab"):
@@ -65,7 +66,7 @@ def check_output(path: Path) -> None:
 
 
 def _draft(path: Path) -> Path:
-    """Where a file is written before it gets its name; the path itself where it is no file."""
+    """The temporary path that is written first; the path itself if it is not a file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists() and not path.is_file():
         return path
@@ -77,7 +78,7 @@ def _draft(path: Path) -> Path:
 
 
 @contextmanager
-def _told(path: Path, hint: str) -> Iterator[None]:
+def _reported(path: Path, hint: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:

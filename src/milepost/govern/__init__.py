@@ -1,12 +1,12 @@
-"""Power and processor time under a budget: bulk work slows down, searches do not.
+"""Keep power or processor time within a budget: bulk work slows down, searches do not.
 
-Comes in: what is drawn, as a share of a budget, every few seconds. Goes out: orders to slow down,
-halt or go on. Standard library alone, and nothing of Milepost but its errors: the simulator of
-``milepost.lab.power`` and a live server drive the very same controller.
-
-Read in this order: ``policy.py`` (every constant and where it is from), ``controller.py`` (the
-rules, no I/O), ``meters.py`` and ``sensor.py`` (what is drawn), ``governor.py`` (the controller at
-work in a process).
+In:      power or processor time, as a share of a budget, every few seconds.
+Out:     commands to slow down, halt or continue.
+Refuses: everything but the standard library and Milepost's errors: the simulator of
+         ``milepost.lab.power`` and a live server drive the same controller.
+Read:    ``policy.py`` (all constants and their sources), ``controller.py`` (the rules, no I/O),
+         ``meters.py`` and ``sensor.py`` (measurements), ``governor.py`` (the controller in a
+         process).
 """
 
 from milepost.govern.controller import Command, Controller, Target

@@ -1,8 +1,8 @@
-"""The controller of two thresholds: readings in, commands out, no clock and no I/O of its own.
+"""The controller with two thresholds: readings in, commands out, without a clock and without I/O.
 
-Reference reading of POLCA (arXiv 2308.12908), which leaves several things open; each is settled
-here in one way and tested: a threshold is passed by what is greater than it, a command replaces
-the one of its kind that is on its way, the second step of ``t2`` waits until the first has landed.
+It follows POLCA (arXiv 2308.12908), which leaves some details open. They are decided here and
+tested: a reading passes a threshold if it is greater, a command replaces a pending command of its
+kind, and the second step of ``t2`` waits until the first has taken effect.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from milepost.errors import InputError
 from milepost.govern.policy import Policy
 
 SECOND = 1_000_000
-"""Microseconds: time is counted in whole ones, so that the same run gives the same commands."""
+"""One second in microseconds. Times are whole microseconds, so that runs are reproducible."""
 
 Target = Literal["low", "high", "brake"]
-"""Who is ordered: the clock of low or of high priority, or everybody's brake."""
+"""Receiver of a command: the clock of low or of high priority, or the brake of all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """An order.
+    """A command to a target.
 
     Attributes:
-        time: when it is sent, microseconds.
-        target: who is ordered.
-        value: a clock in MHz; for the brake 1 (on) or 0 (off).
+        time: when it is sent, in microseconds.
+        target: the receiver.
+        value: a clock in MHz; for the brake, 1 (on) or 0 (off).
     """
 
     time: int
@@ -38,22 +38,23 @@ class Command:
 
 @dataclass(slots=True)
 class _Line:
-    """What the controller knows of a target; None: nothing."""
+    """What the controller knows about a target; None if unknown."""
 
     wanted: int | None
     effective: int | None
     sent: int = 0
-    due: int | None = None  # of the command on its way
-    landed: int = 0  # when the last one came into effect
+    due: int | None = None  # when the pending command takes effect
+    landed: int = 0  # when the last command took effect
 
 
 class Controller:
-    """Decides tick by tick; one object a row.
+    """Decides at each tick; one object for each row of machines.
 
     Args:
         policy: its constants.
-        known: False where what is in force is not known: the controller was started anew while
-            the machines went on. It then orders afresh, and lifts nothing before a reading is low.
+        known: False if the current caps are unknown because the controller was restarted while
+            the machines kept running. It then sends all commands again, and lifts no cap before a
+            reading is low.
     """
 
     def __init__(self, policy: Policy, *, known: bool = True) -> None:
@@ -68,34 +69,33 @@ class Controller:
         self._missed = 0
 
     def delay(self, target: Target) -> int:
-        """Microseconds from a command to its effect."""
+        """Microseconds between a command and its effect."""
         brake = target == "brake"
         return round((self.policy.brake_delay if brake else self.policy.cap_delay) * SECOND)
 
     def effective(self, target: Target) -> int | None:
-        """What should be in force by now; None where it is not known."""
+        """The value that should be in effect now; None if unknown."""
         return self._lines[target].effective
 
     def restarted(self) -> Controller:
-        """A new one of the same kind that knows nothing of what is in force."""
+        """A new controller of the same kind that does not know the current caps."""
         return type(self)(self.policy, known=False)
 
     def tick(self, now: int, reading: float | None) -> list[Command]:
-        """Decide.
+        """Take a reading and decide on commands.
 
         Args:
-            now: microseconds, never less than at the last tick.
-            reading: drawn power as a share of the budget; None, NaN or less than 0 is a reading
-                that was missed.
+            now: microseconds, not less than at the last tick.
+            reading: power as a share of the budget; None, NaN and negative values count as missed.
 
         Returns:
-            Commands to send, in order.
+            The commands to send, in order.
 
         Raises:
-            InputError: time goes backwards.
+            InputError: ``now`` is less than at the last tick.
         """
         if now < self._now:
-            raise InputError(f"a tick at {now} µs after one at {self._now} µs", "go forwards")
+            raise InputError(f"tick at {now} µs after one at {self._now} µs", "a later time")
         self._now = now
         self._land()
         level = self._level(reading)
@@ -106,7 +106,7 @@ class Controller:
             if not (self.policy.keep_caps and self._braking()):
                 sent += self._ends(level)
         sent += self._again()
-        self._land()  # what takes no time
+        self._land()  # commands without delay
         return sent
 
     def _land(self) -> None:
@@ -115,7 +115,7 @@ class Controller:
                 line.effective, line.landed, line.due = line.wanted, line.due, None
 
     def _level(self, reading: float | None) -> float | None:
-        """The reading; after too many missed ones, just above ``t2``."""
+        """The reading; just above ``t2`` after too many missed ones."""
         if reading is not None and math.isfinite(reading) and reading >= 0:
             self._missed = 0
             return reading
@@ -127,17 +127,17 @@ class Controller:
     def _brake(self, level: float) -> list[Command]:
         brake = self._lines["brake"]
         if level >= self.policy.limit:
-            # One that has landed, and had time to show in the readings, was lost.
+            # A command that should show in the readings by now was lost.
             seen = brake.landed + round(self.policy.telemetry * SECOND)
             if brake.wanted != 1 or (brake.due is None and seen < self._now):
                 return [self._order("brake", 1)]
-        # A brake on its way is let land: it cannot be called back.
+        # A pending brake takes effect: it cannot be cancelled.
         elif level < self.policy.t2_ends and brake.wanted != 0 and brake.wanted == brake.effective:
             return [self._order("brake", 0)]
         return []
 
     def _braking(self) -> bool:
-        """Whether readings may still be low because of the brake alone."""
+        """Whether readings may be low only because of the brake."""
         brake = self._lines["brake"]
         seen = brake.landed + round(self.policy.telemetry * SECOND)
         return bool(brake.wanted or brake.effective or (brake.landed and self._now <= seen))
@@ -166,20 +166,20 @@ class Controller:
         return sent
 
     def _again(self) -> list[Command]:
-        """What was ordered long ago, once more.
+        """Send old commands again.
 
-        It does not count as on its way: the second step of ``t2`` would wait for it to land, again
-        and again. Nor does it go out before the last one has landed, which it would replace.
+        They do not count as pending, since the second step of ``t2`` would wait for each of them.
+        None is sent before the last command has taken effect, because it would replace it.
         """
         period = round(self.policy.refresh * SECOND)
-        found = []
+        repeated = []
         for target, line in self._lines.items():
             if not period or line.wanted is None or line.due is not None:
                 continue
             if self._now - line.sent >= max(period, self.delay(target)):
                 line.sent = self._now
-                found.append(Command(self._now, target, line.wanted))
-        return found
+                repeated.append(Command(self._now, target, line.wanted))
+        return repeated
 
     def _order(self, target: Target, value: int) -> Command:
         line = self._lines[target]

@@ -1,4 +1,4 @@
-"""The controller at work in a process: bulk work pauses between batches, searches go on."""
+"""The controller in a process: bulk work pauses between batches, searches continue."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from milepost.govern.sensor import Sensor
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What a governor is doing.
+    """The state of a governor.
 
     Attributes:
-        share: the last reading, 1 is the whole budget; None where none came.
-        rate: share of full speed at which bulk work goes.
+        share: the last reading, 1 is the whole budget; None if there is none.
+        rate: speed of bulk work as a share of full speed.
         braked: whether bulk work is halted.
-        searches: running now.
-        paused: seconds that bulk work has been held back in all.
-        commands: orders of the controller so far.
+        searches: number of running searches.
+        paused: total seconds that bulk work has waited.
+        commands: number of commands of the controller so far.
     """
 
     share: float | None
@@ -36,32 +36,33 @@ class Status:
 
 
 class Governor:
-    """Holds bulk work back so that searches are answered and a budget is kept.
+    """Delays bulk work so that searches are answered and a budget is kept.
 
         governor = Governor(open_sensor(cores=2))
         index.add("reports/", progress=governor.bulk())  # in one thread
-        with governor.search():                          # in any other
+        with governor.search():                          # in any other thread
             index.search("…")
 
     Low priority is bulk work: a batch of ``b`` seconds at rate ``r`` is followed by a pause of
     ``b (1/r - 1)``, and under the brake no batch begins. High priority is searches: they are never
-    slowed, only under the brake is one begun at a time. A batch or a search that is running goes
-    on to its end. There is no thread behind it: whoever calls moves it on, and where nobody
-    calls there is nothing to govern. Any method may be called from any thread.
+    slowed; under the brake they start one at a time. Running batches and searches are never
+    interrupted. The governor has no thread of its own: it advances when a method is called. Any
+    method may be called from any thread.
 
     Args:
-        sensor: what is drawn; readings that fail count as missed, see ``Policy.missed``.
+        sensor: measures the share of the budget; failed readings count as missed, see
+            ``Policy.missed``.
         policy: constants of the controller.
-        linger: seconds after a search in which no batch begins: searches come in rows.
-        patience: seconds that a batch waits for searches at most, and a search for another under
+        linger: seconds after a search in which no batch begins, because searches come in series.
+        patience: maximum seconds that a batch waits for searches, and a search for another under
             the brake.
-        least: share of its speed that bulk work keeps however many searches come: a batch waits
-            for them ``1/least - 1`` times its own length at most.
-        longest: seconds that a pause or the brake holds a batch at most. A process must not hang
-            because the budget is too small for what else it does.
+        least: minimum share of its speed that bulk work keeps, however many searches come: a
+            batch waits for them at most ``1/least - 1`` times its own length.
+        longest: maximum seconds that a pause or the brake holds a batch. A process must not hang
+            because the budget is too small for its other work.
 
     Raises:
-        InputError: a time below 0, or a share out of 0 to 1.
+        InputError: a negative time, or a share outside 0 to 1.
     """
 
     def __init__(
@@ -75,9 +76,9 @@ class Governor:
         longest: float = 30.0,
     ) -> None:
         if min(linger, patience, longest) < 0:
-            raise InputError("linger, patience and longest are times", "give 0 or more seconds")
+            raise InputError("linger, patience or longest is negative", "0 or more seconds")
         if not 0 < least <= 1:
-            raise InputError(f"a least share of {least}", "give more than 0, at most 1")
+            raise InputError(f"least = {least}", "more than 0, at most 1")
         self._sensor = sensor
         self._controller = Controller(policy)
         self._linger, self._patience, self._longest = linger, patience, longest
@@ -91,7 +92,7 @@ class Governor:
 
     @contextmanager
     def search(self) -> Iterator[None]:
-        """While this lasts, no batch begins."""
+        """Run a search: no batch begins inside this block."""
         with self._gate:
             begun = self._tick()
             while self._braked and self._searches and self._tick() - begun < self._patience:
@@ -106,13 +107,13 @@ class Governor:
                 self._gate.notify_all()
 
     def batch(self, seconds: float) -> float:
-        """Call after each batch of bulk work; returns when the next may begin.
+        """Call after each batch of bulk work; returns when the next batch may begin.
 
         Args:
-            seconds: that the batch took.
+            seconds: duration of the batch.
 
         Returns:
-            Seconds that were waited.
+            Seconds waited.
         """
         with self._gate:
             begun = self._tick()
@@ -126,10 +127,10 @@ class Governor:
         return waited
 
     def bulk(self) -> Callable[..., None]:
-        """Something to call between batches: ``progress`` of ``Index.add`` or ``Encoder.encode``.
+        """A callback to call between batches: ``progress`` of ``Index.add`` or ``Encoder.encode``.
 
-        It measures the batches itself, from the end of one call to the next. Make one for each
-        thread of bulk work.
+        It measures the batches itself, from the end of one call to the next. Make one callback for
+        each thread of bulk work.
         """
         since = time.monotonic()
 
@@ -141,7 +142,7 @@ class Governor:
         return between
 
     def status(self) -> Status:
-        """A look at it; changes nothing."""
+        """The current state; changes nothing."""
         with self._gate:
             return Status(
                 self._share, self._rate, self._braked, self._searches, self._paused, self._commands
@@ -157,12 +158,12 @@ class Governor:
         return self._controller.effective("brake") == 1
 
     def _left(self, begun: float, due: float, yielded: float) -> float:
-        """Seconds to wait before looking again; 0 where a batch may begin.
+        """Seconds to wait before the next check; 0 if a batch may begin.
 
         Args:
-            begun: when the waiting began.
-            due: when the pause of its rate is over.
-            yielded: until when it waits for searches at most.
+            begun: when the wait began.
+            due: when the pause for the rate ends.
+            yielded: latest time until which it waits for searches.
         """
         now = self._tick()
         if now < due:
@@ -173,7 +174,7 @@ class Governor:
         return until - now
 
     def _tick(self) -> float:
-        """Move the controller on, if it is time; returns the time."""
+        """Advance the controller if a tick is due; return the time."""
         now = time.monotonic()
         if now - self._ticked >= self._controller.policy.tick:
             self._ticked = now

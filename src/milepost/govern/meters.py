@@ -1,4 +1,4 @@
-"""Counters that only rise: joules of packages and GPUs, processor seconds of a process tree."""
+"""Counters: joules of processor packages and GPUs, processor seconds of a process tree."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ PROC = Path("/proc")
 
 
 class Meter(Protocol):
-    """A counter."""
+    """A counter that only rises."""
 
     @property
     def unit(self) -> str:
-        """What it rises by in a second: ``W`` or ``cores``."""
+        """Unit of its increase per second: ``W`` or ``cores``."""
         ...
 
     def read(self) -> float | None:
-        """Its state, joules or processor seconds; None where it cannot be read now."""
+        """Its value in joules or processor seconds; None if it cannot be read now."""
         ...
 
 
 class ProcessorMeter:
-    """Processor seconds of a process and all that it started, ended ones included.
+    """Processor seconds of a process and its descendants, including finished ones.
 
-    Read from ``/proc``; where that is missing, from ``os.times``, which knows of children only
-    once they have ended. Steps of 10 ms on Linux.
+    Read from ``/proc``; without it from ``os.times``, which includes children only after they have
+    finished. The resolution is 10 ms on Linux.
 
     Args:
-        process: its id; None for this one.
-        proc: where the kernel lists processes.
+        process: id of the process; None for this one.
+        proc: folder where the kernel lists processes.
     """
 
     unit = "cores"
@@ -44,7 +44,7 @@ class ProcessorMeter:
         self._proc = proc
 
     def read(self) -> float | None:
-        """Seconds so far."""
+        """Processor seconds so far."""
         known = dict(self._processes())
         if self._root in known:
             children: dict[int, list[int]] = {}
@@ -59,14 +59,14 @@ class ProcessorMeter:
         return sum(os.times()[:4]) if self._own else None
 
     def _processes(self) -> Iterator[tuple[int, tuple[int, int]]]:
-        """Every process: its number, its parent's, and its ticks with those of ended children."""
+        """Every process: its id, its parent's, and its ticks with those of finished children."""
         for file in self._proc.glob("[0-9]*/stat"):
             try:
-                # The name stands in brackets and may hold anything, brackets too.
+                # The name is in brackets and may contain anything, brackets too.
                 fields = file.read_text(errors="replace").rpartition(")")[2].split()
                 yield int(file.parent.name), (int(fields[1]), sum(map(int, fields[11:15])))
             except (OSError, ValueError, IndexError):
-                continue  # it has just ended
+                continue  # the process has just ended
 
 
 class PackageMeter:
@@ -76,23 +76,23 @@ class PackageMeter:
         root: the kernel's ``powercap`` folder.
 
     Attributes:
-        packages: folders of the counters that can be read; empty where there are none.
+        packages: folders of the readable counters; may be empty.
     """
 
     unit = "W"
 
     def __init__(self, root: Path = POWERCAP) -> None:
-        # "intel-rapl:0" is a package (AMD's are called so, too), "intel-rapl:0:1" a part of it.
+        # "intel-rapl:0" is a package (on AMD too), "intel-rapl:0:1" a part of it.
         self.packages = tuple(
             folder
             for folder in sorted(root.glob("intel-rapl:*"))
             if folder.name.count(":") == 1 and _number(folder / "energy_uj") is not None
         )
         self._last: dict[Path, int] = {}
-        self._turns = 0  # microjoules that counters have begun anew with
+        self._turns = 0  # microjoules from counters that wrapped around
 
     def read(self) -> float | None:
-        """Joules so far; counters that have begun anew at 0 go on from where they were."""
+        """Joules so far; a counter that wraps around to 0 continues from its last value."""
         total = self._turns
         for folder in self.packages:
             now = _number(folder / "energy_uj")
@@ -108,10 +108,10 @@ class PackageMeter:
 
 
 class GpuMeter:
-    """Joules of all NVIDIA GPUs, through ``pynvml`` where it can be imported.
+    """Joules of all NVIDIA GPUs, through ``pynvml`` if it can be imported.
 
     Attributes:
-        devices: handles of those whose energy counter can be read; empty where there are none.
+        devices: handles of the GPUs with a readable energy counter; may be empty.
     """
 
     unit = "W"
@@ -132,11 +132,11 @@ class GpuMeter:
             self.devices = ()
 
     def read(self) -> float | None:
-        """Joules since the driver was loaded."""
+        """Joules since the driver was loaded; None if they cannot be read."""
         if not self.devices:
             return None
         try:
-            # It counts millijoules.
+            # NVML counts millijoules.
             total: int = sum(map(self._nvml.nvmlDeviceGetTotalEnergyConsumption, self.devices))
         except self._nvml.NVMLError:
             return None

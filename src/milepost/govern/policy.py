@@ -1,7 +1,7 @@
-"""Every constant of the controller, with its source.
+"""The constants of the controller, with their sources.
 
-"Paper" is POLCA (arXiv 2308.12908; ASPLOS 2024), read through others' notes: its full text was not
-at hand. "Ours" is not in the paper.
+"Paper" is POLCA (arXiv 2308.12908; ASPLOS 2024), known from notes by others: its full text was not
+available. "Ours" is not in the paper.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ class Policy:
     """Thresholds as shares of the budget, clocks in MHz, times in seconds.
 
     Attributes:
-        t1: above it low priority goes to ``step`` (paper: 80 %).
-        t2: above it low priority goes to ``low``, then high priority to ``high`` (paper: 89 %).
-        limit: from it on everything is braked (paper: 100 %).
-        hysteresis: a cap ends so far below its threshold (paper: 5 points, so 84 % and 75 %).
+        t1: above it, low priority goes to ``step`` (paper: 80 %).
+        t2: above it, low priority goes to ``low``, then high priority to ``high`` (paper: 89 %).
+        limit: at and above it, everything is braked (paper: 100 %).
+        hysteresis: a cap ends this far below its threshold (paper: 5 points, so 84 % and 75 %).
         top: the full clock (paper's range ends at 1.4 GHz; 1410 is an A100's).
-        step: low priority above ``t1`` (paper: 1275, an A100's base clock).
-        low: low priority above ``t2`` (paper: 1110).
-        high: high priority above ``t2``, once ``low`` has landed and was not enough (paper: 1305).
-        halt: everybody's clock under the brake (paper's preprint: 288).
-        tick: between two decisions (paper: 2).
+        step: clock of low priority above ``t1`` (paper: 1275, an A100's base clock).
+        low: clock of low priority above ``t2`` (paper: 1110).
+        high: clock of high priority above ``t2``, if ``low`` was not enough (paper: 1305).
+        halt: clock of all under the brake (paper's preprint: 288).
+        tick: time between two decisions (paper: 2).
         telemetry: age of a reading when it arrives (paper: 2).
-        cap_delay: from a clock's command to its effect (paper: 40, out of band).
-        brake_delay: from the brake's command to its effect (paper: 5).
-        missed: so many readings missed in a row count as being over ``t2`` (ours).
-        one_step: below ``t2`` low priority goes from ``low`` to ``step``, not to ``top``. The
-            paper does not say; ``top`` swings for ever under a constant load.
-        keep_caps: no cap ends while readings may be low because of the brake (ours). Without it
-            the brake itself lifts the caps, and full load meets a row without any.
-        refresh: what was ordered is ordered again after so long, since a command may be lost
-            without a word (ours); 0 for never, as in the paper.
+        cap_delay: from a clock command to its effect (paper: 40, out of band).
+        brake_delay: from a brake command to its effect (paper: 5).
+        missed: this many missed readings in a row count as above ``t2`` (ours).
+        one_step: below ``t2``, low priority goes from ``low`` to ``step``, not to ``top``. The
+            paper does not say; with ``top`` the clock oscillates under a constant load.
+        keep_caps: no cap ends while readings may be low because of the brake (ours). Otherwise the
+            brake itself lifts the caps, and full load returns to a row without caps.
+        refresh: time after which a command is repeated, because commands can be lost silently
+            (ours); 0 for never, as in the paper.
 
     Raises:
-        InputError: thresholds or clocks out of order, a negative time.
+        InputError: thresholds or clocks are not in order, or a time is negative.
     """
 
     t1: float = 0.80
@@ -63,37 +63,39 @@ class Policy:
     def __post_init__(self) -> None:
         if not 0 < self.t1 <= self.t2 <= self.limit:
             raise InputError(
-                f"thresholds of {self.t1}, {self.t2} and {self.limit} do not rise",
-                "give 0 < t1 <= t2 <= limit",
+                f"thresholds {self.t1}, {self.t2} and {self.limit} are not in order",
+                "0 < t1 <= t2 <= limit",
             )
         if not 0 <= self.hysteresis < self.t1:
             raise InputError(
-                f"a hysteresis of {self.hysteresis}", f"give 0 or more, less than t1 = {self.t1}"
+                f"hysteresis = {self.hysteresis}", f"0 or more, less than t1 = {self.t1}"
             )
         if not 0 < self.halt <= self.low <= self.step <= self.top or not (
             self.halt <= self.high <= self.top
         ):
-            raise InputError("clocks do not rise", "give halt <= low <= step <= top, high between")
+            raise InputError(
+                "clocks are not in order", "halt <= low <= step <= top, halt <= high <= top"
+            )
         for field in fields(self):
             value = getattr(self, field.name)
             if value < 0 or math.isnan(value):
-                raise InputError(f"{field.name} is {value}", "give 0 or more")
+                raise InputError(f"{field.name} is {value}", "0 or more")
         if not self.tick or self.missed < 1:
-            raise InputError("tick and missed cannot be 0", "give a tick above 0, missed from 1 on")
+            raise InputError("tick or missed is 0", "a tick above 0, missed of 1 or more")
 
     @property
     def t1_ends(self) -> float:
-        """Below it the cap of ``t1`` ends: 0.75."""
+        """Below it, the cap of ``t1`` ends: 0.75 by default."""
         return round(self.t1 - self.hysteresis, 9)
 
     @property
     def t2_ends(self) -> float:
-        """Below it the caps of ``t2`` and the brake end: 0.84."""
+        """Below it, the caps of ``t2`` and the brake end: 0.84 by default."""
         return round(self.t2 - self.hysteresis, 9)
 
 
 PAPER = Policy()
-"""The paper's form: a row of machines whose clocks are set out of band."""
+"""The policy of the paper: a row of machines whose clocks are set out of band."""
 
 LIVE = Policy(tick=0.25, telemetry=0.25, cap_delay=0.5, brake_delay=0.25, keep_caps=True)
-"""A process that slows its own bulk work: the clocks stand for shares of full speed."""
+"""For a process that slows its own bulk work: the clocks are shares of full speed."""

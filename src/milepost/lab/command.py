@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
+import re
+from typing import Any
 
 import click
 
-from milepost.errors import MilepostError, nearest
+from milepost.console.group import LazyGroup
+from milepost.errors import MissingExtra
 
 STUDIES: dict[str, str] = {
     "compare": "Compare poolings on the same states.",
     "show": "Explain a pooling, with a picture of its weights.",
+    "landmark": "Windows, halos and landmarks: seven experiments.",
     "multilayer": "Train poolings over layers on planted topics.",
     "xpool": "Re-rank documents by a pooling that reads the question.",
     "ponet": "Compare token mixers: PoNet, attention, Fourier.",
@@ -23,45 +26,30 @@ STUDIES: dict[str, str] = {
     "quality": "Measure how vectors separate labels, or drifted.",
     "power": "Servers under one power budget, searches and bulk work.",
 }
-"""Study → a line of help. Its command is ``milepost.lab.STUDY.command``, imported when it is asked
-for: most need the lab extra."""
+"""Study → a line of help. Its command is ``milepost.lab.STUDY.command``, imported only when it is
+asked for, since most studies need the lab extra."""
 
 
-class Lab(click.Group):
-    """The group, whose commands are imported one at a time."""
+class Lab(LazyGroup):
+    """The group of studies."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Name the studies."""
-        return list(STUDIES)
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a study.
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import one command."""
-        if cmd_name not in STUDIES:
-            return None
-        module = importlib.import_module(f"milepost.lab.{cmd_name}.command")
-        command: click.Command = module.command
-        return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; one that does not exist is answered with the nearest."""
-        name = args[0]
-        if name not in STUDIES and not name.startswith("-"):
-            raise MilepostError(
-                f"there is no experiment {name!r}",
-                f"{nearest(name, tuple(STUDIES))}see: milepost lab --help",
-            )
-        return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(STUDIES.items()))
+        Raises:
+            MissingExtra: a library is missing. Rooms below name their own extra, train or eval;
+                the lab extra contains both.
+        """
+        try:
+            return super().invoke(ctx)
+        except MissingExtra as missing:
+            hint = re.sub(r"milepost\[(train|eval)\]", "milepost[lab]", missing.hint)
+            raise MissingExtra(missing.problem, hint) from missing
 
 
 @click.group(
     cls=Lab,
+    table={name: (f"milepost.lab.{name}.command:command", text) for name, text in STUDIES.items()},
     short_help="Compare and study poolings.",
     epilog="""\b
 Examples:

@@ -1,4 +1,4 @@
-"""What the experiments share: options, the cache of their vectors, and that torch is there."""
+"""What the studies share: options, the cache of vectors, the check for torch."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
-from milepost.console.options import Command, count_option
+from milepost.console.options import Command
 
 if TYPE_CHECKING:
     from milepost.evaluate.vectors import Vectors
@@ -24,7 +24,7 @@ vectors_option = click.option(
     "--cache",
     metavar="FOLDER",
     type=FOLDER,
-    help="Keep vectors here. [default: lab in Milepost's cache]",
+    help="Folder to keep vectors in. [default: lab in Milepost's cache]",
 )
 
 controls_option = click.option(
@@ -36,12 +36,19 @@ controls_option = click.option(
 
 
 def seed_option(help_text: str = "The first seed.") -> Callable[[Command], Command]:
-    """``--seed``; NumPy's generators take none below 0."""
-    return count_option("--seed", 0, help_text, least=0)
+    """``--seed``, which is not negative: NumPy's generators refuse that."""
+    return click.option(
+        "--seed",
+        type=click.IntRange(min=0),
+        default=0,
+        show_default=True,
+        metavar="N",
+        help=help_text,
+    )
 
 
 def kept_vectors(cache: Path | None) -> Vectors:
-    """Open the vectors that experiments keep, in the folder of ``--cache`` or Milepost's own."""
+    """Open the cache of vectors in the folder of ``--cache`` or in Milepost's own."""
     from milepost.engine.folder import cache_folder
     from milepost.evaluate.vectors import Vectors
 
@@ -49,13 +56,17 @@ def kept_vectors(cache: Path | None) -> Vectors:
 
 
 def needs_torch(command: Callable[P, R]) -> Callable[P, R]:
-    """Ask for torch before the command does anything; without it, say which extra brings it."""
+    """Check for torch before the command does anything.
+
+    Raises:
+        MissingExtra: torch is not installed.
+    """
 
     @wraps(command)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
         from milepost._optional import require
 
-        require("torch", extra="train")
+        require("torch", extra="lab")
         return command(*args, **kwargs)
 
     return checked

@@ -1,4 +1,4 @@
-"""Landmark checkpoints on disk, ours and Hugging Face's, whole or as a LoRA adapter."""
+"""Landmark checkpoints on disk, ours and Hugging Face's, complete or as a LoRA adapter."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ from milepost.model.reading import Reading, read_reading
 from milepost.model.special import (
     TOKENIZER,
     add_token,
+    choose_bos,
     choose_landmark,
-    choose_opening,
     load_tokenizer,
     special_tokens,
     write_special_tokens,
 )
 from milepost.model.vocabulary import cover
 
-_HINT = "a checkpoint holds config.json, model.safetensors and tokenizer.json"
+_HINT = "a checkpoint with config.json, model.safetensors and tokenizer.json"
 
 
 @dataclass(slots=True)
 class Checkpoint:
-    """A landmark encoder with all that reading text by it takes.
+    """A landmark encoder with tokenizer and settings.
 
     Attributes:
         model: in float32 and evaluation mode.
         tokenizer: with the landmark in its vocabulary.
-        reading: which tokens open and close, and how long windows are.
-        special: what the tokenizer calls its own, ``sep_token`` …
+        reading: the BOS token, the landmark and the sizes of windows.
+        special: the tokenizer's special tokens by name, ``sep_token`` …
     """
 
     model: LandmarkEncoder
@@ -62,7 +62,7 @@ def open_checkpoint(
     source: str | Path,
     *,
     landmark: str | None = None,
-    opening: str | None = None,
+    bos_token: str | None = None,
     bidirectional: bool | None = None,
     transformers: bool | None = None,
     attention: str = ATTENTION,
@@ -79,8 +79,8 @@ def open_checkpoint(
 
     Args:
         source: the folder, or ``owner/name``.
-        landmark: token that closes a sentence; made where the vocabulary has none of that name.
-        opening: token that opens a window; empty for none.
+        landmark: token that closes a sentence; created if the vocabulary lacks it.
+        bos_token: token that begins a window; empty for none.
         bidirectional: let a causal network see both sides.
         transformers: use its network where there is one of ours as well.
         attention: what ``transformers`` computes attention by, e.g. ``sdpa`` to train faster.
@@ -113,7 +113,7 @@ def open_checkpoint(
     both = said.bidirectional if bidirectional is None and said else bool(bidirectional)
     reading = dataclasses.replace(
         said or Reading("", "", own_sentence=ours),
-        bos_token=choose_opening(special, opening if opening is not None else _opening(said)),
+        bos_token=choose_bos(special, said.bos_token if said and bos_token is None else bos_token),
         landmark=usual,
         bidirectional=both,
         transformers=plain or base != folder,
@@ -130,10 +130,6 @@ def open_checkpoint(
     if base != folder:
         attach(model, folder, trainable=trainable)
     return Checkpoint(model.eval(), tokenizer, reading, special)
-
-
-def _opening(said: Reading | None) -> str | None:
-    return said.bos_token if said else None
 
 
 def _prepare(
@@ -193,7 +189,7 @@ def _by_transformers(
 def load_checkpoint(folder: Path, *, own_sentence: bool | None = None) -> LandmarkEncoder:
     """The model of a checkpoint alone; float32, eval mode. ``open_checkpoint`` gives the rest too.
 
-    Weights of heads and poolers are passed over; a backbone weight that is missing is an error.
+    Weights of heads and poolers are ignored; a missing backbone weight is an error.
 
     Args:
         folder: with a BERT, a ModernBERT or any other encoder or decoder of ``transformers``.
@@ -223,7 +219,7 @@ def _ours(folder: Path, config: dict[str, Any], own_sentence: bool) -> LandmarkE
     try:
         weights = load_file(folder / "model.safetensors")
     except FileNotFoundError as error:
-        raise ModelError(f"{folder} is no checkpoint: {error}", _HINT) from error
+        raise ModelError(f"{folder} is not a checkpoint: {error}", _HINT) from error
     except Exception as error:  # safetensors raises its own
         raise ModelError(f"{folder} cannot be read: {error}", _HINT) from error
     try:

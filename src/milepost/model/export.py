@@ -141,7 +141,7 @@ def export(
     Args:
         model: the landmark encoder, ``shortened`` where its vectors are to be.
         tokenizer: its ``tokenizer.json``.
-        folder: where to write; made if it does not exist.
+        folder: where to write; created if missing.
         name: the model's name.
         calibration: text for int8 as batches; None writes no int8 graph.
         f32: write the float32 graph as well.
@@ -173,7 +173,7 @@ def describe(
     name: str,
     settings: dict[str, Any] | None,
 ) -> Manifest:
-    """Write what stands beside a graph: tokenizer, manifest and sums.
+    """Write what accompanies a graph: tokenizer, manifest and checksums.
 
     Args:
         model: what the graph was made from.

@@ -14,18 +14,18 @@ from milepost.model.landmark_encoder import BACKBONES
 
 ADAPTER = "adapter_config.json"
 _FILES = ("*.json", "*.safetensors", "*.model", "*.txt")
-_HINT = "a checkpoint holds config.json, model.safetensors and tokenizer.json"
+_HINT = "a checkpoint with config.json, model.safetensors and tokenizer.json"
 
 
 def local(source: str | Path) -> Path:
     """The folder itself, or the hub's model of that name in its cache, fetched where needed.
 
     Raises:
-        ModelError: there is no such folder and the hub gives none.
+        ModelError: the folder does not exist and the hub has no such model.
     """
     folder = hub.local(source, "give a folder with a checkpoint", only=_FILES)
     if folder is None:
-        raise ModelError(f"there is no folder {os.fspath(source)!r}", _HINT)
+        raise ModelError(f"{os.fspath(source)!r} is not a folder", _HINT)
     return folder
 
 
@@ -57,7 +57,7 @@ def read_config(folder: Path) -> dict[str, Any]:
                 f"{folder} is a model folder already: it has no config.json",
                 f"use it by --model {folder}, or give the checkpoint that it was made from",
             )
-        raise ModelError(f"{folder} is no checkpoint: it has no config.json", _HINT)
+        raise ModelError(f"{folder} is not a checkpoint: it has no config.json", _HINT)
     config = read_object(path)
     kind = config.get("model_type")
     if kind in BACKBONES:
@@ -66,8 +66,8 @@ def read_config(folder: Path) -> dict[str, Any]:
 
     if kind not in CONFIG_MAPPING:
         raise ModelError(
-            f"{path}: no architecture {kind!r}",
-            f"{nearest(str(kind), CONFIG_MAPPING)}known ones: bert, modernbert, llama, qwen2 …",
+            f"{path}: unknown architecture {kind!r}",
+            f"{nearest(str(kind), CONFIG_MAPPING)}one of bert, modernbert, llama, qwen2 …",
         )
     return config
 
@@ -83,5 +83,5 @@ def read_object(path: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise ModelError(f"{path} cannot be read: {error}", _HINT) from error
     if not isinstance(fields, dict):
-        raise ModelError(f"{path} is no JSON object", _HINT)
+        raise ModelError(f"{path} is not a JSON object", _HINT)
     return fields

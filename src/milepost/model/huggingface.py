@@ -2,7 +2,7 @@
 
 Beside ``bert.py`` and ``modernbert.py``, which are written by hand because the shipped model needs
 a last layer that stops at landmarks, this one runs whatever ``AutoModel`` builds, with the model's
-own attention in every layer, as in the papers. A decoder is read causally: a landmark stands at
+own attention in every layer, as in the papers. A decoder is read causally: a landmark is at
 the end of its sentence and sees that sentence and what came before it.
 """
 
@@ -58,7 +58,7 @@ class HuggingFace(nn.Module):
 
     Attributes:
         network: the same, with LoRA around it where ``with_lora`` put it.
-        causal: whether a token sees only what stands before it; found by a derivative, so that it
+        causal: whether a token sees only what precedes it; found by a derivative, so that it
             needs no list of architectures.
         max_tokens: longest window the network has positions for.
         width: of its states.

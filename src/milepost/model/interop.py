@@ -45,11 +45,11 @@ class StartingWeights:
     Attributes:
         folder: where ``config.json``, weights and tokenizer are.
         model_type: the backbone's name in transformers.
-        max_tokens: longest row it was used with; None where nothing says.
+        max_tokens: longest row it was used with; None if unknown.
         pooling: how its vectors were read (``mean``, ``cls`` …); more than one: concatenated.
         normalized: whether its vectors were of unit length.
         lower_case: whether texts went to lower case first.
-        query_prompt, document_prompt: put in front of texts.
+        query_prompt, document_prompt: prefixes of texts.
         left_out: modules that landmark training has no use for (a dense layer …).
     """
 
@@ -74,7 +74,7 @@ def starting_weights(folder: Path) -> StartingWeights:
     if modules and kind_of(modules[0]) == LANDMARK_MODULE:
         raise ModelError(
             f"{folder} starts with a {LANDMARK_MODULE}: it was trained with LMK pooling",
-            "read_folder() reads it, and milepost train --init starts from it",
+            "read_folder(), or milepost train --init",
         )
     config = read_json(root / "config.json")
     found = sorted(root.glob("sentence_*_config.json"))
@@ -121,7 +121,7 @@ def read_folder(
         granularity: tokens a landmark, or ``"sentences"``; default: what the folder says.
         limit: longest row in tokens; default: what the folder says, or all the model takes.
         rule: what happens at the end of a row; default: the one it was trained with.
-        by_id: pool landmark tokens that stand in the text too, as the published code does.
+        by_id: pool landmark tokens that occur in the text too, as the published code does.
 
     Raises:
         ModelError: it is damaged, of another kind, or does not say what must be known.
@@ -132,18 +132,18 @@ def read_folder(
     transformers = require("transformers", extra="train")
     if (folder / "adapter_config.json").is_file():
         raise ModelError(
-            f"{folder} is an adapter of a decoder, whose landmarks stand before each chunk",
+            f"{folder} is an adapter of a decoder, whose landmarks precede each chunk",
             "only encoders with landmarks behind each chunk are read",
         )
     modules = modules_of(folder)
     root = folder / modules[0]["path"] if modules else folder
     if not (root / "config.json").is_file():
-        raise ModelError(f"{folder} holds no model", "a model folder has a config.json")
+        raise ModelError(f"{folder} holds no model", "a folder with a config.json")
     plain = bool(modules) and kind_of(modules[0]) != LANDMARK_MODULE
     if plain and granularity is None:
         raise ModelError(
             f"{folder} was not trained with LMK pooling",
-            "train it first: starting_weights() reads it; or pass granularity to try it as it is",
+            "train it first (starting_weights() reads it), or pass granularity to use it as it is",
         )
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(root, local_files_only=True)
@@ -152,17 +152,17 @@ def read_folder(
         )
     except Exception as error:  # the library raises all kinds
         first = str(error).strip().partition("\n")[0]
-        raise ModelError(f"{folder} cannot be loaded: {first}", "is it complete?") from error
+        raise ModelError(f"{folder} cannot be loaded: {first}", "fetch the folder again") from error
     # The library fills what is missing with random numbers. Poolers are not read here.
     missing = sorted(name for name in loaded["missing_keys"] if not name.startswith("pooler."))
     if missing:
-        raise ModelError(f"the weights of {folder} lack {missing[0]}", "is it complete?")
+        raise ModelError(f"the weights of {folder} lack {missing[0]}", "fetch the folder again")
     backbone = backbone.float()
     room = max_tokens(backbone.config) if limit is None else limit
     settings = settings_of(folder, tokenizer, granularity, room)
     if rule is Rule.DOUBLE_SUFFIX:
-        opening, closing = template_of(tokenizer)
-        settings = replace(settings, opening=opening, closing=closing)
+        bos_ids, closing = template_of(tokenizer)
+        settings = replace(settings, bos_ids=bos_ids, closing=closing)
     settings = replace(
         settings,
         granularity=settings.granularity if granularity is None else granularity,

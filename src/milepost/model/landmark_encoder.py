@@ -94,7 +94,7 @@ class LandmarkEncoder(nn.Module):
 
     @property
     def causal(self) -> bool:
-        """Whether a landmark sees only what stands before it."""
+        """Whether a landmark sees only what precedes it."""
         return isinstance(self.backbone, HuggingFace) and self.backbone.causal
 
     def forward(self, ids: Tensor, sentences: Tensor, marks: Tensor) -> Tensor:

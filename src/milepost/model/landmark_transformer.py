@@ -17,12 +17,14 @@ import torch
 from torch import Tensor, nn
 
 from milepost._optional import require
+from milepost.engine.schema import check_schema
 from milepost.errors import ModelError
 from milepost.model.lmk import Rule
 from milepost.model.lmk_model import Granularity, LmkModel, LmkSettings
 
 CONFIG = "sentence_bert_config.json"
-SCHEMA = 1
+SCHEMA = 2
+_RENEW = "milepost.model.interop.write_folder(LMK_MODEL, FOLDER), with the weights it came from"
 # Left to modules.json and config_sentence_transformers.json, where that library keeps them.
 _ELSEWHERE = ("normalized", "query_prompt", "document_prompt")
 
@@ -45,11 +47,10 @@ def from_json(config: dict[str, Any], source: str) -> LmkSettings:
     """The settings that ``to_json`` wrote.
 
     Raises:
-        ModelError: they are incomplete, wrong, or of a newer schema.
+        ModelError: they are incomplete, wrong, or of another schema.
     """
     fields = dict(config)
-    if fields.pop("milepost_schema", None) != SCHEMA:
-        raise ModelError(f"{source} is of another schema than {SCHEMA}", "update milepost")
+    check_schema(source, fields.pop("milepost_schema", None), SCHEMA, _RENEW)
     try:
         training: Sequence[Granularity] = fields.pop("train_landmark_interval") or ()
         return LmkSettings(
@@ -59,7 +60,7 @@ def from_json(config: dict[str, Any], source: str) -> LmkSettings:
             granularity=fields.pop("landmark_interval"),
             training=tuple(training),
             rule=Rule(fields.pop("rule")),
-            opening=tuple(fields.pop("opening")),
+            bos_ids=tuple(fields.pop("bos_ids")),
             closing=tuple(fields.pop("closing")),
             **fields,
         )

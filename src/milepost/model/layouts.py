@@ -46,7 +46,7 @@ def network_of(folder: Path) -> Path:
     """The folder of ``config.json``, weights and tokenizer: itself, or one inside it.
 
     Raises:
-        ModelError: its ``modules.json`` begins with something that is no encoder.
+        ModelError: its ``modules.json`` begins with something that is not an encoder.
     """
     modules = modules_of(folder)
     if not modules:
@@ -109,18 +109,20 @@ def of_pull_request(
     other = [kind_of(m) for m in modules[1:] if kind_of(m) not in ("Pooling", "Normalize")]
     pooling = [m for m in modules if kind_of(m) == "Pooling"]
     if other or len(pooling) != 1:
-        raise ModelError(f"{folder / MODULES} lists {other or 'no pooling'}", "not supported")
+        raise ModelError(
+            f"{folder / MODULES} lists {other or 'no pooling'}", "a folder with LMK pooling"
+        )
     config = read_json(folder / modules[0]["path"] / CONFIG)
     head = read_json(folder / pooling[0]["path"] / "config.json")
     if poolings_of(head) != ("lmk",):
-        raise ModelError(f"{folder} pools {poolings_of(head)}", "only LMK pooling alone is read")
+        raise ModelError(f"{folder} pools {poolings_of(head)}", "a folder with LMK pooling alone")
     if head.get("include_prompt") is False and any(prompts_of(folder)):
         raise ModelError(f"{folder} leaves its prompts out of pooling", "not supported with LMK")
-    opening, closing = _opening(tokenizer), tuple[int, ...]()
+    bos_ids, closing = _bos_ids(tokenizer), tuple[int, ...]()
     rule, usual, training = Rule.OFFICIAL, config.get("landmark_interval"), None
     if "landmark_interval" in config:
         rule = Rule.DOUBLE_SUFFIX
-        opening, closing = template_of(tokenizer)
+        bos_ids, closing = template_of(tokenizer)
         training = config.get("train_landmark_interval")
     elif "eval_splitter_granularity" in config:
         usual = config["eval_splitter_granularity"]
@@ -145,7 +147,7 @@ def of_pull_request(
         training = [] if training is None else [training]
     length = config.get("max_seq_length") or limit
     return LmkSettings(
-        opening=opening,
+        bos_ids=bos_ids,
         closing=closing,
         landmark=_landmark(config.get("lmk_token_id"), head.get("lmk_token_id"), tokenizer),
         granularity=usual,
@@ -169,11 +171,13 @@ def of_name(
         elif method in ("lmk_fixed", "lmk_var"):
             training = sizes
         elif granularity is None:
-            raise ModelError(f"{folder} was trained for {method} pooling", "LMK cannot read it")
+            raise ModelError(
+                f"{folder} was trained for {method} pooling", "a model trained for LMK pooling"
+            )
     if granularity is None:
         if not training:
             raise ModelError(
-                f"{folder} does not say how its landmarks stand", "pass granularity, mostly 32"
+                f"{folder} does not say how far apart landmarks are", "granularity=32, as usual"
             )
         granularity = 32 if 32 in training else training[0]
         if granularity == SENTENCES:
@@ -181,7 +185,7 @@ def of_name(
         elif len(training) > 1:
             _warn(f"{folder} was trained with {training}; {granularity} is taken")
     return LmkSettings(
-        opening=_opening(tokenizer),
+        bos_ids=_bos_ids(tokenizer),
         landmark=_landmark(None, None, tokenizer),
         granularity=granularity,
         limit=_known(limit, folder),
@@ -206,10 +210,10 @@ def _landmark(transformer: int | None, pooling: int | None, tokenizer: Any) -> i
     for each in (pooling, tokenizer.sep_token_id, tokenizer.eos_token_id):
         if each is not None and each >= 0:
             return int(each)
-    raise ModelError("the tokenizer has no [SEP] and no end of text", "LMK needs a landmark")
+    raise ModelError("the tokenizer has no [SEP] and no end of text", "a tokenizer that has one")
 
 
-def _opening(tokenizer: Any) -> tuple[int, ...]:
+def _bos_ids(tokenizer: Any) -> tuple[int, ...]:
     """``[CLS]``, else the beginning of text, else nothing."""
     for each in (tokenizer.cls_token_id, tokenizer.bos_token_id):
         if each is not None:
@@ -224,12 +228,14 @@ def template_of(tokenizer: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
     for at in range(len(full) - len(bare) + 1):
         if full[at : at + len(bare)] == bare:
             return tuple(full[:at]), tuple(full[at + len(bare) :])
-    raise ModelError("the tokenizer's special tokens change the text", "not supported with LMK")
+    raise ModelError(
+        "the tokenizer's special tokens change the text", "a tokenizer whose special tokens do not"
+    )
 
 
 def _known(limit: int | None, folder: Path) -> int:
     if limit is None:
-        raise ModelError(f"{folder} does not say how long a text may be", "pass limit")
+        raise ModelError(f"{folder} does not give the maximum length of a text", "limit=TOKENS")
     return limit
 
 
@@ -258,7 +264,7 @@ def modules_of(folder: Path) -> list[dict[str, Any]]:
         for m in modules
     )
     if not well:
-        raise ModelError(f"{path} is no list of modules", "fetch the folder again")
+        raise ModelError(f"{path} is not a list of modules", "fetch the folder again")
     return list(modules)
 
 

@@ -60,7 +60,7 @@ class Light(nn.Module):
         config: ``vocab_size``; ``table_width`` of the token vectors; ``hidden_size`` of the
             sentences' states, which is that of the result; ``intermediate_size`` and
             ``num_hidden_layers`` of the blocks; ``reach``, neighbours seen on each side by one;
-            ``max_position_embeddings``, most tokens of a window.
+            ``max_position_embeddings``, maximum tokens of a window.
 
     Attributes:
         embeddings: holds the token vectors, ``(vocab, table_width)``.
@@ -88,7 +88,7 @@ class Light(nn.Module):
         Args:
             ids: ``(b, t)`` int64 token ids.
             sentences: ``(b, t)``: number of each token's sentence, its landmark included; 0 for
-                the opening token, -1 for padding; both are passed over.
+                the BOS token, -1 for padding; both are ignored.
             marks: ``(b, m)`` int64 positions of landmarks.
         """
         result: Tensor = self.project(self.gather(ids, sentences, marks))

@@ -43,7 +43,7 @@ def export_light(
     Args:
         model: a landmark encoder with a light backbone.
         tokenizer: its ``tokenizer.json``.
-        folder: where to write; made if it does not exist.
+        folder: where to write; created if missing.
         name: the model's name.
         settings: fields of ``Manifest`` that differ from its defaults.
 

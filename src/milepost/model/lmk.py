@@ -1,12 +1,12 @@
-"""LMK pooling (Doshi et al., arXiv 2601.21525): where landmarks stand, and the mean of them.
+"""LMK pooling (Doshi et al., arXiv 2601.21525): where landmarks are inserted, and their mean.
 
 The content of a text is cut into pieces, ``g`` tokens each or a sentence each, and a landmark
-closes every piece, the last and shorter one too. With opening 1, landmark 2 and ``g = 3``:
+closes every piece, the last and shorter one too. With BOS token 1, landmark 2 and ``g = 3``:
 
     content   11 12 13 14 15 16 17
     row       1 11 12 13 2 14 15 16 2 17 2        landmarks at 4, 8, 10
 
-Landmarks are remembered by position. A separator that stands in the text itself is content, and
+Landmarks are remembered by position. A separator in the text itself is content, and
 padding is known by lengths, so neither can be taken for a landmark or hide one.
 """
 
@@ -56,7 +56,7 @@ class Padded:
     Attributes:
         ids: ``(b, t)`` int64.
         mask: ``(b, t)`` bool, False for padding.
-        landmarks: ``(b, t)`` bool, True where a landmark stands.
+        landmarks: ``(b, t)`` bool, True at landmarks.
     """
 
     ids: NDArray[np.int64]
@@ -78,7 +78,7 @@ def chunks(content: Sequence[int], granularity: int) -> list[Sequence[int]]:
 def insert(
     pieces: Pieces,
     *,
-    opening: Sequence[int],
+    bos_ids: Sequence[int],
     landmark: int,
     limit: int,
     rule: Rule = Rule.SAFE,
@@ -88,19 +88,19 @@ def insert(
 
     Args:
         pieces: token ids without special tokens; empty pieces are left out. No piece at all
-            gives the opening and one landmark.
-        opening: tokens that open a row, ``[CLS]`` for most encoders.
+            gives ``bos_ids`` and one landmark.
+        bos_ids: tokens that begin a row, ``[CLS]`` for most encoders.
         landmark: id of the landmark token.
         limit: longest row.
         rule: what happens at the end.
         closing: the tokenizer's closing tokens, which ``Rule.DOUBLE_SUFFIX`` alone appends.
     """
-    if limit < len(opening) + 1:
+    if limit < len(bos_ids) + 1:
         raise ValueError(f"a row of {limit} tokens has no room for a landmark")
     whole = [piece for piece in pieces if len(piece)]
     if rule is Rule.SAFE:
-        whole = list(_fitting(whole, limit - len(opening)))
-    ids, landmarks = list(opening), []
+        whole = list(_fitting(whole, limit - len(bos_ids)))
+    ids, landmarks = list(bos_ids), []
     for piece in whole or [()]:
         ids.extend(piece)
         landmarks.append(len(ids))
@@ -134,7 +134,7 @@ def pad(rows: Sequence[Row], padding: int, *, by_id: int | None = None) -> Padde
         rows: what ``insert`` gave.
         padding: id to fill up with; any, since the masks do not look at ids.
         by_id: pool every token of this id instead of the positions noted, as the published code
-            does; it differs where the landmark token stands in the text itself.
+            does; it differs where the landmark token occurs in the text itself.
     """
     longest = max((len(row.ids) for row in rows), default=0)
     ids = np.full((len(rows), longest), padding, np.int64)

@@ -21,28 +21,28 @@ Granularity = int | Literal["sentences"]
 
 @dataclass(frozen=True, slots=True)
 class LmkSettings:
-    """All that decides a document's vector besides weights and tokenizer.
+    """The settings that determine a document's vector, besides weights and tokenizer.
 
     Attributes:
-        opening: ids that open a row, mostly ``[CLS]``.
+        bos_ids: ids that begin a row, mostly ``[CLS]``.
         landmark: id of the landmark token.
         granularity: tokens a landmark, or ``"sentences"``; the one of evaluation.
         limit: longest row in tokens.
         rule: what happens at the end of a row.
         closing: ids that ``Rule.DOUBLE_SUFFIX`` appends.
-        training: granularities that training drew from; kept for whoever trains on, never drawn
+        training: granularities that training drew from; recorded for further training, never drawn
             from here.
         longest: with ``"sentences"``, tokens after which a sentence is cut and gets a landmark
             more; 0 for never.
-        by_id: pool every landmark token, also one that stands in the text (the published code).
+        by_id: pool every landmark token, also one that occurs in the text (the published code).
         unit_landmarks: landmarks to unit length before the mean (Milepost's training).
         normalized: vectors of unit length.
         lower_case: texts to lower case before they are tokenised.
-        query_prompt: put in front of queries.
-        document_prompt: put in front of documents.
+        query_prompt: prefix of queries.
+        document_prompt: prefix of documents.
     """
 
-    opening: tuple[int, ...]
+    bos_ids: tuple[int, ...]
     landmark: int
     granularity: Granularity
     limit: int
@@ -62,9 +62,9 @@ class LmkSettings:
             whole = isinstance(granularity, int) and not isinstance(granularity, bool)
             if granularity != SENTENCES and not (whole and int(granularity) > 0):
                 raise ModelError(
-                    f"{granularity!r} is no granularity", 'use a positive number or "sentences"'
+                    f"{granularity!r} is not a granularity", 'use a positive number or "sentences"'
                 )
-        if not isinstance(self.limit, int) or self.limit < len(self.opening) + 1:
+        if not isinstance(self.limit, int) or self.limit < len(self.bos_ids) + 1:
             raise ModelError(f"a limit of {self.limit!r} tokens has no room for a landmark")
 
 
@@ -111,7 +111,7 @@ class LmkModel:
         return [
             insert(
                 each,
-                opening=s.opening,
+                bos_ids=s.bos_ids,
                 landmark=s.landmark,
                 limit=s.limit,
                 rule=s.rule,
@@ -183,7 +183,7 @@ class LmkModel:
 
 
 def max_tokens(config: Any) -> int | None:
-    """Longest row a Hugging Face model takes by its ``config.json``; None where nothing says."""
+    """Longest row a Hugging Face model takes by its ``config.json``; None if unknown."""
     most: int | None = getattr(config, "max_position_embeddings", None)
     if most is None or most < 1:
         return None

@@ -1,8 +1,8 @@
 """Folders trained with LMK pooling as checkpoints: what ``train`` and ``export`` take of them.
 
-Weights, tokenizer, opening and landmark are taken. How often a landmark stands is not: in Milepost
-one closes each sentence. Training may start so; a model folder that is to give the vectors of such
-a folder must be able to say all that its settings say, or it is refused.
+The weights, the tokenizer, its BOS token and the landmark are used. The interval between landmarks
+is not: in Milepost one closes each sentence. Training may start so; a model folder must be able to
+express every setting of such a folder to give its vectors, or the folder is refused.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from milepost.model.reading import READING, Reading
 
 _READ = "read it by milepost.model.interop.read_folder"
 _TRAIN = "train it for sentences first (milepost train CONFIG --init FOLDER)"
-_HINT = "is it complete?"
+_HINT = "fetch the folder again"
 _ANY = 1 << 30  # tokens of a row, where a folder does not say how many and it does not matter
 
 
@@ -36,16 +36,16 @@ def reading_of(folder: Path) -> Reading | None:
     if not trained_for_lmk(folder):
         return None
     settings, tokenizer = _said(folder)
-    ids = [*settings.opening, settings.landmark]
+    ids = [*settings.bos_ids, settings.landmark]
     names = tokenizer.convert_ids_to_tokens(ids)
     if None in names:
         raise ModelError(
             f"the tokenizer of {folder} has no token {ids[names.index(None)]}",
             "fetch the folder again",
         )
-    if len(settings.opening) > 1:
+    if len(settings.bos_ids) > 1:
         raise ModelError(
-            f"{folder} opens its rows with {len(settings.opening)} tokens, a window with one", _READ
+            f"{folder} opens its rows with {len(settings.bos_ids)} tokens, a window with one", _READ
         )
     return Reading("".join(names[:-1]), names[-1], longest=settings.longest or None)
 
@@ -59,14 +59,14 @@ def check_sayable(folder: Path, *, named: bool = False) -> None:
 
     Raises:
         ModelError: it was trained with LMK pooling under settings that a model folder does not
-            have, or it is an adapter that does not say where its landmarks stand.
+            have, or it is an adapter that does not say where its landmarks are.
     """
     if (folder / READING).is_file():
         return
     if (folder / ADAPTER).is_file() and not named:
         raise ModelError(
             f"{folder} is an adapter without {READING}, and may have its landmarks anywhere (the "
-            "LMK authors' stand before each chunk)",
+            "LMK authors' precede each chunk)",
             f"{_TRAIN}, or name the token that closed its sentences in training: --landmark TOKEN",
         )
     beyond = _beyond(_said(folder)[0]) if trained_for_lmk(folder) else []
@@ -77,7 +77,7 @@ def check_sayable(folder: Path, *, named: bool = False) -> None:
 
 
 def _said(folder: Path) -> tuple[LmkSettings, Any]:
-    """Settings and tokenizer. What else other programs make of the folder is passed over."""
+    """Settings and tokenizer. Other settings of the folder are ignored."""
     transformers = require("transformers", extra="train")
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(

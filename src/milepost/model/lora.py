@@ -55,7 +55,7 @@ def with_lora(
 
 
 def merge_lora(model: LandmarkEncoder) -> LandmarkEncoder:
-    """Add the matrices to the weights they stand beside; the vectors stay; changed in place.
+    """Add the matrices to their weights, in place; vectors stay the same.
 
     A model without LoRA comes back as it is.
     """
@@ -83,7 +83,7 @@ def attach(model: LandmarkEncoder, folder: Path, *, trainable: bool) -> None:
     except Exception as error:  # peft, safetensors and torch raise their own
         first = str(error).strip().partition("\n")[0]
         raise ModelError(
-            f"{folder} is no adapter of its base: {first}", "train it again on that base"
+            f"{folder} is not an adapter of its base: {first}", "train it again on that base"
         ) from error
 
 

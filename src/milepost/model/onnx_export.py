@@ -102,7 +102,7 @@ def export_onnx(
 
 
 def _readme(manifest: Manifest) -> str:
-    opening = f"[tokenizer.token_to_id({manifest.bos_token!r})]" if manifest.bos_token else "[]"
+    bos = f"[tokenizer.token_to_id({manifest.bos_token!r})]" if manifest.bos_token else "[]"
     return f"""# {manifest.name}
 
 A landmark encoder in ONNX (float32, opset {OPSET}), written by `milepost export`. A landmark token
@@ -112,7 +112,7 @@ closes every sentence, and its state, of unit length, is the sentence's vector o
 | name | shape, type | what |
 |---|---|---|
 | `ids` | (windows, tokens), int32 | token ids, padded with any valid one |
-| `sentences` | (windows, tokens), int32 | each token's sentence, from 1; 0: opening, -1: padding |
+| `sentences` | (windows, tokens), int32 | sentence of each token, from 1; 0: BOS, -1: padding |
 | `marks` | (windows, landmarks), int32 | places of landmarks whose vectors are wanted |
 | `vectors` | (windows, landmarks, {manifest.dimensions}), float32 | the result |
 
@@ -127,7 +127,7 @@ from tokenizers import Tokenizer
 
 tokenizer = Tokenizer.from_file("tokenizer.json")
 landmark = tokenizer.token_to_id({manifest.landmark!r})
-ids = {opening}
+ids = {bos}
 sentences, marks = [0] * len(ids), []
 for number, sentence in enumerate(["Ice kept the ship at sea.", "Who had paid?"], 1):
     tokens = tokenizer.encode(sentence, add_special_tokens=False).ids

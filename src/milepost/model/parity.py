@@ -36,7 +36,7 @@ SAMPLE = (
     "ministry had sent in the spring, and having seen the site, which by then had been fenced, "
     "decided nothing.",
 )
-"""Texts of several kinds and languages, for those who give none of their own."""
+"""Texts of several kinds and languages, used if the caller gives none."""
 
 
 @dataclass(frozen=True, slots=True)

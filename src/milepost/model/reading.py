@@ -1,4 +1,4 @@
-"""``landmark.json``: how a checkpoint is to be read, beside its weights.
+"""``landmark.json``: how a checkpoint is read.
 
 ``config.json`` says what a network is, not which token closes a sentence nor how long the windows
 of its training were. A folder without this file is read by its tokenizer's own special tokens.
@@ -10,23 +10,30 @@ import json
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
+from milepost.engine.schema import check_schema
 from milepost.errors import ModelError
 
 READING = "landmark.json"
+SCHEMA = 2
+
+_RENEW = (
+    "milepost train CONFIG --out FOLDER; or, in that file, rename opening to bos_token and add "
+    f'"schema": {SCHEMA}'
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What turns token ids of sentences into a window.
+    """How sentences become windows of tokens.
 
     Attributes:
-        bos_token: token that opens a window; empty for none.
-        landmark: token that closes a sentence.
+        bos_token: first token of a window; empty for none.
+        landmark: token at the end of each sentence.
         own_sentence: in the last layer a landmark attends to its own sentence only.
-        bidirectional: a causal network is read with both sides in sight.
-        transformers: the network of ``transformers`` is used where there is one of ours as well.
+        bidirectional: a causal network attends to both sides.
+        transformers: use the network of ``transformers`` even if we have one.
         window, left, right, longest: as in the manifest; None for what fits the network.
-        query_prefix: what stands in front of every question.
+        query_prefix: prefix of every question.
     """
 
     bos_token: str
@@ -42,10 +49,7 @@ class Reading:
 
     def write(self, folder: Path) -> None:
         """Write ``landmark.json``."""
-        said = asdict(self)
-        if not self.query_prefix:
-            del said["query_prefix"]  # older versions read what has none
-        text = json.dumps(said, indent=1, ensure_ascii=False) + "\n"
+        text = json.dumps({"schema": SCHEMA, **asdict(self)}, indent=1, ensure_ascii=False) + "\n"
         (folder / READING).write_text(text, encoding="utf-8")
 
 
@@ -53,17 +57,18 @@ def read_reading(folder: Path) -> Reading | None:
     """Read ``landmark.json``; None where there is none.
 
     Raises:
-        ModelError: it is damaged or holds fields that are not known.
+        ModelError: it is damaged, of another schema, or holds unknown fields.
     """
     path = folder / READING
     if not path.is_file():
         return None
-    hint = "mend it, or take it away to read the folder by its tokenizer's own special tokens"
+    hint = "correct it, or remove it to read the folder by its tokenizer's own special tokens"
     try:
-        said = json.loads(path.read_text(encoding="utf-8"))
-        unknown = set(said) - {field.name for field in fields(Reading)}
+        settings = json.loads(path.read_text(encoding="utf-8"))
+        check_schema(path, settings.pop("schema", 1), SCHEMA, _RENEW)  # schema 1 had no such key
+        unknown = set(settings) - {field.name for field in fields(Reading)}
         if unknown:
             raise ModelError(f"{path} has unknown fields: {', '.join(sorted(unknown))}", hint)
-        return Reading(**said)
-    except (OSError, ValueError, TypeError) as error:
+        return Reading(**settings)
+    except (AttributeError, OSError, ValueError, TypeError) as error:
         raise ModelError(f"{path} cannot be read: {error}", hint) from error

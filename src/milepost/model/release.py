@@ -73,11 +73,11 @@ def release(
         precisions: ``f32`` (or ``fp32``, ``float32``), ``bf16``, ``int8``; of ONNX f32 alone.
         name: of the model; None for the name of ``out``.
         calibration: texts for int8; the vectors of some are compared with torch's.
-        window: most tokens of a window; None for what the checkpoint says or the network allows.
+        window: maximum tokens of a window; None for the checkpoint's or the network's.
         left: tokens of halo before the owned sentences.
         right: tokens of halo after them, 0 for a causal network.
         pooling: a saved pooling (``milepost.pooling``) of documents; None for the landmarks' mean.
-        dimensions: numbers that are kept of each vector, the first ones; None for all.
+        dimensions: first numbers of each vector that are used; None for all.
         landmark: the token of the vocabulary that closed sentences in training; None for what the
             checkpoint says, else its tokenizer's separator. Not for a ``Checkpoint``, nor is
             ``bidirectional``.
@@ -160,7 +160,7 @@ def _known(precisions: Sequence[str]) -> list[Precision]:
         if name not in known:
             raise InputError(
                 f"unknown precision {name!r}",
-                f"{nearest(name, known)}use some of {', '.join(plain)}",
+                f"{nearest(name, known)}some of {', '.join(plain)}",
             )
     return [known[name] for name in precisions]
 

@@ -1,7 +1,7 @@
-"""Which tokens open a window and close a sentence, from what a folder's tokenizer says of itself.
+"""The BOS token and the landmark, from the special tokens of a folder's tokenizer.
 
-A landmark is the tokenizer's separator, else its end of text, else a token by name, which is made
-where the vocabulary has none of that name.
+A landmark is the tokenizer's separator, else its end of text, else a token by name, which is
+created if the vocabulary lacks it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def load_tokenizer(folder: Path) -> Tokenizer:
         ModelError: neither gives a tokenizer.
     """
     path = folder / TOKENIZER
-    hint = "a checkpoint holds config.json, weights and tokenizer.json"
+    hint = "a checkpoint with config.json, weights and tokenizer.json"
     try:
         if path.is_file():
             return Tokenizer.from_file(str(path))
@@ -86,15 +86,15 @@ def _named(fields: Mapping[str, Any]) -> dict[str, str]:
     return found
 
 
-def choose_opening(special: Mapping[str, str], named: str | None) -> str:
-    """The token that opens a window: the one named, else CLS, else BOS, else none (empty)."""
+def choose_bos(special: Mapping[str, str], named: str | None) -> str:
+    """The first token of a window: the one named, else CLS, else BOS, else none (empty)."""
     if named is not None:
         return named
     return special.get("cls_token") or special.get("bos_token") or ""
 
 
 def choose_landmark(special: Mapping[str, str], named: str | None) -> str:
-    """The token that closes a sentence: the one named, else the separator, else the end of text.
+    """The token that ends a sentence: the one named, else the separator, else the end of text.
 
     Raises:
         ModelError: none is named, and the tokenizer has neither.
@@ -103,14 +103,14 @@ def choose_landmark(special: Mapping[str, str], named: str | None) -> str:
     if not token:
         raise ModelError(
             "the tokenizer has neither a separator nor an end of text to be the landmark",
-            "name one: landmark = '<lmk>' to train (made where the vocabulary has none), "
+            "name one: landmark = '<lmk>' to train (created if the vocabulary lacks it), "
             "--landmark TOKEN to export what was trained with it",
         )
     return token
 
 
 def add_token(tokenizer: Tokenizer, token: str) -> int:
-    """The token's id; it becomes a special one, and is made where there is none.
+    """The token's id; it becomes a special token, and is created if missing.
 
     Raises:
         ModelError: the tokenizer will not have it.
@@ -118,5 +118,5 @@ def add_token(tokenizer: Tokenizer, token: str) -> int:
     tokenizer.add_special_tokens([AddedToken(token, special=True, normalized=False)])
     number: int | None = tokenizer.token_to_id(token)
     if number is None:
-        raise ModelError(f"the tokenizer takes no token {token!r}", "name another landmark")
+        raise ModelError(f"the tokenizer refuses the token {token!r}", "another landmark")
     return number

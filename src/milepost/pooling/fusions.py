@@ -106,6 +106,6 @@ def fusion_row(name: str) -> Fusion:
     if name not in FUSIONS:
         raise InputError(
             f"unknown fusion {name!r}",
-            f"{nearest(name, tuple(FUSIONS))}known: {', '.join(FUSIONS)}",
+            f"{nearest(name, tuple(FUSIONS))}one of {', '.join(FUSIONS)}",
         )
     return FUSIONS[name]

@@ -68,12 +68,12 @@ class Parameter:
         if type(value) is not wanted:
             raise InputError(
                 f"{operator}: {name} is {value!r}, not {wanted.__name__}",
-                f"its default is {self.default!r}",
+                f"its default, {self.default!r}",
             )
         if self.choices and value not in self.choices:
             raise InputError(
                 f"{operator}: {name} is {value!r}",
-                f"{nearest(str(value), self.choices)}known: {', '.join(self.choices)}",
+                f"{nearest(str(value), self.choices)}one of {', '.join(self.choices)}",
             )
         low = self.least is not None and not value >= self.least
         high = self.most is not None and not value <= self.most
@@ -94,10 +94,10 @@ def checked_settings(
     """
     for name in given:
         if name not in parameters:
-            known = ", ".join(parameters) or "none"
+            known = f"{nearest(name, tuple(parameters))}one of {', '.join(parameters)}"
             raise InputError(
                 f"{operator} has no parameter {name!r}",
-                f"{nearest(name, tuple(parameters))}known: {known}",
+                known if parameters else "no parameters",
             )
     return {
         name: parameter.checked(operator, name, given.get(name, parameter.default))

@@ -55,7 +55,7 @@ def operator(name: str) -> Operator:
     if name not in TABLE:
         raise InputError(
             f"unknown pooling {name!r}",
-            f"{nearest(name, tuple(TABLE))}known: {', '.join(TABLE)}",
+            f"{nearest(name, tuple(TABLE))}one of {', '.join(TABLE)}",
         )
     return TABLE[name]
 

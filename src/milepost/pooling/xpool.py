@@ -296,7 +296,7 @@ def _start(
 def _widths(width: int, query_width: int) -> InputError:
     return InputError(
         f"queries have the width {query_width}, states {width}",
-        "both must be vectors of the same model",
+        "vectors of the same model for both",
     )
 
 

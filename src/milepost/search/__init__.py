@@ -1,18 +1,20 @@
 """A question in, passages out, best first.
 
-Comes in: a store, the question's vector and words. Goes out: passages with the parts of their
-scores. Knows the store's protocol and nothing of files, models or screens.
+Comes in: a state of a store, and a question that was checked and encoded. Goes out: passages with
+the parts of their scores. Knows the store's protocol and nothing of files, models or screens.
 
-Read in this order: ``lexical.py`` (what a word is; BM25 at several scales), ``scope.py`` (which
-sentences are looked at), ``fusion.py`` (one score from landmarks and words, weighed by the
-question's own signals), ``features.py``, ``trees.py`` and ``ranking.py`` (the close look at the
-best of them), ``reranking.py`` (the best places read again), ``passages.py`` (sentences to
-passages under a budget), ``searcher.py`` (the pipeline in one function).
+Read in this order: ``query.py`` (the question and what may be returned), ``lexical.py`` (what a
+word is; BM25 at several scales), ``scope.py`` (which sentences are scored), ``fusion.py`` (one
+score from landmarks and words, weighed by the question's own signals), ``features.py``,
+``trees.py`` and ``ranking.py`` (the learned ranking of the best of them), ``reranking.py`` (the
+best windows, scored by a joint encoder), ``passages.py`` (sentences to passages under a budget),
+``searcher.py`` (the pipeline in one function).
 """
 
 from __future__ import annotations
 
 from milepost.search.lexical import question_terms, terms
-from milepost.search.searcher import SearchResult, search
+from milepost.search.query import Limits, Query
+from milepost.search.searcher import SearchModel, SearchResult, search
 
-__all__ = ["SearchResult", "question_terms", "search", "terms"]
+__all__ = ["Limits", "Query", "SearchModel", "SearchResult", "question_terms", "search", "terms"]

@@ -281,10 +281,10 @@ def _notes(scope: Scope, signals: dict[str, float], share: float) -> tuple[str, 
     notes = []
     if signals["out of vocabulary"] > 0.5 and share < 1.0:
         notes.append(
-            "the model hardly knows this language or notation "
-            f"({1 - signals['out of vocabulary']:.0%} vocab_coverage): landmarks weigh {share:.0%}"
+            "the model hardly knows this language or notation (vocabulary coverage "
+            f"{1 - signals['out of vocabulary']:.0%}): landmarks weigh {share:.0%}"
         )
     missing = [term for term, weight in scope.idf.items() if weight <= 0.0]
     if missing:
-        notes.append(f"stands nowhere: {', '.join(missing)}")
+        notes.append(f"not in the text: {', '.join(missing)}")
     return tuple(notes)

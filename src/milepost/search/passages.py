@@ -2,42 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
-from milepost.errors import InputError
-
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """Most text of an answer, in characters or in tokens of the model."""
-
-    size: int
-    unit: str = "c"
-
-
-def parse_budget(budget: str | int | None) -> Budget | None:
-    """``"1600c"`` or 1600: characters; ``"400t"``: tokens.
-
-    Raises:
-        InputError: anything else, or nothing left to return.
-
-    >>> parse_budget("400t")
-    Budget(size=400, unit='t')
-    """
-    if budget is None:
-        return None
-    match = re.fullmatch(r"\s*(\d+)\s*([ct]?)\s*", str(budget))
-    if match is None or int(match[1]) == 0:
-        raise InputError(f"budget {budget!r} is no amount of text", "write 1600c or 400t")
-    return Budget(int(match[1]), match[2] or "c")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +50,8 @@ def select_within_budget(
     Args:
         scores: ``(n,)`` fused scores.
         document_offsets: first sentence of each document, and ``n``.
-        k: most passages, None for no limit; once there are as many, only sentences beside them
-            are taken, so that the passages grow.
+        k: maximum number of passages, None for no limit; once there are as many, only sentences
+            beside them are taken, so that the passages grow.
         left: the budget, in whatever ``cost`` counts. The sentence that crosses it is the last
             one taken; the caller cuts it.
         cost: what a sentence costs.
@@ -138,7 +110,7 @@ def expand_hits(
         scores: ``(n,)`` fused scores.
         document_offsets: first sentence of each document, and ``n``.
         lengths: ``(n,)`` characters of each sentence.
-        k: most passages, None for no limit: then every sentence is in one.
+        k: maximum number of passages, None for no limit: then every sentence is in one.
         growth_threshold: a neighbour joins while its score is at most this below the hit's.
     """
     import numpy as np
@@ -231,12 +203,12 @@ def _spans(taken: Iterable[int], starts: set[int]) -> list[tuple[int, int]]:
     return spans
 
 
-def fit(text: str, left: int, measure: Callable[[str], int]) -> str:
+def truncate_to(text: str, left: int, measure: Callable[[str], int]) -> str:
     """The longest beginning of ``text`` that takes at most ``left`` of ``measure``.
 
     It ends where a word ends, if one fits; empty where nothing fits.
 
-    >>> fit("white whales sing", 13, len)
+    >>> truncate_to("white whales sing", 13, len)
     'white whales'
     """
     if measure(text) <= left:

@@ -1,7 +1,7 @@
-"""The second reading: the best places once more, with the question in front of them.
+"""Reranking: a joint encoder of question and sentences scores windows around the best sentences.
 
-Which places, decides the first order; what they hold for the question, a model says that reads
-question and place together (``milepost.reranker``).
+The ranking so far says which windows; what each of their sentences says about the question, a
+model that reads question and window together (``milepost.reranker``).
 """
 
 from __future__ import annotations
@@ -14,76 +14,117 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from milepost.search.scope import Scope
+    from milepost.store.base import Snapshot
 
-PLACE = 192
-"""Tokens of a place, a landmark for each sentence among them."""
-BUDGET = 3000
-"""Tokens that are read again, the question in front of each place not counted."""
-PLACES = 24
-"""Places at most: in documents of a sentence each they are small, and each costs a question."""
-AROUND = 12
-"""Sentences on each side that a place may grow to."""
-
-Texts = Callable[[int, int], Sequence[str]]
-"""Sentences ``first … last - 1`` of the scope, which stand in one document."""
+WINDOW_TOKENS = 192
+"""Tokens of a window, a landmark for each sentence included."""
+MAX_TOKENS = 3000
+"""Tokens of all windows, the question in front of each not counted."""
+MAX_WINDOWS = 24
+"""Maximum number of windows: in documents of one sentence they are small, and each costs the
+question once."""
+CONTEXT_SENTENCES = 12
+"""Sentences on each side that a window may grow to."""
 
 
-class Reranks(Protocol):
-    """A reranker that was told the question; see ``milepost.reranker.BoundReranker``."""
+class Reranker(Protocol):
+    """A model that scores sentences for a question; ``milepost.reranker.LandmarkReranker`` is."""
+
+    def for_query(self, question: str) -> BoundReranker | None:
+        """The reranker for one question; None where the question is too long for it."""
+
+
+class BoundReranker(Protocol):
+    """A reranker that knows the question."""
 
     @property
     def room(self) -> int:
-        """Tokens that a place may have, a landmark for each sentence."""
+        """Tokens that a window may have, a landmark for each sentence included."""
 
     def tokens(self, sentences: Sequence[str]) -> Sequence[Sequence[int]]:
         """Token ids of each sentence."""
 
-    def cosines(self, places: Sequence[Sequence[Sequence[int]]]) -> Sequence[NDArray[np.float32]]:
-        """What each sentence of each place holds for the question."""
+    def cosines(self, windows: Sequence[Sequence[Sequence[int]]]) -> Sequence[NDArray[np.float32]]:
+        """What each sentence of each window says about the question, −1 to 1."""
 
 
 def rerank(
-    scope: Scope, order: NDArray[np.int64], reranker: Reranks, texts: Texts
+    snapshot: Snapshot, scope: Scope, order: NDArray[np.int64], reranker: BoundReranker
 ) -> NDArray[np.float32]:
-    """Read the best places again.
+    """Score windows around the best sentences.
 
     Args:
+        snapshot: gives their text.
         scope: the sentences.
         order: numbers of some of them, best first.
-        reranker: what reads.
-        texts: gives their words.
+        reranker: the model, for this question.
 
     Returns:
-        ``(n,)`` float32 cosines; NaN for sentences that were not read.
+        ``(n,)`` float32 cosines; NaN for sentences in no window.
     """
     import numpy as np
 
     found = np.full(len(scope.spans), np.nan, np.float32)
-    places = list(_places(scope, order, reranker, min(PLACE, reranker.room), texts))
-    read = reranker.cosines([ids for _, ids in places])
-    for (first, ids), cosines in zip(places, read, strict=True):
+    size = min(WINDOW_TOKENS, reranker.room)
+    windows = list(_windows(scope, order, size, _reader(snapshot, scope, order, reranker)))
+    scored = reranker.cosines([ids for _, ids in windows])
+    for (first, ids), cosines in zip(windows, scored, strict=True):
         found[first : first + len(ids)] = cosines
     return found
 
 
-def _places(
-    scope: Scope, order: NDArray[np.int64], reranker: Reranks, size: int, texts: Texts
-) -> Iterator[tuple[int, list[Sequence[int]]]]:
-    """First sentence and token ids of each place: the best sentence that no place holds, grown."""
+def _neighbourhood(scope: Scope, number: int) -> tuple[int, int]:
+    """First sentence, and sentence after the last, that a window around one may hold."""
+    owner = scope.owner(number)
+    return (
+        max(int(scope.document_offsets[owner]), number - CONTEXT_SENTENCES),
+        min(int(scope.document_offsets[owner + 1]), number + CONTEXT_SENTENCES + 1),
+    )
+
+
+def _reader(
+    snapshot: Snapshot, scope: Scope, order: NDArray[np.int64], reranker: BoundReranker
+) -> Callable[[int], dict[int, Sequence[int]]]:
+    """A function that returns token ids of all sentences around one.
+
+    Texts are read for many of the best sentences at once: a call to a store on a network costs
+    more than the few texts that no window needs.
+    """
     known: dict[int, Sequence[int]] = {}
+    waiting = iter(order.tolist())
+
+    def around(number: int) -> dict[int, Sequence[int]]:
+        while number not in known:
+            missing: dict[int, None] = {}
+            for best in waiting:
+                low, high = _neighbourhood(scope, best)
+                missing |= dict.fromkeys(n for n in range(low, high) if n not in known)
+                if len(missing) >= MAX_WINDOWS * CONTEXT_SENTENCES:
+                    break
+            numbers = sorted(missing)
+            texts = snapshot.texts([scope.part(n, n + 1) for n in numbers])
+            known.update(zip(numbers, reranker.tokens(texts), strict=True))
+        return known
+
+    return around
+
+
+def _windows(
+    scope: Scope,
+    order: NDArray[np.int64],
+    size: int,
+    around: Callable[[int], dict[int, Sequence[int]]],
+) -> Iterator[tuple[int, list[Sequence[int]]]]:
+    """First sentence and token ids of each window: the best sentence that none holds, grown."""
     taken: set[int] = set()
-    spent = 0
-    places = 0
+    spent = windows = 0
     for best in order.tolist():
-        if spent >= BUDGET or places == PLACES:
+        if spent >= MAX_TOKENS or windows == MAX_WINDOWS:
             return
         if best in taken:
             continue
-        owner = scope.owner(best)
-        low = max(int(scope.document_offsets[owner]), best - AROUND)
-        high = min(int(scope.document_offsets[owner + 1]), best + AROUND + 1)
-        if not all(number in known for number in range(low, high)):
-            known.update(zip(range(low, high), reranker.tokens(texts(low, high)), strict=True))
+        known = around(best)
+        low, high = _neighbourhood(scope, best)
         room = size - len(known[best]) - 1
         first, last, grows = best, best + 1, True
         while grows:
@@ -95,5 +136,5 @@ def _places(
                     grows = True
         taken.update(range(first, last))
         spent += size - room
-        places += 1
+        windows += 1
         yield first, [known[number] for number in range(first, last)]

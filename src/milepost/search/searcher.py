@@ -2,37 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from milepost.errors import InputError, StoreError
-from milepost.search.fusion import Fusion
 from milepost.search.passages import (
-    Budget,
     Run,
     expand_hits,
-    fit,
     length_adjusted_score,
-    parse_budget,
     select_within_budget,
+    truncate_to,
 )
-from milepost.search.ranking import Again, Ranked, Ranking
-from milepost.search.reranking import Reranks, rerank
-from milepost.search.scope import Moved, Scope, gather, unmoved
+from milepost.search.ranking import Ranked, Ranking, rank
+from milepost.search.scope import Scope, gather
 from milepost.types import Hit, Passage, mark_at
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from milepost.store.base import Store
+    from milepost.search.query import Query
+    from milepost.search.reranking import Reranker
+    from milepost.store.base import Snapshot
 
-_PATIENCE = 20
-"""Times a search begins anew because a writer has changed what it looked at."""
+Measure = Callable[[str], int]
+"""Length of a text in the unit of the budget."""
 
-HEAT = 64
-"""Parts a document is divided into for its heat strip."""
+
+@dataclass(frozen=True, slots=True)
+class SearchModel:
+    """What the search asks of a model.
+
+    Attributes:
+        ranking: what it has learned about searching.
+        reranker: scores the best windows; None for none.
+        count_tokens: length of a text in its tokens, for a budget in tokens.
+    """
+
+    ranking: Ranking
+    reranker: Reranker | None = None
+    count_tokens: Measure | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +52,13 @@ class SearchResult:
         passages: best first.
         signals: what the question's own scores say (see ``fusion.SIGNALS``).
         weights: weight of each curve of the fused score (see ``fusion.curves``), which chooses
-            the sentences that are looked at closely.
-        terms: the question's words as they are matched, with their rarity; 0: stands nowhere.
-        notes: what a person should know, e.g. that the landmarks weigh less and why.
-        heat: for each document with a passage, the best fused score in each of 64 equal parts of
-            its text, scaled to 0–1 over the answer.
-        best: the greatest chance of a passage, of those under ``least`` too; 0 where none was.
+            the sentences that get a learned score.
+        terms: the question's words as they are matched, with their idf; 0: not in the text.
+        notes: for users, e.g. which words of the question are not in the text.
+        relevance: for each document with a passage ``(n, 2)`` float32: where in its text, 0–1,
+            the middle of each sentence is, and its fused score, scaled to 0–1 over the result.
+        best: the greatest probability of a passage, of those under ``min_score`` too; 0 where
+            there was none.
     """
 
     passages: tuple[Passage, ...]
@@ -56,167 +66,95 @@ class SearchResult:
     weights: dict[str, float]
     terms: dict[str, float]
     notes: tuple[str, ...] = ()
-    heat: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    relevance: dict[str, NDArray[np.float32]] = field(default_factory=dict)
     best: float = 0.0
 
 
-def search(
-    store: Store,
-    vector: NDArray[np.float32],
-    terms: Sequence[str],
-    *,
-    vocab_coverage: float = 1.0,
-    ranking: Ranking | None = None,
-    reranker: Reranks | None = None,
-    k: int | None = 5,
-    budget: str | int | None = None,
-    tokens: Callable[[str], int] | None = None,
-    names: Sequence[str] | None = None,
-    least: float = 0.0,
-) -> SearchResult:
-    """SearchResult a question from a store.
+def search(snapshot: Snapshot, query: Query, model: SearchModel) -> SearchResult:
+    """Find the passages that answer a question.
 
     Args:
-        store: where to look.
-        vector: ``(d,)`` the question's vector.
-        terms: its distinct terms, see ``lexical.question_terms``.
-        vocab_coverage: how well the tokenizer knows the question, 0–1.
-        ranking: what the model has learned about searching; None for the defaults.
-        reranker: reads the best places again, the question in mind; None for none.
-        k: most passages, None for no limit.
-        budget: most text, ``"1600c"`` or ``"400t"``; None for no limit.
-        tokens: counts tokens of a text; needed for a budget in tokens.
-        names: only these documents.
-        least: passages of a smaller chance are left out, and nothing takes their place.
+        snapshot: the state of a store.
+        query: the question, and what may be returned.
+        model: ranking, reranker, tokens.
 
     Raises:
-        InputError: ``k`` is less than 1, ``budget`` is no amount of text, or ``least`` no chance.
-        StoreError: a writer changes the documents faster than they can be looked at.
+        ValueError: the budget is in tokens and the model cannot count them.
     """
-    if k is not None and k < 1:
-        raise InputError(f"k = {k} passages cannot be returned", "give 1 or more, or None for all")
-    if not 0.0 <= least <= 1.0:
-        raise InputError(f"least = {least} is no chance", "give 0 to 1, such as 0.2 for 20%")
-    limit = parse_budget(budget)
-    settings = ranking or Ranking(Fusion())
-    for _ in range(_PATIENCE):
-        try:
-            scope = gather(store, vector, terms, names)
-            return _answer(
-                store, scope, vocab_coverage, settings, reranker, k, limit, tokens, least
-            )
-        except Moved:
-            continue
-    raise StoreError("the index changes all the time", "ask again when the writer is done")
-
-
-def _answer(
-    store: Store,
-    scope: Scope,
-    vocab_coverage: float,
-    settings: Ranking,
-    reranker: Reranks | None,
-    k: int | None,
-    limit: Budget | None,
-    tokens: Callable[[str], int] | None,
-    least: float,
-) -> SearchResult:
-    """The pipeline itself; its arguments are those of ``search``, parsed."""
+    scope = gather(snapshot, query)
     if not len(scope.spans):
         return SearchResult((), {}, {}, dict(scope.idf), ("there is no text to search",))
-    ranked = Ranked(scope, vocab_coverage, settings, again_of(store, scope, reranker))
-    fused = ranked.fused
-    measure = len if limit is None or limit.unit == "c" else tokens
-    if measure is None:
-        raise ValueError("a budget in tokens needs a way to count them")
-    lengths = scope.spans[:, 1] - scope.spans[:, 0]
-    if limit is None:
-        runs = expand_hits(
-            ranked.score,
-            scope.document_offsets,
-            lengths,
-            k=k,
-            growth_threshold=ranked.numbers.growth_threshold,
-        )
-    else:
-        runs = select_within_budget(
-            length_adjusted_score(ranked.score, lengths, ranked.numbers.length_penalty),
-            scope.document_offsets,
-            k=k,
-            left=limit.size,
-            cost=lambda number: _cost(store, scope, number, limit, measure),
-        )
-    found = _passages(store, scope, ranked, runs, limit, measure)
-    passages = [passage for passage in found if passage.score >= least]
+    ranked = rank(snapshot, scope, query, model.ranking, model.reranker)
+    found = _passages(snapshot, scope, ranked, query, _measure(query, model))
+    passages = [passage for passage in found if passage.score >= query.limits.min_score]
     return SearchResult(
         tuple(sorted(passages, key=lambda passage: -passage.score)),
-        fused.signals,
-        fused.weights,
+        ranked.fused.signals,
+        ranked.fused.weights,
         dict(scope.idf),
-        fused.notes,
-        _heat(scope, fused.score, {passage.document for passage in passages}),
+        ranked.fused.notes,
+        _relevance(scope, ranked.fused.score, {passage.document for passage in passages}),
         max((passage.score for passage in found), default=0.0),
     )
 
 
-def again_of(store: Store, scope: Scope, reranker: Reranks | None) -> Again | None:
-    """What ``Ranked`` reads the best sentences of a scope again by."""
-    if reranker is None:
-        return None
-
-    def texts(first: int, last: int) -> list[str]:
-        start = int(scope.spans[first, 0])
-        whole = _text(store, scope, first, last)
-        return [whole[a - start : b - start] for a, b in scope.spans[first:last].tolist()]
-
-    return lambda order: rerank(scope, order, reranker, texts)
+def _measure(query: Query, model: SearchModel) -> Measure:
+    budget = query.limits.budget
+    if budget is None or budget.unit == "c":
+        return len
+    if model.count_tokens is None:
+        raise ValueError("a budget in tokens needs a way to count them")
+    return model.count_tokens
 
 
-def _cost(
-    store: Store, scope: Scope, number: int, limit: Budget, measure: Callable[[str], int]
-) -> int:
-    """What a sentence takes of the budget; in characters no text has to be read."""
-    if limit.unit == "c":
-        return int(scope.spans[number, 1] - scope.spans[number, 0])
-    return measure(_text(store, scope, number, number + 1))
+def _runs(
+    snapshot: Snapshot, scope: Scope, ranked: Ranked, query: Query, measure: Measure
+) -> list[Run]:
+    """The sentences of each passage."""
+    limits, numbers = query.limits, ranked.numbers
+    lengths = scope.spans[:, 1] - scope.spans[:, 0]
+    if limits.budget is None:
+        return expand_hits(
+            ranked.score,
+            scope.document_offsets,
+            lengths,
+            k=limits.k,
+            growth_threshold=numbers.growth_threshold,
+        )
 
+    def cost(number: int) -> int:
+        if measure is len:  # no text has to be read
+            return int(lengths[number])
+        return measure(snapshot.texts([scope.part(number, number + 1)])[0])
 
-def _text(store: Store, scope: Scope, first: int, last: int) -> str:
-    """The text of sentences ``first … last - 1``, which stand in one document."""
-    info = scope.documents[scope.owner(first)]
-    with unmoved(info.name):
-        text = store.text(info.name, int(scope.spans[first, 0]), int(scope.spans[last - 1, 1]))
-    now = store.info(info.name)
-    if now is None or now.first != info.first:  # rows are never handed out twice
-        raise Moved(info.name)
-    return text
+    return select_within_budget(
+        length_adjusted_score(ranked.score, lengths, numbers.length_penalty),
+        scope.document_offsets,
+        k=limits.k,
+        left=limits.budget.size,
+        cost=cost,
+    )
 
 
 def _passages(
-    store: Store,
-    scope: Scope,
-    ranked: Ranked,
-    runs: Sequence[Run],
-    limit: Budget | None,
-    measure: Callable[[str], int],
+    snapshot: Snapshot, scope: Scope, ranked: Ranked, query: Query, measure: Measure
 ) -> list[Passage]:
-    """Texts, places and parts of the runs, cut at the budget."""
+    """Texts, places and parts of the passages, cut at the budget."""
+    runs = _runs(snapshot, scope, ranked, query, measure)
+    parts = [scope.part(run.first, run.last) for run in runs]
+    texts = snapshot.texts(parts)
+    marks = snapshot.marks([info for info, _, _ in parts])
+    left = query.limits.budget.size if query.limits.budget else None
     passages: list[Passage] = []
-    left = limit.size if limit is not None else None
-    for run in runs:
-        info = scope.documents[scope.owner(run.first)]
-        whole = _text(store, scope, run.first, run.last)
+    for run, (info, start, _), whole, places in zip(runs, parts, texts, marks, strict=True):
         text = whole.strip()
-        start = int(scope.spans[run.first, 0]) + len(whole) - len(whole.lstrip())
+        start += len(whole) - len(whole.lstrip())
         if left is not None and measure(text) > left:
             start, text = _cut(scope, run, start, text, left, measure)
         if not text:
             continue
-        shown = list(_shown(scope, ranked, run, start, start + len(text)))
-        hits = tuple(hit for _, hit in shown)
-        with unmoved(info.name):
-            marks = store.marks(info.name)
-        page = mark_at(marks, "page", hits[0].start)
+        numbers, hits = zip(*_hits(scope, ranked, run, start, start + len(text)), strict=True)
+        page = mark_at(places, "page", hits[0].start)
         passages.append(
             Passage(
                 text=text,
@@ -224,9 +162,9 @@ def _passages(
                 source=info.source,
                 start=start,
                 end=start + len(text),
-                score=ranked.chance([number for number, _ in shown]),
+                score=ranked.probability(numbers),
                 hits=hits,
-                heading=mark_at(marks, "heading", hits[0].start),
+                heading=mark_at(places, "heading", hits[0].start),
                 page=int(page) if page is not None else None,
             )
         )
@@ -238,22 +176,17 @@ def _passages(
 
 
 def _cut(
-    scope: Scope,
-    run: Run,
-    start: int,
-    text: str,
-    left: int,
-    measure: Callable[[str], int],
+    scope: Scope, run: Run, start: int, text: str, left: int, measure: Measure
 ) -> tuple[int, str]:
     """The part of a passage around its best hit that fits: whole sentences, else a cut one.
 
     Args:
-        scope: where the sentences stand.
+        scope: where the sentences are.
         run: the passage's sentences.
         start: offset of the passage.
         text: its text without white space at its edges.
         left: what is left of the budget.
-        measure: counts it.
+        measure: length in its unit.
 
     Returns:
         Offset and text of the part; the text is empty where nothing fits.
@@ -267,7 +200,7 @@ def _cut(
     first, last = run.hits[0], run.hits[0] + 1
     low, part = words(first, last)
     if measure(part) > left:
-        return low, fit(part, left, measure)
+        return low, truncate_to(part, left, measure)
     grows = True
     while grows:
         grows = False
@@ -280,31 +213,32 @@ def _cut(
     return low, part
 
 
-def _shown(
+def _hits(
     scope: Scope, ranked: Ranked, run: Run, start: int, end: int
 ) -> Iterator[tuple[int, Hit]]:
-    """The run's sentences that the passage ``start … end - 1`` shows, cut at its edges."""
+    """Number and hit of the sentences that ``start … end - 1`` shows, best first, cut there."""
     for number in sorted(run.hits, key=lambda number: (-ranked.score[number], number)):
         low, high = max(start, int(scope.spans[number, 0])), min(end, int(scope.spans[number, 1]))
         if low < high:
-            yield number, Hit(low, high, float(ranked.score[number]), ranked.parts(number))
+            logit = float(ranked.score[number])
+            yield (
+                number,
+                Hit(low, high, ranked.probability((number,)), logit, ranked.parts(number)),
+            )
 
 
-def _heat(
+def _relevance(
     scope: Scope, score: NDArray[np.float32], names: set[str]
-) -> dict[str, tuple[float, ...]]:
-    """Strips of the documents named, on one scale from the mean score (0) to the best (1)."""
+) -> dict[str, NDArray[np.float32]]:
+    """Curves of the documents named, on one scale from the mean score (0) to the best (1)."""
     import numpy as np
 
     best = max(float(score.max()), 1e-6)
-    strips: dict[str, tuple[float, ...]] = {}
+    curves: dict[str, NDArray[np.float32]] = {}
     for number, info in enumerate(scope.documents):
-        if info.name not in names:
-            continue
-        rows = slice(int(scope.document_offsets[number]), int(scope.document_offsets[number + 1]))
-        strip = np.zeros(HEAT, np.float64)
-        middle = scope.spans[rows].mean(axis=1) / max(1, info.characters)
-        place = np.minimum((middle * HEAT).astype(np.int64), HEAT - 1)
-        np.maximum.at(strip, place, np.clip(score[rows] / best, 0.0, 1.0))
-        strips[info.name] = tuple(round(float(value), 4) for value in strip)
-    return strips
+        if info.name in names:
+            rows = slice(*scope.document_offsets[number : number + 2].tolist())
+            middle = scope.spans[rows].mean(axis=1) / max(1, info.characters)
+            height = np.clip(score[rows] / best, 0.0, 1.0)
+            curves[info.name] = np.stack((middle, height), axis=1).astype(np.float32)
+    return curves

@@ -1,22 +1,23 @@
 """Keeps documents, their sentences, terms and vectors; decides nothing.
 
-In come entries: a document, its sentence spans, unit vectors and lexical terms. Out come the same
-things again, and three plain lists over all of them: the rows nearest to a vector, the rows that
-match terms, the postings of a term. The room knows neither models nor files nor what a good
-answer is: it cannot split, encode, weigh or fuse.
+In come entries: a document, its sentence spans, unit vectors and lexical terms. Out come
+snapshots: the same things again, and three plain lists over all of them: the rows nearest to a
+vector, the rows that match terms, the postings of a term. The room knows neither models nor files
+nor what a good answer is: it cannot split, encode, weigh or fuse.
 
 Read in this order: ``base`` (the contract), ``memory`` (the contract at its plainest), ``check``
 (what an entry must be), ``sqlite`` (the durable one), ``opening`` (a folder to a store).
 Importing the room loads neither numpy nor sqlite3.
 """
 
-from milepost.store.base import DocumentInfo, Entry, Sentences, Statistics, Store
+from milepost.store.base import DocumentInfo, Entry, Sentences, Snapshot, Statistics, Store
 from milepost.store.opening import erase_store, open_store
 
 __all__ = [
     "DocumentInfo",
     "Entry",
     "Sentences",
+    "Snapshot",
     "Statistics",
     "Store",
     "erase_store",

@@ -1,16 +1,18 @@
 """What every store offers: it keeps and returns, and decides nothing.
 
 A *row* is the number of one sentence (landmark) in the whole store. A document owns the run of
-rows ``first … first + sentences - 1``; rows of deleted documents are never handed out again,
-so a reader's numbers stay true while a writer works.
+rows ``first … first + sentences - 1``. Rows of deleted documents are never handed out again.
 
-``put`` and ``delete`` are one transaction each: after a kill, a full disk or an exception the
-store holds either all of a document or none of it, and the documents before it unharmed.
+``put``, ``touch`` and ``delete`` are one transaction each: after a kill, a full disk or an
+exception the store holds either all of a document or none of it, and the other documents
+unharmed. Everything is read through a ``Snapshot``: one committed state, whatever is written
+meanwhile, in a number of calls that does not depend on the number of documents.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -30,6 +32,7 @@ class Entry:
         spans: ``(n, 2)`` int64, the sentences; they tile ``document.text``.
         vectors: ``(n, d)`` float32, unit length.
         vocab_coverage: ``(n,)`` float32 in 0–1, see ``Landmarks.vocab_coverage``.
+        paragraph_starts: ``(n,)`` bool, see ``paragraphs.paragraph_starts``.
         terms: the lexical terms of each sentence, ``n`` lists, in order, repeats kept. A term
             has no white space and at least one character; any script.
         signature: size in bytes and mtime in ns of the file, or None where there is no file.
@@ -39,13 +42,17 @@ class Entry:
     spans: NDArray[np.int64]
     vectors: NDArray[np.float32]
     vocab_coverage: NDArray[np.float32]
+    paragraph_starts: NDArray[np.bool_]
     terms: Sequence[Sequence[str]]
     signature: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentInfo:
-    """What a store tells of a document without reading its text."""
+    """What a store says of a document without reading its text.
+
+    ``id`` names the document within its store, for as long as it is not replaced.
+    """
 
     name: str
     source: str | None
@@ -55,21 +62,22 @@ class DocumentInfo:
     sentences: int
     first: int
     notes: tuple[str, ...] = ()
+    id: int = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Sentences:
-    """The sentences of one document.
+    """The sentences of some documents, one document behind the other.
 
     Attributes:
-        first: row of the first sentence.
-        spans: ``(n, 2)`` int64 offsets into the document's text.
+        document_offsets: ``(documents + 1,)`` int64: first sentence of each, and ``n``.
+        spans: ``(n, 2)`` int64 offsets into each one's document.
         lengths: ``(n,)`` int32, number of terms in each.
         vocab_coverage: ``(n,)`` float32 in 0–1 (kept to 1/255).
-        paragraph_starts: ``(n,)`` bool, whether it begins a paragraph, see ``paragraph_starts``.
+        paragraph_starts: ``(n,)`` bool, whether a sentence begins a paragraph.
     """
 
-    first: int
+    document_offsets: NDArray[np.int64]
     spans: NDArray[np.int64]
     lengths: NDArray[np.int32]
     vocab_coverage: NDArray[np.float32]
@@ -78,7 +86,7 @@ class Sentences:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Counts over all live documents.
+    """Counts over all documents of a snapshot.
 
     ``terms`` is the sum of the sentences' lengths; ``dead`` counts the rows of deleted documents
     that take up space until ``vacuum``.
@@ -88,6 +96,65 @@ class Statistics:
     sentences: int
     terms: int
     dead: int = 0
+
+
+class Snapshot(Protocol):
+    """One committed state of a store.
+
+    ``documents`` arguments are records that this snapshot has returned; results come in the order
+    given. Where documents are asked for by ``first`` row order matters (``sentences``,
+    ``similarity``, ``vectors``), they must ascend by ``first``, as ``documents()`` returns them.
+    """
+
+    def documents(self) -> list[DocumentInfo]:
+        """All documents in order of their first row."""
+
+    def info(self, name: str) -> DocumentInfo | None:
+        """One document's record, or None."""
+
+    def statistics(self) -> Statistics:
+        """Count over all documents."""
+
+    def sentences(self, documents: Sequence[DocumentInfo]) -> Sentences:
+        """Everything but the vectors of the sentences of some documents."""
+
+    def similarity(
+        self, vector: NDArray[np.float32], documents: Sequence[DocumentInfo]
+    ) -> NDArray[np.float32]:
+        """``(n,)`` float32: dot product of ``vector`` ``(d,)`` with all sentences of documents."""
+
+    def vectors(self, documents: Sequence[DocumentInfo]) -> NDArray[np.float32]:
+        """``(n, d)`` float32: the stored vectors (as kept: rounded to the store's type)."""
+
+    def texts(self, parts: Sequence[tuple[DocumentInfo, int, int]]) -> list[str]:
+        """``text[start:end]`` of each part, reading no more of the texts than that needs."""
+
+    def marks(self, documents: Sequence[DocumentInfo]) -> list[tuple[Mark, ...]]:
+        """Pages and headings of each document."""
+
+    def postings(
+        self, terms: Sequence[str]
+    ) -> dict[str, tuple[NDArray[np.int64], NDArray[np.int32]]]:
+        """For each term: the rows that hold it, ascending, and how often each does.
+
+        A term that is not in the text maps to two empty arrays.
+        """
+
+    def nearest(
+        self,
+        vector: NDArray[np.float32],
+        n: int,
+        documents: Sequence[DocumentInfo] | None = None,
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Find the ``n`` rows most similar to ``vector``, and their scores, best first.
+
+        Ties go to the lower row. ``documents`` limits the search to those.
+        """
+
+    def matching(
+        self, terms: Sequence[str], n: int, documents: Sequence[DocumentInfo] | None = None
+    ) -> NDArray[np.int64]:
+        """At most ``n`` rows that hold one of the terms, best by BM25 of the sentence."""
 
 
 class Store(Protocol):
@@ -101,6 +168,12 @@ class Store(Protocol):
     def dimensions(self) -> int:
         """Width ``d`` of the vectors."""
 
+    def snapshot(self) -> AbstractContextManager[Snapshot]:
+        """Hold the newest committed state for the length of a ``with`` block.
+
+        A snapshot waits for no writer and no other snapshot; it belongs to one thread.
+        """
+
     def put(self, entry: Entry) -> None:
         """Add a document, or replace the one of the same name, in one transaction.
 
@@ -109,68 +182,14 @@ class Store(Protocol):
             StorageFull: no space; nothing of the entry is kept.
         """
 
+    def touch(self, name: str, signature: tuple[int, int] | None) -> bool:
+        """Note a new size and time of change of a document whose text is the same.
+
+        Returns False where there is no document of that name.
+        """
+
     def delete(self, name: str) -> bool:
         """Remove a document; False where there was none of that name."""
-
-    def documents(self) -> list[DocumentInfo]:
-        """All documents in order of their first row."""
-
-    def info(self, name: str) -> DocumentInfo | None:
-        """One document's record, or None."""
-
-    def document(self, name: str) -> Document:
-        """Return the whole document with its marks.
-
-        Raises:
-            KeyError: no document has that name.
-        """
-
-    def marks(self, name: str) -> tuple[Mark, ...]:
-        """``document(name).marks``, without reading the text."""
-
-    def text(self, name: str, start: int, end: int) -> str:
-        """``document(name).text[start:end]``, reading no more of the text than that needs."""
-
-    def sentences(self, name: str) -> Sentences:
-        """Everything but the vectors of the sentences of one document."""
-
-    def similarity(
-        self, vector: NDArray[np.float32], first: int, count: int
-    ) -> NDArray[np.float32]:
-        """``(count,)`` float32: dot product of ``vector`` ``(d,)`` with rows ``first …``.
-
-        Rows of a document that was deleted since answer until ``vacuum``.
-
-        Raises:
-            StoreError: the store does not hold all of these rows.
-        """
-
-    def vectors(self, first: int, count: int) -> NDArray[np.float32]:
-        """``(count, d)`` float32: the stored vectors (as kept: rounded to the store's type)."""
-
-    def nearest(
-        self, vector: NDArray[np.float32], n: int, names: Sequence[str] | None = None
-    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Find the ``n`` live rows most similar to ``vector``, and their scores, best first.
-
-        Ties go to the lower row. ``names`` limits the search to those documents.
-        """
-
-    def postings(
-        self, terms: Sequence[str]
-    ) -> dict[str, tuple[NDArray[np.int64], NDArray[np.int32]]]:
-        """For each term: the live rows that hold it, ascending, and how often each does.
-
-        A term that stands nowhere maps to two empty arrays.
-        """
-
-    def matching(
-        self, terms: Sequence[str], n: int, names: Sequence[str] | None = None
-    ) -> NDArray[np.int64]:
-        """At most ``n`` live rows that hold one of the terms, best by BM25 of the sentence."""
-
-    def statistics(self) -> Statistics:
-        """Count over all live documents."""
 
     def vacuum(self) -> None:
         """Give back the space of deleted documents; rows keep their numbers.

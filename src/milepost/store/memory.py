@@ -5,30 +5,31 @@ from __future__ import annotations
 import math
 import threading
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
 
-from milepost.errors import StoreError
-from milepost.paragraphs import paragraph_starts
-from milepost.store.base import DocumentInfo, Entry, Sentences, Statistics
+from milepost.store.base import DocumentInfo, Entry, Sentences, Snapshot, Statistics
 from milepost.store.check import check_entry, check_vector
 from milepost.types import Document, Mark
 
 # The constants of SQLite's FTS5, so that every store ranks alike.
 K1, B = 1.2, 0.75
-RARE_IDF = 1e-6  # what FTS5 gives a term that stands in more than half of the sentences
+RARE_IDF = 1e-6  # what FTS5 gives a term that is in more than half of the sentences
+
+Postings = tuple[NDArray[np.int64], NDArray[np.int32]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _Stored:
     document: Document
     info: DocumentInfo
-    sentences: Sentences
-    vectors: NDArray[np.float32]
-    terms: tuple[Counter[str], ...]
+    lengths: NDArray[np.int32]
+    entry: Entry
 
 
 class MemoryStore:
@@ -38,11 +39,13 @@ class MemoryStore:
         self._fingerprint = fingerprint
         self._dimensions = dimensions
         self._lock = threading.RLock()
-        self._live: dict[str, _Kept] = {}  # in order of first row: rows only grow
-        self._dead: list[_Kept] = []  # until vacuum: a reader may still hold their rows
-        self._rows: dict[str, dict[int, int]] = {}  # term -> row -> how often, rows ascending
-        self._lengths: dict[int, int] = {}  # row -> number of terms
+        self._live: dict[str, _Stored] = {}  # in order of first row: rows only grow
+        # Term -> row -> how often, rows ascending. Rows of deleted documents stay until vacuum,
+        # which makes a new dictionary: a snapshot reads its own and passes over foreign rows.
+        self._rows: dict[str, dict[int, int]] = {}
+        self._dead = 0
         self._next = 0
+        self._ids = count()
 
     @property
     def fingerprint(self) -> str:
@@ -54,180 +57,208 @@ class MemoryStore:
         """Width of the vectors."""
         return self._dimensions
 
+    @contextmanager
+    def snapshot(self) -> Iterator[Snapshot]:
+        """Hold the state of now for the length of a ``with`` block."""
+        with self._lock:
+            state = _MemorySnapshot(
+                self._lock, dict(self._live), self._rows, self._dead, self._dimensions
+            )
+        yield state
+
     def put(self, entry: Entry) -> None:
         """Add a document, or replace the one of the same name."""
         check_entry(entry, self._dimensions)
-        given = entry.document
+        source = entry.document
+        # Blocks and locator are not kept.
+        document = Document(
+            source.name, source.text, source.marks, source.source, source.hash, source.notes
+        )
+        lengths = np.array([len(terms) for terms in entry.terms], dtype=np.int32)
+        own = replace(
+            entry,
+            spans=entry.spans.astype(np.int64),
+            vectors=entry.vectors.astype(np.float32),
+            vocab_coverage=entry.vocab_coverage.astype(np.float32),
+            paragraph_starts=entry.paragraph_starts.astype(np.bool_),
+        )
         with self._lock:
-            self.delete(given.name)
-            first, n = self._next, len(entry.spans)
-            document = Document(
-                given.name, given.text, given.marks, given.source, given.hash, given.notes
-            )
+            self.delete(source.name)
             info = DocumentInfo(
-                given.name,
-                given.source,
-                given.hash,
+                source.name,
+                source.source,
+                source.hash,
                 entry.signature,
-                len(given.text),
-                n,
-                first,
-                given.notes,
+                len(source.text),
+                len(entry.spans),
+                self._next,
+                source.notes,
+                next(self._ids),
             )
-            lengths = np.array([len(terms) for terms in entry.terms], dtype=np.int32)
-            sentences = Sentences(
-                first,
-                entry.spans.astype(np.int64),
-                lengths,
-                entry.vocab_coverage.astype(np.float32),
-                paragraph_starts(given.text, entry.spans),
-            )
-            counts = tuple(Counter(terms) for terms in entry.terms)
-            for row, counted in enumerate(counts, first):
-                self._lengths[row] = counted.total()
-                for term, count in counted.items():
-                    self._rows.setdefault(term, {})[row] = count
-            vectors = entry.vectors.astype(np.float32)
-            self._live[given.name] = _Kept(document, info, sentences, vectors, counts)
-            self._next += n
+            for row, terms in enumerate(entry.terms, self._next):
+                for term, times in Counter(terms).items():
+                    self._rows.setdefault(term, {})[row] = times
+            self._live[source.name] = _Stored(document, info, lengths, own)
+            self._next += len(entry.spans)
+
+    def touch(self, name: str, signature: tuple[int, int] | None) -> bool:
+        """Note a new size and time of change; False where there is no such document."""
+        with self._lock:
+            stored = self._live.get(name)
+            if stored is None:
+                return False
+            self._live[name] = replace(stored, info=replace(stored.info, signature=signature))
+            return True
 
     def delete(self, name: str) -> bool:
         """Remove a document; False where there was none of that name."""
         with self._lock:
-            kept = self._live.pop(name, None)
-            if kept is None:
-                return False
-            self._dead.append(kept)
-            for row, counted in enumerate(kept.terms, kept.info.first):
-                del self._lengths[row]
-                for term in counted:
-                    del self._rows[term][row]
-                    if not self._rows[term]:
-                        del self._rows[term]
-            return True
-
-    def documents(self) -> list[DocumentInfo]:
-        """All documents in order of their first row."""
-        with self._lock:
-            return [kept.info for kept in self._live.values()]
-
-    def info(self, name: str) -> DocumentInfo | None:
-        """One document's record, or None."""
-        kept = self._live.get(name)
-        return kept.info if kept else None
-
-    def document(self, name: str) -> Document:
-        """Return the whole document with its marks; KeyError where there is none."""
-        return self._live[name].document
-
-    def marks(self, name: str) -> tuple[Mark, ...]:
-        """``document(name).marks``."""
-        return self._live[name].document.marks
-
-    def text(self, name: str, start: int, end: int) -> str:
-        """``document(name).text[start:end]``."""
-        return self._live[name].document.text[start:end]
-
-    def sentences(self, name: str) -> Sentences:
-        """Everything but the vectors of the sentences of one document."""
-        return self._live[name].sentences
-
-    def similarity(
-        self, vector: NDArray[np.float32], first: int, count: int
-    ) -> NDArray[np.float32]:
-        """``(count,)`` float32: dot product of ``vector`` ``(d,)`` with rows ``first …``."""
-        check_vector(vector, self._dimensions)
-        return _dot(self.vectors(first, count), vector)
-
-    def vectors(self, first: int, count: int) -> NDArray[np.float32]:
-        """``(count, d)`` float32: the vectors of rows ``first …``."""
-        out = np.empty((count, self._dimensions), dtype=np.float32)
-        missing = np.ones(count, dtype=bool)
-        with self._lock:
-            for kept in (*self._live.values(), *self._dead):
-                start = max(first, kept.info.first)
-                end = min(first + count, kept.info.first + kept.info.sentences)
-                if start < end:
-                    own = slice(start - kept.info.first, end - kept.info.first)
-                    out[start - first : end - first] = kept.vectors[own]
-                    missing[start - first : end - first] = False
-        if missing.any():
-            raise StoreError(f"rows {first}–{first + count - 1} are not in the index")
-        return out
-
-    def nearest(
-        self, vector: NDArray[np.float32], n: int, names: Sequence[str] | None = None
-    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Find the ``n`` live rows most similar to ``vector``, and their scores, best first."""
-        check_vector(vector, self._dimensions)
-        rows, scores = [np.empty(0, np.int64)], [np.empty(0, np.float32)]
-        for kept in self._chosen(names):
-            rows.append(np.arange(kept.info.sentences) + kept.info.first)
-            scores.append(_dot(kept.vectors, vector))
-        row, score = np.concatenate(rows), np.concatenate(scores)
-        best = np.lexsort((row, -score))[: max(n, 0)]
-        return row[best], score[best]
-
-    def postings(
-        self, terms: Sequence[str]
-    ) -> dict[str, tuple[NDArray[np.int64], NDArray[np.int32]]]:
-        """For each term: the live rows that hold it, ascending, and how often each does."""
-        with self._lock:
-            found = {term: self._rows.get(term, {}) for term in terms}
-            return {
-                term: (np.array(list(rows), np.int64), np.array(list(rows.values()), np.int32))
-                for term, rows in found.items()
-            }
-
-    def matching(
-        self, terms: Sequence[str], n: int, names: Sequence[str] | None = None
-    ) -> NDArray[np.int64]:
-        """At most ``n`` live rows that hold one of the terms, best by BM25 of the sentence."""
-        with self._lock:
-            total = len(self._lengths)
-            mean = sum(self._lengths.values()) / total if total else 0.0
-            score: dict[int, float] = {}
-            for rows in (self._rows.get(term, {}) for term in dict.fromkeys(terms)):
-                idf = math.log((total - len(rows) + 0.5) / (len(rows) + 0.5))
-                idf = idf if idf > 0 else RARE_IDF
-                for row, count in rows.items():
-                    norm = K1 * (1 - B + B * self._lengths[row] / mean)
-                    part = idf * ((count * (K1 + 1)) / (count + norm))
-                    score[row] = score.get(row, 0.0) + part
-            if names is not None:
-                allowed = {
-                    row
-                    for kept in self._chosen(names)
-                    for row in range(kept.info.first, kept.info.first + kept.info.sentences)
-                }
-                score = {row: value for row, value in score.items() if row in allowed}
-        best = sorted(score, key=lambda row: (-score[row], row))[: max(n, 0)]
-        return np.array(best, dtype=np.int64)
-
-    def statistics(self) -> Statistics:
-        """Count over all live documents."""
-        with self._lock:
-            dead = sum(kept.info.sentences for kept in self._dead)
-            terms = sum(self._lengths.values())
-            return Statistics(len(self._live), len(self._lengths), terms, dead)
+            stored = self._live.pop(name, None)
+            if stored is not None:
+                self._dead += stored.info.sentences
+            return stored is not None
 
     def vacuum(self) -> None:
         """Give back the space of deleted documents."""
         with self._lock:
-            self._dead.clear()
+            rows: dict[str, dict[int, int]] = {}
+            for stored in self._live.values():
+                for row, terms in enumerate(stored.entry.terms, stored.info.first):
+                    for term, times in Counter(terms).items():
+                        rows.setdefault(term, {})[row] = times
+            self._rows, self._dead = rows, 0
 
     def close(self) -> None:
         """Let go of everything."""
-        self._live.clear()
-        self._dead.clear()
-        self._rows.clear()
-        self._lengths.clear()
-
-    def _chosen(self, names: Sequence[str] | None) -> list[_Kept]:
         with self._lock:
-            if names is None:
-                return list(self._live.values())
-            return [self._live[name] for name in dict.fromkeys(names) if name in self._live]
+            self._live, self._rows, self._dead = {}, {}, 0
+
+
+class _MemorySnapshot:
+    """A state of a ``MemoryStore``; the lock guards the postings, which a writer adds to."""
+
+    def __init__(
+        self,
+        lock: threading.RLock,
+        live: Mapping[str, _Stored],
+        rows: Mapping[str, Mapping[int, int]],
+        dead: int,
+        dimensions: int,
+    ) -> None:
+        self._lock, self._live, self._rows = lock, live, rows
+        self._dead, self._dimensions = dead, dimensions
+        filled = [stored for stored in live.values() if stored.info.sentences]
+        self._firsts = np.array([stored.info.first for stored in filled], np.int64)
+        self._sizes = np.array([stored.info.sentences for stored in filled], np.int64)
+        self._filled = filled
+
+    def documents(self) -> list[DocumentInfo]:
+        """All documents in order of their first row."""
+        return [stored.info for stored in self._live.values()]
+
+    def info(self, name: str) -> DocumentInfo | None:
+        """One document's record, or None."""
+        stored = self._live.get(name)
+        return stored.info if stored else None
+
+    def statistics(self) -> Statistics:
+        """Count over all documents."""
+        terms = sum(int(stored.lengths.sum()) for stored in self._filled)
+        return Statistics(len(self._live), int(self._sizes.sum()), terms, self._dead)
+
+    def sentences(self, documents: Sequence[DocumentInfo]) -> Sentences:
+        """Everything but the vectors of the sentences of some documents."""
+        parts = [self._live[info.name] for info in documents]
+        sizes = [info.sentences for info in documents]
+        return Sentences(
+            np.concatenate(([0], np.cumsum(sizes, dtype=np.int64))).astype(np.int64),
+            np.concatenate([np.empty((0, 2), np.int64), *(part.entry.spans for part in parts)]),
+            np.concatenate([np.empty(0, np.int32), *(part.lengths for part in parts)]),
+            np.concatenate(
+                [np.empty(0, np.float32), *(part.entry.vocab_coverage for part in parts)]
+            ),
+            np.concatenate(
+                [np.empty(0, np.bool_), *(part.entry.paragraph_starts for part in parts)]
+            ),
+        )
+
+    def similarity(
+        self, vector: NDArray[np.float32], documents: Sequence[DocumentInfo]
+    ) -> NDArray[np.float32]:
+        """``(n,)`` float32: dot product of ``vector`` ``(d,)`` with all sentences of documents."""
+        check_vector(vector, self._dimensions)
+        return _dot(self.vectors(documents), vector)
+
+    def vectors(self, documents: Sequence[DocumentInfo]) -> NDArray[np.float32]:
+        """``(n, d)`` float32: the stored vectors."""
+        parts = [self._live[info.name].entry.vectors for info in documents]
+        return np.concatenate([np.empty((0, self._dimensions), np.float32), *parts])
+
+    def texts(self, parts: Sequence[tuple[DocumentInfo, int, int]]) -> list[str]:
+        """``text[start:end]`` of each part."""
+        return [self._live[info.name].document.text[start:end] for info, start, end in parts]
+
+    def marks(self, documents: Sequence[DocumentInfo]) -> list[tuple[Mark, ...]]:
+        """Pages and headings of each document."""
+        return [self._live[info.name].document.marks for info in documents]
+
+    def postings(self, terms: Sequence[str]) -> dict[str, Postings]:
+        """For each term: the rows that hold it, ascending, and how often each does."""
+        return {term: self._posting(term) for term in terms}
+
+    def nearest(
+        self,
+        vector: NDArray[np.float32],
+        n: int,
+        documents: Sequence[DocumentInfo] | None = None,
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Find the ``n`` rows most similar to ``vector``, and their scores, best first."""
+        chosen = self.documents() if documents is None else documents
+        score = self.similarity(vector, chosen)
+        row = _rows_of(chosen)
+        best = np.lexsort((row, -score))[: max(n, 0)]
+        return row[best], score[best]
+
+    def matching(
+        self, terms: Sequence[str], n: int, documents: Sequence[DocumentInfo] | None = None
+    ) -> NDArray[np.int64]:
+        """At most ``n`` rows that hold one of the terms, best by BM25 of the sentence."""
+        total = int(self._sizes.sum())
+        lengths = np.concatenate([np.empty(0, np.int32), *(each.lengths for each in self._filled)])
+        mean = float(lengths.sum()) / total if total else 0.0
+        ends = np.cumsum(self._sizes)
+        score: dict[int, float] = {}
+        for term in dict.fromkeys(terms):
+            rows, times = self._posting(term)
+            idf = math.log((total - len(rows) + 0.5) / (len(rows) + 0.5))
+            idf = idf if idf > 0 else RARE_IDF
+            owner = np.searchsorted(self._firsts, rows, side="right") - 1
+            place = rows - self._firsts[owner] + (ends - self._sizes)[owner]
+            norm = K1 * (1 - B + B * lengths[place] / mean) if len(rows) else np.empty(0)
+            parts = idf * ((times * (K1 + 1)) / (times + norm))
+            for row, part in zip(rows.tolist(), parts.tolist(), strict=True):
+                score[row] = score.get(row, 0.0) + part
+        if documents is not None:
+            allowed = set(_rows_of(documents).tolist())
+            score = {row: value for row, value in score.items() if row in allowed}
+        best = sorted(score, key=lambda row: (-score[row], row))[: max(n, 0)]
+        return np.array(best, dtype=np.int64)
+
+    def _posting(self, term: str) -> Postings:
+        """Rows of this state that hold a term, and how often."""
+        with self._lock:
+            found = self._rows.get(term, {})
+            rows, times = np.array(list(found), np.int64), np.array(list(found.values()), np.int32)
+        if not len(rows) or not len(self._firsts):
+            return np.empty(0, np.int64), np.empty(0, np.int32)
+        owner = np.searchsorted(self._firsts, rows, side="right") - 1
+        inside = (owner >= 0) & (rows - self._firsts[owner] < self._sizes[owner])
+        return rows[inside], times[inside]
+
+
+def _rows_of(documents: Sequence[DocumentInfo]) -> NDArray[np.int64]:
+    parts = [np.arange(info.first, info.first + info.sentences) for info in documents]
+    return np.concatenate([np.empty(0, np.int64), *parts]).astype(np.int64)
 
 
 def _dot(vectors: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray[np.float32]:

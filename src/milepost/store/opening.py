@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from milepost.store.address import index_folder
 from milepost.store.base import Store
 
 
@@ -32,8 +33,9 @@ def open_store(
         NotAnIndex: the folder holds something else, or nothing and nothing may be created.
         WrongModel: the index was made with another fingerprint or width.
         NewerSchema: the index was made by a newer Milepost.
+        OldSchema: the index was made by an older Milepost.
         IndexDamaged: the index is damaged.
-        StoreError: the folder cannot be read or written.
+        StoreError: the folder cannot be read or written, or is the address of a server.
     """
     if folder is None:
         from milepost.store.memory import MemoryStore
@@ -42,7 +44,7 @@ def open_store(
     from milepost.store.sqlite import SqliteStore
 
     return SqliteStore(
-        Path(folder),
+        index_folder(folder),
         fingerprint,
         dimensions,
         create=create and not read_only,
@@ -61,4 +63,4 @@ def erase_store(folder: Path, *, patience_s: float = 5.0) -> None:
     """
     from milepost.store.sqlite import erase
 
-    erase(Path(folder), patience_s=patience_s)
+    erase(index_folder(folder), patience_s=patience_s)

@@ -1,4 +1,4 @@
-"""Text: from a file to one string, its marks, and the sentences that tile it.
+"""Read files into text, and split text into sentences.
 
 In:      a path, bytes, or a string.
 Out:     ``Document`` (types.py) and sentence spans, in code points of ``Document.text``.

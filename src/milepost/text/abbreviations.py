@@ -1,7 +1,7 @@
-"""Words whose full stop is no sentence end, by what follows them. Data only.
+"""Words whose full stop does not end a sentence, by what follows them. Data only.
 
-The trained splitter knows most English abbreviations; these are the ones it misses, and those of
-the languages it never saw. All are in lower case, without the last full stop.
+The trained splitter knows most English abbreviations. These are the ones it misses, and those of
+languages it was not trained on. All are in lower case, without the last full stop.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ TITLES = _words(
     гр г-н г-жа св ул пер пл пр-т им
     """
 )
-"""Before a name; never the end, whatever follows."""
+"""Before a name; never a sentence end, whatever follows."""
 
 LEADING = _words(
     """
     e.g i.e eg ie cf viz vs ca approx z.b d.h bzw vgl sog т.е напр ср p.ex par.ex c.-à-d p.ej
     """
 )
-"""Inside a sentence by their meaning; never the end, whatever follows."""
+"""Always inside a sentence by their meaning; never a sentence end."""
 
 NUMBERED = _words(
     """
@@ -55,7 +55,7 @@ ORDINAL_FOLLOWERS = _words(
     februari maj juni juli augusti
     """
 )
-"""After a number with a full stop: an ordinal ("19. Jahrhundert"), not an end."""
+"""After a number with a full stop: an ordinal ("19. Jahrhundert"), not a sentence end."""
 
 OPENERS = _words(
     """
@@ -68,11 +68,11 @@ OPENERS = _words(
     из для но и а если когда как
     """
 )
-"""Words that open a sentence, when they stand capitalised after a full stop."""
+"""Words that start a sentence if they are capitalised after a full stop."""
 
 EXCLAIMED = _words(
     """
     so ah oh ok okay um uh mm yep yeah yes thanks
     """
 )
-"""Words said alone, which a model of written law takes for abbreviations."""
+"""Interjections, which a model trained on legal text takes for abbreviations."""

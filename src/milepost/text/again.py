@@ -1,4 +1,4 @@
-"""Boxes of a document that comes from an index: its file is read again when somebody asks."""
+"""Page boxes of a stored document: its file is read again when boxes are requested."""
 
 from __future__ import annotations
 
@@ -11,18 +11,20 @@ from milepost.types import Box, Document
 
 
 def locator(document: Document) -> Callable[[int, int], list[Box]] | None:
-    """What ``Document.locator`` is for a stored document; None where it is no PDF file.
+    """Make the ``Document.locator`` of a stored document; None if it is not a PDF file.
 
-    The callable raises InputError where the file is gone or is not the one that was indexed.
+    The callable raises InputError if the file is missing or has changed since it was indexed.
     """
     source = document.source
     if source is None or SUFFIXES.get(Path(source).suffix.lower()) != "pdf":
         return None
 
     def boxes(start: int, end: int) -> list[Box]:
-        hint = f"index it again: milepost index {source}"
+        hint = f"milepost index {source}"
         if not Path(source).is_file():
-            raise InputError(f"{source} is gone, so its pages cannot be shown", hint)
+            raise InputError(
+                f"{source} does not exist any more, so its page boxes are unknown", hint
+            )
         fresh = read(Path(source))
         if fresh.hash != document.hash:
             raise InputError(f"{source} has changed since it was indexed", hint)

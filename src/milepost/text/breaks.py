@@ -1,8 +1,8 @@
-"""Where sentences end inside a paragraph, by its words and marks.
+"""Find sentence ends inside a paragraph, by its words and punctuation.
 
-Scripts with a full stop and spaces go through nupunkt, whose trained model knows abbreviations,
-and then through rules of ours; scripts with marks of their own (。 । ؟ ።) need the marks alone;
-Thai, Lao, Khmer and Burmese divide clauses by spaces.
+Scripts with full stops and spaces go through nupunkt, whose trained model knows abbreviations, and
+then through the rules here. Scripts with their own marks (。 । ؟ ።) need the marks alone. Thai,
+Lao, Khmer and Burmese separate clauses by spaces.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _CLOSERS = "\"'”’»›)]}」』）〉》】〕〗］｝"
 _CLOSING = f"[{re.escape(_CLOSERS)}]*"
 _CITED = r"(?:[ \u200a]?\[\d{1,4}(?:[,–-]\s?\d{1,4})*\](?::\s?\d{1,5}(?:[–-]\d{1,5})?)?)*"
 _SPACED = re.compile(rf"[.!?…؟۔]{_CLOSING}{_CITED}(\s+)(?=\S)")
-"""A mark that ends a sentence when white space follows, closing marks and citations between."""
+"""A mark that ends a sentence if white space follows, after closing marks and citations."""
 
 _OWN = re.compile(
     rf"[。！？｡．]+{_CLOSING}\s*"  # Chinese, Japanese
@@ -40,20 +40,20 @@ _OWN = re.compile(
 _GOES_ON = re.compile(r"[\u3041-\u309f、，]")
 _BY_SPACES = re.compile(r"(?<=[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff])\s+(?=\S)")
 _BEYOND = re.compile("[\u0589-\u1fff\u3000-\uffff]")
-"""What a text must hold for ``_OWN`` or ``_BY_SPACES`` to match, found thirteen times faster."""
+"""A text without these cannot match ``_OWN`` or ``_BY_SPACES``; thirteen times faster to find."""
 
-_LEAST_BY_SPACES = 60
-"""Characters before a space may end a Thai sentence: spaces also divide its clauses."""
+_MIN_BY_SPACES = 60
+"""Characters before a space can end a Thai sentence: spaces also separate clauses."""
 
 _WORD = re.compile(r"[^\W_]+")
 _OPENING = "\"'“‘«„([{¿¡–—- "
 _ENUMERATOR = re.compile(r"[(\[]?(?:[A-Z]?\d{1,3}(?:\.\d{1,3})*|[^\W\d_]|[ivxIVX]{1,5})[.)\]]+\s*")
 _ROMAN = re.compile(r"[IVXLCM]+")
-_BRACKET_REACH = 300
-"""Characters for which an open bracket keeps a sentence together."""
+_BRACKET_CHARS = 300
+"""Maximum characters for which an open bracket keeps a sentence together."""
 
-_FAR = 40
-"""Characters before a full stop that may belong to the word it ends."""
+_WORD_CHARS = 40
+"""Maximum characters of the word before a full stop."""
 
 
 class Breaker:
@@ -64,12 +64,12 @@ class Breaker:
         beyond = bool(_BEYOND.search(text))
         self._own = beyond and bool(_OWN.search(text))
         self._by_spaces = beyond and bool(_BY_SPACES.search(text))
-        # In a text all in lower case a small letter says nothing about what it follows.
+        # In a text that is all lower case, a small letter is no evidence against a sentence end.
         sample = text[:20_000]
         self._cased = sum(map(str.isupper, sample)) * 200 > sum(map(str.islower, sample))
 
     def breaks(self, start: int, end: int) -> list[int]:
-        """Offsets, ascending, strictly inside ``text[start:end]`` where a sentence begins."""
+        """Find the offsets inside ``text[start:end]``, ascending, where a sentence begins."""
         found = set(self._spaced(start, end))
         if self._own:
             found.update(self._marked(start, end))
@@ -78,7 +78,7 @@ class Breaker:
         return sorted(offset for offset in found if divides(self._text, offset))
 
     def _spaced(self, start: int, end: int) -> Iterator[int]:
-        """Yield ends by ``.``, ``!``, ``?`` and white space."""
+        """Yield sentence ends at ``.``, ``!``, ``?`` and white space."""
         text = self._text
         matches = [match for match in _SPACED.finditer(text, start, end) if match.end() < end]
         if not matches:
@@ -89,7 +89,7 @@ class Breaker:
             place = match.end()
             depth += text.count("(", seen, place) - text.count(")", seen, place)
             depth, seen = max(0, depth), place
-            # nupunkt may begin a sentence with a closing mark or a citation; we do not.
+            # nupunkt may begin a sentence with a closing mark or citation; this splitter does not.
             after = bisect_right(trained, match.start() - start)
             agreed = after < len(trained) and trained[after] <= place - start
             if self._ends(match, last, agreed) and not (depth and self._held(last, place, end)):
@@ -98,12 +98,12 @@ class Breaker:
 
     def _held(self, last: int, place: int, end: int) -> bool:
         """Whether an open bracket is closed soon enough to keep the sentence together."""
-        if place - last > _BRACKET_REACH:
+        if place - last > _BRACKET_CHARS:
             return False
-        return self._text.find(")", place, min(end, place + _BRACKET_REACH)) >= 0
+        return self._text.find(")", place, min(end, place + _BRACKET_CHARS)) >= 0
 
     def _ends(self, match: re.Match[str], last: int, agreed: bool) -> bool:
-        """Whether a sentence ends at ``match``; ``agreed`` is nupunkt's word."""
+        """Whether a sentence ends at ``match``; ``agreed`` is nupunkt's decision."""
         text, mark, place = self._text, match.start(), match.end()
         if place - last < 16 and _ENUMERATOR.fullmatch(text, last, place):
             return False  # "2. Methods": the number opens the sentence
@@ -119,12 +119,12 @@ class Breaker:
         return self._stop_ends(mark, place, first, small, agreed)
 
     def _stop_ends(self, mark: int, place: int, first: str, small: bool, agreed: bool) -> bool:
-        """Whether the full stop at ``mark`` ends a sentence, by the words on its two sides."""
+        """Whether the full stop at ``mark`` ends a sentence, by the words before and after it."""
         text = self._text
-        before = ["", "", *text[max(0, mark - _FAR) : mark].split()]
+        before = ["", "", *text[max(0, mark - _WORD_CHARS) : mark].split()]
         word = before[-1].lstrip(_OPENING).rstrip(_CLOSERS)
         bare = word.lower()
-        following = _WORD.search(text, place, place + _FAR)
+        following = _WORD.search(text, place, place + _WORD_CHARS)
         follower = following[0] if following else ""
         if bare in LEADING and not (word.isupper() and len(word) < 3):
             return False
@@ -143,9 +143,9 @@ class Breaker:
         return agreed
 
     def _before_capital(self, mark: int, before: list[str], follower: str, agreed: bool) -> bool:
-        """Whether a full stop before a capital letter is an end.
+        """Whether a full stop before a capital letter ends a sentence.
 
-        ``before`` are the words up to it, ``follower`` the capitalised word in small letters.
+        ``before`` are the words up to it, ``follower`` is the next word in lower case.
         """
         word = before[-1].lstrip(_OPENING).rstrip(_CLOSERS)
         bare = word.lower()
@@ -166,7 +166,7 @@ class Breaker:
         return agreed or (plain and not known and not _ROMAN.fullmatch(word))
 
     def _marked(self, start: int, end: int) -> Iterator[int]:
-        """Yield ends by marks that need no white space after them."""
+        """Yield sentence ends at marks that need no white space after them."""
         text = self._text
         for match in _OWN.finditer(text, start, end):
             place = match.end()
@@ -178,25 +178,25 @@ class Breaker:
             yield place
 
     def _clauses(self, start: int, end: int, known: list[int]) -> Iterator[int]:
-        """Yield ends by spaces, in the scripts that write none between words."""
+        """Yield sentence ends at spaces, in scripts without spaces between words."""
         last, reached = start, 0
         for match in _BY_SPACES.finditer(self._text, start, end):
             place = match.end()
             while reached < len(known) and known[reached] <= place:
                 last, reached = known[reached], reached + 1
-            if place - last >= _LEAST_BY_SPACES and end - place >= _LEAST_BY_SPACES // 2:
+            if place - last >= _MIN_BY_SPACES and end - place >= _MIN_BY_SPACES // 2:
                 yield place
                 last = place
 
 
 def _trained(piece: str) -> list[int]:
-    """Where nupunkt begins sentences in ``piece``, ascending, 0 first."""
+    """Offsets where nupunkt begins sentences in ``piece``, ascending, 0 first."""
     return [start for _, (start, _) in _model().tokenize_with_spans(piece)]
 
 
 @cache
 def _model() -> Any:
-    """Our own instance: the one nupunkt shares can be changed by any other caller."""
+    """A private instance: other callers can change the one that nupunkt shares."""
     from nupunkt.models import load_default_model
 
     return load_default_model()

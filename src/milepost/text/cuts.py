@@ -1,4 +1,4 @@
-"""Cuts a run of text that has no sentence end for too long: at clauses, at spaces, anywhere."""
+"""Cut text that has no sentence end within the limit: at clauses, else spaces, else anywhere."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import unicodedata
 from collections.abc import Iterator
 
 LIMIT = 600
-"""Characters of a sentence without the white space after it. Windows hold sentences of at most
-128 tokens, about 600 characters of English; what is longer in tokens is cut there again."""
+"""Maximum characters of a sentence without the white space after it. Windows hold sentences of at
+most 128 tokens, about 600 characters of English; longer ones are cut again there."""
 
 _WHERE = (
     re.compile(r"[.!?…;:][\"'”’»)\]]*\s+|[。！？｡；：।॥؟؛][」』）”’]*\s*"),
     re.compile(r"[,،)\]–—-]\s+|[、，]\s*|\s[–—-]\s|[|]\s+"),
     re.compile(r"\s+"),
 )
-"""Places to cut, best first; the cut falls after the white space."""
+"""Places to cut, best first; the cut comes after the white space."""
 
 _MODIFIERS = range(0x1F3FB, 0x1F400)
 _FLAGS = range(0x1F1E6, 0x1F200)
@@ -45,9 +45,9 @@ def _skip_space(text: str, start: int, stop: int) -> int:
 
 
 def _cut(text: str, start: int, stop: int) -> int:
-    """Where the first piece of ``text[start:stop]``, which is too long, ends."""
+    """End of the first piece of ``text[start:stop]``, which is too long."""
     length = stop - start
-    aim = start + -(-length // -(-length // LIMIT))  # pieces of about one length
+    aim = start + -(-length // -(-length // LIMIT))  # pieces of about equal length
     low, high = start + LIMIT // 4, start + LIMIT
     for where in _WHERE:
         ends = [match.end() for match in where.finditer(text, low, min(high, stop))]
@@ -57,7 +57,7 @@ def _cut(text: str, start: int, stop: int) -> int:
 
 
 def _whole(text: str, offset: int, low: int) -> int:
-    """Find the last place at or before ``offset`` that divides no character as a reader sees it."""
+    """Find the last offset at or before ``offset`` that does not split a visible character."""
     for place in range(offset, low, -1):
         if divides(text, place):
             return place
@@ -65,7 +65,7 @@ def _whole(text: str, offset: int, low: int) -> int:
 
 
 def divides(text: str, offset: int) -> bool:
-    """Whether ``offset`` stands between two characters as a reader sees them."""
+    """Whether ``offset`` is between two visible characters (grapheme clusters)."""
     before, after = text[offset - 1], text[offset]
     if before.isascii() and after.isascii():
         return (before, after) != ("\r", "\n")

@@ -1,4 +1,4 @@
-"""Bytes to text: byte order marks, UTF-8, what the file says of itself, and only then a guess."""
+"""Decode bytes: byte order marks, UTF-8, the encoding that the file declares, then a guess."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MEANT = {
     "iso8859-9": "cp1254",
     "tis-620": "cp874",
 }
-"""What browsers read where a file names the encoding on the left: a superset of it."""
+"""Superset that browsers use instead of the declared encoding."""
 
 _CONTROL = bytes(sorted({*range(32), 127} - {8, 9, 10, 11, 12, 13, 27}))
 _DROPPED = re.compile("[\0\ufeff\ud800-\udfff]")
@@ -33,8 +33,8 @@ _NEWLINES = re.compile("\r\n|\r")
 _WESTERN = frozenset(
     "àâäáãåæçèéêëìíîïñòóôöõøœùúûüÿßÀÂÄÁÃÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÖÕØŒÙÚÛÜŸ¡¿«»“”„‘’–—…°€£§©®·ªº\xa0"
 )
-"""Letters and marks of Western Europe, without those that are other letters in a neighbouring
-code page (ž š ý þ ð ³ ¹ stand where Czech, Turkish and Polish have theirs)."""
+"""Letters and marks of Western Europe, without those that are other letters in a similar code page
+(the codes of ž š ý þ ð ³ ¹ are other letters in Czech, Turkish and Polish)."""
 
 _NEIGHBOURS = frozenset(
     [
@@ -43,7 +43,7 @@ _NEIGHBOURS = frozenset(
     ]
 )
 _SAMPLE = 1 << 20
-"""Bytes the guess looks at; the whole file is decoded by it afterwards."""
+"""Bytes used to guess the encoding; the whole file is then decoded with it."""
 
 
 def decode(data: bytes, name: str, declared: str | None = None) -> tuple[str, tuple[str, ...]]:
@@ -54,13 +54,13 @@ def decode(data: bytes, name: str, declared: str | None = None) -> tuple[str, tu
     Args:
         data: the bytes of the file.
         name: the file's name, for the error.
-        declared: the encoding the file names in itself (an HTML meta tag, an XML line), if any.
+        declared: the encoding that the file declares (an HTML meta tag, an XML line), if any.
 
     Returns:
-        The text, and notes for people: which encoding was guessed, what could not be decoded.
+        The text, and notes: which encoding was guessed, how much could not be decoded.
 
     Raises:
-        UnreadableFile: the bytes are no text.
+        UnreadableFile: the bytes are not text.
 
     >>> decode(b"caf\xc3\xa9\r\n", "menu.txt")
     ('café\n', ())
@@ -84,20 +84,20 @@ def decode(data: bytes, name: str, declared: str | None = None) -> tuple[str, tu
 
 
 def _known(declared: str | None) -> str | None:
-    """Find the codec meant by a declared name, or None where Python has none for it."""
+    """Find the codec for a declared name; None if Python has none."""
     if not declared:
         return None
     try:
-        "".encode(declared.strip())  # refuses hex, zip and what else is no encoding of text
+        "".encode(declared.strip())  # refuses hex, zip and other codecs that do not encode text
     except (LookupError, ValueError):
         return None
     codec = codecs.lookup(declared.strip()).name
-    # What reads as ASCII enough to find its own declaration is no UTF-16 nor UTF-32.
+    # A file whose declaration can be read as ASCII is neither UTF-16 nor UTF-32.
     return None if codec.startswith(("utf-16", "utf-32")) else _MEANT.get(codec, codec)
 
 
 def _utf16(data: bytes) -> str | None:
-    """UTF-16 without a mark: one of the two bytes of every space and Latin letter is NUL."""
+    """Detect UTF-16 without a byte order mark: every space and Latin letter has one NUL byte."""
     sample = data[: min(len(data), 65_536) & ~1]
     even, odd = sample[0::2].count(0), sample[1::2].count(0)
     for zeros, others, encoding in ((odd, even, "utf-16-le"), (even, odd, "utf-16-be")):
@@ -110,19 +110,19 @@ def _utf16(data: bytes) -> str | None:
 
 
 def _refuse_binary(data: bytes, name: str) -> None:
-    """Raise where the bytes are no text in any encoding without NULs."""
+    """Raise if the bytes are not text in any encoding without NULs."""
     sample = data[:65_536]
     strange = len(sample) - len(sample.translate(None, _CONTROL))
     if strange > 0.02 * len(sample) or sample.count(0) > 0.001 * len(sample) + 1:
         raise UnreadableFile(
-            f"{name} is a binary file, not text", "give Milepost a format it reads"
+            f"{name} is a binary file, not text", "convert it to text, PDF, HTML, docx or epub"
         )
 
 
 def _tolerant(data: bytes, encoding: str) -> tuple[str, tuple[str, ...]]:
     text = data.decode(encoding, "replace")
     lost = text.count("\ufffd")
-    if lost and encoding.startswith("utf"):  # the mark itself may stand in the file
+    if lost and encoding.startswith("utf"):  # the file may contain the character itself
         lost -= data.count("\ufffd".encode(encoding))
     if lost <= 0:
         return text, ()
@@ -130,7 +130,7 @@ def _tolerant(data: bytes, encoding: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _damaged(data: bytes, declared: str | None) -> tuple[str, tuple[str, ...]] | None:
-    """UTF-8, or the declared encoding, in which a few bytes are broken; None where many are."""
+    """Decode as UTF-8 or the declared encoding if few bytes are broken; None if many are."""
     text, notes = _tolerant(data, "utf-8")
     lost = text.count("\ufffd")
     foreign = len(text) - len(text.encode("ascii", "ignore")) - lost
@@ -152,14 +152,12 @@ def _guess(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
         guess = "cp1252"
     text, notes = _tolerant(data, guess)
     if best is None and text.count("\ufffd") > 0.01 * len(text):
-        raise UnreadableFile(
-            f"{name} is in no encoding that could be recognised", "save it as UTF-8"
-        )
+        raise UnreadableFile(f"{name}: unknown text encoding", "save it as UTF-8")
     return text, (f"read as {guess}, a guess", *notes)
 
 
 def _is_western(data: bytes) -> bool:
-    """Whether the bytes make sense as Windows-1252; guesses among its neighbours are weak."""
+    """Whether the bytes make sense as Windows-1252; guesses among similar code pages are weak."""
     letters = set(data.decode("cp1252", "replace")) - set(map(chr, range(128)))
     hungarian, romanian = {"õ"} == letters & {"õ", "ã"}, letters >= {"ã", "î"}
     return letters <= _WESTERN and not hungarian and not romanian

@@ -1,4 +1,4 @@
-"""Which files of a folder are to be read: in sorted order, without what no one would search."""
+"""Choose the files of a folder to read, in sorted order; hidden and binary files are skipped."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 IGNORE_FILES = (".gitignore", ".milepostignore")
-"""Files with patterns of what to leave out, in the syntax of git; they hold for their folder."""
+"""Files with patterns of names to skip, in git's syntax; they apply to their folder."""
 
 INDEX_FILE = "milepost.sqlite"
-"""A folder that holds this is an index of Milepost, not something to index."""
+"""A folder with this file is an index of Milepost and is skipped."""
 
 JUNK = frozenset(
     """
     node_modules __pycache__ bower_components venv env site-packages __MACOSX dist-info
     """.split()  # noqa: SIM905 - one name a line would hide the list
 )
-"""Names of folders that are never searched unless they are named themselves."""
+"""Names of folders that are skipped unless the user names them."""
 
 BINARY = frozenset(
     """
@@ -36,29 +36,29 @@ BINARY = frozenset(
     wmv woff woff2 xz zip zst
     """.split()  # noqa: SIM905 - one name a line would hide the list
 )
-"""Suffixes that are left out of folders without a word; named files are tried all the same."""
+"""Suffixes that are skipped silently in folders; a file that the user names is always tried."""
 
 
 def files(
     paths: Iterable[str | os.PathLike[str]], failed: dict[str, str] | None = None
 ) -> Iterator[Path]:
-    """Yield the files that ``paths`` stand for: a file as it is, a folder by walking it.
+    """Yield the files of ``paths``: a file as it is, a folder by walking it.
 
-    A folder is walked in sorted order; hidden names, what the ignore files in it and below it
-    name, indexes of Milepost and binary suffixes are left out. No file is yielded twice.
+    A folder is walked in sorted order. Hidden names, names that match its ignore files, indexes
+    of Milepost and binary suffixes are skipped. No file is yielded twice.
 
     Args:
         paths: files and folders.
-        failed: gets the folders below a path that may not be listed, with the reason.
+        failed: receives the folders below a path that cannot be listed, with the reason.
 
     Raises:
-        UnreadableFile: a path does not exist or cannot be reached, or may not be listed.
+        UnreadableFile: a path does not exist, or cannot be reached or listed.
     """
     seen: set[str] = set()
     for given in paths:
         path = Path(given)
-        found = _walk(path, {} if failed is None else failed) if _is_folder(path) else iter((path,))
-        for file in found:
+        below = _walk(path, {} if failed is None else failed) if _is_folder(path) else iter((path,))
+        for file in below:
             identity = os.path.abspath(file)  # noqa: PTH100 - resolve would follow links
             if identity not in seen:
                 seen.add(identity)
@@ -69,7 +69,7 @@ def _is_folder(path: Path) -> bool:
     """Whether a path is a folder.
 
     Raises:
-        UnreadableFile: nothing is there, or a folder above it keeps us out.
+        UnreadableFile: it does not exist, or a folder above it cannot be entered.
     """
     try:
         return stat.S_ISDIR(path.stat().st_mode)
@@ -83,13 +83,13 @@ def _is_folder(path: Path) -> bool:
 
 def _listed(folder: Path) -> list[str]:
     names = sorted(os.listdir(folder), reverse=True)  # noqa: PTH208 - names are all we need
-    if not os.access(folder, os.X_OK):  # names without files behind them
+    if not os.access(folder, os.X_OK):  # the names could be listed, the files not opened
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
     return names
 
 
 def _walk(root: Path, failed: dict[str, str]) -> Iterator[Path]:
-    """Files under ``root``; a link to a folder is followed once, so loops end."""
+    """Yield files under ``root``; a link to a folder is followed once, so loops end."""
     visited: set[tuple[int, int]] = set()
     waiting: list[tuple[Path, tuple[tuple[Path, GitIgnoreSpec], ...]]] = [(root, ())]
     while waiting:
@@ -112,7 +112,7 @@ def _walk(root: Path, failed: dict[str, str]) -> Iterator[Path]:
             continue
         visited.add((status.st_dev, status.st_ino))
         specs = (*specs, *_specs(entry, names))
-        # Reversed, so that the stack gives them in sorted order.
+        # Reversed, so that the stack returns them in sorted order.
         waiting.extend((entry / name, specs) for name in names if _wanted(entry / name, specs))
 
 
@@ -129,7 +129,7 @@ def _specs(folder: Path, names: list[str]) -> Iterator[tuple[Path, GitIgnoreSpec
 
 
 def _is_pattern(line: str) -> bool:
-    """Whether a line of an ignore file can be used; git passes over those that cannot."""
+    """Whether a line of an ignore file is valid; git skips invalid ones."""
     from pathspec import GitIgnoreSpec
 
     try:
@@ -143,14 +143,14 @@ def _wanted(path: Path, specs: tuple[tuple[Path, GitIgnoreSpec], ...]) -> bool:
     name = path.name
     if name.startswith("."):
         return False
-    # os.path answers no where a Path would raise: in a folder that may not be searched.
+    # os.path returns False where Path would raise: in a folder that cannot be entered.
     folder = os.path.isdir(path)  # noqa: PTH112
     if folder and (name in JUNK or os.path.exists(path / "pyvenv.cfg")):  # noqa: PTH110
         return False
     if not folder and (path.suffix[1:].lower() in BINARY or not os.path.isfile(path)):  # noqa: PTH113
         return False
     wanted = True
-    for base, spec in specs:  # an inner file has the last word, as with git
+    for base, spec in specs:  # the innermost ignore file decides, as in git
         inside = path.relative_to(base).as_posix() + ("/" if folder else "")
         verdict = spec.check_file(inside).include
         if verdict is not None:

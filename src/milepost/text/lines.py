@@ -1,8 +1,8 @@
-"""Borders that the lines of a text draw: where a sentence must start whatever the words say.
+"""Find the lines of a text at which a sentence must start, whatever the words say.
 
-A newline may end a paragraph or only a line of a hard-wrapped one. A wrapped line has no room
-for the first word of the next line; that is the test. Everything here works on one *run* (the
-lines between two blank lines) at a time.
+A newline may end a paragraph, or only a line of a hard-wrapped paragraph. The test: a wrapped line
+has no room for the first word of the next line. Everything here works on one *run* (the lines
+between two blank lines) at a time.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from statistics import median
 from typing import NamedTuple
 
 NARROW, WIDE = 40, 130
-"""Columns between which text is wrapped by hand; outside them every newline ends a line."""
+"""Range of widths, in columns, of hard-wrapped text; outside it every newline ends a unit."""
 
 ROOM = 0.88
-"""A line is full when it and the next word reach this share of the widest line: hand-wrapped
-books miss the width by a few columns."""
+"""A line is full if it and the next word reach this share of the widest line: hard-wrapped books
+miss the width by a few columns."""
 
 _FENCE = re.compile(r"(`{3,}|~{3,})")
 _ALNUM = re.compile(r"[^\W_]")
@@ -33,7 +33,7 @@ _ALONE = re.compile(
     r"|.*(?:\.{4}|(?:\. ){4})"  # dot leaders of a table of contents
     r"|.*\S {3,}\S.* {3,}\S"  # columns lined up by spaces
 )
-"""A line that is a unit by itself: nothing before or after it belongs to its sentence."""
+"""A line that is a unit of its own: its sentence never continues on another line."""
 
 _BULLET = re.compile(r"[-*+•◦‣▪●○■□◆–—―・※✓✗]\s+\S")
 _NUMBER = re.compile(
@@ -49,15 +49,15 @@ _ENDS = re.compile(r".*[.!?:;…。！？；：؟।॥][\"'”’»)\]」』）
 _CONTINUES = re.compile(r".*[\w,\-‐–—’']$", re.DOTALL)
 
 
-_REACH = 400
-"""Characters of a line that the patterns see, so that no line costs more than its length."""
+_HEAD_CHARS = 400
+"""Characters of a line that the patterns see, so that long lines stay cheap."""
 
 
 class _Line(NamedTuple):
     """One line that is not blank.
 
-    Where its words start, how far they are indented, how many columns they take, how they begin
-    and end, whether a code fence holds them.
+    Fields: offset of its first word, indent, width in columns, first and last characters, and
+    whether it is inside a code fence.
     """
 
     start: int
@@ -69,17 +69,14 @@ class _Line(NamedTuple):
 
 
 def starts(text: str) -> list[int]:
-    """Offsets, ascending, of the first character of each line that begins a new unit."""
+    """Find the offsets, ascending, of the first character of each line that begins a unit."""
     runs = list(_runs(text))
     usual = _usual_width(runs)
-    found: list[int] = []
-    for run in runs:
-        found.extend(_run_starts(run, usual))
-    return found
+    return [start for run in runs for start in _run_starts(run, usual)]
 
 
 def _runs(text: str) -> Iterator[list[_Line]]:
-    """Lines that are not blank, in groups between blank lines."""
+    """Yield the lines that are not blank, in groups between blank lines."""
     run: list[_Line] = []
     offset, fence = 0, ""
     for line in text.splitlines(keepends=True):
@@ -96,7 +93,9 @@ def _runs(text: str) -> Iterator[list[_Line]]:
             if columns <= WIDE and not words.isascii():
                 columns += len(_FULL_WIDTH.findall(words))
             fenced = bool(opened or fence)
-            run.append(_Line(offset + indent, indent, columns, words[:_REACH], words[-20:], fenced))
+            run.append(
+                _Line(offset + indent, indent, columns, words[:_HEAD_CHARS], words[-20:], fenced)
+            )
         elif run:
             yield run
             run = []
@@ -106,14 +105,14 @@ def _runs(text: str) -> Iterator[list[_Line]]:
 
 
 def _usual_width(runs: list[list[_Line]]) -> float:
-    """Width at which the text is wrapped, 0 where no run looks wrapped."""
+    """Width at which the text is wrapped, 0 if no run looks wrapped."""
     widths = [max(line.columns for line in run) for run in runs if len(run) > 2]
     return median([w for w in widths if NARROW <= w <= WIDE] or [0])
 
 
 def _run_starts(run: list[_Line], usual: float) -> Iterator[int]:
-    # A line without a letter or digit (a rule, an underline, a closing brace) begins nothing:
-    # it stays with what stands before it.
+    # A line without a letter or digit (a rule, an underline, a closing brace) begins no unit:
+    # it belongs to the line before it.
     if _ALNUM.search(run[0].head):
         yield run[0].start
     if len(run) == 1:
@@ -131,9 +130,9 @@ def _run_starts(run: list[_Line], usual: float) -> Iterator[int]:
 
 
 def _full_lines(run: list[_Line], usual: float) -> list[bool] | None:
-    """Tell for each line but the last whether the next word would not have fitted.
+    """For each line but the last, whether the next word would not have fitted.
 
-    None where the run is not wrapped at all.
+    None if the run is not wrapped at all.
     """
     widest = max(line.columns for line in run)
     if not NARROW <= widest <= WIDE or any(line.fenced for line in run):
@@ -141,7 +140,7 @@ def _full_lines(run: list[_Line], usual: float) -> list[bool] | None:
     if sum(bool(_CODE.match(line.head)) for line in run) * 5 >= len(run) * 2:
         return None
     if sum(bool(_SPEAKER.match(line.head)) for line in run) * 2 >= len(run):
-        return None  # fields or turns, one a line
+        return None  # fields or speakers, one per line
     if len(run) < 4:
         widest = max(widest, round(usual))
     full = []
@@ -172,7 +171,7 @@ def _begins(before: _Line, line: _Line, full: list[bool] | None, number: int, it
         return not flows
     if flows or (full is not None and full[number - 1] and line.indent <= before.indent + 1):
         return False
-    # A short line that breaks off in the middle of a phrase.
+    # A short line that stops in the middle of a phrase.
     return not (
         line.head[0].islower()
         and (full is not None or before.columns >= NARROW)

@@ -1,8 +1,7 @@
-"""Divides a text into sentences that tile it.
+"""Split a text into sentences that tile it.
 
-Three layers, each only adding borders to the one before: what the reader knew and what the
-lines draw (``lines.py``), what the words say (``breaks.py``), what the limit asks
-(``cuts.py``).
+Three layers, each of which only adds boundaries: blocks from the reader and lines (``lines.py``),
+the words (``breaks.py``), the maximum length (``cuts.py``).
 """
 
 from __future__ import annotations
@@ -20,28 +19,28 @@ _INK = re.compile(r"\S")
 
 
 def split(text: str, blocks: Sequence[int] = ()) -> list[tuple[int, int]]:
-    """Divide ``text`` into sentences.
+    """Split ``text`` into sentences.
 
     The spans tile the text: the first starts at 0, each starts where the last ended, the last
-    ends at ``len(text)``. White space belongs to the sentence before it, at the very beginning
-    to the first one. No sentence is longer than ``LIMIT``, white space at its edges not counted.
+    ends at ``len(text)``. White space belongs to the sentence before it, leading white space to the
+    first one. No sentence is longer than ``LIMIT``, not counting white space at its edges.
 
     Args:
         text: any string; offsets are its code points.
-        blocks: offsets at which a sentence must start. One that stands in white space moves to
-            the character after it; 0, and any that no character follows, say nothing.
+        blocks: offsets at which a sentence must start. An offset in white space moves to the next
+            character; 0, and offsets that no character follows, have no effect.
 
     >>> split("Dr. Who came. He left.")
     [(0, 14), (14, 22)]
     """
     if not text:
         return []
-    borders = _borders(text, blocks)
+    boundaries = _boundaries(text, blocks)
     breaker = Breaker(text)
     spans: list[tuple[int, int]] = []
     start = 0
-    for border in [*borders, len(text)]:
-        for offset in [*breaker.breaks(start, border), border]:
+    for boundary in [*boundaries, len(text)]:
+        for offset in [*breaker.breaks(start, boundary), boundary]:
             if offset - start <= LIMIT:
                 spans.append((start, offset))
             else:
@@ -50,8 +49,8 @@ def split(text: str, blocks: Sequence[int] = ()) -> list[tuple[int, int]]:
     return spans
 
 
-def _borders(text: str, blocks: Sequence[int]) -> list[int]:
-    """Offsets inside the text where a sentence starts whatever its words are, ascending."""
+def _boundaries(text: str, blocks: Sequence[int]) -> list[int]:
+    """Offsets inside the text, ascending, where a sentence starts whatever its words are."""
     first = _INK.search(text)
     if first is None:
         return []

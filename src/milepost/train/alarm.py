@@ -33,7 +33,7 @@ class CollapseAlarm:
     What it says depends on the readings alone: a resumed run shows it those of its log again.
 
     Attributes:
-        warm_up: steps in which nothing is said, unless the loss is no number; no fewer than those
+        warm_up: steps without warnings, unless the loss is not a number; no fewer than those
             in which the rate still rises.
         patience: readings whose mean is judged.
         near: share of the floor within which a loss counts as guessing.
@@ -60,7 +60,7 @@ class CollapseAlarm:
                 ``spread`` (mean cosine between different landmarks).
 
         Returns:
-            A line for people, what is seen and what to change; None where all is well.
+            A warning with what to change; None if nothing is wrong.
         """
         loss = float(parts["loss"])
         words = ""

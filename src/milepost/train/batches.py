@@ -38,7 +38,7 @@ class Batch:
 def assemble(
     rows: Sequence[Sequence[NDArray[np.int32]]],
     owners: Sequence[tuple[int, int]],
-    opening: int | None,
+    bos_id: int | None,
     landmark: int,
 ) -> Batch:
     """Pad rows of sentences: ``[CLS] s1 [LMK] s2 [LMK] …`` each.
@@ -46,10 +46,10 @@ def assemble(
     Args:
         rows: for each window its sentences' token ids.
         owners: text and sentence of every sentence of every row, in order.
-        opening: id of the token that opens a window; None where the model has none.
+        bos_id: of the BOS token; None where the model has none.
         landmark: id of the landmark token.
     """
-    begin = 0 if opening is None else 1
+    begin = 0 if bos_id is None else 1
     longest = max(begin + sum(len(s) + 1 for s in row) for row in rows)
     most = max(len(row) for row in rows)
     ids = np.zeros((len(rows), longest), np.int64)
@@ -57,8 +57,8 @@ def assemble(
     marks = np.zeros((len(rows), most), np.int64)
     used = np.zeros((len(rows), most), bool)
     for number, row in enumerate(rows):
-        if opening is not None:
-            ids[number, 0], sentences[number, 0] = opening, 0
+        if bos_id is not None:
+            ids[number, 0], sentences[number, 0] = bos_id, 0
         at = begin
         for place, tokens in enumerate(row):
             end = at + len(tokens)
@@ -77,18 +77,18 @@ def assemble(
 
 
 def windows_of(
-    pieces: Sequence[Piece], texts: Sequence[Text], opening: int | None, landmark: int
+    pieces: Sequence[Piece], texts: Sequence[Text], bos_id: int | None, landmark: int
 ) -> Batch:
     """The sentences of each piece as one window."""
     rows = [[texts[t].sentence(i) for i in range(a, b)] for t, a, b in pieces]
     owners = [(t, i) for t, a, b in pieces for i in range(a, b)]
-    return assemble(rows, owners, opening, landmark)
+    return assemble(rows, owners, bos_id, landmark)
 
 
-def queries_of(questions: Sequence[NDArray[np.int32]], opening: int | None, landmark: int) -> Batch:
+def queries_of(questions: Sequence[NDArray[np.int32]], bos_id: int | None, landmark: int) -> Batch:
     """Each question as a window of one sentence: ``[CLS] question [LMK]``."""
     return assemble(
-        [[ids] for ids in questions], [(n, 0) for n in range(len(questions))], opening, landmark
+        [[ids] for ids in questions], [(n, 0) for n in range(len(questions))], bos_id, landmark
     )
 
 
@@ -97,7 +97,7 @@ def around(
 ) -> Piece:
     """A window of about ``size`` tokens that holds ``sentence`` at a random place.
 
-    A causal model sees nothing of what follows: for it the sentence is the window's last.
+    A causal model does not see what follows: for it the sentence is the last of the window.
     """
     costs = text.lengths + 1
     room = size - 1 - int(costs[sentence])

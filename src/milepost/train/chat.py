@@ -20,10 +20,10 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 from milepost.errors import InputError, MilepostError
 
 _AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
-"""Statuses that another try may cure."""
+"""Statuses worth another attempt."""
 
 _THIS_ONE = frozenset({400, 413, 422})
-"""Statuses that may say something of one request only: too long, or against a filter."""
+"""Statuses that may concern one request only: too long, or filtered."""
 
 _LARGEST = 4 << 20  # bytes of an answer
 _LONGEST_WAIT = 120.0  # seconds between two tries, whatever the endpoint asks for
@@ -32,7 +32,7 @@ Message = dict[str, str]
 
 
 class Unanswered(Exception):
-    """The endpoint is there, but this one request got no answer that can be read."""
+    """The endpoint works, but this one request got no usable answer."""
 
 
 class _Stay(HTTPRedirectHandler):
@@ -43,24 +43,24 @@ class _Stay(HTTPRedirectHandler):
 
 
 class Endpoint:
-    """Asks one request after the other; tries again where that may help.
+    """Sends one request at a time, and again where that may help.
 
     Args:
         url: with or without ``/chat/completions``; as other tools' ``OPENAI_BASE_URL``.
         model: its name there.
         key: sent as a bearer token; "" for none. Never shown in a message.
-        timeout_s: for one whole answer, however slowly it drips.
-        tries: at most, for one answer.
+        timeout_s: for one whole answer.
+        tries: maximum attempts for one answer.
         wait_s: before the second try; doubled for each further one, up to two minutes. What the
             endpoint asks for (``Retry-After``) counts where it is longer.
-        per_minute: requests at most; 0 for no limit.
-        told: gets a line for people before a wait of more than a few seconds.
+        per_minute: maximum requests; 0 for no limit.
+        report: called with a message before a wait of more than a few seconds.
 
     Attributes:
-        requests: how many were sent.
+        requests: number of requests sent.
 
     Raises:
-        InputError: ``url`` is no http or https address, or a number makes no sense.
+        InputError: ``url`` is not an http or https address, or a number is out of range.
     """
 
     def __init__(
@@ -73,14 +73,14 @@ class Endpoint:
         tries: int = 6,
         wait_s: float = 1.0,
         per_minute: float = 0.0,
-        told: Callable[[str], object] = lambda _: None,
+        report: Callable[[str], object] = lambda _: None,
     ) -> None:
         if not _is_address(url):
-            raise InputError(f"{url!r} is no address", "write --endpoint http://HOST:PORT/v1")
+            raise InputError(f"{url!r} is not an address", "--endpoint http://HOST:PORT/v1")
         if timeout_s <= 0 or tries < 1 or wait_s < 0 or per_minute < 0:
-            raise InputError("a limit of the endpoint makes no sense", "give numbers above 0")
+            raise InputError("a limit of the endpoint is out of range", "numbers above 0")
         if not key.isascii() or not key.isprintable():
-            raise InputError("the key holds what no key holds", "look at OPENAI_API_KEY")
+            raise InputError("the API key has characters that no key has", "check OPENAI_API_KEY")
         path = url.rstrip("/")
         ending = "/chat/completions"
         self.url = path if path.endswith(ending) else path + ending
@@ -89,7 +89,7 @@ class Endpoint:
         self._key = key
         self._timeout, self._tries, self._wait = timeout_s, tries, wait_s
         self._apart = 60.0 / per_minute if per_minute else 0.0
-        self._told = told
+        self._report = report
         self._next = 0.0
         self._open = build_opener(_Stay).open
         self._random = random.Random(0)
@@ -102,7 +102,7 @@ class Endpoint:
 
         Raises:
             Unanswered: this request cannot be answered, or its answers cannot be read.
-            MilepostError: the endpoint cannot be reached or refuses everybody.
+            MilepostError: the endpoint cannot be reached or refuses all requests.
         """
         body: dict[str, Any] = {"model": self.model, "messages": list(messages)}
         if temperature is not None:
@@ -120,14 +120,14 @@ class Endpoint:
                 reason = getattr(error, "reason", None) or error
                 problem, asked, unread = str(reason) or type(error).__name__, 0.0, False
             except ValueError as error:
-                problem, asked, unread = f"its answer is of no known form ({error})", 0.0, True
+                problem, asked, unread = f"its answer has an unknown form ({error})", 0.0, True
             if number < self._tries:
                 self._pause(problem, number, asked)
         if unread:
             raise Unanswered(problem)
         raise MilepostError(
             f"{self.url}: {problem} (tried {self._tries} times)",
-            "what is written stays: run the same command when it answers again",
+            "the same command when it answers again; nothing written is lost",
         )
 
     def _send(self, data: bytes) -> bytes:
@@ -159,21 +159,21 @@ class Endpoint:
             raise Unanswered(problem)
         if error.code in _AGAIN:
             return problem, _seconds(error.headers.get("Retry-After"))
-        mends = {
+        hints = {
             401: "set OPENAI_API_KEY to a key of this endpoint",
-            403: "this key may not do that",
+            403: "a key with access to this model",
             404: "check --endpoint (it often ends in /v1) and --model",
         }
         moved = error.headers.get("Location") if 300 <= error.code < 400 else None
-        hint = f"it has moved: --endpoint {moved}" if moved else mends.get(error.code, "")
+        hint = f"--endpoint {moved}, its new address" if moved else hints.get(error.code, "")
         raise MilepostError(f"{self.url}: {problem}", hint or "check --endpoint and --model")
 
     def _pause(self, problem: str, number: int, asked: float) -> None:
-        """Wait before another try, longer each time, not in step with anybody else."""
+        """Wait before another try, longer each time, with jitter."""
         usual = self._wait * 2 ** (number - 1) * self._random.uniform(0.75, 1.25)
         wait = min(_LONGEST_WAIT, max(usual, asked))
         if wait > 3:
-            self._told(f"{problem}; again in {wait:.0f} s")
+            self._report(f"{problem}; again in {wait:.0f} s")
         time.sleep(wait)
 
     def _pace(self) -> None:
@@ -190,7 +190,7 @@ def _is_address(url: str) -> bool:
         return (
             plain and parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
         )
-    except ValueError:  # a port that is no number
+    except ValueError:  # a port that is not a number
         return False
 
 
@@ -207,7 +207,7 @@ def _text_of(data: bytes) -> str:
     if content is None:  # how some endpoints say that they refuse
         return ""
     if not isinstance(content, str):
-        raise ValueError("its content is no text")  # noqa: TRY004 - all of these are one mistake
+        raise ValueError("its content is not text")  # noqa: TRY004 - all of these are one mistake
     return content
 
 

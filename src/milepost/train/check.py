@@ -40,7 +40,7 @@ def vectors_of(model: LandmarkEncoder, batch: Batch) -> Tensor:
 def landmarks_of(
     encode: Callable[[Batch], Tensor],
     text: Text,
-    opening: int | None,
+    bos_id: int | None,
     landmark: int,
     shape: WindowSize,
 ) -> NDArray[np.float32]:
@@ -49,7 +49,7 @@ def landmarks_of(
     windows = list(plan((text.lengths + 1).tolist(), shape))
     for at in range(0, len(windows), WINDOWS):
         group = windows[at : at + WINDOWS]
-        batch = windows_of([(0, w.first, w.last) for w in group], [text], opening, landmark)
+        batch = windows_of([(0, w.first, w.last) for w in group], [text], bos_id, landmark)
         vectors = encode(batch).float().cpu().numpy()
         row = 0
         for window in group:
@@ -65,14 +65,14 @@ class Check:
 
     Attributes:
         texts, questions: at least one of each.
-        opening, landmark: ids; None where nothing opens a window.
+        bos_id, landmark: token ids; None where the model has no BOS token.
         shape: of the windows.
         budget: characters.
     """
 
     texts: Sequence[Text]
     questions: Sequence[Question]
-    opening: int | None
+    bos_id: int | None
     landmark: int
     shape: WindowSize
     budget: int
@@ -93,8 +93,8 @@ class Check:
             by_text.setdefault(question.text, []).append(question)
         for number, asked in by_text.items():
             text = self.texts[number]
-            vectors = landmarks_of(encode, text, self.opening, self.landmark, self.shape)
-            batch = queries_of([q.ids for q in asked], self.opening, self.landmark)
+            vectors = landmarks_of(encode, text, self.bos_id, self.landmark, self.shape)
+            batch = queries_of([q.ids for q in asked], self.bos_id, self.landmark)
             scores = encode(batch).float().cpu().numpy() @ vectors.T
             for question, row in zip(asked, scores, strict=True):
                 order = np.argsort(-row, kind="stable")[:_RANKED]

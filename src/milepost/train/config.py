@@ -1,4 +1,4 @@
-"""The file that ``milepost train`` reads: what to start from, what to learn, how it is checked.
+"""The configuration of ``milepost train``: initial weights, stages and checks.
 
     init = "models/all-MiniLM-L6-v2"
     out = "runs/first"
@@ -17,8 +17,7 @@ Keys of a ``[[stage]]`` are those of ``Stage`` and those of its kind (``objectiv
 stage that mixes kinds has a ``[[stage.part]]`` for each. Relative paths start from the file's
 folder.
 
-The kinds bring torch, which takes seconds: they are asked for only where all else in the file is
-right.
+Reading a configuration reports every fault of the file at once, and imports no torch.
 """
 
 from __future__ import annotations
@@ -31,25 +30,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from milepost._optional import require
 from milepost.errors import UnreadableFile, nearest
 from milepost.train.data_settings import DataSettings
-from milepost.train.needs import need, need_least, need_shares
+from milepost.train.needs import Checks
+from milepost.train.stages import STAGES
 from milepost.train.tables import Place, check_keys, fill
-
-
-def _above_zero(settings: Any, *names: str) -> None:
-    for name in names:
-        value = getattr(settings, name)
-        need(value is None or value > 0, f"{name} is {value}", "above 0")
 
 
 @dataclass(frozen=True, slots=True)
 class Lora:
-    """Small trainable matrices beside the frozen linear layers; see ``model.with_lora``.
+    """Low-rank matrices trained beside frozen linear layers; see ``model.with_lora``.
 
     Attributes:
-        rank, alpha, dropout: the matrices' product is scaled by ``alpha / rank``.
+        rank, alpha, dropout: the product of the matrices is scaled by ``alpha / rank``.
         targets: names of layers; None for all linear ones.
         landmark: train the landmark's embedding as well.
     """
@@ -61,18 +54,19 @@ class Lora:
     landmark: bool = True
 
     def __post_init__(self) -> None:
-        _above_zero(self, "rank")
-        need_shares(dropout=self.dropout)
+        with Checks() as check:
+            check.above_zero(rank=self.rank)
+            check.fractions(dropout=self.dropout)
 
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """Tokens of the windows that the checkpoint is to be read by; None for what fits it.
+    """Windows in which the checkpoint is read; None for what fits it.
 
     Attributes:
-        size: most tokens of a window.
-        left, right: tokens of halo before and behind its own sentences.
-        longest: most tokens of a sentence.
+        size: maximum tokens of a window.
+        left, right: tokens of halo before and after its own sentences.
+        longest: maximum tokens of a sentence.
     """
 
     size: int | None = None
@@ -83,29 +77,30 @@ class Windows:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One objective of a stage and its share of the steps."""
+    """One objective of a stage and its relative frequency."""
 
     kind: str
     settings: Any
     weight: float = 1.0
 
     def __post_init__(self) -> None:
-        _above_zero(self, "weight")
+        with Checks() as check:
+            check.above_zero(weight=self.weight)
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Steps of one learning rate schedule with an optimiser of their own.
+    """Steps with one learning rate schedule and one optimizer.
 
     Attributes:
-        parts: one is drawn for each step, by weight.
-        steps: of the optimiser.
-        rate: highest learning rate.
-        warm_up: steps in which the rate rises.
-        floor: share of ``rate`` that the cosine ends at.
-        clip: most length of the gradient.
+        parts: one of them is drawn for each step, by weight.
+        steps: of the optimizer.
+        rate: peak learning rate.
+        warm_up: steps of linear warm-up.
+        floor: fraction of ``rate`` at the end of the cosine.
+        clip: maximum norm of the gradient.
         decay: weight decay of matrices (AdamW).
-        accumulate: batches whose gradients are averaged for a step.
+        accumulate: batches whose gradients are averaged in a step.
     """
 
     parts: tuple[Part, ...]
@@ -118,9 +113,11 @@ class Stage:
     accumulate: int = 1
 
     def __post_init__(self) -> None:
-        _above_zero(self, "steps", "rate", "clip", "accumulate")
-        need_least(0, warm_up=self.warm_up, decay=self.decay)
-        need(0 <= self.floor <= 1, f"floor is {self.floor}", "a share of the rate: 0 to 1")
+        with Checks() as check:
+            check.above_zero(steps=self.steps, rate=self.rate)
+            check.above_zero(clip=self.clip, accumulate=self.accumulate)
+            check.at_least(0, warm_up=self.warm_up, decay=self.decay)
+            check.up_to_one(floor=self.floor)
 
     @property
     def kind(self) -> str:
@@ -130,15 +127,15 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class CheckSettings:
-    """Questions that tell how well it goes; the weights never see them.
+    """Questions that measure progress; they are never trained on.
 
     Attributes:
         tasks: folders or files, as ``milepost eval --tasks``.
-        split: whose questions. ``test`` is for ``milepost eval``, once: who looks at it while
-            training has chosen by it.
-        documents, questions: of each task, at most.
-        budget: characters in which the evidence is to be found.
-        every: steps from one check to the next; there is one at the end of a stage, too.
+        split: of the questions. ``test`` is for one final ``milepost eval``: looking at it during
+            training would select by it.
+        documents, questions: maximum of each task.
+        budget: characters that must contain the evidence.
+        every: steps between checks; the end of a stage is checked too.
     """
 
     tasks: tuple[Path, ...] = ()
@@ -149,38 +146,41 @@ class CheckSettings:
     every: int = 500
 
     def __post_init__(self) -> None:
-        need(
-            self.split != "test",
-            "split is test, which reports and never tunes",
-            "check on dev; milepost eval --split test asks those questions, once",
-        )
-        _above_zero(self, "documents", "questions", "budget", "every")
+        with Checks() as check:
+            check.need(
+                self.split != "test",
+                "split is test, whose questions are for the final evaluation only",
+                'split = "dev"; then, once: milepost eval run --split test',
+                "split",
+            )
+            check.above_zero(documents=self.documents, questions=self.questions)
+            check.above_zero(budget=self.budget, every=self.every)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """Everything that a run depends on.
+    """All settings of a run.
 
     Attributes:
-        file: where the configuration stands.
+        file: the configuration.
         init: a folder, or a model of the hub by name.
         out: the run's folder.
-        stages: in their order; each goes on from the averaged weights of the one before.
-        seed: of everything that is drawn.
-        device: ``auto`` takes a GPU where there is one.
-        dtype: what the network counts in; the losses and the weights are float32.
-        threads: of the CPU; None for what torch takes.
-        landmark, opening, bidirectional, transformers: see ``model.open_checkpoint``.
-        query_prefix: what stands in front of every question, here and when the model is asked;
-            None for what the checkpoint says, "" for nothing.
-        attention: what ``transformers`` computes attention by.
-        own_sentence: whether a landmark sees its own sentence only in the last layer; None for
-            what the checkpoint says.
-        frozen: patterns of parameters that are not trained, ``*embeddings*``.
-        average: how slowly the averaged weights follow, 0.998; 0 for no average.
-        base_share: share of the weights of ``init`` that is mixed into what is written.
-        log_every, save_every: steps.
-        on_collapse: what the alarm does besides saying so.
+        stages: in their order; each starts from the averaged weights of the one before.
+        seed: of all random numbers.
+        device: ``auto`` uses a GPU if there is one.
+        dtype: of the network's computation; losses and weights are float32.
+        threads: of the CPU; None for the default of torch.
+        landmark, bos_token, bidirectional, transformers: see ``model.open_checkpoint``.
+        query_prefix: prefix of every question, in training and in use; None for that of the
+            checkpoint, "" for none.
+        attention: implementation that ``transformers`` uses.
+        own_sentence: in the last layer a landmark attends to its own sentence only; None for
+            the checkpoint's setting.
+        frozen: patterns of parameters that are not trained, such as ``*embeddings*``.
+        average: decay of the moving average of the weights, such as 0.998; 0 for none.
+        base_share: fraction of the weights of ``init`` that is mixed into the checkpoint.
+        log_every, save_every: interval in steps.
+        on_collapse: what happens besides a warning.
     """
 
     file: Path
@@ -196,7 +196,7 @@ class Config:
     dtype: Literal["float32", "bfloat16"] = "bfloat16"
     threads: int | None = None
     landmark: str | None = None
-    opening: str | None = None
+    bos_token: str | None = None
     query_prefix: str | None = None
     bidirectional: bool | None = None
     transformers: bool | None = None
@@ -210,9 +210,11 @@ class Config:
     on_collapse: Literal["warn", "stop"] = "warn"
 
     def __post_init__(self) -> None:
-        need(bool(self.stages), "there is no [[stage]]", "add one: kind and steps")
-        _above_zero(self, "threads", "log_every", "save_every")
-        need_shares(average=self.average, base_share=self.base_share)
+        with Checks() as check:
+            check.need(bool(self.stages), "missing [[stage]]", "add one: kind and steps", "stages")
+            check.above_zero(threads=self.threads, log_every=self.log_every)
+            check.above_zero(save_every=self.save_every)
+            check.fractions(average=self.average, base_share=self.base_share)
 
 
 def read_config(
@@ -222,18 +224,18 @@ def read_config(
     out: Path | None = None,
     device: str | None = None,
 ) -> Config:
-    """Read a configuration; what is given here stands in the place of what the file says.
+    """Read a configuration; the arguments override what the file says.
 
     Args:
         file: TOML.
-        init: as on the command line: a path from the current folder, or a name of the hub.
+        init: as on the command line: a path from the current folder, or a model of the hub.
         out: a path from the current folder.
         device: ``auto``, ``cpu`` …
 
     Raises:
-        UnreadableFile: no such file, or no TOML.
-        InputError: a key that is not known, a value of the wrong type or out of range.
-        MissingExtra: torch is not installed, and there is nothing else to complain of.
+        UnreadableFile: there is no such file, or it is not TOML.
+        WrongSettings: the file has unknown or missing keys, or values of the wrong type or out of
+            range; the text has one line for each fault.
     """
     try:
         table = tomllib.loads(file.read_text(encoding="utf-8"))
@@ -242,58 +244,62 @@ def read_config(
             f"{file} cannot be read: {error.strerror}", "check the path"
         ) from error
     except ValueError as error:  # of TOML and of UTF-8
-        raise UnreadableFile(f"{file} is no TOML: {error}", "mend that line") from error
+        raise UnreadableFile(f"{file} is not TOML: {error}", "correct that line") from error
     place = Place(file)
     if init is None and isinstance(table.get("init"), str):
         beside = file.parent / Path(table["init"]).expanduser()
         init = os.path.normpath(beside) if beside.is_dir() else table["init"]
-    given = {"init": init, "out": out, "device": device}
-    made: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    arguments = {"init": init, "out": out, "device": device}
+    values: dict[str, Any] = {key: value for key, value in arguments.items() if value is not None}
     for name, option in (("init", "--init MODEL"), ("out", "--out FOLDER")):
-        if name not in made and name not in table:
-            raise place.wrong(f"no {name!r}", f"add it, or give {option}")
+        if name not in values and name not in table:
+            place.report(f"missing key {name!r}", f"add it, or {option}")
+            values[name] = None
     stages = table.pop("stage", [])
     if not isinstance(stages, list) or not all(isinstance(each, dict) for each in stages):
-        raise place.wrong("stage is no list of tables", "begin each stage with [[stage]]")
-    rest = {name: value for name, value in table.items() if name not in made}
+        place.report("stage is not a list of tables", "begin each stage with [[stage]]")
+        stages = [{"kind": "pairs", "steps": 1}]  # not to be reported as missing as well
+    rest = {name: value for name, value in table.items() if name not in values}
     unread = tuple(Stage(parts=(), steps=1) for _ in stages)
-    config = fill(Config, rest, place, file=file, stages=unread, **made)
-    read = tuple(_stage(each, file, number) for number, each in enumerate(stages, 1))
-    return dataclasses.replace(config, stages=read)
+    config = fill(Config, rest, place, file=file, stages=unread, **values)
+    read = [_stage(each, place, number) for number, each in enumerate(stages, 1)]
+    place.check()
+    assert config is not None
+    return dataclasses.replace(config, stages=tuple(each for each in read if each is not None))
 
 
-def _stage(table: dict[str, Any], file: Path, number: int) -> Stage:
-    """A stage of one kind, whose keys stand in its own table, or of several parts."""
-    place = Place(file, f"[[stage]] {number}")
+def _stage(table: dict[str, Any], top: Place, number: int) -> Stage | None:
+    """A stage of one kind, with its keys in the same table, or of several parts."""
+    place = top.at(f"[[stage]] {number}")
     own = {each.name for each in dataclasses.fields(Stage)} - {"parts"}
     parts = table.pop("part", None)
+    made: list[Part | None] = []
     if parts is None:
         inner = {name: table.pop(name) for name in list(table) if name not in own}
-        made: tuple[Part, ...] = (_part(inner, place, own),)
+        made = [_part(inner, place, own)]
     elif isinstance(parts, list) and parts and all(isinstance(each, dict) for each in parts):
-        made = tuple(
-            _part(each, Place(file, f"[[stage.part]] {at} of stage {number}"), set())
-            for at, each in enumerate(parts, 1)
-        )
+        places = [top.at(f"[[stage.part]] {n} of stage {number}") for n in range(1, 1 + len(parts))]
+        made = [_part(each, at, ()) for each, at in zip(parts, places, strict=True)]
     else:
-        raise place.wrong("part is no list of tables", "begin each part with [[stage.part]]")
-    return fill(Stage, table, place, parts=made)
+        place.report("part is not a list of tables", "begin each part with [[stage.part]]")
+    return fill(Stage, table, place, parts=tuple(made))
 
 
-def _part(table: dict[str, Any], place: Place, beside: Collection[str]) -> Part:
-    """A part from its table; ``beside`` are the stage's keys, which stand in the same table."""
-    require("torch", extra="train")
-    from milepost.train.objectives import STAGES
-
+def _part(table: dict[str, Any], place: Place, beside: Collection[str]) -> Part | None:
+    """A part from its table; ``beside`` are the keys of its stage, if they share the table."""
     kind = table.pop("kind", None)
-    if kind not in STAGES:
-        problem = "no 'kind'" if kind is None else f"there is no kind {kind!r} of stage"
+    weight = {"weight": table.pop("weight")} if "weight" in table and not beside else {}
+    settings = STAGES.get(kind) if isinstance(kind, str) else None
+    kinds = STAGES.values() if settings is None else [settings]
+    known = {each.name for one in kinds for each in dataclasses.fields(one)}
+    if settings is None:
+        problem = "missing key 'kind'" if kind is None else f"unknown kind {kind!r}"
         near = nearest(kind, STAGES) if isinstance(kind, str) else ""
-        raise place.wrong(problem, f"{near}kinds are {', '.join(STAGES)}")
-    known = [each.name for each in dataclasses.fields(STAGES[kind])]
-    made = {"weight": table.pop("weight")} if "weight" in table and not beside else {}
-    check_keys(table, {*known, *beside, *([] if beside else ["weight"])}, place)
-    return fill(Part, made, place, kind=kind, settings=fill(STAGES[kind], table, place))
+        place.report(problem, f"{near}one of {', '.join(STAGES)}")
+    check_keys(table, {*known, *beside, *([] if beside else ["kind", "weight"])}, place)
+    usable = {name: value for name, value in table.items() if name in known}
+    made = None if settings is None else fill(settings, usable, place)
+    return fill(Part, weight, place, kind=kind, settings=made)
 
 
 def resolved(config: Config) -> dict[str, Any]:
@@ -308,7 +314,7 @@ def resolved(config: Config) -> dict[str, Any]:
         settings["init"] = _plain(Path(config.init), home)
     del settings["file"], settings["out"]
     if config.query_prefix is None:
-        del settings["query_prefix"]  # which runs begun without this setting can then go on
+        del settings["query_prefix"]  # so that runs begun without this setting can resume
     return settings
 
 

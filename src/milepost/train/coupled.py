@@ -1,4 +1,4 @@
-"""The product model of judging, fitted by exact EM (CET, arXiv 2209.05072, with its faults mended).
+"""The product model of judging, fitted by exact EM (CET, arXiv 2209.05072, errors corrected).
 
 A label is there only if a document was shown to a judge (``s``) and is relevant (``r``):
 ``P(label) = r s``. Relevance is a logistic model of the text, selection one of what drives judging
@@ -57,7 +57,7 @@ def true_negative(
 
 
 def trust(score: float, best: float, selected: float) -> float:
-    """How surely an unmarked sentence is no answer, in (0, 1], by its score beside the evidence's.
+    """Probability in (0, 1] that an unmarked sentence is not an answer, from its score.
 
     ``true_negative`` with ``r = sigmoid((score - best) / TEMPERATURE)``: as likely an answer as not
     where it scores what the evidence does.
@@ -65,7 +65,7 @@ def trust(score: float, best: float, selected: float) -> float:
     Args:
         score: cosine of the sentence with the question.
         best: of the evidence.
-        selected: chance that a sentence which answers was marked, in (0, 1]; 1: all that is not
+        selected: probability that an answering sentence was marked, in (0, 1]; 1: all that is not
             marked is sure.
 
     >>> round(trust(0.5, 0.6, 0.5), 4), trust(0.5, 0.6, 1.0)
@@ -257,6 +257,8 @@ def _check(text: Floats, shown: Floats, labels: Floats, expected: float | None) 
     if labels.min(initial=1.0) < 0 or labels.max(initial=0.0) > 1:
         raise InputError("a label is outside of 0 to 1", "1 for labelled, 0 for not")
     if not labels.any():
-        raise InputError("no document is labelled", "relevance cannot be told without one")
+        raise InputError(
+            "no document is labelled", "label one or more: relevance cannot be learned without"
+        )
     if expected is not None and not 0 < expected < 1:
-        raise InputError(f"expected is {expected:g}", "a chance: above 0, below 1")
+        raise InputError(f"expected is {expected:g}", "a probability above 0, below 1")

@@ -40,7 +40,7 @@ _STYLES = (OURS, *OTHERS)
 _OF_DOCUMENTS = {"ndcg@10": None, "success@1": (2.0, 2.0)}
 """Figures of a check of documents, and their dashes."""
 _BINS = 40
-"""Means that a curve is drawn through; its readings stand behind them, pale."""
+"""Means that a curve is drawn through; its single values are drawn pale."""
 
 
 def draw(folder: Path) -> list[Path]:
@@ -55,7 +55,7 @@ def draw(folder: Path) -> list[Path]:
         folder: of a run; the pictures go there, too.
 
     Raises:
-        InputError: there is no log with a line, or a picture cannot be written.
+        InputError: the log is missing or empty, or a picture cannot be written.
         MissingExtra: matplotlib is not installed.
     """
     require("matplotlib", extra="train")
@@ -240,7 +240,7 @@ def _stages(lines: Sequence[_Line]) -> dict[Any, list[_Line]]:
 
 
 def _points(lines: Sequence[_Line], name: str) -> _Points:
-    """Steps and figures of the lines that have one; what is no number has no point."""
+    """Steps and figures of the lines that have one; values that are not numbers have no point."""
     found = [
         (line["step"], line[name]) for line in lines if name in line and math.isfinite(line[name])
     ]

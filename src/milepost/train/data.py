@@ -30,7 +30,7 @@ class Text:
         spans: the sentences' code-point offsets in ``words``.
         words: the text, which a teacher reads with a tokenizer of its own.
         title: "" where it has none.
-        aside: numbers of sentences that are no negative of any question (headings).
+        aside: numbers of sentences that are never negatives (headings).
     """
 
     name: str
@@ -96,7 +96,7 @@ class Pair:
         text: the passage.
         words: the query itself.
         negatives: passages that do not answer it though they look so.
-        weights: how surely each of them is none, in [0, 1]; where the row ends, surely.
+        weights: probability that each does not answer, in [0, 1]; missing ones are 1.
         scores: what somebody gave the passage and, behind it, the first of the negatives; the
             others have none.
     """

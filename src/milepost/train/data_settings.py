@@ -1,21 +1,17 @@
-"""``[data]`` of a run: which files are read, and what of them is used. Needs no torch."""
+"""``[data]`` of a run: which files are read, and which parts of them. Needs no torch."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
 
-from milepost.errors import nearest
-from milepost.train.needs import need, need_least, need_shares
-
-Context = Literal["alone", "title", "neighbours"]
-"""What a teacher reads in front of a sentence, see ``teacher.MeanTeacher``."""
+from milepost.train.choices import Context
+from milepost.train.needs import Checks
 
 
 @dataclass(frozen=True, slots=True)
 class DataSettings:
-    """Files, and what of them is used.
+    """Files, and which parts of them are used.
 
     Attributes:
         tasks: folders or files of marked questions; see ``load_task``.
@@ -24,12 +20,15 @@ class DataSettings:
         negatives: files that ``milepost mine`` wrote.
         teacher: folder of a sentence-transformers model with mean pooling, of a Milepost model or
             of the checkpoint of a run; None for no teacher.
-        context: what the teacher reads in front of a sentence, see ``MeanTeacher``. Milepost's own
+        context: what the teacher reads before a sentence, see ``MeanTeacher``. Milepost's own
             models read every sentence in its context, and take nothing but ``alone``.
-        allow_nc: use documents whose licence has ``nc`` in it: never for weights that ship.
-        hold_out: share of the documents, by a hash of their names, to keep from training.
-        longest: tokens that are read of a sentence.
-        passage: tokens that are read of a passage, at a sentence's end.
+        allow_nc: use documents whose licence contains ``nc``; never for weights that ship.
+        hold_out: fraction of the documents, by a hash of their names, that is not trained on.
+        longest: maximum tokens of a sentence.
+        passage: maximum tokens of a passage, cut at the end of a sentence.
+
+    Raises:
+        WrongSettings: there is no data, or a number or name cannot be used.
     """
 
     tasks: tuple[Path, ...] = ()
@@ -44,18 +43,13 @@ class DataSettings:
     passage: int = 160
 
     def __post_init__(self) -> None:
-        """Check them.
-
-        Raises:
-            InputError: no data, or a number or name that cannot be.
-        """
-        need(
-            bool(self.tasks or self.pairs or self.documents),
-            "[data] names no tasks, pairs or documents",
-            "name some files",
-        )
-        known = get_args(Context)
-        hint = f"{nearest(self.context, known)}contexts: {', '.join(known)}"
-        need(self.context in known, f"there is no context {self.context!r}", hint)
-        need_shares(hold_out=self.hold_out)
-        need_least(4, longest=self.longest, passage=self.passage)
+        with Checks() as check:
+            check.need(
+                bool(self.tasks or self.pairs or self.documents),
+                "[data] has no tasks, pairs or documents",
+                "name some files",
+                *("tasks", "pairs", "documents"),
+            )
+            check.one_of(Context, context=self.context)
+            check.fractions(hold_out=self.hold_out)
+            check.at_least(4, longest=self.longest, passage=self.passage)

@@ -22,7 +22,8 @@ from milepost.train.batches import Batch
 from milepost.train.check import WINDOWS, Check
 from milepost.train.data import QUESTION_TOKENS, Text, one_sentence, without_title
 from milepost.train.granularity import document_vectors
-from milepost.train.objectives import DocumentsStage
+from milepost.train.objectives.documents import beginning, windows_of
+from milepost.train.stages import DocumentsStage
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +35,14 @@ class DocumentCheck:
         queries: token ids; at least one.
         texts: without their titles.
         right: for each query the numbers of its texts; several where they share a title.
-        opening, landmark: ids; None where nothing opens a window.
+        bos_id, landmark: token ids; None where the model has no BOS token.
     """
 
     stage: DocumentsStage
     queries: Sequence[NDArray[np.int32]]
     texts: Sequence[Text]
     right: Sequence[frozenset[int]]
-    opening: int | None
+    bos_id: int | None
     landmark: int
 
     @torch.no_grad()
@@ -54,7 +55,7 @@ class DocumentCheck:
             encode: vectors ``(n, d)`` of a batch's landmarks.
         """
         asking = self._vectors(encode, [one_sentence(ids) for ids in self.queries])
-        found = self._vectors(encode, [self.stage.beginning(text) for text in self.texts])
+        found = self._vectors(encode, [beginning(self.stage, text) for text in self.texts])
         gains, firsts = [], []
         for scores, right in zip(asking @ found.T, self.right, strict=True):
             order = np.argsort(-scores, kind="stable").tolist()
@@ -67,8 +68,8 @@ class DocumentCheck:
         self, encode: Callable[[Batch], Tensor], texts: Sequence[Text]
     ) -> NDArray[np.float32]:
         granularities = [self.stage.drawn().evaluation] * len(texts)
-        batches = self.stage.windows_of(
-            texts, granularities, self.opening, self.landmark, chunk=WINDOWS
+        batches = windows_of(
+            self.stage, texts, granularities, self.bos_id, self.landmark, chunk=WINDOWS
         )
         landmarks = torch.cat([encode(batch).float() for batch in batches])
         owners = np.concatenate([batch.owners for batch in batches])
@@ -85,7 +86,7 @@ def document_check(
         check: its texts are the candidates.
         stage: of the run.
         tokenizer: the model's.
-        query_prefix: what stands in front of every title.
+        query_prefix: prefix of every title.
 
     Returns:
         None where fewer than two documents can be told apart.
@@ -111,6 +112,6 @@ def document_check(
         [np.array(ids, np.int32) for ids in named],
         texts,
         [frozenset(numbers) for numbers in named.values()],
-        check.opening,
+        check.bos_id,
         check.landmark,
     )

@@ -1,4 +1,4 @@
-"""How far apart landmarks stand, drawn for each text: sentences or ``g`` tokens (LMK pooling).
+"""The spacing of landmarks, drawn for each text: sentences or ``g`` tokens (LMK pooling).
 
 One forward pass serves both objectives. Every landmark counts for its document's vector; those of
 texts read in sentences are sentence vectors too, and ``Drawn.of_sentences`` says which these are.
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from random import Random
 
 import numpy as np
 import torch
@@ -23,31 +22,6 @@ from milepost.model.lmk_model import SENTENCES, Granularity
 from milepost.train.batches import Batch, Piece, assemble
 from milepost.train.data import Text
 from milepost.train.losses import means_of
-
-
-@dataclass(frozen=True, slots=True)
-class Granularities:
-    """What training draws from and what evaluation uses.
-
-    Attributes:
-        choices: drawn from with equal chance; ``"sentences"`` may be among them, more than once
-            to weigh more.
-        evaluation: the fixed one, for queries and texts alike.
-    """
-
-    choices: tuple[Granularity, ...] = (32, 64, 128, 256)
-    evaluation: Granularity = 32
-
-    def __post_init__(self) -> None:
-        if not self.choices:
-            raise ValueError("no granularity to draw from")
-        for each in (*self.choices, self.evaluation):
-            if each != SENTENCES and (isinstance(each, bool | str) or each < 1):
-                raise ValueError(f"{each!r} is no granularity")
-
-    def draw(self, random: Random, texts: int) -> list[Granularity]:
-        """One for each of ``texts`` texts; a text keeps it for all its windows."""
-        return random.choices(self.choices, k=texts)
 
 
 def units_of(text: Text, granularity: Granularity) -> list[NDArray[np.int32]]:
@@ -67,8 +41,8 @@ def windows_in(number: int, units: Sequence[NDArray[np.int32]], size: int) -> li
     Args:
         number: of the text.
         units: see ``units_of``.
-        size: most tokens of a window, opening and landmarks included; a unit that does not fit in
-            has a longer one for itself.
+        size: maximum tokens of a window, BOS token and landmarks included; a unit that does not
+            fit has a longer window for itself.
 
     Returns:
         The text's number, first and last unit (exclusive) of each window.
@@ -101,7 +75,7 @@ def drawn_windows(
     pieces: Sequence[Piece],
     texts: Sequence[Text],
     granularities: Sequence[Granularity],
-    opening: int | None,
+    bos_id: int | None,
     landmark: int,
 ) -> Drawn:
     """Each piece as one window, its landmarks at the granularity of its text.
@@ -110,7 +84,7 @@ def drawn_windows(
         pieces: text, first and last unit of each window, see ``windows_in``.
         texts: the texts.
         granularities: one for each text.
-        opening: id of the token that opens a window; None where the model has none.
+        bos_id: of the BOS token; None where the model has none.
         landmark: id of the landmark token.
     """
     read = {number for number, _, _ in pieces}
@@ -118,7 +92,7 @@ def drawn_windows(
     rows = [units[number][first:last] for number, first, last in pieces]
     owners = [(number, place) for number, first, last in pieces for place in range(first, last)]
     of_sentences = np.array([granularities[number] == SENTENCES for number, _ in owners], bool)
-    return Drawn(assemble(rows, owners, opening, landmark), of_sentences)
+    return Drawn(assemble(rows, owners, bos_id, landmark), of_sentences)
 
 
 def document_vectors(

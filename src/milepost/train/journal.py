@@ -1,6 +1,6 @@
-"""A file of JSON lines that a killed run leaves whole and a second run goes on with.
+"""A file of JSON lines that stays whole when a run is killed, and that a second run continues.
 
-Beside ``FILE`` stands ``FILE.run``: its first line says with which settings ``FILE`` is made,
+Next to ``FILE`` is ``FILE.run``: its first line says with which settings ``FILE`` is made,
 each further line names a piece of work that is done, what it dropped, and how long ``FILE`` was
 then. What a killed run wrote after its last whole piece is cut off before anything is added, so
 that a run in two goes gives the bytes of a run in one.
@@ -32,7 +32,7 @@ class Journal:
         counts: what all of them counted, summed.
 
     Raises:
-        InputError: the file cannot be written, or was made with other settings or by nobody we
+        InputError: the file cannot be written, or was made with other settings or by a program we
             know.
     """
 
@@ -94,7 +94,7 @@ class Journal:
         except OSError as error:
             raise MilepostError(
                 f"{self.path} cannot be written to: {error.strerror}",
-                "what was written stays: mend that, then run the same command",
+                "remove the cause and run the same command; what was written stays",
             ) from error
         self.done.add(piece)
         self.counts.update(counts)

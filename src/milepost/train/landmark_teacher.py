@@ -22,7 +22,7 @@ from milepost.model.release import window_sizes
 from milepost.model.torch_engine import TorchEngine
 from milepost.pooling.ragged import means, unit
 from milepost.train.data import Text
-from milepost.train.light_material import Reader
+from milepost.train.light.material import Reader
 
 
 def is_ours(folder: Path) -> bool:
@@ -78,7 +78,7 @@ def _encoder(folder: Path, device: str | torch.device) -> Encoder:
     checkpoint = open_checkpoint(folder)
     model, reading = checkpoint.model, checkpoint.reading
     said: dict[str, Any] = {
-        "opening": reading.bos_token,
+        "bos_token": reading.bos_token,
         "landmark": reading.landmark,
         "own_sentence": model.own_sentence,
         "causal": model.causal,

@@ -53,7 +53,7 @@ class LexicalTeacher:
             owners: ``(n, 2)``, text and sentence of each landmark.
 
         Returns:
-            ``(n,)``, 0 or more; all 0 where no term of the question stands anywhere.
+            ``(n,)``, 0 or more; all 0 if no term of the question occurs.
         """
         asked = [self._numbers[t] for t in question_terms(question) if t in self._numbers]
         weights = {str(n): idf(int(self._frequency[n]), self._sentences) for n in asked}

@@ -1,6 +1,6 @@
-"""Files of training data, read line by line: what is used, what is left out and why.
+"""Files of training data, read line by line: what is used, what is left out, and why.
 
-A wrong line stops nothing and is not passed over either: ``Report`` has it, with file, line and
+A line that cannot be used does not stop the reading: ``Report`` has it, with file, line and
 reason. What a line may hold is in ``milepost.evaluate.tasks.own`` (a task in one file),
 ``milepost.train.made`` (what made questions say more) and here (pairs).
 """
@@ -46,7 +46,7 @@ Sentence = tuple[int, int]
 """A sentence of the material: number of its text, and of the sentence in it."""
 
 Weighed = dict[Sentence, float]
-"""Mined negatives, and how surely each is one, in [0, 1]."""
+"""Mined negatives, and the probability that each is one, in [0, 1]."""
 
 
 @dataclass(slots=True)
@@ -67,11 +67,11 @@ class Report:
         return [error for errors in self.wrong.values() for error in errors]
 
     def of(self, path: Path, *first: str) -> Counter[str]:
-        """The counts of one file; what it gives stands ``first`` in its line."""
+        """The counts of one file; ``first`` are the names that begin its line."""
         return self.counts.setdefault(path, Counter(dict.fromkeys(first, 0)))
 
     def lines(self) -> Iterator[str]:
-        """One line a file, for people: ``FILE: 120 questions, 10 documents, 2 bad lines``."""
+        """One line a file: ``FILE: 120 questions, 10 documents, 2 bad lines``."""
         for path, counts in self.counts.items():
             said = [f"{n:,} {what}" for what, n in counts.items() if n]
             bad = len(self.wrong[path])
@@ -87,7 +87,7 @@ class Texts:
     Args:
         tokenizer: the model's.
         longest: tokens that are read of a sentence.
-        query_prefix: what stands in front of every question.
+        query_prefix: prefix of every question.
     """
 
     def __init__(self, tokenizer: Tokenizer, longest: int = 128, query_prefix: str = "") -> None:
@@ -147,7 +147,7 @@ def load_task(
         report: gets counts and wrong lines.
         split: only questions of this split; in one file a question that names none is of ``dev``.
         allow_nc: keep documents whose licence has ``nc`` in it (never for weights that ship).
-        hold_out: share of the documents to leave out, see ``held_out``.
+        hold_out: fraction of the documents to leave out, see ``held_out``.
 
     Raises:
         UnreadableFile: a file is missing or damaged.
@@ -189,7 +189,7 @@ def load_pairs(
     """Pairs of one file; passages are cut after ``most_tokens``, at a sentence's end.
 
     A line is ``{"query": "…", "passage": "…"}``, and may have ``licence``; ``negatives``, a list of
-    passages that do not answer; and ``scores``, how well a reranker (or whoever) found the passage
+    passages that do not answer; and ``scores``, how well a reranker found the passage
     and each of the negatives to answer: a list of one number more than there are negatives.
 
     Raises:
@@ -214,7 +214,7 @@ def load_pairs(
             text = short(line, line.text("passage"))
             others = line.fields.get("negatives", [])
             if not isinstance(others, list) or not all(isinstance(each, str) for each in others):
-                raise line.wrong("'negatives' is no list of strings", 'write ["a passage", …]')
+                raise line.wrong("'negatives' is not a list of strings", 'write ["a passage", …]')
             negatives = tuple(short(line, each) for each in others)
             scores = _scores(line, 1 + len(others))
         except InputError as error:
@@ -237,7 +237,7 @@ def _scores(line: Line, count: int) -> tuple[float, ...]:
         for each in scores
     ):
         raise line.wrong(
-            f"'scores' is no list of numbers of {_HIGHEST:,.0f} at most",
+            f"'scores' is not a list of numbers of {_HIGHEST:,.0f} at most",
             "write [2.5, -1] or leave it out",
         )
     if len(scores) != count:

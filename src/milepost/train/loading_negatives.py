@@ -1,4 +1,4 @@
-"""Mined negatives from files, told line by line like all that ``loading.py`` reads."""
+"""Mined negatives from files, reported line by line like all that ``loading.py`` reads."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _sentences(
 ) -> Iterator[tuple[Sentence, float]]:
     rows = line.fields.get("negatives")
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise line.wrong("'negatives' is no list of objects", "write it by milepost mine")
+        raise line.wrong("'negatives' is not a list of objects", "write it by milepost mine")
     for row in rows:
         number = places.get(str(row.get("document")))
         span = row.get("span")
@@ -62,7 +62,7 @@ def _sentences(
             raise line.wrong("a negative has no span [start, end]", "write it by milepost mine")
         weight = row.get("weight", 1.0)
         if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight <= 1:
-            raise line.wrong(f"a negative's weight is {weight!r}", "a chance: from 0 to 1")
+            raise line.wrong(f"a negative's weight is {weight!r}", "a probability: 0 to 1")
         if number is None:
             counts["negatives in documents that are not read"] += 1
             continue

@@ -13,7 +13,7 @@ _TAKEN = (errno.EACCES, errno.EAGAIN, errno.EWOULDBLOCK)
 if sys.platform == "win32":
     import msvcrt
 
-    _PLACE = 1 << 30  # far behind what is written: nobody can read what is locked there
+    _PLACE = 1 << 30  # far behind what is written: readers never reach the locked byte
 
     def _lock(handle: int) -> None:
         os.lseek(handle, _PLACE, os.SEEK_SET)
@@ -37,7 +37,7 @@ else:
 def held(handle: int) -> Iterator[bool]:
     """Hold an open file while this lasts; gives False where another process, or this one, does.
 
-    A file system that knows no locks keeps nobody out. The file must not be removed: a lock on a
+    File systems without locks exclude nobody. The file must not be removed: a lock on a
     file without a name would let the next one in.
 
     Args:

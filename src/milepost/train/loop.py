@@ -1,7 +1,7 @@
-"""The training loop: stages in their order, averaged weights, checks, and a state to go on from.
+"""The training loop: stages, averaged weights, checks, and a state to resume from.
 
 The same configuration, data, versions and machine give the same checkpoint, and a run that was
-stopped anywhere goes on to it: whatever a step depends on is in the state.
+interrupted anywhere resumes to it: the state has all that a step depends on.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ _MEMORY = (
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What a run tells while it goes.
+    """Progress of a run.
 
     Attributes:
-        doing: in a word or two.
-        done, of: steps of it; ``of`` is 0 where nobody knows.
-        line: what was just written to the log, if something was.
-        note: something for people to know.
-        warning: something for people to do something about.
+        doing: the current work in a word or two.
+        done, of: steps done and in all; ``of`` is 0 where the total is unknown.
+        line: the line just written to the log, if any.
+        note: information for the user.
+        warning: a problem that the user should act on.
     """
 
     doing: str
@@ -56,7 +56,7 @@ class Event:
     warning: str = ""
 
 
-Tell = Callable[[Event], object]
+OnProgress = Callable[[Event], object]
 
 
 class Loop:
@@ -69,7 +69,7 @@ class Loop:
         check: None for none.
         documents: a check of documents beside it; None for none.
         folder: gets the log, states and the checkpoint.
-        tell: hears of every step.
+        on_progress: called after every step.
     """
 
     def __init__(
@@ -80,10 +80,11 @@ class Loop:
         check: Check | None,
         documents: DocumentCheck | None,
         folder: RunFolder,
-        tell: Tell,
+        on_progress: OnProgress,
     ) -> None:
         self.config, self.checkpoint, self.objectives = config, checkpoint, objectives
-        self.check, self.documents, self.folder, self.tell = check, documents, folder, tell
+        self.check, self.documents, self.folder = check, documents, folder
+        self.on_progress = on_progress
         self.random = Random(config.seed)
         self.weights = {
             name: weight
@@ -108,7 +109,7 @@ class Loop:
         Raises:
             KeyboardInterrupt: it was stopped; all steps are saved.
             Halted: the disk is full, or there is too little memory; the last state is whole.
-            MilepostError: the loss is no number, or the run has collapsed and is to stop then.
+            MilepostError: the loss is not a number, or the run has collapsed and is to stop then.
         """
         self._recall()
         if self.check is not None and not self.done:
@@ -123,7 +124,7 @@ class Loop:
                 self.seconds = time.monotonic() - begun
                 line = self._log(stage, last)
                 doing = f"stage {self.stage + 1}, {stage.kind}"
-                self.tell(Event(doing, self.done, self.total, line))
+                self.on_progress(Event(doing, self.done, self.total, line))
                 asked = stopped()
                 if asked or last or self.done % self.config.save_every == 0:
                     self.folder.save(self._state())
@@ -207,21 +208,21 @@ class Loop:
         if checking:
             self._draw()
         if warning and self.config.on_collapse == "stop":
-            raise MilepostError(warning, 'on_collapse is "stop"; the last state is whole')
+            raise MilepostError(warning, 'on_collapse = "warn" to go on; the last state is intact')
         return line
 
     def _check_start(self) -> None:
         """What is found before the first step, for all that follows to be compared with."""
         line = {"step": 0, "stage": 1, "seconds": 0, **self._write()}
         self.folder.log(line)
-        self.tell(Event("", 0, self.total, line))
+        self.on_progress(Event("", 0, self.total, line))
 
     def _alarmed(self, step: int, line: Mapping[str, Any]) -> str | None:
-        # An objective's floor is that of its whole loss, so the contrast alone is no rival of it.
+        # The floor is that of the whole loss, not of the contrast alone.
         return self.alarm.see(step, {name: line[name] for name in ("loss", "floor", "spread")})
 
     def _write(self) -> dict[str, dict[str, float]]:
-        """Write the averaged weights as a checkpoint, and check them: what the log is told."""
+        """Write the averaged weights as a checkpoint, and check them; the figures for the log."""
         self.checkpoint.model.eval()
         with self.average.lent():
             self.folder.write_checkpoint(self.checkpoint.save)
@@ -240,9 +241,9 @@ class Loop:
         try:
             if self.draws:
                 draw(self.folder.path)
-        except MilepostError as error:  # no matplotlib, or no room; training goes on
+        except MilepostError as error:  # no matplotlib, or no room; training continues
             self.draws = False
-            self.tell(Event("", self.done, self.total, warning=f"no more curves: {error}"))
+            self.on_progress(Event("", self.done, self.total, warning=f"no more curves: {error}"))
 
     def _state(self) -> dict[str, Any]:
         cuda = torch.cuda.is_initialized()

@@ -1,6 +1,6 @@
-"""Questions that were made, not asked by people, and the task file they are written to.
+"""Generated questions, and the task file they are written to.
 
-The file is one that ``milepost eval --tasks FILE`` and training read
+The file is one that ``milepost eval run --tasks FILE`` and training read
 (``milepost.evaluate.tasks.own``). Two keys of a document line say more:
 
     "ignore": [[0, 31], …]           headings: for no question evidence, for none a negative;
@@ -23,7 +23,7 @@ from milepost.train.data import NON_COMMERCIAL
 from milepost.types import Document, Span
 
 _FACTS = ("title", "kind", "licence", "source")
-"""Keys of a document line that a made task keeps: where a text is from and who may use it."""
+"""Keys of a document line that are copied to the task: origin and licence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ def checked_kinds(given: Iterable[str], known: Sequence[str]) -> tuple[str, ...]
     for name in found:
         if name not in known:
             raise InputError(
-                f"there is no kind {name!r}", f"{nearest(name, known)}kinds: {', '.join(known)}"
+                f"unknown kind {name!r}", f"{nearest(name, known)}one of {', '.join(known)}"
             )
     if not found:
         raise InputError("no kind of question is named", f"kinds: {', '.join(known)}")
@@ -184,15 +184,15 @@ def _source(line: Line, names: Named) -> tuple[Source, Split | None]:
     if not text.strip():
         raise line.wrong("'text' is empty", "leave the line out or give it a text")
     meta = line.fields.get("meta")
-    told = {**meta, **line.fields} if isinstance(meta, dict) else line.fields
-    facts = {key: told[key] for key in _FACTS if key in told}
+    fields = {**meta, **line.fields} if isinstance(meta, dict) else line.fields
+    facts = {key: fields[key] for key in _FACTS if key in fields}
     split = split_of(line) if "split" in line.fields else None
     beside = line.fields.get("beside", {})
     if not isinstance(beside, dict):
-        raise line.wrong("'beside' is no object", 'write {"QUESTION ID": [[start, end]]}')
+        raise line.wrong("'beside' is not an object", 'write {"QUESTION ID": [[start, end]]}')
     return Source(
         Document(name=name, text=text),
-        str(told.get("title", "")),
+        str(fields.get("title", "")),
         facts,
         _spans(line, line.fields.get("ignore", []), "ignore"),
         {key: _spans(line, value, "beside") for key, value in beside.items()},
@@ -203,5 +203,5 @@ def _spans(line: Line, value: Any, key: str) -> tuple[Span, ...]:
     if not isinstance(value, list) or not all(
         isinstance(s, list) and len(s) == 2 and all(type(edge) is int for edge in s) for s in value
     ):
-        raise line.wrong(f"{key!r} is no list of spans", "a span is [start, end]")
+        raise line.wrong(f"{key!r} is not a list of spans", "a span is [start, end]")
     return tuple((start, end) for start, end in value)

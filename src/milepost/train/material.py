@@ -15,8 +15,9 @@ from tokenizers import Tokenizer as Backend
 from milepost.engine.tokenizer import Tokenizer
 from milepost.errors import InputError
 from milepost.model.reading import Reading
+from milepost.train.choices import Context
 from milepost.train.data import Pair, Question, Text, without_title
-from milepost.train.data_settings import Context, DataSettings
+from milepost.train.data_settings import DataSettings
 from milepost.train.landmark_teacher import LandmarkTeacher, is_ours
 from milepost.train.lexical_teacher import LexicalTeacher
 from milepost.train.loading import (
@@ -33,9 +34,9 @@ from milepost.train.loading_negatives import load_negatives
 from milepost.train.teacher import MeanTeacher, Targets, Teacher
 
 Progress = Callable[[str, int, int], object]
-"""Called with what is being done, how many of it are done, and of how many (0: nobody knows)."""
+"""Called with the current work, the number done, and the total (0: unknown)."""
 
-_NEAREST = 30  # sentences that the teacher ranks highest, of which evidence is no negative
+_NEAREST = 30  # sentences that the teacher ranks highest, evidence among them is not a negative
 _HARD = 20
 
 
@@ -48,11 +49,11 @@ class Material:
         questions: with evidence in ``texts``.
         pairs: queries with passages.
         documents: titles with their texts, the title itself left out of them.
-        opening, landmark: ids of the model's tokens; None where nothing opens a window.
-        causal: the model sees only what stands before: windows get no context behind.
-        width: numbers of the model's vectors; None where nobody knows.
+        bos_id, landmark: ids of the model's tokens; None where it has no BOS token.
+        causal: the model sees only what precedes: windows get no context after them.
+        width: numbers of the model's vectors; None if unknown.
         mined: of a question, by its number: sentences that are hard negatives.
-        weights: of a question, by its number: how surely a mined sentence is none of its answers,
+        weights: of a question, by its number: probability that a mined sentence is not an answer,
             in [0, 1]; what is not named is sure.
         targets: a teacher's vectors; None without a teacher.
         report: what was read and what was not.
@@ -62,7 +63,7 @@ class Material:
     questions: Sequence[Question] = ()
     pairs: Sequence[Pair] = ()
     documents: Sequence[Pair] = ()
-    opening: int | None = None
+    bos_id: int | None = None
     landmark: int = 0
     causal: bool = False
     width: int | None = None
@@ -132,8 +133,8 @@ def load_material(
     Args:
         data: which files; their paths are taken as they are.
         tokenizer: the model's; its truncation and padding are switched off.
-        reading: names the model's opening and landmark, and what stands in front of questions.
-        causal: whether the model sees only what stands before.
+        reading: names the model's BOS token and landmark, and the prefix of questions.
+        causal: whether the model sees only what precedes.
         width: numbers of the model's vectors.
         cache: folder that keeps the teacher's vectors.
         device: where the teacher computes.
@@ -169,7 +170,7 @@ def load_material(
     documents = list(_titled(texts))
     if not (questions or pairs or documents):
         said = "; ".join([*report.lines(), *map(str, report.bad[:3])])
-        raise InputError("the data holds nothing that can be trained on", said)
+        raise InputError(f"the data holds nothing that can be trained on: {said}")
     alike: dict[str, Weighed] = {}
     for (_, words), found in mined.items():
         alike.setdefault(words, {}).update(found)
@@ -183,7 +184,7 @@ def load_material(
         questions=questions,
         pairs=[_with_mined(pair, alike.get(pair.words, {}), texts.all) for pair in pairs],
         documents=documents,
-        opening=texts.tokenizer.bos_id,
+        bos_id=texts.tokenizer.bos_id,
         landmark=texts.tokenizer.landmark,
         causal=causal,
         width=width,
@@ -227,7 +228,7 @@ def _with_mined(pair: Pair, mined: Weighed, texts: Sequence[Text]) -> Pair:
 
 
 def _titled(texts: Texts) -> Iterator[Pair]:
-    """The documents that have a title and go on after it."""
+    """The documents that have a title and text after it."""
     for text in texts.all:
         rest = without_title(text)
         if rest is not None:

@@ -1,4 +1,4 @@
-"""Hard negatives: sentences that a model or shared words rank high and that are no evidence.
+"""Hard negatives: sentences that a model or shared words rank high and that are not evidence.
 
 The documents are read once to count words and to keep their landmarks on disk, then once more for
 each block of questions, block by block of sentences: memory grows with neither. A line of the
@@ -8,9 +8,9 @@ output:
      "positive": 0.71, "negatives": [
        {"document": "bees", "span": [0, 24], "score": 0.4, "weight": 0.99, "by": "landmarks"}, …]}
 
-``score`` and ``positive`` are cosines of landmarks with the question. ``weight`` is the chance that
-the sentence is no answer, given that nobody marked it (``coupled.trust``); training counts the
-negative that often. ``by`` is ``landmarks``, ``words`` (BM25) or ``both``.
+``score`` and ``positive`` are cosines of landmarks with the question. ``weight`` is the probability
+that an unmarked sentence is not an answer (``coupled.trust``), and the weight of the negative in
+training. ``by`` is ``landmarks``, ``words`` (BM25) or ``both``.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from milepost.train.negatives import Candidate, Evidence, Limits, choose
 from milepost.types import Span
 
 Progress = Callable[[str, int, int], object]
-"""Called with what is being done, how many of it are done, and of how many (0: nobody knows)."""
+"""Called with the current work, the number done, and the total (0: unknown)."""
 
 
 @dataclass(slots=True)
@@ -89,7 +89,7 @@ def mine(
 ) -> Mined:
     """Write the hard negatives of every question of a split to ``out``.
 
-    What is written stays: a run that was killed goes on where it stopped, if everything the
+    An interrupted run resumes, if everything the
     output depends on is the same.
 
     Args:

@@ -1,9 +1,8 @@
 """Which candidates are negatives of a question: the filter against false ones, and the choice.
 
-What a good model ranks high without being marked is often an answer that nobody marked. So a
-candidate is dropped whose landmark scores nearly what the evidence scores (positive-aware mining,
-arXiv 2407.15831: above 95 % of the positive's score), that says what the evidence says, or that
-stands beside it.
+Unmarked sentences that a good model ranks high are often answers. So a candidate is dropped if its
+landmark scores nearly as high as the evidence (positive-aware mining, arXiv 2407.15831: above 95 %
+of the positive's score), if it repeats the evidence, or if it is next to it.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ from milepost.train.coupled import trust
 from milepost.types import Span
 
 LIKE_EVIDENCE = "scores like the evidence"
-SAME_WORDS = "says what the evidence says"
-BESIDE = "stands beside the evidence"
+SAME_WORDS = "repeats the evidence"
+BESIDE = "is next to the evidence"
 SET_ASIDE = "heading, or may answer too"
 SHORT = "too short to be looked for"
 REPEATED = "repeats another negative"
@@ -42,7 +41,7 @@ class Limits:
         around: sentences on each side of the evidence that are left alone.
         depth: candidates that are looked at, by landmarks and by words each.
         shortest: distinct terms that a negative has at least.
-        selected: chance that a sentence which answers was marked, see ``coupled.trust``; 1: every
+        selected: probability that an answering sentence was marked, see ``coupled.trust``; 1: every
             negative counts alike.
     """
 
@@ -66,7 +65,7 @@ class Limits:
         if not 0 < self.similar <= 1:
             raise InputError(f"similar is {self.similar:g}", "a share: above 0, at most 1")
         if not 0 < self.selected <= 1:
-            raise InputError(f"selected is {self.selected:g}", "a chance: above 0, at most 1")
+            raise InputError(f"selected is {self.selected:g}", "a probability above 0, at most 1")
         if min(self.document, self.collection, self.around) < 0 or self.depth < 1:
             raise InputError("a number of sentences is negative", "0 or more, depth 1 or more")
         if self.document + self.collection == 0:
@@ -118,7 +117,7 @@ class Evidence:
 
 
 def reason(candidate: Candidate, evidence: Evidence, limits: Limits) -> str:
-    """Why a candidate is no negative, or "".
+    """Why a candidate is not a negative, or "".
 
     The margin is a share of the positive's score where that is positive, and the same distance
     below it where it is not.
@@ -130,7 +129,7 @@ def reason(candidate: Candidate, evidence: Evidence, limits: Limits) -> str:
     ''
     """
     if candidate.near == 0:
-        return BESIDE  # never counted: evidence is no candidate
+        return BESIDE  # never counted: evidence is not a candidate
     if candidate.near is not None and candidate.near <= limits.around:
         return BESIDE
     if candidate.aside:
@@ -163,8 +162,8 @@ def choose(
         dropped: gets one for every candidate that is none, by reason.
 
     Yields:
-        ``document``, ``span``, ``score``, ``weight`` (how surely it is none) and ``by``
-        (``landmarks``, ``words`` or ``both``).
+        ``document``, ``span``, ``score``, ``weight`` (probability that it is not an answer) and
+        ``by`` (``landmarks``, ``words`` or ``both``).
     """
     verdicts: dict[tuple[str, Span], str] = {}
     seen: set[frozenset[str]] = set()

@@ -1,4 +1,4 @@
-"""What a run is made from, so that it can be made again, and what differs between two runs."""
+"""The record of a run's inputs, to repeat the run, and the differences between two records."""
 
 from __future__ import annotations
 
@@ -15,11 +15,14 @@ from milepost import __version__
 from milepost.errors import UnreadableFile
 from milepost.evaluate.where import commit, machine
 
+SCHEMA = 2
+"""Of ``run.json``; 2 renamed the setting ``opening`` to ``bos_token``."""
+
 MEANT = ("settings", "seeds", "data", "init")
-"""Parts of a record that make it another run where they differ."""
+"""Parts of a record that identify a run."""
 
 AROUND = ("versions", "commit", "machine")
-"""Parts that may differ, at the price of the last digits of the weights."""
+"""Parts that may differ; the last digits of the weights may then differ too."""
 
 _FILES = ("data", "init")
 _PACKAGES = ("torch", "transformers", "tokenizers", "numpy", "safetensors", "peft")
@@ -55,16 +58,16 @@ def describe(
         device: on which the network runs, as torch names it.
 
     Returns:
-        ``config``, ``settings``, ``seeds``; ``data`` and ``init``: file → ``sha256`` and
-        ``bytes``; ``versions``: package → version; ``commit`` of Milepost's checkout, with a ``+``
-        where files differ from it, "" outside one; ``machine``: ``cpu`` with its usable cores,
-        ``memory_gib`` and ``device``; ``started``: ISO 8601 in UTC; ``hours``: 0, for the run to
-        count.
+        ``schema``, ``config``, ``settings``, ``seeds``; ``data`` and ``init``: file → ``sha256``
+        and ``bytes``; ``versions``: package → version; ``commit`` of Milepost's checkout, with a
+        ``+`` where files differ from it, "" outside one; ``machine``: ``cpu`` with its usable
+        cores, ``memory_gib`` and ``device``; ``started``: ISO 8601 in UTC; ``hours``: 0 at first.
 
     Raises:
         UnreadableFile: a file is not there or cannot be read.
     """
     return {
+        "schema": SCHEMA,
         "config": config,
         "settings": _plain(settings),
         "seeds": dict(seeds),
@@ -89,7 +92,7 @@ def differences(
 
     Args:
         old: of the run that is there.
-        new: of the run that is to go on with it.
+        new: of the run that resumes it.
         parts: which are compared, ``MEANT`` or ``AROUND``.
 
     >>> old, new = ({"settings": {"stage": [{"rate": rate}]}} for rate in (0.1, 0.2))
@@ -179,7 +182,7 @@ def _versions() -> dict[str, str]:
 
 
 def _memory() -> float | None:
-    """GiB of the machine; None where the system does not tell."""
+    """GiB of the machine; None if the system does not report it."""
     try:
         return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
     except (AttributeError, OSError, ValueError):

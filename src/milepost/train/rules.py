@@ -70,7 +70,7 @@ _GENERIC = frozenset(
     """.strip(),
     )
 )
-"""Headings that every document has: nobody searches for them."""
+"""Headings that every document has, which no user searches for."""
 
 _NO_SUBJECT = frozenset(
     """
@@ -109,7 +109,7 @@ class Found:
     Attributes:
         made: the questions, in the order of their evidence.
         headings: the lines of headings: neither evidence nor a negative of anything.
-        dropped: what was passed over, by ``rule: reason``.
+        dropped: number of dropped candidates, by ``rule: reason``.
     """
 
     made: list[Made] = field(default_factory=list)
@@ -297,9 +297,9 @@ def _terms(text: str, found: Found) -> Iterator[Made]:
 
 
 def _is_talk(text: str) -> bool:
-    """Whether people speak in a text: a novel, a meeting, a chat.
+    """Whether a text is mostly speech: a novel, a meeting, a chat.
 
-    There a short line is what somebody says, and "X is a …" what somebody thinks.
+    There a short line is speech, not a heading, and "X is a …" is an opinion.
     """
     words = len(text.split())
     return len(_I.findall(text)) * 250 > words and words > 500

@@ -27,27 +27,28 @@ from milepost.train.config import Config, Stage, data_paths, resolved
 from milepost.train.data import QUESTION_TOKENS
 from milepost.train.document_check import document_check
 from milepost.train.loading import task_files
-from milepost.train.loop import Event, Loop, Tell, memory
+from milepost.train.loop import Event, Loop, OnProgress, memory
 from milepost.train.material import Material, load_material
-from milepost.train.objectives import DocumentsStage, build
+from milepost.train.objectives import build
 from milepost.train.objectives.base import Objective
 from milepost.train.record import AROUND, describe, differences
 from milepost.train.run_folder import CHECKPOINT, RunFolder
+from milepost.train.stages import DocumentsStage
 from milepost.windows.plan import WindowSize
 
-_FIRST = 20  # wrong lines that are named; the count tells the rest
+_FIRST = 20  # unusable lines that are named; the rest are counted
 
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """What a run left.
+    """Result of a run.
 
     Attributes:
         checkpoint: folder for ``milepost export``.
-        steps: that were taken, in all.
-        seconds: that they took.
+        steps: number of steps in all.
+        seconds: duration.
         found: the last check's evidence found per task, 0–1.
-        bad: lines of the data that could not be used.
+        bad: number of lines of the data that could not be used.
     """
 
     checkpoint: Path
@@ -61,38 +62,40 @@ def train(
     config: Config,
     *,
     resume: bool = False,
-    tell: Tell = lambda event: None,
+    on_progress: OnProgress = lambda event: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Trained:
-    """Train, or go on where a run was stopped.
+    """Train, or resume a run.
 
     Args:
         config: see ``read_config``.
-        resume: go on with the run in ``config.out``.
-        tell: hears what is being done.
-        stopped: asked after every step whether to save and stop.
+        resume: resume the run in ``config.out``.
+        on_progress: called with each event.
+        stopped: called after every step; True saves and stops.
 
     Raises:
         UnreadableFile: a file of the data is not there.
         InputError: data that cannot be used, a run that is there already, one that was made with
             other settings or data, or one that another process is at.
         ModelError: ``init`` cannot be opened or trained so.
-        Halted: the disk is full or there is too little memory; go on with ``resume``.
+        Halted: the disk is full or there is too little memory; call again with ``resume``.
         KeyboardInterrupt: ``stopped`` said so.
         MissingExtra: peft is not installed, and ``[lora]`` asks for it.
     """
     _need_data(config)
     folder = RunFolder(config.out, resume=resume)
     with folder.alone():
-        return _train(config, folder, tell, stopped)
+        return _train(config, folder, on_progress, stopped)
 
 
-def _train(config: Config, folder: RunFolder, tell: Tell, stopped: Callable[[], bool]) -> Trained:
+def _train(
+    config: Config, folder: RunFolder, on_progress: OnProgress, stopped: Callable[[], bool]
+) -> Trained:
     with reproducible(config), memory("to begin"):
-        tell(Event(f"opening {config.init}", 0, 0))
+        on_progress(Event(f"opening {config.init}", 0, 0))
         checkpoint = opened(config)
         device = next(checkpoint.model.parameters()).device
-        facts = _facts(config, device, folder, tell)
+        facts = _facts(config, device, folder, on_progress)
         reading = checkpoint.reading
         material = load_material(
             config.data,
@@ -102,16 +105,16 @@ def _train(config: Config, folder: RunFolder, tell: Tell, stopped: Callable[[], 
             width=checkpoint.model.backbone.width,
             cache=cache_folder() / "train",
             device=device.type,
-            progress=lambda doing, done, of: tell(Event(doing, done, of)),
+            progress=lambda doing, done, of: on_progress(Event(doing, done, of)),
         )
         bad = material.report.bad
         for note in material.report.lines():
-            tell(Event("", 0, 0, note=note))
+            on_progress(Event("", 0, 0, note=note))
         for error in bad[:_FIRST]:
-            tell(Event("", 0, 0, warning=str(error)))
+            on_progress(Event("", 0, 0, warning=str(error)))
         if len(bad) > _FIRST:
             more = f"… and {len(bad) - _FIRST:,} more lines that cannot be used"
-            tell(Event("", 0, 0, warning=more))
+            on_progress(Event("", 0, 0, warning=more))
         sizes = window_sizes(checkpoint)
         shape = WindowSize(sizes["window"], sizes["left"], sizes["right"], sizes["longest"] + 1)
         tokenizer = Tokenizer(_copy(checkpoint.tokenizer), reading.bos_token, reading.landmark)
@@ -122,8 +125,8 @@ def _train(config: Config, folder: RunFolder, tell: Tell, stopped: Callable[[], 
         objectives = [_objectives(stage, material, n) for n, stage in enumerate(config.stages, 1)]
         # Whatever was drawn above (a teacher's vectors may come from the cache) counts no more.
         torch.manual_seed(config.seed)
-    with reproducible(config), memory("to go on"):
-        loop = Loop(config, checkpoint, objectives, check, beside, folder, tell)
+    with reproducible(config), memory("to train"):
+        loop = Loop(config, checkpoint, objectives, check, beside, folder, on_progress)
         loop.run(stopped)
     folder.describe({**facts, "hours": round(loop.seconds / 3600, 3)})
     found = [line["check"] for line in folder.lines() if "check" in line]
@@ -139,22 +142,24 @@ def _need_data(config: Config) -> None:
             beside = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
             raise UnreadableFile(
                 f"{config.file} names {path}, which is not there",
-                f"{nearest(path.name, beside)}paths start from the folder of that file",
+                f"{nearest(path.name, beside)}a path from the folder of that file",
             )
     for task in config.data.tasks:
         for path in task_files(task):
             if not path.is_file():
                 raise UnreadableFile(
-                    f"{config.file} names {task}, which is no task: it has no {path.name}",
+                    f"{config.file} names {task}, which is not a task: it has no {path.name}",
                     "a folder of a task has documents and questions; or name one file of both",
                 )
 
 
-def _facts(config: Config, device: torch.device, folder: RunFolder, tell: Tell) -> dict[str, Any]:
-    """What the run is made from: written at its beginning, compared when it goes on.
+def _facts(
+    config: Config, device: torch.device, folder: RunFolder, on_progress: OnProgress
+) -> dict[str, Any]:
+    """What the run is made from: written at its beginning, compared when it resumes.
 
     Raises:
-        InputError: it goes on with other settings, data or weights to start from.
+        InputError: the settings, data or initial weights differ.
     """
     settings = resolved(config)
     settings |= {"device": device.type, "threads": torch.get_num_threads()}
@@ -176,13 +181,13 @@ def _facts(config: Config, device: torch.device, folder: RunFolder, tell: Tell) 
     other = differences(before, facts)
     if other:
         raise InputError(
-            f"{folder.path} cannot go on: {'; '.join(other[:3])}",
-            "give what it began with, or train in another folder by --out",
+            f"{folder.path} cannot be resumed: {'; '.join(other[:3])}",
+            "what it began with, or another --out",
         )
     around = differences(before, facts, AROUND)
     if around:
         warning = f"{'; '.join(around)}: the last digits of the weights may differ"
-        tell(Event("", 0, 0, warning=warning))
+        on_progress(Event("", 0, 0, warning=warning))
     return before
 
 
@@ -218,7 +223,7 @@ def opened(config: Config) -> Checkpoint:
     checkpoint = open_checkpoint(
         config.init,
         landmark=config.landmark,
-        opening=config.opening,
+        bos_token=config.bos_token,
         bidirectional=config.bidirectional,
         transformers=config.transformers,
         attention=config.attention,

@@ -1,9 +1,9 @@
-"""The folder of a run: what a kill, a full disk or a bad moment leaves of it is always whole.
+"""The folder of a run, whose files are always whole, even after a kill or on a full disk.
 
     config.toml    as given
     run.json       what the run is made from
     log.jsonl      a line every so many steps
-    state.pt       all that the run goes on from: weights, optimiser, random numbers, position
+    state.pt       what the run resumes from: weights, optimiser, random numbers, position
     checkpoint/    the averaged weights, for ``milepost export``
     curves.svg, curves.png
     lock           the number of the process that trains here
@@ -24,28 +24,29 @@ from typing import IO, Any
 
 import torch
 
+from milepost.engine.schema import check_schema
 from milepost.errors import InputError, MilepostError
 from milepost.train.lock import held
+from milepost.train.record import SCHEMA
 
 CHECKPOINT, STATE, LOG, LOCK = "checkpoint", "state.pt", "log.jsonl", "lock"
 _PART = ".part"
-_BEGIN = "begin again in another folder, by --out"
+_RESTART = "milepost train CONFIG --out ANOTHER_FOLDER"
 
 
 class Halted(MilepostError):
-    """A run that stopped where it can go on, once what stopped it is mended."""
+    """A run that stopped and can be resumed once the cause is removed."""
 
 
 class RunFolder:
     """The files of one run.
 
     Args:
-        path: made where it is not there.
-        resume: whether a run is to be gone on with.
+        path: created if missing.
+        resume: whether to resume a run.
 
     Raises:
-        InputError: there is a run already, there is none to go on with, or the folder holds
-            something else.
+        InputError: the folder has a run already, has none to resume, or holds something else.
         Halted: it cannot be written.
     """
 
@@ -53,16 +54,14 @@ class RunFolder:
         self.path = path
         there = path.is_dir() and any(file.name != LOCK for file in path.iterdir())
         if path.exists() and not path.is_dir():
-            raise InputError(f"{path} is a file", "give another folder by --out")
+            raise InputError(f"{path} is a file", "a folder as --out")
         if resume and not (path / "config.toml").is_file():
-            raise InputError(f"{path} holds no run to go on with", "leave --resume out")
+            raise InputError(f"{path} has no run to resume", "the same command without --resume")
         if there and not resume:
             ours = (path / "config.toml").is_file()
             raise InputError(
                 f"{path} holds {'a run' if ours else 'other files'} already",
-                "go on with it by --resume, or give another --out"
-                if ours
-                else "give another --out",
+                "--resume to continue it, or another --out" if ours else "another --out",
             )
         with self._writing(path):
             path.mkdir(parents=True, exist_ok=True)
@@ -82,7 +81,7 @@ class RunFolder:
                 file.seek(0)
                 raise InputError(
                     f"{self.path} is being trained by process {file.read().decode() or 'unknown'}",
-                    "wait until it has ended, stop it, or give another --out",
+                    "another --out, or wait until that process has ended",
                 )
             with self._writing(path):
                 file.truncate(0)
@@ -100,13 +99,19 @@ class RunFolder:
         self._put("run.json", lambda file: file.write(text.encode()))
 
     def facts(self) -> dict[str, Any] | None:
-        """What the run in the folder was made from; None where it was killed before it said so."""
+        """What the run was made from; None if it was killed before it wrote that.
+
+        Raises:
+            InputError: ``run.json`` is damaged or of another schema.
+        """
         try:
             read: dict[str, Any] = json.loads((self.path / "run.json").read_text("utf-8"))
+            schema = read.get("schema", 1)  # schema 1 had no such key
         except FileNotFoundError:
             return None
-        except (OSError, ValueError) as error:
-            raise InputError(f"{self.path / 'run.json'} is damaged: {error}", _BEGIN) from error
+        except (AttributeError, OSError, ValueError) as error:
+            raise InputError(f"{self.path / 'run.json'} is damaged: {error}", _RESTART) from error
+        check_schema(self.path / "run.json", schema, SCHEMA, _RESTART, InputError)
         return read
 
     def log(self, line: Mapping[str, Any]) -> None:
@@ -148,7 +153,7 @@ class RunFolder:
             state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
         except Exception as error:  # torch, zipfile and pickle raise their own
             first = str(error).strip().partition("\n")[0]
-            raise InputError(f"{path} is damaged: {first}", _BEGIN) from error
+            raise InputError(f"{path} is damaged: {first}", _RESTART) from error
         length = state.pop("log")
         if log.exists():
             os.truncate(log, length)
@@ -198,7 +203,7 @@ class RunFolder:
                 raise
             raise Halted(
                 f"{path} cannot be written: {reason}",
-                "what was there is whole: make room for it, or mend its permissions",
+                "make room for it, or correct its permissions; nothing that was there is lost",
             ) from error
 
 

@@ -1,4 +1,4 @@
-"""Questions that a language model asks of documents, kept only where they stand the checks.
+"""Questions that a language model asks of documents, kept only if they pass the checks.
 
 For each question: some 200 words of a document, in them one to five sentences marked, and one
 kind of question asked for (the scheme of Landmark Embedding, arXiv 2402.11573, appendix). Dropped
@@ -106,7 +106,7 @@ def synthesize(
 ) -> Synthesis:
     """Write questions of a language model to ``out``, a task file.
 
-    What is written stays, document by document: a run that was stopped goes on.
+    Documents are written one by one: an interrupted run resumes.
 
     Raises:
         UnreadableFile: a path is missing or damaged.
@@ -203,7 +203,7 @@ def excerpts(
     Args:
         source: the document.
         spans: its sentences.
-        headings: lines that are no evidence.
+        headings: lines that are not evidence.
         asking: see there.
     """
     name, text = source.document.name, source.document.text
@@ -232,7 +232,7 @@ def excerpts(
                 continue
             marked.append(_run(chance.choice(far), good, 2))
         begin, end = marked[0][0], marked[-1][1]
-        before = chance.random()  # share of the background that stands in front
+        before = chance.random()  # fraction of the background that precedes
         while sum(words[begin:end]) < asking.words and (begin > 0 or end < len(words)):
             if begin > 0 and (end == len(words) or chance.random() < before):
                 begin -= 1

@@ -21,11 +21,11 @@ from torch import Tensor
 from milepost.errors import ModelError
 from milepost.model.checkpoint import open_checkpoint
 from milepost.model.interop import starting_weights
+from milepost.train.choices import Context
 from milepost.train.data import Text
-from milepost.train.data_settings import Context
 from milepost.train.rules import questions_of
 
-_TITLE, _HEADING, _BEFORE = 32, 32, 64  # tokens in front of a sentence, at most
+_TITLE, _HEADING, _BEFORE = 32, 32, 64  # maximum tokens before a sentence
 
 
 class Teacher(Protocol):
@@ -54,7 +54,7 @@ class MeanTeacher:
 
     Args:
         folder: as that library saves it, or weights with ``tokenizer.json`` alone.
-        context: what stands in front of a sentence. ``alone``: nothing, and the mean goes over all
+        context: what is read before a sentence. ``alone``: nothing, and the mean goes over all
             tokens, special ones too, as that library counts it. ``title``: the document's title;
             ``neighbours``: the title, the last heading before the sentence and the sentences
             between, 64 tokens of them. With either the mean goes over the sentence's own tokens:
@@ -80,7 +80,7 @@ class MeanTeacher:
             ways = ", ".join((*said.pooling, *said.left_out))
             raise ModelError(
                 f"{folder} pools otherwise than by the mean ({ways})",
-                "a teacher is a model with mean pooling, such as all-MiniLM-L6-v2",
+                "a model with mean pooling, such as all-MiniLM-L6-v2",
             )
         checkpoint = open_checkpoint(said.folder)
         self.backbone = checkpoint.model.backbone.to(device).requires_grad_(False)
@@ -92,7 +92,7 @@ class MeanTeacher:
         self._tokenizer = checkpoint.tokenizer
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-        self._opening, self._closing = _template(self._tokenizer, checkpoint.special)
+        self._bos_ids, self._closing = _template(self._tokenizer, checkpoint.special)
         # A literal "[SEP]" in a document is text.
         self._tokenizer.encode_special_tokens = True
         self.fingerprint = self._fingerprint(said.folder)
@@ -126,7 +126,7 @@ class MeanTeacher:
         return self._vectors(list(zip(before, rows, strict=True)), whole=False)
 
     def _before(self, text: Text, rows: Sequence[list[int]]) -> Iterator[list[int]]:
-        """What is read in front of each sentence."""
+        """Token ids read before each sentence."""
         (title,) = self._ids([text.title], _TITLE)
         if self.context == "title":
             yield from ([title] * len(rows))
@@ -169,14 +169,14 @@ class MeanTeacher:
         return result
 
     def _pooled(self, rows: Sequence[tuple[list[int], list[int]]], *, whole: bool) -> Tensor:
-        room = self._most - len(self._opening) - len(self._closing)
+        room = self._most - len(self._bos_ids) - len(self._closing)
         full, pooled = [], []
         for before, own in rows:
             kept = before[max(0, len(before) + len(own) - room) :]
             content = (kept + own)[:room]
-            full.append([*self._opening, *content, *self._closing])
-            first = len(self._opening) + len(kept)
-            last = len(self._opening) + len(content)
+            full.append([*self._bos_ids, *content, *self._closing])
+            first = len(self._bos_ids) + len(kept)
+            last = len(self._bos_ids) + len(content)
             # A sentence of no tokens is given what is read at all.
             pooled.append((0, len(full[-1])) if whole or first == last else (first, last))
         longest = max(map(len, full))
@@ -198,7 +198,7 @@ class MeanTeacher:
 
 
 def _template(tokenizer: Tokenizer, special: Mapping[str, str]) -> tuple[list[int], list[int]]:
-    """What stands before and behind a text: what the tokenizer puts there, else CLS and SEP."""
+    """Token ids before and after a text: those the tokenizer adds, else CLS and SEP."""
     bare, full = (tokenizer.encode("a", add_special_tokens=each).ids for each in (False, True))
     if len(full) > len(bare):
         at = next(n for n in range(len(full)) if full[n : n + len(bare)] == bare)

@@ -1,10 +1,10 @@
-"""Sentences and their token counts in, windows out.
+"""Group sentences into windows for the encoder.
 
-Comes in: how many tokens each sentence has. Goes out: which sentences stand in which window, and
-which of them it owns. This room knows neither text nor network, only counts and offsets.
-
-Read in this order: ``plan.py`` (sentences to windows), ``cut.py`` (over-long sentences),
-``batches.py`` (windows to batches under a token budget).
+In:      the number of tokens of each sentence.
+Out:     which sentences each window holds, and which of them it owns.
+Refuses: to know text or networks; it works on counts and offsets alone.
+Read:    ``plan.py`` (sentences to windows), ``cut.py`` (over-long sentences), ``batches.py``
+         (windows to batches under a token budget), ``document_vector.py``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Windows to batches under a token budget, in flat memory."""
+"""Group windows into batches under a token budget, in constant memory."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def batches(
     padding is small and memory does not grow with the number of items.
 
     Args:
-        items: length in tokens, and the item.
-        budget: most tokens of a batch, padding included; an item longer than that is alone.
-        look_ahead: items held at once.
+        items: pairs of length in tokens and item.
+        budget: maximum tokens of a batch, padding included; a longer item gets its own batch.
+        look_ahead: number of items held at once.
 
     >>> list(batches([(5, "a"), (9, "b"), (4, "c")], budget=10))
     [['c', 'a'], ['b']]

@@ -1,4 +1,4 @@
-"""Over-long sentences are cut at clauses, so that nothing has to be truncated."""
+"""Cut over-long sentences at clauses, so that nothing is truncated."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ _CLAUSE = frozenset(";:,)]}—–、，；：）」』،؛")
 
 
 def cut(text: str, starts: Sequence[int], ends: Sequence[int], longest: int) -> list[int]:
-    """Token numbers at which a sentence is cut into pieces of at most ``longest`` tokens.
+    """Find the tokens at which to cut a sentence into pieces of at most ``longest`` tokens.
 
-    A cut falls after the last clause mark of the piece's second half; where there is none, at
-    the last white space of that half; where there is none either, at the limit.
+    The cut comes after the last clause mark in the second half of the piece, else at the last
+    white space of that half, else at the limit.
 
     Args:
         text: the sentence.
         starts: first character of each token, ascending.
         ends: one past the last character of each token.
-        longest: most tokens of a piece, at least 1.
+        longest: maximum tokens of a piece, at least 1.
 
     Returns:
-        The first token of each piece but the first; empty where nothing is to be cut.
+        The first token of each piece except the first; empty if the sentence is short enough.
 
     >>> cut("a, b c d", [0, 1, 3, 5, 7], [1, 2, 4, 6, 8], longest=3)
     [2]

@@ -16,7 +16,7 @@ def document_vector(landmarks: NDArray[np.float32]) -> NDArray[np.float32]:
         landmarks: ``(n, d)`` float32.
 
     Returns:
-        ``(d,)`` float32, unit length; zeros where there is no landmark or the mean is zero.
+        ``(d,)`` float32, unit length; zeros if there are no landmarks or the mean is zero.
     """
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""Sentences to windows: whole sentences, a halo on both sides, one owner a sentence."""
+"""Plan windows of whole sentences with a halo on both sides; each sentence has one owner."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Sentences ``first … last - 1`` are read; of these ``own_first … own_last - 1`` are owned.
+    """The window reads sentences ``first … last - 1`` and owns ``own_first … own_last - 1``.
 
-    The sentences read but not owned are the halo: context whose vectors come from another window.
+    Sentences that it reads and does not own are the halo: their vectors come from other windows.
     """
 
     first: int
@@ -21,13 +21,13 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class WindowSize:
-    """How large windows are, in tokens, landmarks included.
+    """Sizes of windows in tokens, landmarks included.
 
     Attributes:
-        size: most tokens of a window, the opening special token included.
-        left: most tokens of context before the first owned sentence.
-        right: most tokens of context after the last owned sentence.
-        longest: most tokens of one sentence with its landmark; ``1 + longest <= size``.
+        size: maximum tokens of a window, the opening special token included.
+        left: maximum tokens of context before the first owned sentence.
+        right: maximum tokens of context after the last owned sentence.
+        longest: maximum tokens of one sentence with its landmark; ``1 + longest <= size``.
     """
 
     size: int = 256
@@ -41,14 +41,14 @@ class WindowSize:
 
 
 def plan(costs: Sequence[int], shape: WindowSize) -> Iterator[Window]:
-    """Windows in document order; together they own each sentence exactly once.
+    """Yield windows in document order; together they own each sentence exactly once.
 
-    Greedy: a window takes its left halo, then owns sentences while room for the right halo is
-    left (the last window of a text needs none), then takes the right halo.
+    Greedy: a window takes its left halo, then owns sentences while there is room for the right
+    halo (the last window needs none), then takes the right halo.
 
     Args:
         costs: tokens of each sentence with its landmark, each at most ``shape.longest``.
-        shape: how large windows and their halo are.
+        shape: sizes of the windows and their halo.
 
     >>> small = WindowSize(size=51, left=20, right=0, longest=11)
     >>> [(w.first, w.own_first, w.own_last) for w in plan([10] * 12, small)]

@@ -109,4 +109,4 @@ def test_a_control_that_finds_too_little_to_learn_from_is_left_out_and_named(fol
 def test_an_unknown_fusion_is_answered_with_the_nearest():
     result = run("--task", "product-1", *SHORT, "--fusion", "mlp")
     assert isinstance(result.exception, InputError)
-    assert "did you mean 'mlb'" in str(result.exception)
+    assert "try: 'mlb'" in str(result.exception)

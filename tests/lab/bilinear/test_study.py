@@ -71,7 +71,7 @@ def test_planted_labels_are_what_they_are_said_to_be():
 
 
 def test_tasks_that_do_not_exist_are_named():
-    with pytest.raises(InputError, match="unknown task 'digit'; did you mean 'digits'"):
+    with pytest.raises(InputError, match=r"unknown task 'digit'.*'digits'"):
         named("digit")
     for name in ("product-2", "sum-17", "product-0"):
         with pytest.raises(InputError, match="cannot be planted"):

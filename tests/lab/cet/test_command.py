@@ -80,4 +80,4 @@ def test_a_wrong_ranker_is_answered_with_the_nearest(task, model):
     """Before anything is read."""
     result = run(task, "--rankers", "landmark", *model)
     assert isinstance(result.exception, InputError)
-    assert "did you mean 'landmarks'" in str(result.exception)
+    assert "try: 'landmarks'" in str(result.exception)

@@ -128,7 +128,7 @@ def test_controls_are_audited_in_the_model_s_place():
 @pytest.mark.parametrize(
     ("questions", "rankers", "words"),
     [
-        ((EGGS,), ("word",), "did you mean 'words'"),
+        ((EGGS,), ("word",), "try: 'words'"),
         ((EGGS,), ("minilm",), "no ranker 'minilm'"),
         ((WAX,), ("words",), "two sentences of evidence"),
     ],

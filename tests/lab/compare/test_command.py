@@ -81,8 +81,8 @@ def test_ctrl_c_says_what_is_kept(checkpoint, data, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (("--pool", "men"), "did you mean 'mean'"),
-        (("--tasks", "sentense"), "did you mean 'sentences'"),
+        (("--pool", "men"), "try: 'mean'"),
+        (("--tasks", "sentense"), "try: 'sentences'"),
         (("--pool", "mean", "--data", "nowhere"), "--data FOLDER"),
     ],
 )
@@ -95,7 +95,7 @@ def test_wrong_names_are_answered_with_the_nearest(checkpoint, data, more, said)
 def test_an_experiment_that_is_none():
     result = run("compar")
     assert isinstance(result.exception, MilepostError)
-    assert "did you mean 'compare'" in str(result.exception)
+    assert "try: 'compare'" in str(result.exception)
 
 
 def test_show_explains_and_draws(checkpoint, tmp_path):

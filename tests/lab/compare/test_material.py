@@ -75,7 +75,7 @@ def test_tasks_by_name():
         "documents-2k",
         "documents-8k",
     ]
-    with pytest.raises(InputError, match="did you mean 'sentences'"):
+    with pytest.raises(InputError, match="try: 'sentences'"):
         checked_tasks("sentence")
     with pytest.raises(InputError, match="no task is named"):
         checked_tasks(" ,")

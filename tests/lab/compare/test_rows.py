@@ -24,12 +24,12 @@ def test_settings_have_the_type_of_their_default():
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("men", "did you mean 'mean'"),
-        ("attention:heat=2", "did you mean"),
-        ("attention:temperature=hot", "its default is 1.0"),
+        ("men", "try: 'mean'"),
+        ("attention:heat=2", "try: "),
+        ("attention:temperature=hot", "its default, 1.0"),
         ("attention:temperature", "NAME:setting=value"),
         ("attention:temperature=0", "at least 0.001"),
-        ("mean@randm", "did you mean 'random'"),
+        ("mean@randm", "try: 'random'"),
     ],
 )
 def test_what_cannot_be_is_named(name, said):

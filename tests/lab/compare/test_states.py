@@ -90,7 +90,7 @@ def test_a_long_text_is_read_in_windows_with_every_sentence_once(reader):
 def test_overlong_sentences_are_cut_and_empty_texts_are_an_error(reader):
     states = reader.states([[list(range(105, 105 + 90)) * 4]])
     assert states.per_text[0] == 3
-    with pytest.raises(InputError, match="text 1 has no tokens; leave it out"):
+    with pytest.raises(InputError, match="text 1 has no tokens; try: leave it out"):
         reader.states([[[105]], []])
 
 

@@ -8,7 +8,8 @@ pytest.importorskip("torch", reason="needs the train extra")
 from milepost.errors import BadQuestion
 from milepost.lab.controls import readers as place
 from milepost.lab.controls.byte_training import ByteRecipe
-from milepost.lab.controls.encoders import KINDS, control_encoder
+from milepost.lab.controls.encoders import control_encoder
+from milepost.lab.controls.kinds import KINDS
 from milepost.lab.controls.readers import ControlReader, control_readers
 from milepost.types import Document
 

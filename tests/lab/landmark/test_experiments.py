@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import milepost
 from milepost.errors import InputError
 from milepost.evaluate.embedders import LandmarkEmbedder
-from milepost.evaluate.report.outcome import Figure, Outcome, told
+from milepost.evaluate.report.outcome import Figure, Outcome, in_words
 from milepost.evaluate.report.tally import Tally
 from milepost.evaluate.session import Session
 from milepost.evaluate.statistics import smallest_p
@@ -26,7 +26,7 @@ from milepost.lab.landmark import EXPERIMENTS, as_markdown, find, outcomes, plot
 from milepost.lab.landmark.boundaries import LABELS, distances, label, ranks
 from milepost.lab.landmark.evidence import fifth, places
 from milepost.lab.landmark.reading import Reader, Reading
-from milepost.lab.landmark.surround import company, spent
+from milepost.lab.landmark.surround import spent, with_context
 from milepost.testing import fake_encoder
 from milepost.text import split
 from milepost.types import Document
@@ -110,15 +110,15 @@ def test_evidence_is_ranked_among_what_is_none() -> None:
     assert ranks(scores, []) == []
 
 
-def test_company_stays_in_the_document() -> None:
+def test_with_context_stays_in_the_document() -> None:
     """Sentences that come with a hit are the nearest first and end where the text ends."""
-    assert company(4, 4, "front", 10) == [4, 3, 2, 1, 0]
-    assert company(1, 4, "front", 10) == [1, 0]
-    assert company(4, 4, "surround", 10) == [4, 3, 5, 2, 6]
-    assert company(0, 4, "surround", 10) == [0, 1, 2]
-    assert company(9, 4, "surround", 10) == [9, 8, 7]
-    for way in ("front", "surround"):
-        assert company(3, 0, way, 10) == [3]
+    assert with_context(4, 4, "front", 10) == [4, 3, 2, 1, 0]
+    assert with_context(1, 4, "front", 10) == [1, 0]
+    assert with_context(4, 4, "both-sides", 10) == [4, 3, 5, 2, 6]
+    assert with_context(0, 4, "both-sides", 10) == [0, 1, 2]
+    assert with_context(9, 4, "both-sides", 10) == [9, 8, 7]
+    for way in ("front", "both-sides"):
+        assert with_context(3, 0, way, 10) == [3]
 
 
 def test_front_of_several_hits_by_hand() -> None:
@@ -126,7 +126,7 @@ def test_front_of_several_hits_by_hand() -> None:
     spans = [(n, n + 1) for n in range(14)]
     front = [start for start, _ in spent([4, 12, 1, 5], spans, 2, "front")]
     assert front == [4, 3, 2, 12, 11, 10, 1, 0, 5]
-    around = [start for start, _ in spent([4, 12, 1, 5], spans, 2, "surround")]
+    around = [start for start, _ in spent([4, 12, 1, 5], spans, 2, "both-sides")]
     assert around == [4, 3, 5, 12, 11, 13, 1, 0, 2, 6]
 
 
@@ -273,11 +273,11 @@ def test_figures_in_words() -> None:
     assert str(Figure(1.5, 1.5, 1.5, "number")) == "1.500"
     assert str(Figure(-0.0001, -0.02, 0.03, "difference")) == "+0.0 (-2.0 to +3.0)"
     assert str(Figure(1.2345, 1.0, 1234.5, "number")) == "1.234 (1.000 to 1234)"
-    assert told(Figure(-0.02, -0.04, 0.01, "difference")).startswith("makes no difference")
+    assert in_words(Figure(-0.02, -0.04, 0.01, "difference")).startswith("makes no difference")
     sure = Figure(0.02, 0.01, 0.04, "difference", p=0.02)
-    assert told(sure) == "gains 2.0 points (+1.0 to +4.0)"
-    assert told(replace(sure, p=0.05)).startswith("makes no difference")
-    assert told(None) == "was not measured"
+    assert in_words(sure) == "gains 2.0 points (+1.0 to +4.0)"
+    assert in_words(replace(sure, p=0.05)).startswith("makes no difference")
+    assert in_words(None) == "was not measured"
 
 
 def test_markdown_has_one_line_a_row() -> None:
@@ -339,7 +339,7 @@ def test_types_of_questions_are_rows() -> None:
 def test_an_unknown_experiment_names_the_nearest() -> None:
     """A wrong name is told with the one that was meant, and with all there are."""
     assert find("halo").name == "halo"
-    with pytest.raises(InputError, match=r"'granularty'; did you mean 'granularity'\?.*halo"):
+    with pytest.raises(InputError, match=r"'granularty'.*'granularity'.*halo"):
         find("granularty")
 
 

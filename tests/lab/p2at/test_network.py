@@ -251,7 +251,7 @@ def test_every_arm_is_as_heavy_and_learns(name):
 
 
 def test_an_unknown_arm_and_a_small_budget_are_named():
-    with pytest.raises(InputError, match="did you mean 'published'"):
+    with pytest.raises(InputError, match="try: 'published'"):
         arm("publishd")
     with pytest.raises(InputError, match="weights at least, not 100"):
         segmenter("corrected", 5, 16, budget=100)

@@ -99,7 +99,7 @@ def test_a_control_trains_nothing_but_the_last_layer(monkeypatch):
 def test_texts_are_no_controls_of_images():
     with pytest.raises(InputError, match="nonsense is text"):
         trained("corrected@nonsense", 0, 1)
-    with pytest.raises(InputError, match="did you mean 'random'"):
+    with pytest.raises(InputError, match="try: 'random'"):
         trained("corrected@randon", 0, 1)
 
 

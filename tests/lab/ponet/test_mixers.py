@@ -138,11 +138,11 @@ def test_a_control_as_drawn_keeps_its_encoder_and_a_pre_trained_one_does_not():
 
 
 def test_unknown_names_are_answered_with_the_nearest():
-    with pytest.raises(InputError, match="did you mean 'ponet'"):
+    with pytest.raises(InputError, match="try: 'ponet'"):
         learn("ponnet", "topics", PonetRecipe(steps=1), [0])
-    with pytest.raises(InputError, match="did you mean 'random'"):
+    with pytest.raises(InputError, match="try: 'random'"):
         learn("ponet@randon", "topics", PonetRecipe(steps=1), [0])
-    with pytest.raises(InputError, match="did you mean 'topics'"):
+    with pytest.raises(InputError, match="try: 'topics'"):
         learn("ponet", "topic", PonetRecipe(), [0])
     with pytest.raises(InputError, match="is not a list of lengths"):
         lengths_of("256;1024")

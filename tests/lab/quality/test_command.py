@@ -5,6 +5,7 @@ import re
 import sys
 
 import pytest
+from click import MissingParameter, NoSuchOption
 from click.testing import CliRunner
 
 from milepost.console.options import Settings
@@ -54,19 +55,26 @@ def run(*args, code=0):
 
 def test_labels_beside_chance(tmp_path, model):
     texts = write(tmp_path / "texts.jsonl")
-    made = json.loads(run(texts, "--no-controls", "--json", *model))["quality"]
+    made = json.loads(run("separation", texts, "--no-controls", "--json", *model))["quality"]
     assert [view["name"] for view in made] == ["raw", "standardised", "unit length", "length alone"]
     probe = made[0]["measures"]["probe"]
     assert probe["value"] > probe["chance"]
     assert probe["p"] <= 0.05
     assert made[0]["measures"]["dunn"]["low"] is None
-    shown = run(texts, "--no-controls", *model)
+    shown = run("separation", texts, "--no-controls", *model)
     assert "permuted" in shown
-    assert "It says separable, not good or safe." in shown
+    assert "Separable does not mean good or safe." in shown
 
 
 def test_every_sentence_s_vector(tmp_path, model):
-    given = (write(tmp_path / "t.jsonl"), "--landmarks", "--no-controls", "--json", *model)
+    given = (
+        "separation",
+        write(tmp_path / "t.jsonl"),
+        "--landmarks",
+        "--no-controls",
+        "--json",
+        *model,
+    )
     made = json.loads(run(*given))["quality"]
     assert made[0]["measures"]["neighbours"]["value"] > 0.5
 
@@ -74,7 +82,7 @@ def test_every_sentence_s_vector(tmp_path, model):
 def test_a_model_beside_itself_rings_no_alarm(tmp_path, model):
     name = model[1] if model else "landmark-minilm"
     texts = write(tmp_path / "texts.jsonl")
-    shown = run(texts, "--against", name, "--neighbours", 3, "--no-controls", *model)
+    shown = run("drift", texts, "--against", name, "--neighbours", 3, "--no-controls", *model)
     assert "neighbours kept  1.000 (1.000 to 1.000); by chance 0.273" in shown
     assert shown.endswith("no alarm\n")
 
@@ -83,7 +91,8 @@ def test_another_model_rings_the_alarm_and_ends_in_1(tmp_path, model):
     if model:
         pytest.skip("needs the shipped models")
     texts = write(tmp_path / "texts.jsonl", labels=False)
-    args = (texts, "--against", "landmark-light", "--neighbours", 3, "--least", 1, "--no-controls")
+    args = ("drift", texts, "--against", "landmark-light", "--neighbours", 3, "--min-kept", 1)
+    args += ("--no-controls",)
     made = json.loads(run(*args, "--json", code=1))["quality"]
     assert made["kept"]["mean"] < 1
     assert made["separation"] is None
@@ -97,7 +106,7 @@ def test_layers_of_a_network(tmp_path):
     from support.tiny_transformers import tiny_folder
 
     folder = tiny_folder(tmp_path / "net", "llama")
-    given = (write(tmp_path / "t.jsonl"), "--layers", folder, "--permutations", 9)
+    given = ("layers", write(tmp_path / "t.jsonl"), "--network", folder, "--permutations", 9)
     shown = run(*given, "--no-controls")
     rows = [line.split("  ")[0] for line in shown.splitlines()]
     assert rows[:6] == ["layers", "layer 1", "layer 2", "even", "random", "trained"]
@@ -114,7 +123,7 @@ class TestControls:
 
     @pytest.mark.parametrize("landmarks", [(), ("--landmarks",)])
     def test_they_are_columns_beside_a_model_s_labels(self, tmp_path, model, landmarks):
-        given = (write(tmp_path / "t.jsonl"), "--permutations", 9, *landmarks, *model)
+        given = ("separation", write(tmp_path / "t.jsonl"), "--permutations", 9, *landmarks, *model)
         made = {view["name"]: view for view in json.loads(run(*given, "--json"))["quality"]}
         forms = ("raw", "standardised", "unit length")
         assert set(made) == {
@@ -133,19 +142,19 @@ class TestControls:
 
     def test_they_say_what_a_model_that_knows_nothing_keeps_of_neighbours(self, tmp_path, model):
         name = model[1] if model else "landmark-minilm"
-        given = (write(tmp_path / "t.jsonl"), "--against", name, "--neighbours", 3, *model)
-        floors = json.loads(run(*given, "--json"))["quality"]["floors"]
-        assert tuple(floors) == self.NAMES
-        assert all(0 <= floor["low"] <= floor["mean"] < 1 for floor in floors.values())
+        given = ("drift", write(tmp_path / "t.jsonl"), "--against", name, "--neighbours", 3, *model)
+        baselines = json.loads(run(*given, "--json"))["quality"]["baselines"]
+        assert tuple(baselines) == self.NAMES
+        assert all(0 <= floor["low"] <= floor["mean"] < 1 for floor in baselines.values())
         shown = run(*given)
-        assert f"  by random        {floors['random']['mean']:.3f} (" in shown
+        assert f"  by random        {baselines['random']['mean']:.3f} (" in shown
         assert shown.endswith("no alarm\n")
 
     def test_they_are_rows_below_layers(self, tmp_path):
         from support.tiny_transformers import tiny_folder
 
         folder = tiny_folder(tmp_path / "net", "llama")
-        given = (write(tmp_path / "t.jsonl"), "--layers", folder, "--permutations", 9)
+        given = ("layers", write(tmp_path / "t.jsonl"), "--network", folder, "--permutations", 9)
         made = json.loads(run(*given, "--json"))["quality"]
         rows = {row["name"]: row for row in made}
         assert [name for name in rows if "@" in name] == [f"even@{name}" for name in self.NAMES]
@@ -157,27 +166,27 @@ class TestControls:
 
 def test_without_torch_the_model_is_measured_all_the_same(tmp_path, model, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    given = (write(tmp_path / "t.jsonl"), "--permutations", 9, *model)
+    given = ("separation", write(tmp_path / "t.jsonl"), "--permutations", 9, *model)
     result = CliRunner().invoke(quality, [str(arg) for arg in given], obj=Settings())
     assert result.exit_code == 0
     assert "unit length" in result.output
-    assert "no rows over networks that learnt nothing: this needs torch" in result.output
+    assert "without untrained baselines: " in result.output
 
 
 def test_what_cannot_be_used_is_named(tmp_path, model):
     plain = write(tmp_path / "plain.jsonl", labels=False)
-    with pytest.raises(InputError, match="have no label; add one to each, or --against"):
-        run(plain)
+    with pytest.raises(InputError, match=r"plain\.jsonl: the lines have no label"):
+        run("separation", plain)
     half = write(tmp_path / "half.jsonl", more=[{"text": "no label here"}])
     with pytest.raises(InputError, match="line 13: no 'label'"):
-        run(half)
+        run("separation", half)
     blank = write(tmp_path / "blank.jsonl", more=[{"text": " ", "label": "bees"}])
     with pytest.raises(InputError, match="line 13: the text is empty"):
-        run(blank)
-    with pytest.raises(InputError, match="--layers reads a network"):
-        run(half, "--layers", "x", "--landmarks")
-    with pytest.raises(InputError, match="--against compares whole texts"):
-        run(half, "--against", "x", "--landmarks")
+        run("separation", blank)
+    with pytest.raises(NoSuchOption, match="--landmarks"):
+        run("drift", half, "--against", "x", "--landmarks")
+    with pytest.raises(MissingParameter, match="network"):
+        run("layers", half)
     (tmp_path / "empty.jsonl").write_text("")
-    with pytest.raises(InputError, match="holds no texts"):
-        run(tmp_path / "empty.jsonl")
+    with pytest.raises(InputError, match="no texts"):
+        run("separation", tmp_path / "empty.jsonl")

@@ -19,7 +19,7 @@ def test_a_rotated_and_scaled_model_is_the_same():
     assert found.kept.mean == 1
     assert found.cka == pytest.approx(1)
     assert found.ratio == pytest.approx((1, 1, 1))
-    assert {one.mean for one in found.told.values()} == {0}
+    assert {one.mean for one in found.accuracy.values()} == {0}
     assert found.alarms == ()
 
 
@@ -40,10 +40,10 @@ def test_what_knows_nothing_keeps_what_chance_does_and_rings_nothing():
     noise = np.random.default_rng(5).standard_normal((120, 9))
     found = drift(VECTORS, VECTORS @ TURN, controls={"noise": noise, "twin": 2 * VECTORS})
     assert found.alarms == ()
-    assert found.floors["twin"].mean == 1
-    assert found.floors["noise"].mean == pytest.approx(agreement(VECTORS, noise, 10).mean())
-    assert found.floors["noise"].high < 0.2
-    assert found.floors["noise"].chance == found.kept.chance
+    assert found.baselines["twin"].mean == 1
+    assert found.baselines["noise"].mean == pytest.approx(agreement(VECTORS, noise, 10).mean())
+    assert found.baselines["noise"].high < 0.2
+    assert found.baselines["noise"].chance == found.kept.chance
     with pytest.raises(InputError, match="120 vectors before and 119 after"):
         drift(VECTORS, VECTORS, controls={"short": noise[1:]})
 
@@ -57,7 +57,7 @@ def test_a_little_noise_rings_none():
 def test_a_better_model_rings_none_though_neighbours_change():
     """Labels further apart: neighbours are others, and the least that is asked decides."""
     better = VECTORS + 6 * np.eye(16)[0] * (LABELS[:, None] - 0.5)
-    found = drift(VECTORS, better, LABELS, least=0.1)
+    found = drift(VECTORS, better, LABELS, min_kept=0.1)
     assert found.ratio[0] > 1
     assert found.alarms == ()
 
@@ -70,7 +70,7 @@ def test_labels_that_no_longer_lie_apart_ring_the_alarm():
         found = drift(VECTORS, after, LABELS)
         assert found.ratio[0] == 0
         assert "labels lie 0.00 times as far apart" in found.alarms
-    back = drift(crossed, VECTORS, LABELS, least=0)
+    back = drift(crossed, VECTORS, LABELS, min_kept=0)
     assert math.isinf(back.ratio[0])
     assert back.alarms == ()
     assert math.isnan(drift(crossed, crossed, LABELS).ratio[0])
@@ -78,7 +78,7 @@ def test_labels_that_no_longer_lie_apart_ring_the_alarm():
 
 def test_without_labels_neighbours_are_all_there_is():
     found = drift(VECTORS, VECTORS)
-    assert (found.separation, found.ratio, found.told) == (None, None, {})
+    assert (found.separation, found.ratio, found.accuracy) == (None, None, {})
     assert found.kept.mean == 1
 
 
@@ -105,10 +105,10 @@ def test_what_cannot_be_compared_is_named():
         drift(VECTORS, VECTORS[:100])
     with pytest.raises(InputError, match="8 texts are too few for 10 neighbours"):
         drift(VECTORS[:8], VECTORS[:8])
-    with pytest.raises(InputError, match="a label has one text"):
+    with pytest.raises(InputError, match="a label has only one text"):
         drift(VECTORS[:20], VECTORS[:20], np.array([0] * 19 + [1]))
     broken = VECTORS.copy()
     broken[3, 1] = math.nan
     for given in ((broken, VECTORS), (VECTORS, broken)):
-        with pytest.raises(InputError, match="a vector is not finite; leave it out"):
+        with pytest.raises(InputError, match="a vector is not finite"):
             drift(*given)

@@ -91,7 +91,7 @@ def test_weights_are_on_the_simplex_and_some_of_them_are_zero():
 
 def test_too_few_texts_of_a_label_are_named():
     states, labels = planted(1.0, count=6)
-    with pytest.raises(InputError, match="four of each label"):
+    with pytest.raises(InputError, match="four texts of each label"):
         mixtures(states, labels, np.arange(6))
 
 

@@ -23,36 +23,36 @@ TWO = np.array([0, 0, 1, 1])
 
 
 def all_of(points, labels):
-    """XBI, CHI, DBS and Dunn."""
+    """Separation (1/XBI), CHI, DBS and Dunn."""
     points = np.asarray(points, float)
     found = centres(points, labels)
-    return found.xbi, found.chi, found.dbs, dunn(distances(points), labels)
+    return found.separation, found.chi, found.dbs, dunn(distances(points), labels)
 
 
 def test_two_pairs_by_hand():
-    assert all_of(PAIR, TWO) == pytest.approx((0.01, 50, 0.2, 4))
-    xbi, chi, dbs, least = all_of(PAIR, TWO)
-    assert 0.5 / xbi + 0.5 * chi == pytest.approx(75)  # the published sum
-    assert 0.5 / (1 + dbs) + 0.5 * least / (1 + least) == pytest.approx(0.816666667)
+    assert all_of(PAIR, TWO) == pytest.approx((100, 50, 0.2, 4))
+    separation, chi, dbs, index = all_of(PAIR, TWO)
+    assert 0.5 * separation + 0.5 * chi == pytest.approx(75)  # the published sum
+    assert 0.5 / (1 + dbs) + 0.5 * index / (1 + index) == pytest.approx(0.816666667)
 
 
 def test_every_point_twice_changes_chi_and_the_published_sum_alone():
-    xbi, chi, dbs, least = all_of(np.concatenate([PAIR, PAIR]), np.concatenate([TWO, TWO]))
-    assert (xbi, chi, dbs, least) == pytest.approx((0.01, 150, 0.2, 4))
-    assert 0.5 / xbi + 0.5 * chi == pytest.approx(125)
+    separation, chi, dbs, index = all_of(np.concatenate([PAIR, PAIR]), np.concatenate([TWO, TWO]))
+    assert (separation, chi, dbs, index) == pytest.approx((100, 150, 0.2, 4))
+    assert 0.5 * separation + 0.5 * chi == pytest.approx(125)
 
 
 def test_unlike_many_of_each():
     points = np.concatenate([PAIR, PAIR[2:], PAIR[2:]])
-    xbi, chi, _, _ = all_of(points, np.array([0, 0] + [1] * 6))
-    assert (xbi, chi) == pytest.approx((0.01, 112.5))
-    assert chi == pytest.approx(2 * 6 * 6 / 64 / xbi)
+    separation, chi, _, _ = all_of(points, np.array([0, 0] + [1] * 6))
+    assert (separation, chi) == pytest.approx((100, 112.5))
+    assert chi == pytest.approx(2 * 6 * 6 / 64 * separation)
 
 
 def test_three_classes_in_one_dimension():
     points = np.array([[0], [2], [10], [12], [20], [22]])
-    xbi, chi, _, _ = all_of(points, np.array([0, 0, 1, 1, 2, 2]))
-    assert (xbi, chi) == pytest.approx((0.01, 100))
+    separation, chi, _, _ = all_of(points, np.array([0, 0, 1, 1, 2, 2]))
+    assert (separation, chi) == pytest.approx((100, 100))
 
 
 def test_two_classes_have_one_number_under_two_names():
@@ -67,19 +67,19 @@ def test_two_classes_have_one_number_under_two_names():
 
 def test_shift_rotation_and_scale_change_nothing_and_stretching_does():
     turn = np.array([[0.6, -0.8], [0.8, 0.6]])
-    wanted = (0.01, 50, 0.2, 4)
+    wanted = (100, 50, 0.2, 4)
     assert all_of(3 * PAIR @ turn + 1e4, TWO) == pytest.approx(wanted, rel=1e-6)
     bent = np.array([(0, 0), (2, 1), (10, 0), (12, 1)], float)
-    assert all_of(bent, TWO) == pytest.approx((0.0125, 40, 0.223606798, 3.605551275))
+    assert all_of(bent, TWO) == pytest.approx((80, 40, 0.223606798, 3.605551275))
     assert all_of(bent * [1, 10], TWO) == pytest.approx(
-        (0.26, 1.923076923, 1.019803903, 0.980580676)
+        (3.846153846, 1.923076923, 1.019803903, 0.980580676)
     )
 
 
 def test_a_flag_of_the_source_looks_like_a_class():
     points = np.array([(0, 0), (2, 0), (0, 10), (2, 10)], float)
-    xbi, chi, _, least = all_of(points, TWO)
-    assert (xbi, chi, least) == pytest.approx((0.01, 50, 5))
+    separation, chi, _, index = all_of(points, TWO)
+    assert (separation, chi, index) == pytest.approx((100, 50, 5))
 
 
 def test_dunn_of_noise_rises_with_the_dimension():
@@ -94,11 +94,11 @@ def test_dunn_of_noise_rises_with_the_dimension():
 def test_degenerate_cases_have_their_rule_and_their_flag():
     pointed = PAIR[[0, 0, 2, 2]]
     found = centres(pointed, TWO)
-    assert (found.separation, found.xbi, found.chi, found.dbs) == (math.inf, 0, math.inf, 0)
+    assert (found.separation, found.chi, found.dbs) == (math.inf, math.inf, 0)
     assert found.flags == (NO_SPREAD,)
     assert dunn(distances(pointed), TWO) == math.inf
     crossed = centres(PAIR[[0, 1, 0, 1]], TWO)
-    assert (crossed.separation, crossed.xbi, crossed.dbs) == (0, math.inf, math.inf)
+    assert (crossed.separation, crossed.dbs) == (0, math.inf)
     assert crossed.flags == (ONE_CENTRE,)
     for points, labels, flag in ((PAIR, TWO * 0, ONE_CLASS), (PAIR * 0 + 7, TWO, ONE_POINT)):
         found = centres(points, labels)

@@ -41,7 +41,7 @@ def test_whole_documents_change_their_label():
     )
     for way in permuted(labels, groups, 50, 0):
         assert all(len(set(way[groups == group])) == 1 for group in range(5))
-    with pytest.raises(InputError, match="a group holds two labels"):
+    with pytest.raises(InputError, match="a document has two labels"):
         list(permuted(np.array([0, 1]), np.array([0, 0]), 5, 0))
 
 
@@ -144,14 +144,14 @@ def test_draws_have_as_many_documents_of_each_label():
 
 
 def test_what_cannot_be_measured_is_named():
-    with pytest.raises(InputError, match="all texts have one label"):
+    with pytest.raises(InputError, match="all texts have the same label"):
         report(points(classes=1))
-    with pytest.raises(InputError, match="a label has one document"):
+    with pytest.raises(InputError, match="a label has only one document"):
         report(points(3, classes=2))
     for wrong in (math.nan, math.inf):
         given = points()
         given.vectors[7, 2] = wrong
-        with pytest.raises(InputError, match="a vector is not finite; leave it out"):
+        with pytest.raises(InputError, match="a vector is not finite"):
             report(given)
 
 

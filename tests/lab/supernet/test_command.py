@@ -83,4 +83,4 @@ def test_shapes_print_a_line_an_arm():
 def test_an_unknown_arm_is_answered_with_the_nearest():
     result = run(shapes, "--arm", "ful")
     assert isinstance(result.exception, InputError)
-    assert "did you mean 'full'" in str(result.exception)
+    assert "try: 'full'" in str(result.exception)

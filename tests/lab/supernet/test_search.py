@@ -266,11 +266,11 @@ def test_a_drawn_best_of_all_has_no_regret_but_that_of_its_validation():
 
 
 def test_unknown_tasks_and_too_many_nets_are_named():
-    with pytest.raises(InputError, match="did you mean 'shapes'"):
+    with pytest.raises(InputError, match="try: 'shapes'"):
         task("shape")
     with pytest.raises(InputError, match="11 supernets for 10 architectures"):
         study("planted", supernets=(11,))
-    with pytest.raises(InputError, match="did you mean 'mean'"):
+    with pytest.raises(InputError, match="try: 'mean'"):
         task("max-magnitude", joins=("maen",))
 
 

@@ -202,7 +202,7 @@ def test_a_file_is_held_out_by_chapters(tmp_path):
         assert len(names) == 1
         assert not any(name in seen for name in names)
     file.write_text("short " * 900)
-    with pytest.raises(InputError, match="too short to hold a part"):
+    with pytest.raises(InputError, match="too short for a held-out part"):
         from_file(file, 1000)
 
 
@@ -211,9 +211,9 @@ def test_the_stride_is_the_mean_word():
 
 
 def test_arms_and_sizes_that_cannot_be_are_named():
-    with pytest.raises(InputError, match="did you mean 'stride'"):
+    with pytest.raises(InputError, match="'stride'"):
         compare(Corpus("x", ("a b",), ("a b",)), SETUP, ["strid"])
-    with pytest.raises(InputError, match="did you mean 'nonsense'"):
+    with pytest.raises(InputError, match="'nonsense'"):
         compare(Corpus("x", ("a b",), ("a b",)), SETUP, ["words@nonsens"])
-    with pytest.raises(InputError, match="no 4 heads"):
+    with pytest.raises(InputError, match="4 heads"):
         Setup(width=18)

@@ -28,8 +28,8 @@ from milepost.lab.tokens.transfer import Budget, languages, shared_size, texts_o
 from milepost.lab.tokens.typo_study import (  # noqa: E402
     asked_without_meaning,
     control_words,
-    noise_table,
     trained_words,
+    typo_table,
 )
 from milepost.lab.tokens.typos import gram_vector, typos  # noqa: E402
 from milepost.model.bytes.encoder import ByteShape, made  # noqa: E402
@@ -70,7 +70,7 @@ def test_errors_hit_letters_only_and_as_many_as_asked():
     assert abs(len(hit) - len(text)) < 0.02 * letters
     wrong = sum(a != b for a, b in zip(text.split(), hit.split(), strict=False))
     assert 0.2 < wrong / len(text.split()) < 0.6
-    with pytest.raises(InputError, match="no share of letters"):
+    with pytest.raises(InputError, match="not a share of letters"):
         typos(text, 1.5, np.random.default_rng(0))
 
 
@@ -118,7 +118,7 @@ def test_a_finder_of_words_learns_and_reads_documents_by_spelling():
     words = trained_words(task(), steps=80, width=32)
     seen = recall(words, task())
     assert seen.first > 0.3  # by chance: an eighth
-    rows = noise_table([words, Grams()], task("dev", 40), rates=(0.0, 0.2))
+    rows = typo_table([words, Grams()], task("dev", 40), rates=(0.0, 0.2))
     assert [(row.finder, row.rate) for row in rows] == [
         (name, rate) for name in ("WordPool", "n-grams") for rate in (0.0, 0.2)
     ]

@@ -136,7 +136,7 @@ def test_sizes_and_names():
     assert pool.sizes["L"].name == "wide"
     assert costs[0] < costs[1] < costs[2]
     assert pool.path("1-2") == Path(2, 2, 3, 1)
-    with pytest.raises(InputError, match="did you mean 'narrow'"):
+    with pytest.raises(InputError, match="try: 'narrow'"):
         pool.path("narow")
 
 
@@ -223,7 +223,7 @@ def test_starts_that_cannot_be():
     pool = small_pool()
     assert STARTS == ("random", "transpose", "pinv", "least_squares")
     for kind, words in (
-        ("transposed", "did you mean 'transpose'"),
+        ("transposed", "try: 'transpose'"),
         ("pinv", "0 maps for 3 blocks"),
         ("least_squares", "without activations"),
     ):
@@ -231,5 +231,5 @@ def test_starts_that_cannot_be():
             begin(pool, kind)
     with pytest.raises(InputError, match="num_hidden_layers is 2"):
         EncoderPool({**NARROW, "num_hidden_layers": 2}, WIDE)
-    with pytest.raises(InputError, match="only bert"):
+    with pytest.raises(InputError, match="try: bert"):
         EncoderPool(CONFIGS["modernbert"], CONFIGS["modernbert"])

@@ -1,4 +1,4 @@
-"""What a model is to a system: texts in, unit vectors out; and what all of them need."""
+"""The protocol of models (texts in, unit vectors out), and helpers of all of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LONE = re.compile(r"[\ud800-\udfff]")
 
 
 class Embedder(Protocol):
-    """A model that gives one vector a text."""
+    """A model that gives one vector per text."""
 
     name: str
     """As in ``chunk:400@NAME``."""
@@ -61,7 +61,7 @@ class ContextEmbedder(Embedder, Protocol):
         Returns:
             Means ``(n, d)``, not normalised, zeros for a span without tokens; tokens of each span
             ``(n,)``; tokens of the text that were read, each counted once, whatever overlap of
-            windows they stood in.
+            windows contain them.
         """
 
 
@@ -110,11 +110,11 @@ class SpanSums:
 
 
 def loaded(folder: Path, library: str, load: Callable[[], Any]) -> Any:
-    """What ``load`` makes of a model's folder.
+    """Call ``load`` and turn its errors into one line.
 
     Args:
         folder: the model's.
-        library: that loads it, for people.
+        library: that loads it, for the message.
         load: calls the library, whose readers of weights raise bare errors.
 
     Raises:
@@ -125,7 +125,7 @@ def loaded(folder: Path, library: str, load: Callable[[], Any]) -> Any:
     except Exception as error:
         first = str(error).strip().partition("\n")[0]
         raise InputError(
-            f"{folder} cannot be loaded by {library}: {first}", "give the folder of a whole model"
+            f"{folder} cannot be loaded by {library}: {first}", "the folder of a complete model"
         ) from error
 
 

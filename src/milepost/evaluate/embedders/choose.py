@@ -1,4 +1,4 @@
-"""A model's name or folder to the model."""
+"""From a name or folder to a model."""
 
 from __future__ import annotations
 
@@ -29,22 +29,25 @@ def embedder(spec: str, dtype: str = "float32", window: int | None = None) -> Em
     """The model of a name or folder; its weights are loaded when it is first used.
 
     Args:
-        spec: a name of ``NAMES``, a folder (of Milepost, sentence-transformers or model2vec, told
-            apart by its files), or ``owner/name`` of a sentence-transformers model on the Hugging
+        spec: a name of ``NAMES``, a folder (of Milepost, sentence-transformers or model2vec, as its
+            files say), or ``owner/name`` of a sentence-transformers model on the Hugging
             Face hub.
         dtype: of sentence-transformers models, ``float32`` or ``bfloat16``.
         window: tokens that a sentence-transformers model reads at once in late chunking; None
             for as many as it is made for.
 
     Raises:
-        InputError: neither name nor folder, a folder that is no model, or a window for a model
-            that has its own.
-        ModelError: a damaged Milepost folder, or a hub that does not give the model.
+        InputError: neither a name nor a folder, a folder that is not a model, or a window for a
+            model that has its own.
+        ModelError: a damaged Milepost folder, or the model is not on the hub.
         MissingExtra: the package that brings the model is not installed.
     """
     found = _found(spec, dtype, window)
     if window is not None and not isinstance(found, SentenceTransformerEmbedder):
-        raise InputError(f"windows of {window} tokens: {spec} has its own", f"leave -w{window} out")
+        raise InputError(
+            f"windows of {window} tokens: {spec} has its own windows",
+            f"the name without -w{window}",
+        )
     return found
 
 
@@ -56,11 +59,11 @@ def _found(spec: str, dtype: str, window: int | None) -> Embedder:
     if spec == "wordllama":
         return WordLlama()
     other = ["onnx/*", "openvino/*", "*.h5", "*.ot", "*.msgpack"]
-    folder = local(spec, f"give a folder, or one of {', '.join(NAMES)}", leave=other)
+    folder = local(spec, f"a folder, or one of {', '.join(NAMES)}", leave=other)
     if folder is None:
         raise InputError(
-            f"there is no model {spec!r} and no such folder",
-            f"{nearest(spec, NAMES)}models are {', '.join(NAMES)} or a folder",
+            f"unknown model {spec!r}, and not a folder",
+            f"{nearest(spec, NAMES)}one of {', '.join(NAMES)}, or a folder",
         )
     if (folder / MANIFEST).is_file():
         return _landmark(spec, folder)
@@ -69,8 +72,8 @@ def _found(spec: str, dtype: str, window: int | None) -> Embedder:
     if any((folder / file).is_file() for file in ("modules.json", "config.json")):
         return SentenceTransformerEmbedder(spec, folder, dtype=dtype, window=window)
     raise InputError(
-        f"{folder} holds no model: neither {MANIFEST} nor modules.json nor config.json",
-        "give a folder of Milepost, sentence-transformers or model2vec",
+        f"{folder} is not a model: no {MANIFEST}, modules.json or config.json",
+        "a folder of Milepost, sentence-transformers or model2vec",
     )
 
 

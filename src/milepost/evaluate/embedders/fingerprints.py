@@ -1,4 +1,4 @@
-"""What a model folder holds, as one hash: vectors kept on disk are looked up by it."""
+"""A hash of a model folder's content, by which cached vectors are looked up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Milepost's own weights, used as people use any embedding model."""
+"""Milepost's own weights, used as any embedding model is used."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class SentenceTransformerEmbedder:
         overlap: tokens of context on each side of what a window owns; None for an eighth of it.
 
     Raises:
-        InputError: no such dtype.
+        InputError: the dtype is unknown.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class SentenceTransformerEmbedder:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Content of the folder, dtype and windows; lengths stand in the folder's settings."""
+        """Content of the folder, dtype and windows; the folder's settings include lengths."""
         windows = f"{self._given_window} {self._given_overlap}"
         return f"{fingerprint(self._folder)} {self._dtype} {windows}"
 
@@ -133,7 +133,7 @@ class SentenceTransformerEmbedder:
             raise InputError(
                 f"{self.name} projects its vectors after pooling, so its tokens cannot be chunked "
                 "late",
-                "use a model that ends in pooling, or chunk:SIZE",
+                "a model that ends in pooling, or chunk:SIZE",
             )
         ids, starts = self._tokens(whole_characters(text))
         sums = SpanSums(spans, self.model.get_embedding_dimension())
@@ -141,7 +141,7 @@ class SentenceTransformerEmbedder:
         room = self._window - len(before) - len(after)
         if room < 1:
             raise InputError(
-                f"a window of {self._window} tokens holds no text", "give a longer one"
+                f"a window of {self._window} tokens has no room for text", "a longer window"
             )
         windows = list(owned_windows(len(ids), room, self._overlap(room)))
         together = max(1, _TOGETHER // self._window)
@@ -188,7 +188,7 @@ class SentenceTransformerEmbedder:
         return [*framed[:at], *words], framed[at + len(alone) :]
 
     def _tokens(self, text: str) -> tuple[list[int], list[int]]:
-        """Ids of the whole text, and where each token's first character stands."""
+        """Ids of the whole text, and the position of each token's first character."""
         found = self.model.tokenizer(
             text,
             add_special_tokens=False,
@@ -257,19 +257,19 @@ def owned_windows(count: int, room: int, overlap: int) -> Iterator[tuple[int, in
 
 
 def checked_dtype(dtype: str) -> str:
-    """A dtype that is known.
+    """Check the name of a dtype and return it.
 
     Raises:
-        InputError: it is not.
+        InputError: it is unknown.
     """
     if dtype not in DTYPES:
-        raise InputError(f"unknown dtype {dtype!r}", f"use one of {', '.join(DTYPES)}")
+        raise InputError(f"unknown dtype {dtype!r}", f"one of {', '.join(DTYPES)}")
     return dtype
 
 
 @contextmanager
 def no_bars() -> Iterator[None]:
-    """Loading draws a bar for every model; ours is not the place for it."""
+    """Hide the progress bars that transformers draws for every model it loads."""
     logging = require("transformers.utils.logging", extra="rivals")
     shown = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()

@@ -1,4 +1,4 @@
-"""What a run says, for people: a table, a page with plots, Markdown for the documentation.
+"""Reports of a run: a table, a page with plots, Markdown for the documentation.
 
 Comes in: the records of one run, and which system is ours. Goes out: text, HTML, SVG. The room
 refuses to know how anything was measured or compared (``evaluate/compare.py``): it arranges,

@@ -1,4 +1,4 @@
-"""Records of one run in the order in which people read them."""
+"""Records of one run in the order of the report."""
 
 from __future__ import annotations
 
@@ -49,29 +49,29 @@ class Run:
         records: one of each system, task and setting.
 
     Raises:
-        InputError: no records, one of them twice, or records of two splits: what was chosen on
-            the one would stand beside what was never looked at.
+        InputError: no records, one of them twice, or records of two splits, which must
+            not be mixed in one report.
     """
 
     def __init__(self, records: Iterable[Record]) -> None:
         self.records = tuple(records)
         if not self.records:
-            raise InputError("there are no records to report", "run milepost eval first")
+            raise InputError("no records to report", "milepost eval run")
         self._found: dict[tuple[str, str, str], Record] = {}
         self._means: dict[tuple[str, str, str], Mean | None] = {}
         for record in self.records:
             key = (record.setting, record.task, record.system)
             if key in self._found:
                 raise InputError(
-                    f"{record.system} is there twice on {record.task} ({record.setting})",
-                    "report the records of one run",
+                    f"two records of {record.system} on {record.task} ({record.setting})",
+                    "the records of one run",
                 )
             self._found[key] = record
         splits = sorted({record.split for record in self.records})
         if len(splits) > 1:
             raise InputError(
-                f"the records are of several splits: {', '.join(splits)}",
-                "report the records of one split",
+                f"records of several splits: {', '.join(splits)}",
+                "the records of one split",
             )
 
     @cached_property
@@ -112,12 +112,12 @@ class Run:
         if setting not in self.settings:
             raise InputError(
                 f"nothing was measured in the setting {setting!r}",
-                f"there are {', '.join(self.settings)}",
+                f"one of {', '.join(self.settings)}",
             )
         if not self.tasks(metric, setting):
             raise InputError(
-                f"there is no {metric!r} in the setting {setting!r}",
-                f"{nearest(metric, self.metrics)}there are {', '.join(self.metrics)}",
+                f"no {metric!r} in the setting {setting!r}",
+                f"{nearest(metric, self.metrics)}one of {', '.join(self.metrics)}",
             )
 
     def check_system(self, name: str) -> None:
@@ -125,8 +125,8 @@ class Run:
         known = dict.fromkeys(record.system for record in self.records)
         if name not in known:
             raise InputError(
-                f"there is no record of the system {name!r}",
-                f"{nearest(name, known)}there are {', '.join(known)}",
+                f"no record of the system {name!r}",
+                f"{nearest(name, known)}one of {', '.join(known)}",
             )
 
     def get(self, setting: str, task: str, system: str) -> Record | None:
@@ -146,7 +146,7 @@ class Run:
     def systems(self, metric: str, setting: str) -> tuple[str, ...]:
         """Systems of which any task has the metric, best first by their mean over tasks.
 
-        Those that miss tasks stand last: their means are of easier or harder questions.
+        Those that miss tasks are last: their means are of easier or harder questions.
         """
         tasks = self.tasks(metric, setting)
         means: dict[str, list[float]] = {}

@@ -18,7 +18,7 @@ INK = "#1b1f24"
 """Text and axes; ``currentColor`` inside a page, so that it follows the light."""
 
 GROUND = "#fefefe"
-"""What stands behind a drawing; inside a page it follows the light."""
+"""Background of a drawing; inside a page it follows the light or dark theme."""
 
 PALE = "#8c959f"
 """What is not highlighted: readable on white and on black."""
@@ -46,7 +46,7 @@ _SETTINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How a system is drawn: told apart by colour, marker and dashes, so by any one of them."""
+    """How a system is drawn: its colour, marker and dashes, each of which identifies it."""
 
     colour: str
     marker: str = ""
@@ -197,7 +197,7 @@ def svg(made: Any, prefix: str, *, alt: str, page: bool = True) -> str:
         made: the figure.
         prefix: goes before every id, so that many drawings live in one page.
         alt: what is shown, for those who do not see it; "" for an ornament.
-        page: to stand in a page: no XML head, no ground, ink in the colour of the text.
+        page: to be part of a page: no XML head, no ground, ink in the colour of the text.
     """
     if page:
         made.patch.set_alpha(0)

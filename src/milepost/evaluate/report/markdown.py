@@ -12,7 +12,7 @@ from milepost.evaluate.report.arrange import SETTING_NAMES, Run, clean
 from milepost.evaluate.report.table import MEAN, Table, of_run
 from milepost.evaluate.report.verdict import comparisons, p_value, paragraphs, signed_interval
 
-# Marks that would not be read as they stand; brackets of intervals and the underscores inside of
+# Characters that Markdown would interpret; brackets of intervals and the underscores inside of
 # names mean nothing to Markdown and stay legible in the source.
 _SPECIAL = re.compile(r"[\\`*<>|&#~]|(?<![^\W_])_|_(?![^\W_])|\](?=[(\[:])")
 

@@ -1,4 +1,4 @@
-"""What an experiment gives: a table with intervals, panels to draw, and a note in plain words."""
+"""The result of an experiment: a table with intervals, panels to draw, and a note in words."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Figure:
         high: upper end.
         kind: ``share`` is shown in per cent, ``difference`` the same with its sign, ``number`` as
             it is.
-        p: of a difference, corrected for the others that it is told with; None for a mean.
+        p: of a difference, corrected for the others of the same note; None for a mean.
     """
 
     mean: float
@@ -33,7 +33,7 @@ class Figure:
         return self.p is not None and decided(low, high, self.p) != "unknown"
 
     def __str__(self) -> str:
-        """For people; a plain number without an interval is that number."""
+        """As in tables; a plain number without an interval is that number."""
         mean, low, high = (_shown(value, self.kind) for value in (self.mean, self.low, self.high))
         exact = self.kind == "number" and low == mean == high
         return mean if exact else f"{mean} ({low} to {high})"
@@ -94,10 +94,10 @@ class Outcome:
     question: str = ""
 
 
-def told(figure: Figure | None) -> str:
+def in_words(figure: Figure | None) -> str:
     """A difference in words.
 
-    >>> told(Figure(-0.021, -0.04, -0.003, "difference", p=0.03))
+    >>> in_words(Figure(-0.021, -0.04, -0.003, "difference", p=0.03))
     'loses 2.1 points (-4.0 to -0.3)'
     """
     if figure is None:
@@ -106,7 +106,7 @@ def told(figure: Figure | None) -> str:
         _shown(value, "difference") for value in (figure.mean, figure.low, figure.high)
     )
     if not figure.sure:
-        return f"makes no difference that is sure: {mean} points ({low} to {high})"
+        return f"makes no certain difference: {mean} points ({low} to {high})"
     verb = "gains" if figure.mean > 0 else "loses"
     return f"{verb} {mean.lstrip('+-')} points ({low} to {high})"
 

@@ -9,7 +9,7 @@ from milepost._optional import require
 from milepost.evaluate.report.outcome import Figure, Outcome, Panel
 
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
-"""Told apart by people who see colours differently (Okabe and Ito 2008)."""
+"""Distinguishable with colour blindness (Okabe and Ito 2008)."""
 
 _MARKERS = "osD^vPX"
 

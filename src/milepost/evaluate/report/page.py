@@ -24,7 +24,7 @@ GLOSSARY = {
     **AT_RANK,
     **OF_DOCUMENTS,
 }
-"""Metric → what it is; ``B`` stands for a budget of characters."""
+"""Metric → what it is; ``B`` is a budget of characters."""
 
 
 @dataclass(frozen=True, slots=True)

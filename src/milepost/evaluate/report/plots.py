@@ -69,7 +69,7 @@ class Plot:
         key: short, for file names.
         title: what is shown.
         caption: how to read it.
-        legend: name of each style; the last may stand for all others.
+        legend: name of each style; the last may mean all others.
         panels: one a task or rival.
     """
 
@@ -87,7 +87,7 @@ def plots(
 
     Args:
         run: what was measured.
-        ours: the system that stands out.
+        ours: the highlighted system.
         metric: of the plots that show one.
         setting: of the records.
         compared: ours with its rivals in this metric and setting.
@@ -320,7 +320,7 @@ _LENGTH = _Curve(
     "length",
     "Evidence found against the length of the document",
     "Means over the questions of up to five groups of documents, shortest to longest, of about "
-    f"as many documents each; a point stands at its group's median length. {_FEW}",
+    f"as many documents each; a point is at its group's median length. {_FEW}",
     _length_axis,
     by_length,
 )

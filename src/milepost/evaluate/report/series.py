@@ -21,7 +21,7 @@ class Point:
     """A mean over the questions of a bin.
 
     Attributes:
-        at: where the bin stands: its middle, or the median of its documents' lengths.
+        at: position of the bin: its middle, or the median of its documents' lengths.
         mean: of the metric.
         low: end of the 95 % interval; None for a bin of too few documents.
         high: the other end.

@@ -52,7 +52,7 @@ class Tally:
         return self.gains({"": (first, second)})[""]
 
     def gains(self, pairs: Mapping[str, tuple[Measured, Measured]]) -> dict[str, Figure | None]:
-        """Several ``gain``s that are told together: their p are corrected for each other."""
+        """Several ``gain``s of one note: their p are corrected for each other."""
         found = {name: self._difference(*pair) for name, pair in pairs.items()}
         sure = corrected({name: one for name, one in found.items() if one is not None})
         return {

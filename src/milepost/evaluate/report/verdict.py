@@ -52,7 +52,9 @@ def paragraphs(
 ) -> list[str]:
     """What is better, what is worse and what is unknown, in plain words: one part a rival."""
     if ours not in run.systems(metric, setting):
-        return [f"{clean(ours)} was not measured in this setting, so nothing can be said of it."]
+        return [
+            f"{clean(ours)} was not measured in this setting, so there is no statement about it."
+        ]
     opening = _standing(run, ours, metric, setting)
     if not compared:
         return [f"{opening} No other system was measured on the same tasks."]

@@ -1,4 +1,4 @@
-"""Units encoded alone, ranked by cosine: what most people build first."""
+"""Units encoded alone and ranked by cosine, the usual first design."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class OpenVectors:
     Attributes:
         units: as given.
         tokens: as given.
-        vectors: ``(n, d)`` float32; no column where there is no unit.
+        vectors: ``(n, d)`` float32; no columns without units.
     """
 
     def __init__(

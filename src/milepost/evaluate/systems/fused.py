@@ -43,8 +43,8 @@ class Fused:
     """Two systems over the same units.
 
     By score: ``weight · z(first) + z(second)`` with standard scores over the units opened; where
-    no word of the question stands anywhere, the vectors decide alone.
-    By rank: ``Σ 1 / (60 + rank)`` over the lists that a unit stands in. Every unit stands in the
+    no word of the question occurs, the vectors decide alone.
+    By rank: ``Σ 1 / (60 + rank)`` over the lists that contain a unit. Every unit is in the
     vectors' list, and in the words' those that hold a word of the question: a search engine gives
     no rank to what it does not find, so such a unit gets nothing from there.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -10,11 +11,11 @@ from milepost.encoder import Encoder
 from milepost.evaluate.systems.units import Scored, Units
 from milepost.evaluate.types import Place
 from milepost.intake import entry, hashed
-from milepost.reranker import BoundReranker, Reranker
-from milepost.search import question_terms, search
-from milepost.search.ranking import Ranked, Ranking
+from milepost.reranker import LandmarkReranker
+from milepost.search import Limits, Query, SearchModel, search
+from milepost.search.ranking import Ranking, rank
+from milepost.search.reranking import BoundReranker
 from milepost.search.scope import gather
-from milepost.search.searcher import again_of
 from milepost.store import open_store
 from milepost.types import Document
 
@@ -31,13 +32,13 @@ class Milepost:
     Args:
         name: the system's name.
         encoder: the model.
-        again: let the model's reranker, where it has one, read the best places again.
+        rerank: let the model's reranker, if it has one, score the best windows.
     """
 
-    def __init__(self, name: str, encoder: Encoder, *, again: bool = True) -> None:
+    def __init__(self, name: str, encoder: Encoder, *, rerank: bool = True) -> None:
         self.name = name
         self._encoder = encoder
-        self._reranker = Reranker.of(encoder) if again else None
+        self._reranker = LandmarkReranker.of(encoder) if rerank else None
         parts = encoder.fingerprint, *([self._reranker.fingerprint] if self._reranker else [])
         self.fingerprint = "+".join(parts)
 
@@ -48,7 +49,7 @@ class Milepost:
 
 class _OpenMilepost:
     def __init__(
-        self, encoder: Encoder, reranker: Reranker | None, documents: Sequence[Document]
+        self, encoder: Encoder, reranker: LandmarkReranker | None, documents: Sequence[Document]
     ) -> None:
         self._encoder, self._reranker = encoder, reranker
         self._ranking = Ranking.read(encoder.manifest.fusion, encoder.folder)
@@ -65,56 +66,58 @@ class _OpenMilepost:
 
     def search(self, questions: Sequence[str]) -> Iterator[_Answered]:
         for question in questions:
-            told = self._reranker.for_query(question) if self._reranker else None
-            asked = _Once(told) if told else None
-            yield _Answered(self._encoder, self._ranking, asked, self._store, self._texts, question)
+            reranker = _CachedReranker(self._reranker) if self._reranker else None
+            model = SearchModel(self._ranking, reranker, self._encoder.count_tokens)
+            query = Query.parse(question, self._encoder)
+            yield _Answered(self._store, self._texts, query, model)
 
 
-class _Once:
-    """A reranker that reads the same places once, whatever the budgets asked about."""
+class _CachedReranker:
+    """A reranker of one question that scores the same windows once, whatever the budget."""
 
-    def __init__(self, asked: BoundReranker) -> None:
-        self._asked, self.tokens, self.room = asked, asked.tokens, asked.room
-        self._known: dict[str, list[NDArray[np.float32]]] = {}
+    def __init__(self, reranker: LandmarkReranker) -> None:
+        self._reranker = reranker
+        self._bound: BoundReranker | None = None
+        self._scored: dict[str, Sequence[NDArray[np.float32]]] = {}
 
-    def cosines(self, places: Sequence[Sequence[Sequence[int]]]) -> list[NDArray[np.float32]]:
-        key = repr(places)
-        if key not in self._known:
-            self._known[key] = self._asked.cosines(places)
-        return self._known[key]
+    def for_query(self, question: str) -> _CachedReranker | None:
+        self._bound = self._bound or self._reranker.for_query(question)
+        return self if self._bound else None
+
+    @property
+    def _asked(self) -> BoundReranker:
+        if self._bound is None:
+            raise ValueError("for_query comes first")
+        return self._bound
+
+    @property
+    def room(self) -> int:
+        return self._asked.room
+
+    def tokens(self, sentences: Sequence[str]) -> Sequence[Sequence[int]]:
+        return self._asked.tokens(sentences)
+
+    def cosines(self, windows: Sequence[Sequence[Sequence[int]]]) -> Sequence[NDArray[np.float32]]:
+        key = repr(windows)
+        if key not in self._scored:
+            self._scored[key] = self._asked.cosines(windows)
+        return self._scored[key]
 
 
 class _Answered:
     """One question: passages as users see them, sentences and documents by score."""
 
     def __init__(
-        self,
-        encoder: Encoder,
-        ranking: Ranking,
-        reranker: _Once | None,
-        store: Store,
-        texts: dict[str, str],
-        question: str,
+        self, store: Store, texts: dict[str, str], query: Query, model: SearchModel
     ) -> None:
-        self._store, self._texts = store, texts
-        self._vector = encoder.encode_query(question)
-        self._terms = question_terms(question)
-        self._vocab_coverage = encoder.vocab_coverage(question)
-        self._ranking, self._reranker = ranking, reranker
+        self._store, self._texts, self._query, self._model = store, texts, query, model
 
     def spend(self, budget: int) -> list[Place]:
         """The passages of a search with this budget."""
-        answer = search(
-            self._store,
-            self._vector,
-            self._terms,
-            vocab_coverage=self._vocab_coverage,
-            ranking=self._ranking,
-            reranker=self._reranker,
-            k=None,
-            budget=budget,
-        )
-        return [Place(p.document, p.start, p.end, p.score) for p in answer.passages]
+        query = replace(self._query, limits=Limits.parse(budget=budget))
+        with self._store.snapshot() as state:
+            result = search(state, query, self._model)
+        return [Place(p.document, p.start, p.end, p.score) for p in result.passages]
 
     def best(self, most: int) -> list[Place]:
         """Sentences by score."""
@@ -126,13 +129,16 @@ class _Answered:
 
     @cached_property
     def _scored(self) -> Scored:
-        scope = gather(self._store, self._vector, self._terms)
-        documents = tuple(Document(d.name, self._texts[d.name]) for d in scope.documents)
-        units = Units(documents, scope.spans, scope.document_offsets)
-        if not len(units):
-            return Scored(units, scope.similarity)
-        again = again_of(self._store, scope, self._reranker)
-        return Scored(units, Ranked(scope, self._vocab_coverage, self._ranking, again).score)
+        with self._store.snapshot() as state:
+            scope = gather(state, self._query)
+            documents = tuple(Document(d.name, self._texts[d.name]) for d in scope.documents)
+            units = Units(documents, scope.spans, scope.document_offsets)
+            if not len(units):
+                return Scored(units, scope.similarity)
+            model = self._model
+            return Scored(
+                units, rank(state, scope, self._query, model.ranking, model.reranker).score
+            )
 
 
 class Landmarks:

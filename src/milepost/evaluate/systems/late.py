@@ -44,7 +44,7 @@ class Late:
         if not reads_context(embedder):
             raise InputError(
                 f"{name}: {embedder.name} has no token states to average",
-                "late chunking needs a model of sentence-transformers or Milepost",
+                "a model of sentence-transformers or Milepost",
             )
         self.name = name
         self.fingerprint = embedder.fingerprint

@@ -56,7 +56,7 @@ class Bm25:
     """Milepost's BM25. Implements ``System``.
 
     Args:
-        name: as in ``milepost eval --systems NAME``.
+        name: as in ``milepost eval run --systems NAME``.
         unit: divides a document.
         scales: neighbours on each side that a unit is scored with; the scores of several scales
             are standardised and summed.
@@ -153,7 +153,7 @@ class Bm25s:
     the formula of Lucene, k1 1.5, b 0.75.
 
     Args:
-        name: as in ``milepost eval --systems NAME``.
+        name: as in ``milepost eval run --systems NAME``.
         unit: divides a document.
     """
 

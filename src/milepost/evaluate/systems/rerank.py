@@ -30,16 +30,14 @@ class Reranked:
         dtype: ``float32`` or ``bfloat16``.
 
     Raises:
-        InputError: no such folder or dtype.
+        InputError: the folder is missing, or the dtype is unknown.
     """
 
     def __init__(
         self, name: str, system: System, folder: Path, top: int = 50, dtype: str = "float32"
     ) -> None:
         if not folder.is_dir():
-            raise InputError(
-                f"{name}: there is no folder {folder}", "give the folder of a cross-encoder"
-            )
+            raise InputError(f"{name}: {folder} is not a folder", "the folder of a cross-encoder")
         self.name = name
         self.fingerprint = f"{system.fingerprint}|{fingerprint(folder)} {top} {dtype}"
         self._system, self._folder = system, folder

@@ -1,6 +1,6 @@
-"""Ways to divide a text into units: sentences, packed sentences, and what people use today.
+"""Ways to divide a text into units: sentences, packed sentences, and splitters in common use.
 
-Each is written as a short word, a *spec*, as it stands in the names of systems:
+Each is written as a short word, a *spec*, as in the names of systems:
 
 =================  =============================================================================
 ``sentence``       Milepost's sentences
@@ -36,7 +36,7 @@ PRESETS = {
     # vocabulary of BERT, which Chroma's default model, all-MiniLM-L6-v2, reads as well.
     "chroma": "tokens:200-0",
 }
-"""What users of well-known software are told to use, usable wherever a spec is."""
+"""Settings recommended by well-known software, usable in place of a spec."""
 
 _CHROMA = ("\n\n", "\n", ".", "?", "!", " ", "")
 """Separators of ``RecursiveTokenChunker`` in Chroma's package chunking_evaluation."""
@@ -51,7 +51,7 @@ _STOPS = {
     "?": range(0x100000, 0x108000),
     "!": range(0x108000, 0x110000),
 }
-"""Separators that are no white space, each with the code points that stand in for it."""
+"""Separators other than white space, each with the code points that replace it."""
 
 
 def splitter(spec: str) -> Splitter:
@@ -61,7 +61,7 @@ def splitter(spec: str) -> Splitter:
         spec: see the module, or a key of ``PRESETS``.
 
     Raises:
-        InputError: no such spec, a size below 1, or an overlap not below the size.
+        InputError: the spec is unknown, the size below 1, or the overlap not below the size.
         MissingExtra: its library is not installed.
 
     >>> splitter("8")("One. Two. Three.")
@@ -124,11 +124,11 @@ def _parsed(spec: str, given: str) -> tuple[str, int, int]:
         raise InputError(f"unknown splitter {given!r}", _meant(given))
     size, overlap = int(sizes[1]), int(sizes[2] or 0)
     if size < 1:
-        raise InputError(f"splitter {given!r} makes chunks of size {size}", "give 1 or more")
+        raise InputError(f"splitter {given!r}: chunks of size {size}", "1 or more")
     if overlap >= size:
         raise InputError(
-            f"splitter {given!r} shares {overlap} of each chunk's {size}",
-            "give an overlap below the size",
+            f"splitter {given!r}: an overlap of {overlap} in chunks of {size}",
+            "an overlap below the size",
         )
     return kind or "packed", size, overlap
 
@@ -139,9 +139,9 @@ def _meant(spec: str) -> str:
     numbers = re.findall(r"(?<![0-9])[0-9]{1,9}(?![0-9])", rest if colon else kind)[:2]
     sizes = "-".join(numbers)
     if sizes and not kind.rstrip("0123456789-_ "):
-        return f"did you mean {sizes!r}?"
+        return repr(sizes)
     forms = [re.sub(":.*", f":{sizes}", form) if sizes else form for form in _EXAMPLES]
-    return nearest(spec, [*forms, *PRESETS]) or "did you mean '400-100'?"
+    return f"{nearest(spec, [*forms, *PRESETS])}'400-100'"
 
 
 def _semantic(size: int, overlap: int) -> Splitter:
@@ -165,8 +165,8 @@ def _recursive(
 
     What it does depends on its separators and on lengths alone. So the text is split twice: as
     it is, while the lengths measured are noted; then with every character but white space
-    replaced by one that stands nowhere else, while the same lengths are told again. The second
-    time the chunk itself says where it stands.
+    replaced by one that occurs nowhere else, while the same lengths are returned again. The second
+    time the chunk itself has a unique position.
 
     Args:
         size: most of a chunk, as ``measure`` counts.
@@ -197,9 +197,9 @@ def _recursive(
             return lengths[-1]
 
         chunks(text, noted, disguised=False)
-        told = iter(lengths)
+        again = iter(lengths)
         disguise = _disguised(text)
-        return list(_places(disguise, chunks(disguise, lambda part: next(told), disguised=True)))
+        return list(_places(disguise, chunks(disguise, lambda part: next(again), disguised=True)))
 
     return spans
 
@@ -220,7 +220,7 @@ def _pattern(separator: str) -> str:
 
 
 def _places(text: str, chunks: Sequence[str]) -> Iterator[Span]:
-    """Where the chunks of a disguised text stand; ascending, since chunks never go back."""
+    """Spans of the chunks of a disguised text; ascending, since chunks never go back."""
     start = 0
     for chunk in chunks:
         if not chunk.isspace():  # with chunks of one character white space is one as well

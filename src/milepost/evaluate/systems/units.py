@@ -56,7 +56,7 @@ class Units:
 
     @cached_property
     def owners(self) -> NDArray[np.int64]:
-        """``(n,)`` number of the document each unit stands in."""
+        """``(n,)`` number of the document of each unit."""
         import numpy as np
 
         return np.repeat(np.arange(len(self.documents)), np.diff(self.document_offsets))

@@ -44,15 +44,13 @@ class Whole:
         vectors: where vectors are kept.
 
     Raises:
-        InputError: no such pooling, or the model cannot do it.
+        InputError: the pooling is unknown, or the model does not offer it.
     """
 
     def __init__(self, name: str, embedder: Embedder, pooling: str, vectors: Vectors) -> None:
         known = get_args(Pooling)
         if pooling not in known:
-            raise InputError(
-                f"{name}: there is no pooling {pooling!r}", f"use one of {', '.join(known)}"
-            )
+            raise InputError(f"{name}: unknown pooling {pooling!r}", f"one of {', '.join(known)}")
         if pooling == "mean" and isinstance(embedder, LandmarkEmbedder):
             pooling = "late"  # a landmark model reads everything
         needed: dict[str, bool] = {

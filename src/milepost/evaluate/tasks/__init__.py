@@ -4,7 +4,7 @@ In:      a name or a path, and which split.
 Out:     ``Task`` (``../types.py``); what a source holds and the task does not is in its ``notes``.
 Refuses: to know of systems and metrics; to skip a line it cannot use.
 Read:    ``names.py`` (a name to a task), ``reading.py`` (lines and their mistakes), ``own.py`` and
-         ``shared.py`` (span-labelled files), ``public.py`` (other people's formats: ``judged.py``,
+         ``shared.py`` (span-labelled files), ``public.py`` (public formats: ``judged.py``,
          ``conteb.py``, ``qasper.py``, ``longbench.py``), ``needle.py`` and ``articles.py`` (made
          from plain text), ``protocol.py`` (what may be tuned on, and smaller tasks).
 """

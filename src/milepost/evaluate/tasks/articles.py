@@ -1,7 +1,7 @@
 """Documents to be found by their title or by one of their headings.
 
 Made of the corpus beside the checkout (``corpus/KIND.jsonl.gz``: ``id``, ``title``, ``text``,
-``kind``, ``split``; headings stand on lines of their own between empty lines). What is asked is
+``kind``, ``split``; headings are on lines of their own between empty lines). What is asked is
 taken out of the text: the question is then about the article, not a copy of its first line. Only
 documents of 8,000 characters and more are taken, most of them far longer than what a model with
 512 tokens reads, so a system that truncates pays for it.
@@ -96,7 +96,7 @@ def read_articles(folder: Path, split: Split, *, shortest: int = 8_000, headings
 def _articles(folder: Path, split: Split) -> Iterator[_Article]:
     files = sorted([*folder.glob("*.jsonl.gz"), *folder.glob("*.jsonl")])
     if not files:
-        raise UnreadableFile(f"{folder} holds no *.jsonl.gz", "give the folder of the corpus")
+        raise UnreadableFile(f"{folder}: no *.jsonl.gz", "the folder of the corpus")
     names = Named("document")
     for path in files:
         for line in lines(path):

@@ -34,7 +34,7 @@ def read_conteb(folder: Path, split: Split) -> Task:
 
     Raises:
         MissingExtra: pyarrow is not installed.
-        UnreadableFile: no such split, or a damaged file.
+        UnreadableFile: the split is missing, or a file is damaged.
         InputError: a row that cannot be used.
     """
     documents, places = _documents(_rows(folder / "documents", split))
@@ -46,11 +46,11 @@ def read_conteb(folder: Path, split: Split) -> Task:
         for chunk in chunks:
             if chunk not in places:
                 raise line.wrong(
-                    f"there is no chunk {chunk!r}",
-                    f"{nearest(chunk, places)}fetch the set again: it is not whole",
+                    f"unknown chunk {chunk!r}",
+                    f"{nearest(chunk, places)}download the set again: it is not complete",
                 )
         if len({_parts(line, chunk)[0] for chunk in chunks}) > 1:
-            counts["whose chunks lie in several documents"] += 1
+            counts["whose chunks are in several documents"] += 1
             continue
         spans = sorted({places[chunk] for chunk in chunks if places[chunk][0] < places[chunk][1]})
         if not spans:
@@ -69,7 +69,7 @@ def read_conteb(folder: Path, split: Split) -> Task:
 
 
 def _documents(rows: list[Line]) -> tuple[dict[str, Document], dict[str, Span]]:
-    """Texts by document, and where each chunk stands in its own."""
+    """Texts by document, and the span of each chunk in its document."""
     chunks: dict[str, list[tuple[int, str, str]]] = {}
     names = Named("chunk")
     for line in rows:
@@ -95,14 +95,14 @@ def _chunk_ids(line: Line) -> list[str]:
     if many is None:
         return [line.name("chunk_id")]
     if not isinstance(many, list) or not many or not all(isinstance(each, str) for each in many):
-        raise line.wrong("'chunk_ids' is no list of names", "fetch the set again")
+        raise line.wrong("'chunk_ids' is not a list of names", "download the set again")
     return many
 
 
 def _parts(line: Line, chunk: str) -> tuple[str, int]:
     document, _, number = chunk.rpartition("_")
     if not document or not number.isdecimal():
-        raise line.wrong(f"{chunk!r} is no chunk id", "ids are DOCUMENT_NUMBER, as in 12_0")
+        raise line.wrong(f"{chunk!r} is not a chunk id", "DOCUMENT_NUMBER, as in 12_0")
     return document, int(number)
 
 
@@ -112,8 +112,8 @@ def _rows(folder: Path, split: Split) -> list[Line]:
     if not files:
         there = sorted({path.name.partition("-")[0] for path in folder.glob("*.parquet")})
         raise UnreadableFile(
-            f"{folder} has no {names[0]}-*.parquet",
-            f"it has {', '.join(there)}: choose another split" if there else "fetch the set again",
+            f"{folder}: no {names[0]}-*.parquet",
+            f"another split: it has {', '.join(there)}" if there else "download the set again",
         )
     parquet = require("pyarrow.parquet", extra="rivals")
     rows: list[Line] = []
@@ -121,6 +121,8 @@ def _rows(folder: Path, split: Split) -> list[Line]:
         try:
             found: list[dict[str, Any]] = parquet.read_table(path).to_pylist()
         except (OSError, ValueError) as error:  # pyarrow's own errors are ValueErrors
-            raise InputError(f"{path} cannot be read: {error}", "fetch the file again") from error
+            raise InputError(
+                f"{path} cannot be read: {error}", "download the file again"
+            ) from error
         rows += [Line(path, number, row) for number, row in enumerate(found, 1)]
     return rows

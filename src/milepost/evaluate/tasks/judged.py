@@ -41,7 +41,7 @@ _Judgements = dict[str, dict[str, int]]
 
 
 def read_beir(folder: Path, split: Split) -> Task:
-    """A BEIR folder; a document's title stands above its text, as a paragraph of its own."""
+    """A BEIR folder; a document's title is put above its text, as a paragraph of its own."""
     documents, facts = _corpus(lines(_file(folder, "corpus")), "_id")
     queries = _queries(lines(_file(folder, "queries")), "_id")
     judged = _judgements(_qrels(folder / "qrels", split), queries, documents)
@@ -70,9 +70,7 @@ def read_longembed(folder: Path, split: Split) -> Task:
         if length not in lengths:
             raise InputError(
                 f"{folder} has the context lengths {', '.join(filter(None, lengths)) or 'none'}",
-                f"choose one: longembed:{folder}@LENGTH"
-                if any(lengths)
-                else f"leave out @{length}",
+                f"longembed:{folder}@LENGTH" if any(lengths) else f"longembed:{folder}",
             )
         found = {
             stem: [line for line in all_ if str(line.fields.get("context_length")) == length]
@@ -107,7 +105,7 @@ def read_mldr(folder: Path, split: Split) -> Task:
 def _passages(line: Line) -> list[Mapping[str, Any]]:
     value = line.fields.get("positive_passages")
     if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
-        raise line.wrong("'positive_passages' is no list of objects", "fetch the file again")
+        raise line.wrong("'positive_passages' is not a list of objects", "download the file again")
     return value
 
 
@@ -122,7 +120,7 @@ def _corpus(
         names.add(name, line)
         title = line.fields.get("title") or ""
         if not isinstance(title, str):
-            raise line.wrong("'title' is no string", "put it in quotes")
+            raise line.wrong("'title' is not a string", "a string in quotes")
         documents[name] = Document(name=name, text=f"{title}\n\n{text}" if title else text)
         facts[name] = {"title": title} if title else {}
     return documents, facts
@@ -166,7 +164,9 @@ def _qrels(folder: Path, split: Split) -> Iterator[tuple[Line, str, str, int]]:
         there = sorted(path.stem for path in folder.glob("*.tsv"))
         raise UnreadableFile(
             f"{table} cannot be read: {reason}",
-            f"the folder has judgements for {', '.join(there)}" if there else "fetch the set again",
+            f"the folder has judgements for {', '.join(there)}"
+            if there
+            else "download the set again",
         ) from error
 
 
@@ -174,8 +174,8 @@ def _check_head(line: Line, row: list[str]) -> None:
     """Refuse a table without names of columns: its first judgement would be lost."""
     if row[-1].lstrip("-").isdigit():
         raise line.wrong(
-            "a judgement stands where the names of the columns belong",
-            "begin the file with query-id, corpus-id, score",
+            "a judgement in place of the names of the columns",
+            "a first line with query-id, corpus-id, score",
         )
 
 
@@ -184,9 +184,9 @@ def _grade(line: Line, score: Any) -> int:
         grade = float(score)
         whole = int(grade)
     except (TypeError, ValueError, OverflowError) as error:
-        raise line.wrong(f"{score!r} is no score", "write a whole number") from error
+        raise line.wrong(f"{score!r} is not a score", "a whole number") from error
     if grade != whole:
-        raise line.wrong(f"{score!r} is no whole number", "grades are 0, 1, 2 …")
+        raise line.wrong(f"{score!r} is not a whole number", "0, 1, 2 …")
     return whole
 
 
@@ -197,16 +197,16 @@ def _judgements(
 ) -> _Judgements:
     """Grades of each question's documents.
 
-    A judgement of a document that is not there is an error: a corpus cut off while it was fetched
-    would otherwise give figures that look right.
+    A judgement of a missing document is an error: a corpus that was cut off while it was downloaded
+    would otherwise give plausible figures.
     """
     judged: _Judgements = {}
     for line, query, document, grade in rows:
         for what, name, known in (("question", query, queries), ("document", document, documents)):
             if name not in known:
                 raise line.wrong(
-                    f"there is no {what} {name!r}",
-                    f"{nearest(name, known)}fetch the set again: it is not whole",
+                    f"unknown {what} {name!r}",
+                    f"{nearest(name, known)}download the set again: it is not complete",
                 )
         judged.setdefault(query, {})[document] = grade
     return judged
@@ -244,7 +244,7 @@ def _task(
 
 def _only_test(what: str, split: Split, source: Path) -> None:
     if split != "test":
-        raise InputError(f"{source}: {what} has test questions only", "add --split test")
+        raise InputError(f"{source}: {what} has test questions only", "--split test")
 
 
 def _file(folder: Path, stem: str) -> Path:

@@ -2,8 +2,8 @@
 
 A file (Bai et al. 2024, github.com/THUDM/LongBench, ``data/NAME.jsonl``) has a line a question:
 ``input``, ``context``, ``answers`` (any of which is right), ``dataset``, ``language``, ``_id``.
-Answers have no offsets. One is taken as evidence where it stands exactly once in its context, not
-inside another word; where it stands often ("2", "Paris") most places would be no evidence at all.
+Answers have no offsets. One is taken as evidence if it occurs exactly once in its context, not
+inside another word; most occurrences of a frequent one ("2", "Paris") are not evidence.
 All of it is ``test``.
 """
 
@@ -21,18 +21,18 @@ from milepost.types import Document, Span
 
 
 def read_longbench(source: Path, split: Split) -> Task:
-    """Questions with an answer that stands once; the others are counted in ``notes``.
+    """Questions with an answer that occurs once; the others are counted in ``notes``.
 
     Args:
         source: a file of LongBench, or a folder with one.
         split: ``test``.
 
     Raises:
-        UnreadableFile: no such file.
+        UnreadableFile: the file is missing.
         InputError: a line that cannot be used, several files, or another split.
     """
     if split != "test":
-        raise InputError(f"{source}: LongBench has test questions only", "add --split test")
+        raise InputError(f"{source}: LongBench has test questions only", "--split test")
     path = _one(source)
     documents: dict[str, Document] = {}
     by_text: dict[str, str] = {}
@@ -80,12 +80,12 @@ def _one(source: Path) -> Path:
 def _strings(line: Line) -> list[str]:
     answers = line.fields.get("answers")
     if not isinstance(answers, list) or not all(isinstance(each, str) for each in answers):
-        raise line.wrong("'answers' is no list of strings", "fetch the file again")
+        raise line.wrong("'answers' is not a list of strings", "download the file again")
     return answers
 
 
 def _answers(answers: Iterable[str], text: str) -> tuple[tuple[Span, ...], str]:
-    """Places of the answers that stand once; else why none does."""
+    """Spans of the answers that occur once; else why there is none."""
     found: list[Span] = []
     often = False
     for answer in {answer.strip() for answer in answers} - {""}:
@@ -93,14 +93,12 @@ def _answers(answers: Iterable[str], text: str) -> tuple[tuple[Span, ...], str]:
         often |= len(places) > 1
         if len(places) == 1:
             found += places
-    why = (
-        "whose answers stand more than once" if often else "whose answers do not stand in the text"
-    )
+    why = "whose answers occur more than once" if often else "whose answers are not in the text"
     return _joined(found), why
 
 
 def _places(answer: str, text: str) -> list[Span]:
-    """At most two places at which the answer stands, not inside a word."""
+    """At most two positions of the answer, not inside a word."""
     places: list[Span] = []
     at = text.find(answer)
     while at >= 0 and len(places) < 2:
@@ -115,7 +113,7 @@ def _places(answer: str, text: str) -> list[Span]:
 def _one_word(pair: str) -> bool:
     """Whether two characters side by side belong to one word, as digits and letters with case do.
 
-    Letters without case (Chinese, Thai) stand side by side in several words.
+    Letters without case (Chinese, Thai) are side by side in several words.
     """
     return len(pair) == 2 and all(each.isdigit() or each.lower() != each.upper() for each in pair)
 

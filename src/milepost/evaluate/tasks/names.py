@@ -4,7 +4,7 @@ written, meetings …    a folder of the shared data
 articles               titles and headings of the shared corpus
 needle                 a needle in the shared book; needle:FILE in a text of one's own
 FORMAT:FOLDER          a public format: beir, conteb, longbench, longembed, mldr, qasper
-FOLDER                 the same, the format told by its files; or a folder like the shared ones
+FOLDER                 the same, in the format of its files; or a folder like the shared ones
 FILE.jsonl             a task of one's own, see ``own.py``; also FILE.jsonl.gz
 """
 
@@ -26,7 +26,7 @@ from milepost.text import read
 NAMES = (*SPAN_TASKS, "articles", "needle")
 """Tasks of the shared data, by name."""
 
-_SAY = "say where the data lies: --data FOLDER, or MILEPOST_DATA=FOLDER in the environment"
+_SAY = "--data FOLDER, or MILEPOST_DATA=FOLDER in the environment"
 
 
 def load(name: str, split: Split, data: Path | None = None) -> Task:
@@ -35,11 +35,11 @@ def load(name: str, split: Split, data: Path | None = None) -> Task:
     Args:
         name: see the module.
         split: which questions.
-        data: the folder of the shared data, for names of tasks that lie there.
+        data: the folder of the shared data, for tasks by name.
 
     Raises:
-        InputError: no such task (with the nearest known name), no shared data, a line that cannot
-            be used, or no question of the split.
+        InputError: the task is unknown (with the nearest known name), the shared data is missing,
+            a line cannot be used, or the split has no question.
         UnreadableFile: a file is missing or damaged.
         MissingExtra: the format needs a library that is not installed.
     """
@@ -53,8 +53,8 @@ def load(name: str, split: Split, data: Path | None = None) -> Task:
     path = Path(name).expanduser()
     if path.is_file() and not path.name.endswith((".jsonl", ".jsonl.gz")):
         raise InputError(
-            f"{path} is no task: files of questions end in .jsonl or .jsonl.gz",
-            "write one as docs/evaluation.md says, or needle:FILE to hide sentences in a text",
+            f"{path} is not a task: files of questions end in .jsonl or .jsonl.gz",
+            "a file as in docs/evaluation.md, or needle:FILE to hide sentences in a text",
         )
     if path.is_dir():
         if any(path.glob("questions.jsonl*")):
@@ -64,24 +64,24 @@ def load(name: str, split: Split, data: Path | None = None) -> Task:
         return read_own(path, split)
     known = (*NAMES, *(f"{each}:FOLDER" for each in FORMATS), "FILE.jsonl")
     near = nearest(kind, (*NAMES, *FORMATS))
-    raise InputError(f"there is no task {name!r}", f"{near}tasks are {', '.join(known)}")
+    raise InputError(f"unknown task {name!r}", f"{near}one of {', '.join(known)}")
 
 
 def _shared(name: str, split: Split, data: Path) -> Task:
     if name in TEST_ONLY and split != "test":
-        raise InputError(f"task {name} has test questions only", "add --split test")
+        raise InputError(f"task {name} has test questions only", "--split test")
     if name == "articles":
         return read_articles(data / "corpus", split)
     if name == "needle":
         return _needle(data / "book" / "origin-of-species.txt", split)
     folder = data / "tasks" / name
     if not folder.is_dir():
-        raise InputError(f"task {name} needs {folder}, which is no folder", _SAY)
+        raise InputError(f"task {name} needs {folder}, which is not a folder", _SAY)
     return read_folder(folder, split)
 
 
 def _needle(path: Path, split: Split) -> Task:
-    """Each split has its own needles, so that nothing is tuned on those that report."""
+    """Each split has its own needles, so that nothing is tuned on test needles."""
     return needles(read(path).text, seed=SPLITS.index(split), split=split)
 
 
@@ -89,5 +89,5 @@ def _data(name: str, data: Path | None) -> Path:
     if data is None:
         raise InputError(f"task {name} is part of the shared data, which was not found", _SAY)
     if not data.is_dir():
-        raise InputError(f"task {name} needs the shared data, and {data} is no folder", _SAY)
+        raise InputError(f"task {name} needs the shared data, and {data} is not a folder", _SAY)
     return data

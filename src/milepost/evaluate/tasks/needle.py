@@ -1,8 +1,8 @@
 """Needles in haystacks: one invented sentence in real text, and a question that only it answers.
 
-A needle tells of a person whose name is made of syllables, so that neither the name nor the fact
-stands in the text. Its words are drawn by a generator seeded with ``seed`` and its place in the
-task: the same call gives the same task.
+A needle is about a person whose name is composed of syllables, so that neither the name nor the
+fact occurs in the text. Its words are drawn by a generator seeded with ``seed`` and its position in
+the task: the same call gives the same task.
 """
 
 from __future__ import annotations
@@ -12,16 +12,11 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 from milepost.errors import InputError
 from milepost.evaluate.types import Question, Split, Task
 from milepost.text import split as sentences_of
 from milepost.types import Document
-from milepost.windows import WindowSize, plan
-
-if TYPE_CHECKING:
-    from milepost.encoder import Encoder
 
 _FIRST = ("bra", "dor", "el", "fen", "gal", "hes", "ji", "kor", "lum", "mar", "nev", "os", "quil")
 _MIDDLE = ("da", "be", "li", "mo", "nu", "ra", "ve", "zi")
@@ -39,7 +34,7 @@ _TEMPLATES = (
 )
 
 LENGTHS = (4_000, 16_000, 64_000, 256_000)
-"""Characters of the documents of the task ``needle``; a caller may ask for millions."""
+"""Lengths in characters of the documents of the task ``needle``; millions are possible."""
 
 DEPTHS = (0.0, 0.25, 0.5, 0.75, 1.0)
 """Depths of the task ``needle``: shares of the document before the needle."""
@@ -53,18 +48,18 @@ def needles(
     seed: int = 0,
     split: Split = "dev",
 ) -> Task:
-    """One document a length and depth, of the haystack's own sentences and one needle.
+    """One document per length and depth, of the haystack's own sentences and one needle.
 
-    A document starts where the haystack does. One longer than the haystack goes on with it from
-    another sentence on, a new one each round, so that no long run of sentences returns in the
-    same order; ``notes`` says how often. The needle stands at the border of sentences that is
-    nearest to its depth.
+    A document starts where the haystack does. A document longer than the haystack continues with
+    the haystack from another sentence, a new one each round, so that no long run of sentences
+    returns in the same order; ``notes`` says how often. The needle is inserted at the sentence
+    boundary nearest to its depth.
 
     Args:
         haystack: real text.
-        lengths: characters of a document, needle included; what comes is longer by less than a
-            sentence. 5,000,000 are about a million tokens of English.
-        depths: where the needle stands, 0 (first) to 1 (last).
+        lengths: characters of a document with its needle; it may be longer by less than a sentence.
+            5,000,000 are about a million tokens of English.
+        depths: position of the needle, 0 (first) to 1 (last).
         seed: of the words and of the rounds.
         split: how the task is labelled.
 
@@ -72,7 +67,7 @@ def needles(
         A task whose questions have the kind ``LENGTH@DEPTH``.
 
     Raises:
-        InputError: no text, a length that a needle does not fit in, a depth outside 0–1.
+        InputError: no text, a length too short for a needle, a depth outside 0–1.
     """
     pieces = _sentences(haystack)
     _check(lengths, depths)
@@ -83,11 +78,11 @@ def needles(
         for depth in depths:
             needle = invent.needle()
             filler = _filler(pieces, length - len(needle.sentence), random.Random(seed))
-            borders = [0, *accumulate(map(len, filler))]
-            border = _nearest(borders, depth * borders[-1])
+            starts = [0, *accumulate(map(len, filler))]
+            start = _nearest(starts, depth * starts[-1])
             name = f"{length}@{depth:g}"
             text = "".join(filler)
-            _add(documents, questions, name, name, text, border, needle)
+            _add(documents, questions, name, text, start, needle)
     whole = sum(map(len, pieces))
     repeated = sorted({length for length in lengths if length > whole})
     return Task(
@@ -104,71 +99,6 @@ def needles(
     )
 
 
-def needles_at(text: str, borders: Sequence[int], *, seed: int = 0, split: Split = "dev") -> Task:
-    """One document a border: the text with a needle at it, the rest as it was.
-
-    A needle at the border of two windows becomes the first sentence of the later one (or the last
-    of the earlier, where room was left), so each document tests one border; several needles in
-    one document would move each other's windows.
-
-    Args:
-        text: real text.
-        borders: code points of the text at which a sentence starts; see ``window_borders``.
-        seed: of the words.
-        split: how the task is labelled.
-
-    Returns:
-        A task whose questions have the kind ``border``.
-
-    Raises:
-        InputError: no text, no borders, or one outside the text.
-    """
-    _sentences(text)
-    if not borders:
-        raise InputError("there is no border to put a needle at", "give a longer text")
-    invent = _Inventor(text, seed)
-    documents: list[Document] = []
-    questions: list[Question] = []
-    for border in borders:
-        if not 0 <= border <= len(text):
-            raise InputError(
-                f"border {border} is outside the text of {len(text)} characters",
-                "count code points",
-            )
-        _add(documents, questions, f"border {border}", "border", text, border, invent.needle())
-    return Task(
-        name="needle-borders", split=split, documents=tuple(documents), questions=tuple(questions)
-    )
-
-
-def window_borders(text: str, encoder: Encoder) -> list[int]:
-    """Where windows of a text meet: the start of each window's first own sentence but the first.
-
-    Args:
-        text: any text.
-        encoder: whose tokens and window sizes count.
-
-    Returns:
-        Code points, ascending; empty where one window holds the text.
-    """
-    sizes = encoder.manifest
-    starts: list[int] = []
-    costs: list[int] = []
-    for start, end in sentences_of(text):
-        count = encoder.count_tokens(text[start:end])
-        if count <= sizes.longest:
-            starts.append(start)
-            costs.append(count + 1)
-            continue
-        # The encoder alone knows where it cuts an over-long sentence; these are few.
-        for low, high in encoder.encode(text[start:end]).spans.tolist():
-            starts.append(start + low)
-            piece = encoder.count_tokens(text[start + low : start + high])
-            costs.append(min(piece, sizes.longest) + 1)
-    shape = WindowSize(sizes.window, sizes.left, sizes.right, sizes.longest + 1)
-    return [starts[window.own_first] for window in plan(costs, shape) if window.own_first]
-
-
 @dataclass(frozen=True, slots=True)
 class _Needle:
     sentence: str
@@ -176,26 +106,26 @@ class _Needle:
 
 
 class _Inventor:
-    """Needles whose names stand neither in the text nor in an earlier needle."""
+    """Makes needles whose names occur neither in the text nor in an earlier needle."""
 
     def __init__(self, text: str, seed: int) -> None:
         self._text = text.casefold()
-        self._chance = random.Random(f"needle {seed}")
+        self._random = random.Random(f"needle {seed}")
         self._count = 0
         self._used: set[str] = set()
 
     def needle(self) -> _Needle:
         """The next one; templates take turns."""
-        chance = self._chance
+        draw = self._random
         sentence, question = _TEMPLATES[self._count % len(_TEMPLATES)]
         self._count += 1
         words = {
             "name": self._name(),
-            "thing": chance.choice(_THINGS),
-            "place": chance.choice(_PLACES),
-            "craft": chance.choice(_CRAFTS),
-            "colour": chance.choice(_COLOURS),
-            "number": str(chance.randrange(1100, 1990)),
+            "thing": draw.choice(_THINGS),
+            "place": draw.choice(_PLACES),
+            "craft": draw.choice(_CRAFTS),
+            "colour": draw.choice(_COLOURS),
+            "number": str(draw.randrange(1100, 1990)),
         }
         return _Needle(sentence.format(**words), question.format(**words))
 
@@ -209,13 +139,13 @@ class _Inventor:
 
     def _word(self) -> str:
         parts = (_FIRST, _MIDDLE, _MIDDLE, _LAST)
-        return "".join(self._chance.choice(part) for part in parts).capitalize()
+        return "".join(self._random.choice(part) for part in parts).capitalize()
 
 
 def _sentences(text: str) -> list[str]:
-    """The text's sentences, the last one with an end, so that another can follow."""
+    """The sentences of the text, the last with white space behind it so that another can follow."""
     if not text.strip():
-        raise InputError("the haystack has no text", "give a file with real text")
+        raise InputError("the haystack has no text", "a file with text")
     whole = text.strip() + "\n\n"
     return [whole[start:end] for start, end in sentences_of(whole)]
 
@@ -223,60 +153,60 @@ def _sentences(text: str) -> list[str]:
 def _check(lengths: Sequence[int], depths: Sequence[float]) -> None:
     for depth in depths:
         if not 0 <= depth <= 1:
-            raise InputError(f"depth {depth} is not between 0 and 1", "0.5 is the middle")
+            raise InputError(f"depth {depth} is not between 0 and 1", "0.5, the middle")
     for length in lengths:
         if length < 200:
             raise InputError(
-                f"a document of {length} characters has no room for a needle", "ask for 200 or more"
+                f"a document of {length} characters has no room for a needle",
+                "200 characters or more",
             )
     if not lengths or not depths:
-        raise InputError("there is no length or no depth to put a needle at", "give at least one")
+        raise InputError("no length or no depth", "one of each or more")
     if len(set(lengths)) < len(lengths) or len(set(depths)) < len(depths):
-        raise InputError("a length or depth stands twice", "give each once")
+        raise InputError("a length or depth is given twice", "each one once")
 
 
-def _filler(pieces: Sequence[str], least: int, chance: random.Random) -> list[str]:
-    """Sentences of at least ``least`` characters, at most one sentence more."""
+def _filler(pieces: Sequence[str], minimum: int, draw: random.Random) -> list[str]:
+    """Sentences with at least ``minimum`` characters in all, and not one sentence more."""
     filler: list[str] = []
     length = 0
-    for piece in _rounds(pieces, chance):
-        if length >= least:
+    for piece in _rounds(pieces, draw):
+        if length >= minimum:
             break
         filler.append(piece)
         length += len(piece)
     return filler
 
 
-def _rounds(pieces: Sequence[str], chance: random.Random) -> Iterator[str]:
+def _rounds(pieces: Sequence[str], draw: random.Random) -> Iterator[str]:
     yield from pieces
     while True:
-        first = chance.randrange(len(pieces))
+        first = draw.randrange(len(pieces))
         yield from pieces[first:]
         yield from pieces[:first]
 
 
-def _nearest(borders: Sequence[int], place: float) -> int:
-    at = bisect_left(borders, place)
-    return min(borders[max(0, at - 1) : at + 1], key=lambda border: abs(border - place))
+def _nearest(starts: Sequence[int], wanted: float) -> int:
+    at = bisect_left(starts, wanted)
+    return min(starts[max(0, at - 1) : at + 1], key=lambda start: abs(start - wanted))
 
 
 def _add(
     documents: list[Document],
     questions: list[Question],
     name: str,
-    kind: str,
     text: str,
-    border: int,
+    at: int,
     needle: _Needle,
 ) -> None:
     """One document with its needle, and the question."""
-    before, after = text[:border], text[border:]
-    # The needle is followed by the white space that stood before it: in running text a blank,
-    # between paragraphs an empty line, so that it neither joins nor tears sentences.
+    before, after = text[:at], text[at:]
+    # The white space in front of the needle is repeated behind it, a blank in running text, an
+    # empty line between paragraphs, so that it neither joins nor splits sentences.
     space = before[len(before.rstrip()) :] if before else "\n\n"
     head = before if before == "" or space else before + " "
     start = len(head)
     full = f"{head}{needle.sentence}{space or ' '}{after}"
     documents.append(Document(name=name, text=full))
     span = (start, start + len(needle.sentence))
-    questions.append(Question(name, needle.question, name, (span,), {name: 1}, kind))
+    questions.append(Question(name, needle.question, name, (span,), {name: 1}, name))

@@ -1,12 +1,12 @@
-r"""A task of one's own: one file of JSON lines, gzipped or not.
+r"""A task of your own: one file of JSON lines, gzipped or not.
 
-Two kinds of line, told apart by whether there is a ``question``:
+There are two kinds of line, those with and those without a ``question``:
 
     {"id": "handbook", "text": "The whole text …"}
     {"document": "handbook", "question": "Who signs leave?", "spans": [[120, 164]]}
 
-A line with ``id`` and ``text`` and no question is a document; it may stand before or after the
-questions that ask of it. A line with ``question`` needs ``spans``: a list of ``[start, end]``,
+A line with ``id`` and ``text`` and no question is a document; it may come before or after the
+questions about it. A line with ``question`` needs ``spans``: a list of ``[start, end]``,
 code points of the document's text (Python string offsets), end exclusive, not empty, apart; and
 one of
 
@@ -19,7 +19,7 @@ A question line may also have
 
     "id": "q17"          its name, unique; else ``line N``,
     "split": "dev"       ``train``, ``dev`` (where it says nothing) or ``test``,
-    "type": "scattered"  a word by which results are told apart.
+    "type": "scattered"  a word by which results are grouped.
 
 Documents of which only another split asks are left out; one of which nobody asks is in every
 split's collection, to be searched and never the answer. Other keys of a document line are kept as
@@ -124,7 +124,7 @@ class _Shelf:
         """The document of a question line; None for an unread file where ``fetch`` is False."""
         if "text" in line.fields:
             if "document" in line.fields:
-                raise line.wrong("both 'document' and 'text'", "leave one of them out")
+                raise line.wrong("both 'document' and 'text'", "one of them")
             text = _text(line)
             digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
             name = f"text {digest[:12]}"
@@ -133,13 +133,13 @@ class _Shelf:
         if name in self.known:
             return self.known[name]
         if "\n" in name or len(name) > 255:
-            raise line.wrong("'document' holds a text, not a name", "put a text under 'text'")
+            raise line.wrong("'document' is a text, not a name", "the text under 'text'")
         file = self._folder / name
         if not file.is_file():
             raise line.wrong(
                 f"no document {name!r}: neither the 'id' of a line with 'text' nor a file "
                 f"in {self._folder}",
-                f"{nearest(name, self._given)}add a line with this 'id' and its 'text'",
+                f"{nearest(name, self._given)}a line with this 'id' and its 'text'",
             )
         if not fetch:
             return None
@@ -150,7 +150,7 @@ class _Shelf:
 def _text(line: Line) -> str:
     text = line.text("text")
     if not text.strip():
-        raise line.wrong("'text' is empty", "leave the line out or give it a text")
+        raise line.wrong("'text' is empty", "a text, or the file without this line")
     return text
 
 
@@ -158,6 +158,6 @@ def _check_keys(line: Line) -> None:
     for key in line.fields:
         if key not in _KEYS:
             raise line.wrong(
-                f"a question line has no key {key!r}",
-                f"{nearest(key, _KEYS)}keys are {', '.join(_KEYS)}",
+                f"unknown key {key!r} in a question line",
+                f"{nearest(key, _KEYS)}one of {', '.join(_KEYS)}",
             )

@@ -1,4 +1,4 @@
-"""The frozen development protocol: what may be tuned on, and smaller tasks chosen without looking.
+"""The fixed development protocol: what may be used for tuning, and how smaller tasks are drawn.
 
 ``train`` and ``dev`` are for choosing, ``test`` is for reporting, once. Who tunes asks for the task
 through ``for_tuning``, which refuses a test task; nothing else in the room reads tasks to choose.
@@ -15,7 +15,7 @@ from milepost.evaluate.types import Question, Task
 
 
 def for_tuning(task: Task) -> Task:
-    """The task, if it may be tuned on.
+    """Return the task if it may be used for tuning.
 
     Raises:
         InputError: its questions are of the test split.
@@ -47,9 +47,7 @@ def take(task: Task, questions: int | None = None, documents: int | None = None)
     """
     for what, number in (("questions", questions), ("documents", documents)):
         if number is not None and number < 1:
-            raise InputError(
-                f"{number} {what} of {task.name} leave nothing to ask", "take 1 or more"
-            )
+            raise InputError(f"{number} {what} of {task.name}: nothing to ask", "1 or more")
     asked: dict[str, list[Question]] = {}
     for question in task.questions:
         asked.setdefault(question.document, []).append(question)

@@ -27,21 +27,21 @@ def read_public(kind: str, folder: Path, split: Split) -> Task:
     """A task from a folder (for qasper and longbench also a file) in a public format.
 
     Raises:
-        InputError: no such format, a line that cannot be used, or no question of the split.
+        InputError: the format is unknown, a line cannot be used, or the split has no question.
         UnreadableFile: a file is missing or damaged.
     """
     if kind not in FORMATS:
         raise InputError(
-            f"there is no format {kind!r}",
-            f"{nearest(kind, FORMATS)}formats are {', '.join(FORMATS)}",
+            f"unknown format {kind!r}",
+            f"{nearest(kind, FORMATS)}one of {', '.join(FORMATS)}",
         )
     if not folder.exists() and not ("@" in folder.name and kind == "longembed"):
-        raise UnreadableFile(f"{folder} is not there", f"write {kind}:FOLDER")
+        raise UnreadableFile(f"{folder} does not exist", f"{kind}:FOLDER")
     return FORMATS[kind](folder, split)
 
 
 def format_of(folder: Path) -> str:
-    """The format whose files lie in a folder.
+    """The format of the files in a folder.
 
     Raises:
         InputError: none, or more than one.
@@ -57,6 +57,6 @@ def format_of(folder: Path) -> str:
     if len(found) != 1:
         raise InputError(
             f"{folder} looks like {' and '.join(found) or 'no known format'}",
-            f"say which: {', '.join(f'{kind}:FOLDER' for kind in found or FORMATS)}",
+            f"one of {', '.join(f'{kind}:FOLDER' for kind in found or FORMATS)}",
         )
     return found[0]

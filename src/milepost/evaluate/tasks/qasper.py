@@ -6,7 +6,7 @@ paper → ``title``, ``abstract``, ``full_text`` (a list of ``section_name``, ``
 ``evidence``, a list of paragraphs; ``FLOAT SELECTED: …`` names a figure or table).
 
 Here a paper's text is title, abstract, section names and paragraphs with empty lines between, and
-a question's spans are the paragraphs that any annotator gave, wherever they stand.
+a question's spans are the paragraphs that any annotator gave, anywhere in the text.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FLOAT = "FLOAT SELECTED"
 
 
 def read_qasper(source: Path, split: Split) -> Task:
-    """Questions whose evidence stands in the text; the others are counted in ``notes``.
+    """Questions whose evidence occurs in the text; the others are counted in ``notes``.
 
     Args:
         source: the folder of ``qasper-SPLIT-v0.3.json``, or the file itself.
@@ -37,7 +37,7 @@ def read_qasper(source: Path, split: Split) -> Task:
     """
     path = source if source.is_file() else source / f"qasper-{split}-v0.3.json"
     if split not in path.name:
-        raise InputError(f"{path.name} is not the {split} file", "give the folder instead")
+        raise InputError(f"{path.name} is not the {split} file", "the folder")
     documents: dict[str, Document] = {}
     questions: list[Question] = []
     counts: Counter[str] = Counter()
@@ -50,7 +50,7 @@ def read_qasper(source: Path, split: Split) -> Task:
             ]
         except (KeyError, TypeError, AttributeError) as error:
             raise InputError(
-                f"{path}: paper {name} is damaged: {error!r}", "fetch the file again"
+                f"{path}: paper {name} is damaged: {error!r}", "download the file again"
             ) from error
         for key, words, evidence in asked:
             spans, why = _spans(evidence, places)
@@ -60,13 +60,15 @@ def read_qasper(source: Path, split: Split) -> Task:
                 counts[f"{why} are left out"] += 1
             else:
                 if why:
-                    counts["are asked without the part of their evidence that is no text"] += 1
+                    counts["are asked without the part of their evidence that is not text"] += 1
                 questions.append(Question(key, words, name, spans, {name: 1}))
                 documents[name] = Document(name=name, text=text)
     need_questions(questions, split, path)
     repeated = [name for name, count in Counter(q.name for q in questions).items() if count > 1]
     if repeated:
-        raise InputError(f"{path}: question {repeated[0]} stands twice", "fetch the file again")
+        raise InputError(
+            f"{path}: question {repeated[0]} is there twice", "download the file again"
+        )
     return Task(
         name="qasper",
         split=split,
@@ -85,12 +87,12 @@ def _papers(path: Path) -> dict[str, Any]:
             f"{path} cannot be read: {reason}", "unpack qasper-train-dev-v0.3.tgz there"
         ) from error
     if not isinstance(papers, dict):
-        raise InputError(f"{path} is no object of papers", "fetch the file again")
+        raise InputError(f"{path}: not an object of papers", "download the file again")
     return papers
 
 
 def _text(paper: dict[str, Any]) -> tuple[str, dict[str, list[Span]]]:
-    """The text, and where each paragraph stands in it (a paragraph may stand twice)."""
+    """The text, and the positions of each paragraph in it (a paragraph may occur twice)."""
     parts = [paper["title"], paper["abstract"]]
     for section in paper["full_text"]:
         parts += [section["section_name"] or "", *section["paragraphs"]]
@@ -114,7 +116,7 @@ def _evidence(qa: dict[str, Any]) -> list[str] | None:
 def _spans(
     evidence: list[str] | None, places: dict[str, list[Span]]
 ) -> tuple[tuple[Span, ...], str]:
-    """Where the evidence stands, and why some of it does not ("" where all of it does)."""
+    """Spans of the evidence, and why some of it was not found ("" if all was)."""
     if evidence is None:
         return (), "that the paper does not answer"
     if not evidence:

@@ -18,9 +18,13 @@ from milepost.types import Document, Span
 SPLITS: tuple[Split, ...] = get_args(Split)
 
 
+class NoQuestions(InputError):
+    """A source that can be read and has no question of the split."""
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One JSON object of a file, which knows where it stands.
+    """One JSON object of a file, with its line number.
 
     Attributes:
         path: the file.
@@ -40,13 +44,13 @@ class Line:
         """The string under the first of the keys that is there.
 
         Raises:
-            InputError: no such key, or not a string.
+            InputError: the key is missing, or its value is not a string.
         """
         key = next((key for key in keys if key in self.fields), None)
         if key is None:
             raise self.wrong(
                 f"no {_quoted(keys)}",
-                f"it has {_quoted(self.fields) or 'nothing'}: add {' or '.join(keys)}",
+                f"add {' or '.join(keys)}; it has {_quoted(self.fields) or 'nothing'}",
             )
         value = self.fields[key]
         if not isinstance(value, str):
@@ -61,7 +65,7 @@ class Line:
             return str(value)
         found = self.text(*keys)
         if not found.strip():
-            raise self.wrong(f"{key!r} is empty", "every one needs a name of its own")
+            raise self.wrong(f"{key!r} is empty", "a name of its own")
         return found
 
 
@@ -70,12 +74,12 @@ def lines(path: Path, bad: list[InputError] | None = None) -> Iterator[Line]:
 
     Args:
         path: the file.
-        bad: gets an error for each line that is no JSON object, and the others are read; None: the
-            first such line is raised.
+        bad: gets an error for each line that is not a JSON object, and the others are read; None:
+            the first such line raises.
 
     Raises:
-        UnreadableFile: no such file, damaged, or (without ``bad``) a line that is no UTF-8.
-        InputError: a line that is no JSON object, without ``bad``.
+        UnreadableFile: the file is missing or damaged, or (without ``bad``) a line is not UTF-8.
+        InputError: a line is not a JSON object, without ``bad``.
     """
     for number, packed in enumerate(_byte_lines(path), 1):
         try:
@@ -90,40 +94,40 @@ def lines(path: Path, bad: list[InputError] | None = None) -> Iterator[Line]:
 
 
 def objects(path: Path) -> Iterator[Mapping[str, Any]]:
-    """What the lines of a file hold, where nobody asks where they stand; see ``lines``."""
+    """The JSON objects of a file, without line numbers; see ``lines``."""
     return (line.fields for line in lines(path))
 
 
 def _object(packed: bytes, where: str) -> dict[str, Any] | None:
     """What a line holds; None for a blank one."""
-    one = "write one JSON object a line"
+    one = "one JSON object per line"
     try:
         words = packed.decode("utf-8-sig").rstrip()  # json would count its end as a line of its own
         fields = json.loads(words) if words else None
     except UnicodeDecodeError as error:
         raise UnreadableFile(
-            f"{where}no UTF-8: {error.reason} at byte {error.start + 1}",
-            "it must be JSON lines in UTF-8, gzipped or not",
+            f"{where}not UTF-8: {error.reason} at byte {error.start + 1}",
+            "JSON lines in UTF-8, gzipped or not",
         ) from error
     except json.JSONDecodeError as error:
-        raise InputError(f"{where}no JSON: {error.msg} at character {error.colno}", one) from error
+        raise InputError(f"{where}not JSON: {error.msg} at character {error.colno}", one) from error
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{where}no JSON: {error}", one) from error
+        raise InputError(f"{where}not JSON: {error}", one) from error
     if words and not isinstance(fields, dict):
-        raise InputError(f"{where}{_shown(fields)} is no JSON object", one)
+        raise InputError(f"{where}{_shown(fields)} is not a JSON object", one)
     return fields
 
 
 def _byte_lines(path: Path) -> Iterator[bytes]:
     try:
         with path.open("rb") as file:
-            packed = file.read(2) == b"\x1f\x8b"  # a name may lie, the first bytes do not
+            packed = file.read(2) == b"\x1f\x8b"  # the name may be wrong, the first bytes are not
         with gzip.open(path, "rb") if packed else path.open("rb") as stream:
             yield from stream
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or error
         raise UnreadableFile(
-            f"{path} cannot be read: {reason}", "it must be JSON lines in UTF-8, gzipped or not"
+            f"{path} cannot be read: {reason}", "JSON lines in UTF-8, gzipped or not"
         ) from error
 
 
@@ -148,8 +152,8 @@ def checked_split(name: str, where: str = "") -> Split:
         if split == name:
             return split
     raise InputError(
-        f"{where}there is no split {name!r}",
-        f"{nearest(name, SPLITS)}splits are {', '.join(SPLITS)}",
+        f"{where}unknown split {name!r}",
+        f"{nearest(name, SPLITS)}one of {', '.join(SPLITS)}",
     )
 
 
@@ -184,13 +188,13 @@ def spans_of(line: Line, value: Any, document: Document) -> tuple[Span, ...]:
             or len(span) != 2
             or not all(isinstance(edge, int) and not isinstance(edge, bool) for edge in span)
         ):
-            raise line.wrong(f"{_shown(span)} is no span", pair)
+            raise line.wrong(f"{_shown(span)} is not a span", pair)
         start, end = span
         if not 0 <= start <= end <= len(document.text):
             raise line.wrong(
                 f"span {start}–{end} is outside document {document.name!r} "
                 f"of {len(document.text)} characters",
-                "count code points (Python string offsets), not bytes",
+                "code points (Python string offsets), not bytes",
             )
         if start == end:
             raise line.wrong(f"span {start}–{end} is empty", pair)
@@ -199,7 +203,7 @@ def spans_of(line: Line, value: Any, document: Document) -> tuple[Span, ...]:
     for (start, end), (following, last) in pairwise(found):
         if following < end:
             raise line.wrong(
-                f"spans {start}–{end} and {following}–{last} overlap", "make one span of them"
+                f"spans {start}–{end} and {following}–{last} overlap", "one span instead of the two"
             )
     return tuple(found)
 
@@ -226,29 +230,29 @@ class Named:
         if (path, number) != here:
             where = "" if path == line.path else f"{path}, "
             raise line.wrong(
-                f"{self._what} {name!r} stands already in {where}line {number}",
-                "give each a name of its own",
+                f"{self._what} {name!r} is already in {where}line {number}",
+                "a name of its own for each",
             )
 
 
 def need_questions(
     questions: Collection[object], split: Split, source: Path, bad: Sequence[InputError] = ()
 ) -> None:
-    """Refuse a task that asks nothing.
+    """Refuse a task without questions.
 
     Args:
-        questions: what it asks.
-        split: of which split.
-        source: where it stands.
-        bad: lines that cannot be used; the first are named, for they may be why.
+        questions: of the task.
+        split: of the questions.
+        source: file or folder of the task.
+        bad: lines that cannot be used; the first are named, since they may be the reason.
 
     Raises:
-        InputError: there are no questions.
+        NoQuestions: there are none.
     """
     if not questions:
-        raise InputError(
-            f"{source} has no {split} question that can be asked",
-            "; ".join(map(str, bad[:3])) or "choose another split or file",
+        why = "".join(f"; {each.problem}" for each in bad[:3])
+        raise NoQuestions(
+            f"{source}: no {split} question can be asked{why}", "another split or file"
         )
 
 

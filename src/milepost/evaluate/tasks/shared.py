@@ -1,4 +1,4 @@
-"""The eight span-labelled tasks that lie beside the checkout, one folder each.
+"""The eight span-labelled tasks of the shared data, one folder each.
 
 A folder holds ``documents.jsonl.gz`` (``id``, ``title``, ``text``, ``meta``) and
 ``questions.jsonl.gz`` (``id``, ``document``, ``question``, ``spans``, ``split`` and, in
@@ -83,17 +83,19 @@ def _documents(
             continue
         text = line.text("text")
         if not text.strip():
-            raise line.wrong(f"document {name!r} has no text", "leave it and its questions out")
+            raise line.wrong(
+                f"document {name!r} has no text", "the file without it and its questions"
+            )
         documents[name] = Document(name=name, text=text)
         meta = line.fields.get("meta", {})
         if not isinstance(meta, dict):
-            raise line.wrong("'meta' is no object", 'write {"licence": "…"}')
+            raise line.wrong("'meta' is not an object", '{"licence": "…"}')
         facts[name] = {**meta, "title": line.fields.get("title", "")}
     missing = sorted(wanted - known)
     if missing:
         raise InputError(
-            f"{path} has no document {missing[0]!r}, of which questions ask",
-            f"{nearest(missing[0], known)}fetch both files again",
+            f"{path}: no document {missing[0]!r}, but questions about it",
+            f"{nearest(missing[0], known)}download both files again",
         )
     return documents, facts
 

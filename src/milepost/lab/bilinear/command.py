@@ -72,7 +72,7 @@ and sum-K (K planted products or sums). See docs/pooling/bilinear.md.""",
 @count_option("--seeds", 3, "Trainings of each fusion.")
 @seed_option()
 @count_option("--documents", 12, "Maximum number of training documents; half as many are tested.")
-@count_option("--candidates", 16, "Sentences of each question that are reranked.", least=2)
+@count_option("--candidates", 16, "Sentences of each question that are reranked.", minimum=2)
 @click.option(
     "--model",
     metavar="NAME|FOLDER",

@@ -93,7 +93,7 @@ def named(name: str) -> PairTask:
     if kind in ("product", "sum") and features.isdecimal():
         return made(kind, int(features))
     known = ("digits", "product-1", "product-7", "product-15", "sum-7")
-    raise InputError(f"unknown task {name!r}", f"{nearest(name, known)}known: {', '.join(known)} …")
+    raise InputError(f"unknown task {name!r}", f"{nearest(name, known)}one of {', '.join(known)} …")
 
 
 def digit_pairs(train: int = 6000, test: int = 2000) -> PairTask:

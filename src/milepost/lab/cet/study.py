@@ -135,7 +135,7 @@ def audit(
     """
     for name in rankers:
         if name not in RANKERS or (name == "minilm" and minilm is None):
-            hint = f"{nearest(name, RANKERS)}rankers: {', '.join(RANKERS)}"
+            hint = f"{nearest(name, RANKERS)}one of {', '.join(RANKERS)}"
             raise InputError(f"there is no ranker {name!r} here", hint)
     limits = limits or Limits()
     found = list(_cases(task, encoder, rankers, hide, minilm, seed, progress))
@@ -242,7 +242,7 @@ def _orders(
     """For each question the best 51 sentences of one ranker."""
     if ranker == "search":
         assert isinstance(encoder, Encoder)
-        opened = Milepost("landmark", encoder, again=False).open([read.source.document])
+        opened = Milepost("landmark", encoder, rerank=False).open([read.source.document])
         places = [ranking.best(_DEPTH + 1) for ranking in opened.search(questions)]
         return [[read.touching([(p.start, p.end)])[0] for p in each] for each in places]
     if ranker == "minilm":

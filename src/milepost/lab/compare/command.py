@@ -106,7 +106,7 @@ def command(
     if report is not None:
         from milepost._optional import require
 
-        require("matplotlib", extra="eval")  # checked before the runs, not after
+        require("matplotlib", extra="lab")  # checked before the runs, not after
     from milepost.lab.compare.cache import ResultCache
     from milepost.lab.compare.images import TASK as IMAGES
     from milepost.lab.compare.images import images

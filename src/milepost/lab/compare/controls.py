@@ -18,7 +18,8 @@ import numpy as np
 
 from milepost.lab.compare.reading import Progress, Text, TokenReader
 from milepost.lab.compare.states import States, kept
-from milepost.lab.controls.encoders import KINDS, ControlEncoder, Kind, control_encoder
+from milepost.lab.controls.encoders import ControlEncoder, control_encoder
+from milepost.lab.controls.kinds import KINDS, Kind
 
 CONTROLS: dict[str, Kind] = {kind: kind for kind in KINDS}
 """Every table has a row of the mean over each."""

@@ -77,9 +77,7 @@ class Found:
         self.runs = [run for run in cache.runs if run.trained == trained]
         if not self.runs:
             kind = "trained" if trained else "untrained"
-            raise InputError(
-                f"there is no {kind} run", "milepost lab compare --json FILE makes one"
-            )
+            raise InputError(f"there is no {kind} run", "milepost lab compare --json FILE")
         self._cells: dict[tuple[str, str], dict[int, Run]] = {}
         for run in self.runs:
             self._cells.setdefault((run.row, run.task), {})[run.seed] = run

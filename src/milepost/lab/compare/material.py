@@ -109,10 +109,10 @@ def checked_tasks(text: str | None) -> list[str]:
     for name in named:
         if name not in TASKS:
             raise InputError(
-                f"unknown task {name!r}", f"{nearest(name, TASKS)}known: {', '.join(TASKS)}"
+                f"unknown task {name!r}", f"{nearest(name, TASKS)}one of {', '.join(TASKS)}"
             )
     if not named:
-        raise InputError("no task is named", f"known: {', '.join(TASKS)}")
+        raise InputError("no task is named", f"one of {', '.join(TASKS)}")
     return [name for name in TASKS if name in named]
 
 

@@ -14,8 +14,7 @@ from typing import Any
 
 from milepost import pooling
 from milepost.errors import InputError
-from milepost.lab.compare.controls import CONTROLS
-from milepost.lab.controls.encoders import parted
+from milepost.lab.controls.kinds import KINDS, parted
 from milepost.pooling import Operator
 
 TRAINED = ""
@@ -29,7 +28,7 @@ class CompareRow:
     Attributes:
         operator: its name.
         settings: those that were given, by name, in the order of their names.
-        network: ``TRAINED`` or one of ``CONTROLS``.
+        network: ``TRAINED`` or one of ``KINDS``.
     """
 
     operator: str
@@ -82,7 +81,7 @@ def _value(text: str, key: str, value: str, default: Any) -> Any:
         return type(default)(value)
     except (KeyError, ValueError):
         raise InputError(
-            f"{text}: {key} is {value!r}", f"its default is {_written(default)}"
+            f"{text}: {key} is {value!r}", f"its default, {_written(default)}"
         ) from None
 
 
@@ -98,8 +97,8 @@ def rows_of(text: str | None, *, controls: bool = True) -> list[CompareRow]:
     """
     named = list(pooling.names()) if text is None else [n for n in text.split(",") if n.strip()]
     if not named:
-        raise InputError("no pooling is named", f"known: {', '.join(pooling.names())}")
+        raise InputError("no pooling is named", f"one of {', '.join(pooling.names())}")
     rows = [read_row(name) for name in named]
     if controls:
-        rows += [CompareRow("mean", (), network) for network in CONTROLS]
+        rows += [CompareRow("mean", (), network) for network in KINDS]
     return list(dict.fromkeys(rows))

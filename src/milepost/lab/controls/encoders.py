@@ -15,7 +15,7 @@ recipe and one size for all (MonoByte, arXiv 2209.11035).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -23,6 +23,7 @@ import torch
 from milepost.errors import InputError, nearest
 from milepost.lab.controls.byte_training import ByteRecipe, pretrain
 from milepost.lab.controls.corpora import brackets, nonsense
+from milepost.lab.controls.kinds import KINDS, Kind, Pretrained
 from milepost.model.bytes.encoder import ByteModel, made, padded_ids
 from milepost.model.bytes.tokenizer import PAD, as_bytes, encode, windows
 from milepost.text import split
@@ -30,43 +31,7 @@ from milepost.text import split
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Kind = Literal["random", "nonsense", "hierarchical"]
-
-KINDS: tuple[Kind, ...] = get_args(Kind)
-"""Every kind of control."""
-
-Pretrained = Literal["nonsense", "hierarchical"]
-"""Those that are more than weights as they were drawn."""
-
 _TOGETHER = 16  # windows read at a time
-
-
-def rows_below(name: str) -> tuple[str, ...]:
-    """A row's controls as tables name them.
-
-    >>> rows_below("mean")
-    ('mean@random', 'mean@nonsense', 'mean@hierarchical')
-    """
-    return tuple(f"{name}@{kind}" for kind in KINDS)
-
-
-def parted(name: str) -> tuple[str, Kind | None]:
-    """A row's name without its control, and the control; None where it has none.
-
-    Raises:
-        InputError: there is no such control.
-
-    >>> parted("mean@random")
-    ('mean', 'random')
-    """
-    row, _, control = name.partition("@")
-    kind = next((known for known in KINDS if known == control), None)
-    if control and kind is None:
-        raise InputError(
-            f"{name}: there is no network {control!r}",
-            f"{nearest(control, KINDS)}known: {', '.join(KINDS)}",
-        )
-    return row, kind
 
 
 class ControlEncoder:
@@ -160,7 +125,7 @@ def control_encoder(
     """
     if kind not in KINDS:
         raise InputError(
-            f"there is no control {kind!r}", f"{nearest(kind, KINDS)}known: {', '.join(KINDS)}"
+            f"unknown control {kind!r}", f"{nearest(kind, KINDS)}one of {', '.join(KINDS)}"
         )
     recipe = recipe or ByteRecipe()
     return ControlEncoder(kind, control_model(kind, recipe, seed=seed, size=size), recipe.window)

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from milepost import pooling
 from milepost.errors import BadQuestion
-from milepost.lab.controls.encoders import KINDS, ControlEncoder, Kind, control_encoder
+from milepost.lab.controls.encoders import ControlEncoder, control_encoder
+from milepost.lab.controls.kinds import KINDS, Kind
 from milepost.model.bytes.tokenizer import as_bytes
 from milepost.pooling.ragged import unit
 from milepost.text import split

@@ -16,7 +16,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from milepost.lab.controls.corpora import bracket_symbols, nonsense_symbols
-from milepost.lab.controls.encoders import Pretrained, text_of
+from milepost.lab.controls.encoders import text_of
+from milepost.lab.controls.kinds import Pretrained
 from milepost.train.fit_steps import fit_steps
 from milepost.train.schedule import rate_share
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from milepost.encoder import Encoder
-from milepost.evaluate.report.outcome import Outcome, Panel, Series, told
+from milepost.evaluate.report.outcome import Outcome, Panel, Series, in_words
 from milepost.evaluate.report.tally import Tally
 from milepost.evaluate.types import Question, Task
 from milepost.evaluate.vectors import Vectors
@@ -23,14 +23,14 @@ BINS = (0, 1, 16, 32, 64, 128)
 
 LABELS = ("0", "1–15", "16–31", "32–63", "64–127", "128+")
 _AMID = 0.3
-"""Share of a window that is halo on each side where sentences are to stand amid text."""
+"""Share of a window that is halo on each side for sentences in the middle of text."""
 
 
 def distances(reading: Reading) -> list[int | None]:
     """Tokens between each unit and the nearest edge of the window that owns it, halo included.
 
-    Where the text itself begins or ends nothing is missing, so that is no edge; None for a unit
-    of a window without an edge.
+    The beginning and the end of the text are not edges, since nothing is missing there; None for a
+    unit of a window without an edge.
     """
     costs, count = reading.costs, len(reading.costs)
     found: list[int | None] = []
@@ -55,9 +55,9 @@ def label(distance: int) -> str:
 
 
 def ranks(scores: NDArray[np.float32], evidence: Sequence[int]) -> list[int]:
-    """Rank of each evidence unit among the units that are no evidence, from 1.
+    """Rank of each evidence unit among the units that are not evidence, from 1.
 
-    Evidence that stands behind other evidence has lost nothing.
+    Evidence ranked behind other evidence has lost nothing.
     """
     import numpy as np
 
@@ -134,7 +134,7 @@ def _outcome(tally: Tally, names: Sequence[str]) -> Outcome:
     )
     at_edge = [
         f"In windows of {name} (tokens, left halo, right halo) a sentence with no token between it "
-        f"and the edge {told(losses[name]['0'])} of "
+        f"and the edge {in_words(losses[name]['0'])} of "
         "reciprocal rank against the same sentence read amid text; the cosine of its two vectors "
         f"is {tally.mean((name, '0'), 'cosine', 'number') or 'not known'}."
         for name in names
@@ -142,7 +142,7 @@ def _outcome(tally: Tally, names: Sequence[str]) -> Outcome:
     note = " ".join(
         [
             *at_edge,
-            "Ranks are among the sentences of the document that are no evidence of the question, "
+            "Ranks are among the sentences of the document that are not evidence of the question, "
             "landmarks alone; the cosine is between a sentence's vector and the one it has amid "
             "text. Bins hold other sentences, so compare a bin with itself amid text rather than "
             "bins with each other; where a text begins or ends there is no edge.",

@@ -32,13 +32,13 @@ def find(name: str) -> Experiment:
     """The experiment of a name.
 
     Raises:
-        InputError: no such experiment, with the nearest one that is known.
+        InputError: the name is unknown; the hint gives the nearest known one.
     """
     if name in EXPERIMENTS:
         return EXPERIMENTS[name]
     raise InputError(
-        f"there is no experiment {name!r}",
-        f"{nearest(name, EXPERIMENTS)}experiments are {', '.join(EXPERIMENTS)}",
+        f"unknown experiment {name!r}",
+        f"{nearest(name, EXPERIMENTS)}one of {', '.join(EXPERIMENTS)}",
     )
 
 
@@ -49,11 +49,11 @@ def outcomes(
 
     Args:
         session: tasks, encoder and kept vectors.
-        names: of ``EXPERIMENTS``; ``all`` stands for every one.
+        names: of ``EXPERIMENTS``; ``all`` means every one.
         say: called before each experiment begins, with its name and question.
 
     Raises:
-        InputError: no such experiment; raised before the first one runs.
+        InputError: a name is unknown; raised before the first experiment runs.
     """
     wanted = [each for name in names for each in (EXPERIMENTS if name == "all" else (name,))]
     for chosen in [find(name) for name in wanted]:

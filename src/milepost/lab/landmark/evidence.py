@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from milepost.encoder import Encoder
 from milepost.evaluate.embedders import LandmarkEmbedder
 from milepost.evaluate.metrics import BUDGETS
-from milepost.evaluate.report.outcome import Cell, Outcome, Panel, Series, told
+from milepost.evaluate.report.outcome import Cell, Outcome, Panel, Series, in_words
 from milepost.evaluate.report.tally import Tally
 from milepost.evaluate.run import evaluate
 from milepost.evaluate.systems.dense import Dense
@@ -21,7 +21,7 @@ from milepost.text import split
 from milepost.types import Document
 
 SEARCH, LANDMARKS, ALONE, WORDS = "landmark", "landmark-only", "sentence@landmark", "bm25"
-"""Named as ``milepost eval --systems`` names them."""
+"""Named as in ``milepost eval run --systems``."""
 
 ONE, SEVERAL = "one place", "several places"
 CONTEXT = "context"
@@ -45,7 +45,7 @@ def places(document: Document, question: Question) -> int:
 
 
 def fifth(position: float) -> str:
-    """The part of a document that a position (0–1) lies in.
+    """The part of a document that contains a position (0–1).
 
     >>> fifth(0.0), fifth(0.2), fifth(1.0)
     ('first fifth', 'second', 'last fifth')
@@ -57,7 +57,7 @@ def _systems(encoder: Encoder, vectors: Vectors, names: Sequence[str]) -> Iterat
     reader = Reader.like(encoder, vectors)
     for name in names:
         if name == SEARCH:
-            yield Milepost(name, reader, again=False)
+            yield Milepost(name, reader, rerank=False)
         elif name == LANDMARKS:
             yield Landmarks(name, reader)
         elif name == ALONE:
@@ -184,12 +184,12 @@ def _context(encoder: Encoder, tasks: Sequence[Task], vectors: Vectors) -> Outco
     )
     gains = [
         f"on {kind} questions reading a sentence in its document rather than alone "
-        + told(less_alone[LANDMARKS][kind])
+        + in_words(less_alone[LANDMARKS][kind])
         for kind in kinds
     ]
     note = (
         f"The same weights, evidence found in {_MIDDLE:,} characters: {'; '.join(gains)}. A "
-        "context question's evidence does not name its subject, which stands in the sentences "
+        "context question's evidence does not name its subject, which is named in the sentences "
         f"before it. {ALONE} is each sentence encoded without its document; the weights were "
         "trained to read with context, so a model made for single sentences may do better at that."
     )
@@ -243,7 +243,7 @@ def _position(encoder: Encoder, tasks: Sequence[Task], vectors: Vectors) -> Outc
             f"{_shown(tally, (name, FIFTHS[-1]), _RECALLS[1])}"
             for name in names
         )
-        + ". Other questions stand in other fifths (an abstract is asked about differently), so a "
+        + ". Other fifths have other questions (an abstract is asked about differently), so a "
         "slope that all systems share says something of the questions; one that BM25 does not "
         "share, of the vectors."
     )

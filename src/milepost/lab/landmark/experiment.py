@@ -20,7 +20,7 @@ class Experiment:
     """One question, asked of one set of weights.
 
     Attributes:
-        name: as in ``milepost eval --experiment NAME``.
+        name: as in ``milepost lab landmark NAME``.
         question: what it answers, one line.
         tasks: names of the tasks that it is made for.
         measure: does the work; name and question of what it returns are filled in.
@@ -54,7 +54,7 @@ class Experiment:
             names = ", ".join(task.name for task in tasks) or "no task"
             raise InputError(
                 f"{names}: no question with evidence, so {self.name} has nothing to measure",
-                f"use --tasks {','.join(self.tasks)}",
+                f"--tasks {','.join(self.tasks)}",
             )
         found = self.measure(encoder, usable, vectors)
         return replace(found, name=self.name, question=self.question)

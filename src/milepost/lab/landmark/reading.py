@@ -37,7 +37,7 @@ class Reading:
         units: its sentences, or what had landmarks in their place; one document.
         vectors: ``(n, d)`` float32.
         costs: tokens of each unit, its landmark included.
-        windows: which units stood in which window.
+        windows: which units each window contains.
     """
 
     units: Units
@@ -130,7 +130,7 @@ class Reader(RememberedEncoder):
                 n for n in range(limit, first, -1) if not _inside(text, ends[n - 1], starts[n])
             )
             first = next(whole, limit)
-            if starts[first] > borders[-1]:  # several tokens may stand for one character
+            if starts[first] > borders[-1]:  # one character may have several tokens
                 borders.append(starts[first])
         return list(pairwise([*borders, len(text)])) if text else []
 

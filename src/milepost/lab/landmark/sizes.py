@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from milepost.encoder import Encoder
 from milepost.evaluate.metrics import BUDGETS, at_budget, at_rank
-from milepost.evaluate.report.outcome import Cell, Outcome, Panel, Series, told
+from milepost.evaluate.report.outcome import Cell, Outcome, Panel, Series, in_words
 from milepost.evaluate.report.tally import Tally
 from milepost.evaluate.systems.units import Scored
 from milepost.evaluate.types import Task
@@ -82,7 +82,7 @@ def _granularity(encoder: Encoder, tasks: Sequence[Task], vectors: Vectors) -> O
         "Most evidence comes back with landmarks at: "
         + "; ".join(f"{name} ({budget:,} characters)" for budget, name in best.items())
         + f". Against the best fixed size at {BUDGETS[1]:,} ({against}) a landmark a sentence "
-        f"{told(gain)}. Landmarks alone, windows of {POSITIONS} tokens with a halo of at least "
+        f"{in_words(gain)}. Landmarks alone, windows of {POSITIONS} tokens with a halo of at least "
         "one unit where two fit (at 256 none does). The weights were trained with a landmark a "
         "sentence, so other sizes are new to them; they are tried at evaluation only."
     )
@@ -106,7 +106,7 @@ def _halo(encoder: Encoder, tasks: Sequence[Task], vectors: Vectors) -> Outcome:
     gains = tally.gains(
         {name: (((name,), _MIDDLE), ((own,), _MIDDLE)) for name in names if name != own}
     )
-    other = [f"{name} {told(gain)}" for name, gain in gains.items() if gain and gain.sure]
+    other = [f"{name} {in_words(gain)}" for name, gain in gains.items() if gain and gain.sure]
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
             f"{name} (the model's)" if name == own else name,
@@ -160,7 +160,7 @@ def _panel(tally: Tally, names: Sequence[str], across: str) -> Panel:
 
 GRANULARITY = Experiment(
     "granularity",
-    "How often should a landmark stand: every 32 to 256 tokens, or at the end of each sentence?",
+    "How often is a landmark best: every 32 to 256 tokens, or at the end of each sentence?",
     USUAL,
     _granularity,
 )

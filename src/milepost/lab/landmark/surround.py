@@ -1,4 +1,4 @@
-"""What comes with a hit: the sentences in front of it, or those on both sides."""
+"""Context of a hit: the sentences in front of it (front-k), or on both sides (both-sides-k)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal
 
 from milepost.encoder import Encoder
 from milepost.evaluate.metrics import BUDGETS, evidence_found
-from milepost.evaluate.report.outcome import Outcome, Panel, Series, told
+from milepost.evaluate.report.outcome import Outcome, Panel, Series, in_words
 from milepost.evaluate.report.tally import Tally
 from milepost.evaluate.types import Task
 from milepost.evaluate.vectors import Vectors
@@ -15,25 +15,25 @@ from milepost.lab.landmark.experiment import USUAL, Experiment
 from milepost.lab.landmark.reading import Reader, asked
 from milepost.types import Span
 
-Way = Literal["front", "surround"]
-WAYS: tuple[Way, ...] = ("front", "surround")
+Way = Literal["front", "both-sides"]
+WAYS: tuple[Way, ...] = ("front", "both-sides")
 EXTRA = (0, 2, 4, 6)
-"""Sentences that come with a hit; even, so that both sides get the same."""
+"""Number of context sentences of a hit; even, so that both sides get the same number."""
 
 
-def company(hit: int, extra: int, way: Way, count: int) -> list[int]:
-    """A hit and what comes with it, the hit first, then the nearest; cut at the text's ends.
+def with_context(hit: int, extra: int, way: Way, count: int) -> list[int]:
+    """A hit and its context, the hit first, then the nearest; cut at the ends of the text.
 
     ``front-k`` of Luo et al. 2024 (arXiv 2402.11573) counts the hit; here it does not.
 
     Args:
         hit: number of a sentence.
-        extra: sentences that come with it.
-        way: all in front of it, or half on each side.
-        count: sentences of the document.
+        extra: number of context sentences.
+        way: all in front of the hit, or half on each side.
+        count: number of sentences of the document.
 
-    >>> company(4, 2, "front", 10), company(4, 2, "surround", 10), company(0, 2, "front", 10)
-    ([4, 3, 2], [4, 3, 5], [0])
+    >>> with_context(4, 2, "front", 10), with_context(4, 2, "both-sides", 10)
+    ([4, 3, 2], [4, 3, 5])
     """
     if way == "front":
         near = [hit - step for step in range(1, extra + 1)]
@@ -43,10 +43,10 @@ def company(hit: int, extra: int, way: Way, count: int) -> list[int]:
 
 
 def spent(order: Sequence[int], spans: Sequence[Span], extra: int, way: Way) -> Iterator[Span]:
-    """Sentences as they are returned: hits best first, each with its company, none twice."""
+    """Sentences as they are returned: hits best first, each with its context, none twice."""
     seen: set[int] = set()
     for hit in order:
-        for number in company(hit, extra, way, len(spans)):
+        for number in with_context(hit, extra, way, len(spans)):
             if number not in seen:
                 seen.add(number)
                 yield spans[number]
@@ -80,7 +80,7 @@ def _outcome(tally: Tally) -> Outcome:
     pairs = [(way, str(extra)) for extra in EXTRA for way in WAYS if extra or way == "front"]
     sides = tally.gains(
         {
-            extra: ((("surround", extra), metrics[1]), (("front", extra), metrics[1]))
+            extra: ((("both-sides", extra), metrics[1]), (("front", extra), metrics[1]))
             for extra in map(str, EXTRA[1:])
         }
     )
@@ -96,20 +96,20 @@ def _outcome(tally: Tally) -> Outcome:
         for way, extra in pairs
     )
     said = [
-        f"with {extra} sentences each, having them on both sides rather than in front {told(gain)}"
+        f"with {extra} sentences each, both sides rather than front {in_words(gain)}"
         for extra, gain in sides.items()
     ]
-    least = str(EXTRA[1])
-    alone = tally.gain((("surround", least), metrics[1]), (("surround", "0"), metrics[1]))
+    fewest = str(EXTRA[1])
+    alone = tally.gain((("both-sides", fewest), metrics[1]), (("both-sides", "0"), metrics[1]))
     note = (
         f"At {BUDGETS[1]:,} characters, landmarks alone: {'; '.join(said)}. Against hits alone, "
-        f"surround-{least} {told(alone)}: what a neighbour costs is taken from the next best hit. "
-        "Front-k is made for weights that look for the last sentence of an answer, which these "
-        "were not trained to do."
+        f"both-sides-{fewest} {in_words(alone)}: a neighbour takes the place of the next best hit. "
+        "Front-k was designed for weights trained to find the last sentence of an answer; these "
+        "were not."
     )
     panel = Panel(
         f"Evidence found in {BUDGETS[1]:,} characters",
-        "sentences that come with a hit",
+        "context sentences of a hit",
         "% of the evidence's characters",
         tuple(map(str, EXTRA)),
         tuple(
@@ -121,7 +121,7 @@ def _outcome(tally: Tally) -> Outcome:
         "returned",
         *(f"found in {budget:,}" for budget in BUDGETS),
         f"against hits alone, {BUDGETS[1]:,}",
-        f"surround less front, {BUDGETS[1]:,}",
+        f"both sides less front, {BUDGETS[1]:,}",
     )
     return Outcome(columns, rows, note, (panel,))
 

@@ -46,7 +46,7 @@ def pooled_row(
     if pooling == "lmk":
         cut = sentences if granularity == SENTENCES else chunks(content, int(granularity))
         limit = 2 + 2 * len(content)
-        return insert(cut, opening=(opening,), landmark=closing, limit=limit)
+        return insert(cut, bos_ids=(opening,), landmark=closing, limit=limit)
     ids = [opening, *content, closing]
     if pooling == "cls":
         return Row(ids, [0])

@@ -50,7 +50,7 @@ the number of comparisons. See docs/pooling/multilayer.md.""",
 )
 @count_option("--datasets", 2, "Networks with topics and texts, for each place.")
 @count_option("--steps", 60, "Training steps.")
-@count_option("--rank", 4, "Rank of LoRA; 0 freezes the network.", least=0)
+@count_option("--rank", 4, "Rank of LoRA; 0 freezes the network.", minimum=0)
 @controls_option
 @seed_option("Seed of the first dataset.")
 @json_option
@@ -76,7 +76,7 @@ def command(
     from milepost._optional import require
     from milepost.console.records import print_json
 
-    require("scipy.stats", extra="eval")  # checked before training, not after
+    require("scipy.stats", extra="lab")  # checked before training, not after
     from milepost.lab.multilayer.planted import PLACES
     from milepost.lab.multilayer.study import CHANCE, Training, compare, pairs_of, run
 

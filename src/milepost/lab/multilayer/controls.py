@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from torch import Tensor
 
-from milepost.lab.controls.encoders import Kind, Pretrained
+from milepost.lab.controls.kinds import Kind, Pretrained
 from milepost.lab.controls.symbol_training import pretrain, symbols
 from milepost.lab.multilayer.planted import WORDS, Planted
 

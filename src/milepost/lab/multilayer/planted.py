@@ -135,7 +135,7 @@ class Planted:
 
 def _network(layers: int, width: int, seed: int) -> Any:
     """A Llama with random weights that keep the scale of what goes through them."""
-    transformers = require("transformers", extra="train")
+    transformers = require("transformers", extra="lab")
     heads = 4
     config = transformers.LlamaConfig(
         vocab_size=WORDS,

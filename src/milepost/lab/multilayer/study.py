@@ -24,7 +24,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from milepost.evaluate.statistics import difference, holm, wilcoxon
-from milepost.lab.controls.encoders import KINDS, Kind, rows_below
+from milepost.lab.controls.kinds import KINDS, Kind, rows_below
 from milepost.lab.multilayer.controls import as_control
 from milepost.lab.multilayer.planted import PLACES, Place, Planted, Texts
 from milepost.model.lora import with_lora

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @click.command(
     "p2at",
-    short_help="P2AT on images of shapes: published, corrected, rivals.",
+    short_help="P2AT on images: published, corrected, rivals.",
     epilog="""\b
 Examples:
   milepost lab p2at

@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from milepost.errors import InputError
-from milepost.lab.controls.encoders import parted
+from milepost.lab.controls.kinds import parted
 from milepost.lab.p2at.network.segmenter import Segmenter, segmenter, weights
 from milepost.lab.p2at.shapes import CLASSES, SIZE, draw
 from milepost.train.fit_steps import fit_steps
@@ -114,7 +114,7 @@ def trained(
     """
     arm, control = parted(name)
     if control not in (None, "random"):
-        raise InputError(f"{name}: {control} is text, not images", f"known: {arm}@random")
+        raise InputError(f"{name}: {control} is text, not images", f"{arm}@random")
     images, classes = (torch.from_numpy(part) for part in draw(TRAIN, 0))
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

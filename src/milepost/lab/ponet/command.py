@@ -29,7 +29,7 @@ Texts are generated. See docs/pooling/ponet.md.""",
     show_default=True,
     help="What is learned: nested lists of operations, or topics of byte-level texts.",
 )
-@count_option("--longest", 96, "Maximum length of a text in tokens.", least=64)
+@count_option("--longest", 96, "Maximum length of a text in tokens.", minimum=64)
 @count_option("--steps", 100, "Training steps of 32 texts.")
 @count_option("--seeds", 1, "Trainings of each row.")
 @controls_option

@@ -21,7 +21,7 @@ from torch import Tensor
 
 from milepost.console.columns import columns
 from milepost.errors import InputError, nearest
-from milepost.lab.controls.encoders import Pretrained, parted, rows_below
+from milepost.lab.controls.kinds import Pretrained, parted, rows_below
 from milepost.lab.controls.symbol_training import pretrain, symbols, text_bytes
 from milepost.lab.ponet.mixers import Classifier, count, layer
 from milepost.lab.ponet.peak_memory import PeakMemory
@@ -127,7 +127,7 @@ def learn(
     if kind not in KINDS:
         raise InputError(
             f"there are no texts {kind!r}",
-            f"{nearest(kind, tuple(KINDS))}known: {', '.join(KINDS)}",
+            f"{nearest(kind, tuple(KINDS))}one of {', '.join(KINDS)}",
         )
     accuracies, spent = [], []
     for seed in seeds:

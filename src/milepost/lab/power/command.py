@@ -128,7 +128,7 @@ def command(
     from milepost.lab.power.traffic import Traffic
 
     if report is not None:
-        require("matplotlib", extra="eval")  # not after all runs
+        require("matplotlib", extra="lab")  # not after all runs
     if live:
         from milepost.lab.power.live import contend
 

@@ -51,7 +51,7 @@ class Speed:
         Raises:
             UnreadableFile: it is missing, or holds something else.
         """
-        hint = f"measure again: milepost lab power --speed {file} --measure"
+        hint = f"milepost lab power --speed {file} --measure"
         try:
             given = json.loads(file.read_text(encoding="utf-8"))
             speed = cls(**{field.name: given[field.name] for field in fields(cls)})

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from milepost._optional import require
 from milepost.console.columns import columns
+from milepost.console.group import CommandGroup
 from milepost.console.options import Settings, common, count_option, json_option, model_option, say
 from milepost.console.progress import Counter
 from milepost.console.records import as_plain, print_json
 from milepost.errors import InputError, MissingExtra
-from milepost.lab.options import FILE, controls_option, seed_option
+from milepost.lab.options import FILE, controls_option, needs_torch, seed_option
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,108 +31,175 @@ if TYPE_CHECKING:
     from milepost.types import Reader
 
 
-@click.command(
+@click.group(
     "quality",
-    short_help="Measure how well vectors separate labels, or drifted.",
+    cls=CommandGroup,
+    short_help="Measure how vectors separate labels, or drifted.",
     epilog="""\b
 Examples:
-  milepost lab quality texts.jsonl
-  milepost lab quality texts.jsonl --landmarks --model my-model/
-  milepost lab quality texts.jsonl --model old/ --against new/
-  milepost lab quality texts.jsonl --layers my-checkpoint/
+  milepost lab quality separation texts.jsonl
+  milepost lab quality separation texts.jsonl --landmarks --model my-model/
+  milepost lab quality layers texts.jsonl --network my-checkpoint/
+  milepost lab quality drift texts.jsonl --model old/ --against new/
 
 \b
-TEXTS are JSON lines with "text", "label" and, if you like, "source". --against needs no labels; it
-exits with 1 where the alarm rings. See docs/pooling/quality.md.""",
+TEXTS are JSON lines with "text", "label" and optionally "source". See docs/pooling/quality.md.""",
 )
+def command() -> None:
+    """Measure existing vectors: whether they separate labels, and what another model changes."""
+
+
+_permutations = count_option(
+    "--permutations", 99, "Permutations of the labels; the smallest possible p is 1/(N+1)."
+)
+_seed = seed_option("Seed of permutations, draws and folds.")
+
+
+@command.command("separation", short_help="Measure how well a model's vectors separate labels.")
 @click.argument("texts", type=FILE)
 @model_option
 @click.option(
-    "--against", metavar="NAME|FOLDER", help="Compare with this model, which is to follow."
+    "--landmarks", is_flag=True, help="Measure the vector of every sentence, not of every text."
 )
-@click.option(
-    "--layers",
-    "checkpoint",
-    metavar="FOLDER",
-    help="Measure the layers of a network of transformers in the model's place.",
-)
-@click.option(
-    "--landmarks", is_flag=True, help="Measure every sentence's vector, not every text's."
-)
-@count_option("--neighbours", 10, "Of each text that are compared by --against.")
-@click.option(
-    "--least",
-    type=click.FloatRange(0, 1),
-    default=0.5,
-    show_default=True,
-    metavar="X",
-    help="Share of kept neighbours below which --against rings the alarm.",
-)
-@count_option("--permutations", 99, "Of the labels: no p is under 1/(N+1).")
+@_permutations
 @controls_option
-@seed_option("Of permutations, draws and folds.")
+@_seed
 @json_option
 @common
 @click.pass_obj
-def command(
+def separation(
     settings: Settings,
     texts: Path,
     model: str | None,
-    against: str | None,
-    checkpoint: str | None,
     landmarks: bool,
-    neighbours: int,
-    least: float,
     permutations: int,
     controls: bool,
     seed: int,
     as_json: bool,
 ) -> int:
-    """Measure how well a model's vectors of TEXTS separate their labels, each beside chance."""
+    """Measure how well a model's vectors of TEXTS separate their labels, beside permuted labels."""
+    given = _labelled(texts)
+    readers = _readers(controls, settings)
+    with Counter(settings) as counter:
+        found = _report(given, model, readers, landmarks, permutations, seed, counter.steps_of())
+    _print([asdict(one) for one in found], _views(found), as_json=as_json)
+    return 0
+
+
+@command.command("layers", short_help="Measure which layers of a network separate labels.")
+@click.argument("texts", type=FILE)
+@click.option(
+    "--network",
+    metavar="FOLDER",
+    required=True,
+    help="A network of transformers: a folder, or its name on the hub.",
+)
+@_permutations
+@controls_option
+@_seed
+@json_option
+@common
+@click.pass_obj
+@needs_torch
+def layers(
+    settings: Settings,
+    texts: Path,
+    network: str,
+    permutations: int,
+    controls: bool,
+    seed: int,
+    as_json: bool,
+) -> int:
+    """Measure how well each layer of a network separates the labels of TEXTS, and all of them.
+
+    Weights of layers are trained on half of the texts and measured on the other half.
+    """
+    given = _labelled(texts)
+    readers = _readers(controls, settings)
+    with Counter(settings) as counter:
+        found = _by_layer(given, network, readers, permutations, seed, counter.steps_of())
+    _print([asdict(one) for one in found], _mixtures(found), as_json=as_json)
+    return 0
+
+
+@command.command("drift", short_help="Compare two models' vectors of the same texts.")
+@click.argument("texts", type=FILE)
+@model_option
+@click.option(
+    "--against", metavar="NAME|FOLDER", required=True, help="The model that would replace it."
+)
+@count_option("--neighbours", 10, "Number of neighbours of each text that are compared.")
+@click.option(
+    "--min-kept",
+    type=click.FloatRange(0, 1),
+    default=0.5,
+    show_default=True,
+    metavar="X",
+    help="Share of kept neighbours below which the alarm is raised.",
+)
+@controls_option
+@_seed
+@json_option
+@common
+@click.pass_obj
+def drift(
+    settings: Settings,
+    texts: Path,
+    model: str | None,
+    against: str,
+    neighbours: int,
+    min_kept: float,
+    controls: bool,
+    seed: int,
+    as_json: bool,
+) -> int:
+    """Compare two models' vectors of TEXTS: the share of kept neighbours, and the labels if any.
+
+    The exit code is 1 if an alarm is raised.
+    """
     from milepost.lab.quality.texts import read_texts
 
-    if checkpoint and (model or against or landmarks):
-        raise InputError(
-            "--layers reads a network, without --model, --against and --landmarks",
-            "ask one at a time",
-        )
-    if against and landmarks:
-        raise InputError("--against compares whole texts", "leave --landmarks out")
     given = read_texts(texts)
-    if not given.labels and not against:
-        raise InputError(f"the lines of {texts} have no label", "add one to each, or --against")
-    code = 0
     readers = _readers(controls, settings)
     with Counter(settings) as counter:
         progress = counter.steps_of()
-        if checkpoint:
-            found: Any = _by_layer(given, checkpoint, readers, permutations, seed, progress)
-            shown = _mixtures(found)
-        elif against:
-            found = _drift(given, model, against, readers, neighbours, least, seed, progress)
-            shown = _changes(found)
-            code = 1 if found.alarms else 0
-        else:
-            found = _report(given, model, readers, landmarks, permutations, seed, progress)
-            shown = _views(found)
+        found = _drift(given, model, against, readers, neighbours, min_kept, seed, progress)
+    _print(asdict(found), _changes(found), as_json=as_json)
+    return 1 if found.alarms else 0
+
+
+def _labelled(path: Path) -> Texts:
+    """Texts of a file in which every line has a label.
+
+    Raises:
+        InputError: the lines have no label.
+    """
+    from milepost.lab.quality.texts import read_texts
+
+    given = read_texts(path)
+    if not given.labels:
+        raise InputError(f"{path}: the lines have no label", 'lines with "text" and "label"')
+    return given
+
+
+def _print(found: object, lines: Iterable[str], *, as_json: bool) -> None:
+    """Print the result as JSON or as lines of text."""
     if as_json:
-        made = [asdict(one) for one in found] if isinstance(found, list) else asdict(found)
-        print_json({"quality": as_plain(made)})
-    else:
-        for line in shown:
-            click.echo(line)
-    return code
+        print_json({"quality": as_plain(found)})
+        return
+    for line in lines:
+        click.echo(line)
 
 
 def _readers(wanted: bool, settings: Settings) -> Sequence[ControlReader]:
-    """The controls; none where torch is missing, without which all else runs."""
+    """The untrained baselines; none if torch is missing, which only they need."""
     if not wanted:
         return ()
     try:
-        require("torch", extra="train")
+        require("torch", extra="lab")
     except MissingExtra as missing:
         if not settings.quiet:
-            say(f"no rows over networks that learnt nothing: {missing}")
+            say(f"without untrained baselines: {missing}")
         return ()
     from milepost.lab.controls.readers import control_readers
 
@@ -180,7 +248,6 @@ def _by_layer(
 ) -> list[Mixture]:
     import numpy as np
 
-    require("torch", extra="train")
     from milepost.lab.quality.layers import evenly, layer_means, mixtures
     from milepost.lab.quality.separation import numbered
     from milepost.lab.quality.texts import encode
@@ -205,7 +272,7 @@ def _drift(
     against: str,
     readers: Sequence[ControlReader],
     neighbours: int,
-    least: float,
+    min_kept: float,
     seed: int,
     progress: Progress,
 ) -> Drift:
@@ -223,7 +290,7 @@ def _drift(
         vectors(load(against)),
         labels,
         neighbours=neighbours,
-        least=least,
+        min_kept=min_kept,
         controls={reader.name: vectors(reader) for reader in readers},
         seed=seed,
     )
@@ -249,8 +316,8 @@ def _views(found: list[View]) -> Iterator[str]:
         yield from columns((name, "", "95 %", "permuted", "p", *heads), rows)
         yield from (f"({flag})" for flag in view.flags)
         yield ""
-    yield "separation: n D2 / W, the inverse of Xie and Beni's index; dbs: less is better;"
-    yield "probe and below: balanced accuracy out of fold. It says separable, not good or safe."
+    yield "separation: n D2 / W, the inverse of Xie and Beni's index; dbs: lower is better;"
+    yield "probe and below: balanced accuracy out of fold. Separable does not mean good or safe."
 
 
 def _mixtures(found: list[Mixture]) -> Iterator[str]:
@@ -278,18 +345,18 @@ def _changes(found: Drift) -> Iterator[str]:
         f"neighbours kept  {kept.mean:.3f} ({kept.low:.3f} to {kept.high:.3f}); "
         f"by chance {kept.chance:.3f}"
     )
-    for name, floor in found.floors.items():
-        yield f"  by {name:<12}  {floor.mean:.3f} ({floor.low:.3f} to {floor.high:.3f})"
+    for name, other in found.baselines.items():
+        yield f"  by {name:<12}  {other.mean:.3f} ({other.low:.3f} to {other.high:.3f})"
     yield f"CKA              {_number(found.cka)}"
     if found.separation is not None and found.ratio is not None:
         before, after = found.separation
         yield f"separation       {_number(before)}, then {_number(after)}"
         ratio, low, high = map(_number, found.ratio)
         yield f"                 {ratio} times ({low} to {high})"
-    for name, one in found.told.items():
+    for name, one in found.accuracy.items():
         yield (
-            f"{name:<16} {one.mean:+.3f} ({one.low:+.3f} to {one.high:+.3f}) of labels guessed "
-            f"right, p {one.adjusted:.4f}: {one.verdict}"
+            f"{name:<16} {one.mean:+.3f} ({one.low:+.3f} to {one.high:+.3f}) of labels correct, "
+            f"p {one.adjusted:.4f}: {one.verdict}"
         )
     for alarm in found.alarms:
         yield f"ALARM: {alarm}"
@@ -298,10 +365,10 @@ def _changes(found: Drift) -> Iterator[str]:
 
 
 def _interval(low: float, high: float) -> str:
-    """Both ends; nothing where there is no interval."""
+    """Both ends; empty if there is no interval."""
     return "" if math.isnan(low) else f"{_number(low)} to {_number(high)}"
 
 
 def _number(value: float) -> str:
-    """Three digits; a dash where there is no number."""
+    """Three digits; a dash for NaN."""
     return "-" if math.isnan(value) else f"{value:.3g}"

@@ -1,11 +1,11 @@
-"""Another model for an index: whether texts keep their neighbours, and their labels apart.
+"""Drift between two models: whether texts keep their neighbours and their labels stay separate.
 
-Two models' vectors share no axes, so what is compared is who lies near whom.
+The axes of two models' vectors are unrelated, so neighbours are compared, not coordinates.
 
-    kept        share of a text's nearest neighbours that are so with the other model, too
-    cka         centred kernel alignment of all similarities (arXiv 1905.00414), unbiased: 1 for
-                the same up to rotation and scale, 0 for chance
-    separation  and what a probe and neighbours guess right, where the texts have labels
+    kept        share of a text's nearest neighbours that both models agree on
+    cka         centred kernel alignment of all similarities (arXiv 1905.00414), unbiased: 1 if
+                equal up to rotation and scale, 0 by chance
+    separation  if the texts have labels, with the accuracy of a probe and of neighbours
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from milepost.lab.quality.permutation import label_of_groups
 from milepost.lab.quality.separation import centres, distances, views
 from milepost.lab.quality.study import PAIRS, draws_of, need_finite
 
-KEPT = 0.5
-"""Where surely fewer neighbours than this share are kept, the alarm rings. It is a convention."""
+MIN_KEPT = 0.5
+"""The alarm is raised if the share of kept neighbours is surely lower. It is a convention."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Share of neighbours that both models agree on, with its 95 % interval, and by chance."""
+    """Share of neighbours that both models agree on, its 95 % interval, and its value by chance."""
 
     mean: float
     low: float
@@ -41,28 +41,29 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """What became of the vectors.
+    """How the vectors of two models differ.
 
     Attributes:
         kept: of each text's neighbours.
         cka: of all pairs of texts.
         separation: of labels, before and after; None without labels.
-        ratio: after over before, with its 95 % interval; None without labels. Where one of both is
-            0, infinite or none it has no interval: 0 where the labels no longer lie apart.
-        told: share of texts whose label is guessed right, after minus before, by the probe and by
-            neighbours, Holm-corrected; empty without labels.
-        alarms: what got worse beyond doubt, a line each.
-        floors: neighbours of the first model that encoders which know nothing keep, by name: what
-            shared words, length and place keep by themselves.
+        ratio: after divided by before, with its 95 % interval; None without labels. It has no
+            interval if one of the two is 0, infinite or NaN: it is 0 if the labels are no longer
+            separate.
+        accuracy: share of correct labels, after minus before, of the probe and of neighbours,
+            Holm-corrected; empty without labels.
+        alarms: what is surely worse, one line each.
+        baselines: name → neighbours of the first model that an untrained baseline keeps: the share
+            that common words, length and position keep by themselves.
     """
 
     kept: Kept
     cka: float
     separation: tuple[float, float] | None
     ratio: tuple[float, float, float] | None
-    told: dict[str, Difference]
+    accuracy: dict[str, Difference]
     alarms: tuple[str, ...]
-    floors: dict[str, Kept]
+    baselines: dict[str, Kept]
 
 
 def drift(
@@ -71,38 +72,38 @@ def drift(
     labels: NDArray[np.int64] | None = None,
     *,
     neighbours: int = 10,
-    least: float = KEPT,
+    min_kept: float = MIN_KEPT,
     controls: Mapping[str, NDArray[np.floating]] = MappingProxyType({}),
     draws: int = 500,
     seed: int = 0,
 ) -> Drift:
-    """Compare two models' vectors of the same texts, of 2,000 drawn once where there are more.
+    """Compare two models' vectors of the same texts, of a sample of 2,000 if there are more.
 
     Args:
-        before: ``(n, d)``, a text a row.
+        before: ``(n, d)``, one row per text.
         after: ``(n, d')``, the same texts.
         labels: ``(n,)`` int64 from 0 on, or None.
-        neighbours: of each text that are looked at.
-        least: share of neighbours below which the alarm rings.
-        controls: name → ``(n, d'')``, the same texts by an encoder that knows nothing.
-        draws: of the bootstrap.
+        neighbours: number of each text that are compared.
+        min_kept: share of kept neighbours below which the alarm is raised.
+        controls: name → ``(n, d'')``, the same texts by an untrained baseline.
+        draws: number of bootstrap samples.
         seed: of the bootstrap and of the folds.
 
     Raises:
-        InputError: too few texts, or other texts, or fewer than two texts of a label, or a vector
-            that is not finite.
+        InputError: too few texts, different numbers of texts, fewer than two texts of a label, or
+            a vector that is not finite.
     """
     number = len(before)
     for vectors in (before, after, *controls.values()):
         need_finite(vectors)
         if len(vectors) != number:
             raise InputError(
-                f"{number} vectors before and {len(vectors)} after", "give the same texts"
+                f"{number} vectors before and {len(vectors)} after", "vectors of the same texts"
             )
     if number < max(4, neighbours + 2):
         raise InputError(
             f"{number} texts are too few for {neighbours} neighbours of each",
-            "give more texts, or ask for fewer neighbours",
+            f"{max(4, neighbours + 2)} texts or more, or fewer neighbours",
         )
     some = np.sort(np.random.default_rng(seed).permutation(number)[:PAIRS])
     both = [views(vectors[some])["unit length"] for vectors in (before, after)]
@@ -116,26 +117,26 @@ def drift(
         return Kept(float(shares.mean()), low, high, neighbours / (number - 1))
 
     kept = kept_by(both[1])
-    floors = {
+    baselines = {
         name: kept_by(views(vectors[some])["unit length"]) for name, vectors in controls.items()
     }
-    alarms = [f"texts keep {kept.mean:.0%} of their neighbours"] * (kept.high < least)
+    alarms = [f"texts keep {kept.mean:.0%} of their neighbours"] * (kept.high < min_kept)
     if labels is None:
-        return Drift(kept, cka(*both), None, None, {}, tuple(alarms), floors)
+        return Drift(kept, cka(*both), None, None, {}, tuple(alarms), baselines)
     separation, ratio = _separations(both, labels, draws, seed)
-    told = _told(both, labels, names, seed)
+    accuracy = _accuracy(both, labels, names, seed)
     if ratio[0] == 0 or ratio[2] < 1 - 1e-6:  # less than rounding
-        alarms.append(f"labels lie {ratio[0]:.2f} times as far apart")
+        alarms.append(f"labels are {ratio[0]:.2f} times as far apart")
     alarms += [
-        f"{name}: {one.mean:+.1%} of labels guessed right"
-        for name, one in told.items()
+        f"{name}: {one.mean:+.1%} correct labels"
+        for name, one in accuracy.items()
         if one.verdict == "worse"
     ]
-    return Drift(kept, cka(*both), separation, ratio, told, tuple(alarms), floors)
+    return Drift(kept, cka(*both), separation, ratio, accuracy, tuple(alarms), baselines)
 
 
 def agreement(a: NDArray[np.float64], b: NDArray[np.float64], count: int) -> NDArray[np.float64]:
-    """Share of each row's ``count`` nearest rows that is the same in both spaces, ``(n,)``.
+    """Share of each row's ``count`` nearest rows that are the same in both spaces, ``(n,)``.
 
     ``count / (n - 1)`` by chance.
     """
@@ -154,8 +155,8 @@ def agreement(a: NDArray[np.float64], b: NDArray[np.float64], count: int) -> NDA
 def cka(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
     """Linear centred kernel alignment, unbiased: at most 1, about 0 for unrelated vectors.
 
-    The usual estimate is near 1 for any two sets of vectors wider than there are rows. NaN where
-    one of the sets is a single point.
+    The usual estimate is near 1 for any two sets of vectors with more dimensions than rows. NaN if
+    all vectors of a set are equal.
     """
     one, other = (vectors @ vectors.T for vectors in (a, b))
     crossed, first, second = _hsic(one, other), _hsic(one, one), _hsic(other, other)
@@ -179,7 +180,7 @@ def _separations(
     """Separation before and after, and after over before in the same draws of texts."""
     groups = np.arange(len(labels))
     if np.bincount(label_of_groups(labels, groups)).min() < 2:
-        raise InputError("a label has one text", "give at least two of each label")
+        raise InputError("a label has only one text", "two texts of each label or more")
     before, after = (centres(vectors, labels).separation for vectors in both)
     if not (before > 0 and after > 0 and math.isfinite(before) and math.isfinite(after)):
         return (before, after), (_limit(before, after), math.nan, math.nan)
@@ -190,25 +191,25 @@ def _separations(
             logs.append(math.log(b / a))
     middle = math.log(after / before)
     low, high = np.quantile(logs, [0.025, 0.975]) if logs else (math.nan, math.nan)
-    # Turned about the observed ratio: see ``quality.REFLECTED``.
+    # Mirrored about the observed ratio: see ``study.REFLECTED``.
     ends = (math.exp(2 * middle - float(high)), math.exp(2 * middle - float(low)))
     return (before, after), (after / before, *ends)
 
 
 def _limit(before: float, after: float) -> float:
-    """The ratio where one of both is 0, infinite or NaN (of vectors that are all one).
+    """The ratio if one of the two is 0, infinite or NaN (of vectors that are all equal).
 
-    NaN only where neither lies apart, or both lie infinitely far.
+    NaN only if neither separates the labels, or both separate them infinitely.
     """
     if not after > 0:
         return 0.0 if before > 0 else math.nan
     return after / before if before > 0 else math.inf
 
 
-def _told(
+def _accuracy(
     both: list[NDArray[np.float64]], labels: NDArray[np.int64], names: list[str], seed: int
 ) -> dict[str, Difference]:
-    """Guesses of both classifiers, after minus before."""
+    """Accuracy of both classifiers, after minus before."""
     groups = np.arange(len(labels))
     count = min(probes.FOLDS, int(np.bincount(labels).min()))
     fold = probes.folds(groups, labels, count, seed)

@@ -41,7 +41,7 @@ class Mixture:
 
     Attributes:
         name: ``layer N`` from 1, even, random, trained, or trained on permuted labels;
-            ``even@random`` and so on for an encoder that knows nothing.
+            ``even@random`` and so on for an untrained baseline.
         weights: ``(layers,)``, they sum to 1.
         separation: of the held-out texts.
         low: lower end of its 95 % interval, other texts drawn in the place of the held-out ones.
@@ -86,7 +86,9 @@ def layer_means(
     opened = open_checkpoint(source, transformers=True)
     backbone = opened.model.backbone
     if not isinstance(backbone, HuggingFace):
-        raise ModelError(f"{source} is no network of transformers", "give a folder of one")
+        raise ModelError(
+            f"{source} is not a network of transformers", "a folder with config.json and weights"
+        )
     if random:
         backbone = untrained(backbone)
     opening = opened.reading.bos_token
@@ -97,7 +99,7 @@ def layer_means(
         progress("reading layers", number, len(texts))
         ids = opened.tokenizer.encode(text, add_special_tokens=False).ids
         if not ids:
-            raise InputError(f"text {number} has no token", "leave it out")
+            raise InputError(f"text {number} has no token", "the file without it")
         total = np.zeros(())
         for start in range(0, len(ids), longest):
             window = torch.tensor([first + ids[start : start + longest]])
@@ -133,7 +135,7 @@ def mixtures(
     counts = np.bincount(label_of_groups(labels, groups))
     if len(counts) < 2 or counts.min() < 4:
         raise InputError(
-            "each half needs two texts of each of two labels", "give at least four of each label"
+            "each half needs two texts of each of two labels", "four texts of each label or more"
         )
     half = probes.folds(groups, labels, 2, seed)
     train, test = half == 0, half == 1
@@ -177,7 +179,7 @@ def evenly(
     permutations: int = 99,
     seed: int = 0,
 ) -> list[Mixture]:
-    """The mixture of even weights of encoders that know nothing, ``even@NAME``; see ``mixtures``.
+    """The mixture of even weights of untrained baselines, ``even@NAME``; see ``mixtures``.
 
     Args:
         controls: name → ``(n, layers, d)``, one layer or more.

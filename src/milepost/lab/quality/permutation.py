@@ -1,4 +1,4 @@
-"""Labels dealt out anew to whole groups: what an index gives where labels mean nothing."""
+"""Labels permuted among whole groups: the value of an index by chance."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def label_of_groups(labels: NDArray[np.int64], groups: NDArray[np.int64]) -> NDA
     found = np.zeros(int(groups.max()) + 1, np.int64)
     found[groups] = labels
     if (found[groups] != labels).any():
-        raise InputError("a group holds two labels", "give each document one label")
+        raise InputError("a document has two labels", "one label for each document")
     return found
 
 
@@ -65,14 +65,14 @@ def _ways(counts: NDArray[np.int64], length: int) -> Iterator[NDArray[np.int64]]
             yield np.concatenate([[label], rest])
 
 
-def share_as_good(values: NDArray[np.float64], *, least_is_best: bool = False) -> float:
+def share_as_good(values: NDArray[np.float64], *, lower_is_better: bool = False) -> float:
     """Share of all values that are as good as the first, its own included: its p; NaN for NaN.
 
     Args:
         values: ``(ways,)``, the observed one first.
-        least_is_best: of the index.
+        lower_is_better: of the index.
     """
-    turned = -values if least_is_best else values
+    turned = -values if lower_is_better else values
     if math.isnan(turned[0]):
         return math.nan
     # Ways that are the same must count as such, whatever order their sums were made in.

@@ -1,4 +1,4 @@
-"""What a class is told by: a linear probe, nearest centres, near neighbours; out of fold.
+"""Classifiers of vectors: a linear probe, nearest centres, near neighbours; out of fold.
 
 Each gives a guess for every point from points of other folds. Where points come in groups (the
 landmarks of a document), a group is in one fold. The probe is a ridge regression onto the classes,

@@ -4,14 +4,14 @@ The parts of the Alignment Quality Index (Borah et al., arXiv 2506.13901), in th
 space (the published scripts take them through t-SNE first, behind which distances mean nothing) and
 without its sum: for two classes the Calinski-Harabasz index is the inverse of the Xie-Beni index
 times a number of points, ``CHI = n1 n2 (n - 2) / n² / XBI``, so that the sum is one of them twice.
-What is measured is separability. Whether a model that separates is a safe one, it does not say.
+What is measured is separability, which says nothing about safety.
 
     W     squared distances of points to their class's centre, summed
-    D2    least squared distance of two centres
-    XBI   W / (n D2)                        least is best; ``separation`` is its inverse, n D2 / W
+    D2    smallest squared distance of two centres
+    XBI   W / (n D2)                        lower is better; ``separation`` is its inverse, n D2 / W
     CHI   [B / (k - 1)] / [W / (n - k)]     B: squared distances of centres to the middle, times n_c
     DBS   mean over classes of the greatest (S_c + S_c') / |m_c - m_c'|, S: mean distance to centre
-    Dunn  least distance of two classes' points / greatest distance within a class
+    Dunn  smallest distance of two classes' points / greatest distance within a class
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ ONE_POINT = "all points are one"
 
 @dataclass(frozen=True, slots=True)
 class Centres:
-    """Indices that look at centres, O(n d).
+    """Indices of centres, O(n d).
 
     Attributes:
         separation: ``n D2 / W``, the inverse of XBI: 0 where two centres are one, infinite where
             points lie on their centres.
         chi: Calinski and Harabasz's index. It grows with the number of points.
-        dbs: Davies and Bouldin's index, least is best: infinite where two centres are one.
+        dbs: Davies and Bouldin's index, lower is better: infinite where two centres are one.
         flags: what is degenerate; where there is one class, or one point, all figures are NaN.
     """
 
@@ -48,11 +48,6 @@ class Centres:
     chi: float
     dbs: float
     flags: tuple[str, ...] = ()
-
-    @property
-    def xbi(self) -> float:
-        """Xie and Beni's index, least is best."""
-        return math.inf if self.separation == 0 else 1 / self.separation
 
 
 def numbered(labels: Sequence[str] | NDArray[np.generic]) -> NDArray[np.int64]:
@@ -122,7 +117,7 @@ def distances(vectors: NDArray[np.floating]) -> NDArray[np.float64]:
 def dunn(apart: NDArray[np.float64], labels: NDArray[np.int64]) -> float:
     """Dunn's index from the distances of all pairs: two pairs of points decide it.
 
-    Of pure noise it rises with the dimension, so it is never told without its permuted value. NaN
+    Of pure noise it rises with the dimension, so it is never shown without its permuted value. NaN
     for one class, or where all points are one; infinite where classes are points.
     """
     same = labels[:, None] == labels
@@ -174,7 +169,7 @@ def views(vectors: NDArray[np.floating]) -> dict[str, NDArray[np.float64]]:
 def _present(
     labels: NDArray[np.int64], weight: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Labels counted anew without classes that no point stands for, and the weight of each.
+    """Labels counted anew without empty classes, and the weight of each.
 
     Points without weight keep a label of those that are left: they add nothing anywhere.
     """

@@ -1,9 +1,9 @@
-"""Do vectors tell labels apart? Cluster indices beside plain classifiers, with chance beside both.
+"""Do vectors separate labels? Cluster indices and plain classifiers, each beside chance.
 
 A diagnostic of models and poolings, never a target to train on the data that it scores. Every
-figure has what it is where labels mean nothing (whole documents permuted), and all but Dunn's an
-interval (whole documents drawn anew, as many of each label). If an index tells nothing that the
-probe's accuracy does not, believe the probe.
+figure comes with its value for permuted labels (of whole documents), and all but Dunn's with an
+interval (whole documents resampled, as many of each label). If an index agrees with the probe's
+accuracy, believe the probe.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from milepost.lab.quality.permutation import label_of_groups, permuted, share_as
 from milepost.lab.quality.separation import centres, distances, dunn, silhouettes, views
 
 PAIRS = 2000
-"""What looks at all pairs looks at so many points at most, drawn once."""
+"""Measures of all pairs use a sample of at most this many points, drawn once."""
 
-LEAST_IS_BEST = frozenset({"dbs"})
+LOWER_IS_BETTER = frozenset({"dbs"})
 REFLECTED = frozenset({"separation", "dbs"})
-"""Centres of few points lie further apart than what they stand for, and those of a draw further
-still. The interval of a measure that hangs on it is turned about the measure (Davison and Hinkley
-1997, the basic bootstrap), which takes that off once; it need not hold the measure itself."""
+"""Centres of few points are further apart than the true ones, and those of a bootstrap sample even
+further. The intervals of these measures are mirrored about the measure (Davison and Hinkley 1997,
+the basic bootstrap), which removes that bias once; they need not contain the measure itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Points:
         vectors: ``(n, d)``, of documents or of landmarks.
         labels: ``(n,)`` int64 from 0 on.
         groups: ``(n,)`` int64 from 0 on: the document of each.
-        lengths: ``(n,)``: tokens of each, for the control that knows nothing else.
+        lengths: ``(n,)``: tokens of each, for the control ``length alone``.
         sources: ``(n,)`` int64 from 0 on: where each comes from; None where it is not known.
     """
 
@@ -96,11 +96,11 @@ def report(
     seed: int = 0,
     progress: Callable[[str, int, int], None] = lambda *_: None,
 ) -> list[View]:
-    """Measure each view of the vectors, and what the texts' length and source tell alone.
+    """Measure each view of the vectors, and the texts' length and source alone.
 
     Args:
         points: what to measure.
-        controls: name → the same texts' vectors by an encoder that knows nothing.
+        controls: name → the same texts' vectors by an untrained baseline.
         permutations: of labels.
         draws: of the bootstrap.
         seed: of both, of the folds, and of the sample of ``PAIRS`` points.
@@ -114,11 +114,11 @@ def report(
         need_finite(given.vectors)
     classes = np.bincount(label_of_groups(points.labels, points.groups))
     if len(classes) < 2:
-        raise InputError("all texts have one label", "give texts of at least two labels")
+        raise InputError("all texts have the same label", "texts of two labels or more")
     if classes.min() < 2:
         raise InputError(
-            "a label has one document: nothing could be learned of it",
-            "give at least two of each label",
+            "a label has only one document, from which nothing can be learned",
+            "two documents of each label or more",
         )
     forms = [(name, vectors, points) for name, vectors in views(points.vectors).items()]
     forms.append(("length alone", np.log(np.maximum(points.lengths, 1))[:, None], points))
@@ -140,17 +140,17 @@ def report(
 
 
 def need_finite(vectors: NDArray[np.floating]) -> None:
-    """Refuse what no distance can be measured from.
+    """Refuse vectors without distances.
 
     Raises:
         InputError: a vector is not finite.
     """
     if not np.isfinite(vectors).all():
-        raise InputError("a vector is not finite", "leave it out")
+        raise InputError("a vector is not finite", "the texts without it")
 
 
 class _Space:
-    """What can be computed before labels are known."""
+    """Everything that does not depend on labels, computed once."""
 
     def __init__(self, vectors: NDArray[np.float64], points: Points, count: int, seed: int) -> None:
         number = len(vectors)
@@ -207,13 +207,13 @@ def _view(
             low,
             high,
             float(others.mean()) if len(others) else math.nan,
-            share_as_good(values, least_is_best=measure in LEAST_IS_BEST),
+            share_as_good(values, lower_is_better=measure in LOWER_IS_BETTER),
         )
     return View(name, measures, centres(space.vectors, points.labels).flags)
 
 
 def _drawn(space: _Space, points: Points, draws: int, seed: int) -> dict[str, list[float]]:
-    """Measures of documents drawn anew, for those that have an interval."""
+    """Bootstrap values of the measures that have an interval."""
     labels = points.labels[space.some]
     right = space.guesses(labels)
     shape = silhouettes(space.apart, labels)
@@ -262,7 +262,7 @@ def ends(values: list[float], observed: float, *, reflected: bool) -> tuple[floa
     known = np.array([value for value in values if not math.isnan(value)])
     if not len(known) or not math.isfinite(observed):
         return math.nan, math.nan
-    # No interpolation: between a number and infinity lies nothing.
+    # No interpolation: it is undefined between a number and infinity.
     low, high = map(float, np.quantile(known, [0.025, 0.975], method="inverted_cdf"))
     if reflected:
         low, high = max(0.0, 2 * observed - high), max(0.0, 2 * observed - low)

@@ -2,7 +2,7 @@
 
     {"text": "…", "label": "physics", "source": "textbook"}
 
-``label`` stands on every line or on none, and so does ``source``; both are words or whole numbers.
+Either every line has a ``label`` or none, and so for ``source``; both are words or whole numbers.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ class Texts:
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
-    """What a model made of texts.
+    """Vectors of texts by one model.
 
     Attributes:
         vectors: ``(n, d)`` float32, of texts or of their landmarks.
         texts: ``(n,)`` int64: the text of each.
         lengths: ``(n,)`` int64: tokens of each vector's text.
-        spans: ``(n, 2)`` int64: what each stands for, code points of its text.
+        spans: ``(n, 2)`` int64: the part that each represents, code points of its text.
     """
 
     vectors: NDArray[np.float32]
@@ -54,15 +54,15 @@ def read_texts(path: Path) -> Texts:
     """Read a file of JSON lines, gzipped or not.
 
     Raises:
-        UnreadableFile: no such file, or damaged.
+        UnreadableFile: the file is missing or damaged.
         InputError: a line that cannot be used, or no line.
     """
     found = list(lines(path))
     if not found:
-        raise InputError(f"{path} holds no texts", 'write lines like {"text": "…", "label": "…"}')
+        raise InputError(f"{path}: no texts", 'lines such as {"text": "…", "label": "…"}')
     for line in found:
         if not line.text("text").strip():
-            raise line.wrong("the text is empty", "leave it out")
+            raise line.wrong("the text is empty", "the file without this line")
     return Texts(
         tuple(line.text("text") for line in found),
         _all_or_none(found, "label"),

@@ -97,7 +97,7 @@ def _picture(
     from milepost._optional import require
 
     try:
-        require("torch", extra="train")
+        require("torch", extra="lab")
         from milepost.lab.compare.reading import TokenReader
         from milepost.lab.show.study import QUERY, TEXT, picture
 

@@ -22,7 +22,7 @@ def check(path: Path) -> None:
         raise InputError(f"{path} is not a .svg or .png file", "a name that ends in .svg or .png")
     if not path.parent.is_dir():
         raise InputError(f"{path.parent} is not a folder", f"mkdir {path.parent}")
-    require("matplotlib", extra="train")
+    require("matplotlib", extra="lab")
 
 
 def draw(outcome: Outcome, path: Path) -> None:

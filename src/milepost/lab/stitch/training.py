@@ -26,7 +26,7 @@ from milepost.model.stitch.starts import recorded
 from milepost.train.batches import Batch
 from milepost.train.check import vectors_of
 from milepost.train.fit_steps import take_step
-from milepost.train.light import principal_axes
+from milepost.train.light.training import principal_axes
 from milepost.train.losses import away_from, divergence, similarities
 from milepost.train.schedule import half_cosine
 

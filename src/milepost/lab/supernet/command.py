@@ -29,7 +29,7 @@ def _numbers(_: click.Context, __: click.Parameter, given: str) -> tuple[int, ..
 
 @click.command(
     "supernet",
-    short_help="Where and how to halve: supernets against brute force.",
+    short_help="Where to halve: supernets against brute force.",
     epilog="""\b
 Examples:
   milepost lab supernet

@@ -202,12 +202,12 @@ def task(name: str, seed: int = 0, joins: Sequence[str] = ()) -> Task:
     """
     if name not in TASKS:
         raise InputError(
-            f"unknown task {name!r}", f"{nearest(name, TASKS)}known: {', '.join(TASKS)}"
+            f"unknown task {name!r}", f"{nearest(name, TASKS)}one of {', '.join(TASKS)}"
         )
     for join in joins:
         if join not in JOINS:
             raise InputError(
-                f"unknown join {join!r}", f"{nearest(join, JOINS)}known: {', '.join(JOINS)}"
+                f"unknown join {join!r}", f"{nearest(join, JOINS)}one of {', '.join(JOINS)}"
             )
     return TASKS[name](seed, joins) if joins else TASKS[name](seed)
 

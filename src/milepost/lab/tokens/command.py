@@ -1,221 +1,220 @@
-"""``milepost lab tokens``: words from their bytes, bytes alone, and byte encoders side by side."""
+"""``milepost lab tokens``: words from their spelling, bytes alone, and byte encoders compared."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from milepost.console.options import Settings, common, count_option, json_option, model_option
+from milepost.console.group import CommandGroup
+from milepost.console.options import (
+    Command,
+    Settings,
+    common,
+    count_option,
+    json_option,
+    model_option,
+)
 from milepost.console.progress import Counter
 from milepost.console.records import print_json
-from milepost.errors import InputError
 from milepost.lab.options import FILE, FOLDER, controls_option, needs_torch, seed_option
 from milepost.lab.tokens.tables import SHOWN
 
 if TYPE_CHECKING:
     from milepost.evaluate.types import Split, Task
 
-What = Literal["words", "noise", "pool", "transfer"]
 
-
-@click.command(
+@click.group(
     "tokens",
+    cls=CommandGroup,
     short_help="Words from spelling, bytes, and byte encoders.",
     epilog="""\b
 Examples:
-  milepost lab tokens --text examples/origin-of-species.txt
-  milepost lab tokens --arms words,words-mean,words-published --seeds 3
-  milepost lab tokens --noise --task shared/data/tasks/written
-  milepost lab tokens --pool
-  milepost lab tokens --transfer --task shared/data/tasks/multilingual --sources de --targets de,ru
+  milepost lab tokens words --text examples/origin-of-species.txt
+  milepost lab tokens typos --task shared/data/tasks/written
+  milepost lab tokens pool
+  milepost lab tokens transfer --task shared/data/tasks/multilingual --sources de --targets de,ru
 
 \b
 See docs/pooling/words.md and docs/pooling/bytes.md.""",
 )
-@click.option("--words", "what", flag_value="words", default=True, help="Words, bytes, strides.")
-@click.option("--noise", "what", flag_value="noise", help="Typing errors in questions.")
-@click.option("--pool", "what", flag_value="pool", help="Encoders of toy languages and controls.")
-@click.option(
-    "--transfer", "what", flag_value="transfer", help="Tuned in one language, asked in others."
+def command() -> None:
+    """Train small models that read bytes, and measure them.
+
+    With the defaults every command ends in under three minutes on one core. The last rows of a
+    table are controls: networks that know nothing of the text.
+    """
+
+
+def _steps(default: int) -> Callable[[Command], Command]:
+    return count_option("--steps", default, "Number of training steps.")
+
+
+def _languages(name: str, default: str, help_text: str) -> Callable[[Command], Command]:
+    return click.option(name, metavar="NAMES", default=default, show_default=True, help=help_text)
+
+
+_size = click.option(
+    "--size",
+    type=click.IntRange(min=5000),
+    default=60_000,
+    show_default=True,
+    metavar="BYTES",
+    help="Length of the text to train on.",
+)
+_seeds = count_option("--seeds", 1, "Number of seeds.")
+_task_option = click.option(
+    "--task",
+    "folder",
+    type=FOLDER,
+    required=True,
+    metavar="FOLDER",
+    help="Folder with documents and questions.",
+)
+
+
+@command.command(
+    "words",
+    short_help="Compare language models over words, bytes and strides.",
+    epilog="""\b
+Examples:
+  milepost lab tokens words --text examples/origin-of-species.txt
+  milepost lab tokens words --arms words,words-mean,words-published --seeds 3""",
 )
 @click.option(
-    "--text",
-    type=FILE,
-    metavar="FILE",
-    help="--words: a document beside the generated morphology.",
+    "--text", type=FILE, metavar="FILE", help="Also use this document, not only generated words."
 )
 @click.option(
     "--arms",
     metavar="NAMES",
     default="words,bytes,stride,random",
     show_default=True,
-    help="--words: what is compared.",
+    help="Models to compare, separated by commas.",
 )
-@click.option(
-    "--size",
-    type=click.IntRange(min=5000),
-    default=60_000,
-    show_default=True,
-    metavar="BYTES",
-    help="Text to train on.",
-)
-@click.option(
-    "--on",
-    type=click.Choice(["agreement", "rebuild"]),
-    default="rebuild",
-    show_default=True,
-    help="--pool: the task.",
-)
-@click.option(
-    "--languages",
-    type=click.IntRange(1, 4),
-    default=2,
-    show_default=True,
-    help="--pool: toy languages.",
-)
-@click.option(
-    "--task", type=FOLDER, metavar="FOLDER", help="--noise, --transfer: documents and questions."
-)
-@click.option(
-    "--sources",
-    metavar="NAMES",
-    default="de",
-    show_default=True,
-    help="--transfer: languages to tune on.",
-)
-@click.option(
-    "--targets",
-    metavar="NAMES",
-    default="de,ro,ru",
-    show_default=True,
-    help="--transfer: languages to ask in.",
-)
-@click.option(
-    "--steps",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Training steps.  [default: 100 to 400, by experiment]",
-)
-@count_option("--seeds", 1, "--words, --pool: how many.")
+@_size
+@_steps(400)
+@_seeds
 @controls_option
-@seed_option("The first.")
-@model_option
+@seed_option()
 @json_option
 @common
 @click.pass_obj
 @needs_torch
-def command(
+def words(
     settings: Settings,
-    what: What,
-    text: Path | None,
-    arms: str,
-    size: int,
-    on: Literal["agreement", "rebuild"],
-    languages: int,
-    task: Path | None,
-    sources: str,
-    targets: str,
-    steps: int | None,
-    seeds: int,
-    controls: bool,
-    seed: int,
-    model: str | None,
-    as_json: bool,
-) -> int:
-    """Train small models that read bytes, measure them, print a table.
-
-    Without an option: language models over words, bytes, fixed strides and random pieces, alike
-    in parameters and in bytes of context. All defaults end in under three minutes on one core.
-    The last rows are controls, over networks that know nothing of the text; --pool always has them.
-    """
-    with Counter(settings) as counter:
-        if what == "words":
-            found = _words(counter, text, arms, size, steps or 400, seeds, seed, controls)
-        elif what == "noise":
-            found = _noise(counter, task, steps or 150, seed, model, controls)
-        elif what == "pool":
-            found = _pool(counter, size, on, languages, steps or 100, seeds, seed)
-        else:
-            found = _transfer(counter, task, sources, targets, size, steps or 100, seed, controls)
-    if as_json:
-        from milepost.evaluate.where import commit, machine, today
-
-        where = {"machine": machine(), "commit": commit(), "date": today()}
-        print_json({"experiment": what, **where, **found})
-    else:
-        for line in SHOWN[what](found):
-            click.echo(line)
-    return 0
-
-
-def _words(
-    counter: Counter,
     text: Path | None,
     arms: str,
     size: int,
     steps: int,
     seeds: int,
-    seed: int,
     controls: bool,
-) -> dict[str, Any]:
+    seed: int,
+    as_json: bool,
+) -> int:
+    """Compare language models over words, bytes, fixed strides and random pieces.
+
+    All have the same number of parameters and read the same number of bytes of context.
+    """
     from milepost.lab.tokens.lm_study import CONTROLS, Setup, compare
     from milepost.lab.tokens.units import from_file, generated
 
     setup = Setup(steps=steps, seeds=seeds, seed=seed)
     corpora = [generated(size, seed), *([from_file(text, size)] if text else [])]
     names = list(dict.fromkeys((*arms.split(","), *(CONTROLS if controls else ()))))
-    rows = [
-        {"corpus": corpus.name, "ceiling": corpus.ceiling, **asdict(score)}
-        for corpus in corpora
-        for score in compare(corpus, setup, names, counter.steps_of())
-    ]
-    return {"rows": rows}
+    with Counter(settings) as counter:
+        rows = [
+            {"corpus": corpus.name, "ceiling": corpus.ceiling, **asdict(score)}
+            for corpus in corpora
+            for score in compare(corpus, setup, names, counter.steps_of())
+        ]
+    return _print("words", {"rows": rows}, as_json=as_json)
 
 
-def _noise(
-    counter: Counter,
-    folder: Path | None,
+@command.command("typos", short_help="Measure what typing errors in questions cost.")
+@_task_option
+@_steps(150)
+@model_option
+@controls_option
+@seed_option("Seed of weights, questions and errors.")
+@json_option
+@common
+@click.pass_obj
+@needs_torch
+def typos(
+    settings: Settings,
+    folder: Path,
     steps: int,
-    seed: int,
     model: str | None,
     controls: bool,
-) -> dict[str, Any]:
+    seed: int,
+    as_json: bool,
+) -> int:
+    """Measure how often evidence is found in spite of typing errors in the question."""
     from milepost.encoder import load
-    from milepost.lab.controls.encoders import KINDS
+    from milepost.lab.controls.kinds import KINDS
     from milepost.lab.tokens.few_documents import few
     from milepost.lab.tokens.sentence_search import Grams, Subwords
-    from milepost.lab.tokens.typo_study import control_words, noise_table, trained_words
+    from milepost.lab.tokens.typo_study import control_words, trained_words, typo_table
 
     train, dev = _task(folder, "train"), _task(folder, "dev")
+    with Counter(settings) as counter:
 
-    def training(done: int) -> None:
-        counter("training", "", done, steps)
+        def training(done: int) -> None:
+            counter("training", "", done, steps)
 
-    words = trained_words(train, steps=steps, seed=seed, progress=training)
-    untaught = [
-        control_words(kind, steps=steps, seed=seed, progress=training) for kind in KINDS if controls
-    ]
-    found = noise_table(
-        [words, Grams(), Subwords(load(model)), *untaught],
-        few(dev, 10, 20, seed=seed),
-        seed=seed,
-        progress=counter.steps_of(),
-    )
-    return {"rows": [asdict(row) for row in found]}
+        trained = trained_words(train, steps=steps, seed=seed, progress=training)
+        baselines = [
+            control_words(kind, steps=steps, seed=seed, progress=training)
+            for kind in KINDS
+            if controls
+        ]
+        found = typo_table(
+            [trained, Grams(), Subwords(load(model)), *baselines],
+            few(dev, 10, 20, seed=seed),
+            seed=seed,
+            progress=counter.steps_of(),
+        )
+    return _print("typos", {"rows": [asdict(row) for row in found]}, as_json=as_json)
 
 
-def _pool(
-    counter: Counter,
-    size: int,
+@command.command("pool", short_help="Compare byte encoders of toy languages with controls.")
+@click.option(
+    "--on",
+    type=click.Choice(["agreement", "rebuild"]),
+    default="rebuild",
+    show_default=True,
+    help="Task: agreement of subject and verb, or filling gaps.",
+)
+@click.option(
+    "--languages",
+    type=click.IntRange(1, 4),
+    default=2,
+    show_default=True,
+    metavar="N",
+    help="Number of toy languages.",
+)
+@_size
+@_steps(100)
+@_seeds
+@seed_option()
+@json_option
+@common
+@click.pass_obj
+@needs_torch
+def pool(
+    settings: Settings,
     on: Literal["agreement", "rebuild"],
     languages: int,
+    size: int,
     steps: int,
     seeds: int,
     seed: int,
-) -> dict[str, Any]:
+    as_json: bool,
+) -> int:
+    """Compare byte encoders that differ only in their text: toy languages and controls."""
     from milepost.lab.controls.byte_training import ByteRecipe
     from milepost.lab.tokens.pool_protocol import Protocol, matrix
 
@@ -228,46 +227,75 @@ def _pool(
         seeds=seeds,
         seed=seed,
     )
-    cells = matrix(protocol, counter.steps_of())
-    return {"protocol": asdict(protocol), "rows": [asdict(cell) for cell in cells]}
+    with Counter(settings) as counter:
+        cells = matrix(protocol, counter.steps_of())
+    found = {"protocol": asdict(protocol), "rows": [asdict(cell) for cell in cells]}
+    return _print("pool", found, as_json=as_json)
 
 
-def _transfer(
-    counter: Counter,
-    folder: Path | None,
+@command.command("transfer", short_help="Tune in one language, search in others.")
+@_task_option
+@_languages("--sources", "de", "Languages to tune on, separated by commas.")
+@_languages("--targets", "de,ro,ru", "Languages to search in, separated by commas.")
+@_size
+@_steps(100)
+@controls_option
+@seed_option("Seed of weights and of the selected questions.")
+@json_option
+@common
+@click.pass_obj
+@needs_torch
+def transfer(
+    settings: Settings,
+    folder: Path,
     sources: str,
     targets: str,
     size: int,
     steps: int,
-    seed: int,
     controls: bool,
-) -> dict[str, Any]:
+    seed: int,
+    as_json: bool,
+) -> int:
+    """Tune a byte encoder on the questions of one language, and search documents of others."""
     from milepost.lab.controls.byte_training import ByteRecipe
     from milepost.lab.tokens.transfer import Budget, transfer
 
     train, dev = _task(folder, "train"), _task(folder, "dev")
     budget = Budget(ByteRecipe(steps=2 * steps), size=size, steps=steps, seed=seed)
     learned = sources.split(",")
-    found = transfer(
-        train,
-        dev,
-        learned,
-        targets.split(","),
-        budget,
-        lambda doing: counter(doing, "", 0, 0),
-        controls=controls,
-    )
+    with Counter(settings) as counter:
+        found = transfer(
+            train,
+            dev,
+            learned,
+            targets.split(","),
+            budget,
+            lambda doing: counter(doing, "", 0, 0),
+            controls=controls,
+        )
     texts = {name: asdict(language) for name, language in found.languages.items()}
-    return {
+    result = {
         "budget": asdict(budget),
         "sources": [texts[name] for name in learned],
         "rows": [{**asdict(row), "language": texts[row.target]} for row in found.rows],
     }
+    return _print("transfer", result, as_json=as_json)
 
 
-def _task(folder: Path | None, split: Split) -> Task:
+def _print(experiment: str, found: dict[str, Any], *, as_json: bool) -> int:
+    """Print the result as a table or as JSON, with what made it."""
+    if as_json:
+        from milepost.evaluate.where import commit, machine, today
+
+        where = {"machine": machine(), "commit": commit(), "date": today()}
+        print_json({"experiment": experiment, **where, **found})
+    else:
+        for line in SHOWN[experiment](found):
+            click.echo(line)
+    return 0
+
+
+def _task(folder: Path, split: Split) -> Task:
     from milepost.evaluate.tasks.shared import read_folder
 
-    if folder is None:
-        raise InputError("no task to ask", "give --task FOLDER with documents and questions")
     return read_folder(folder, split)

@@ -27,7 +27,7 @@ def few(
         documents: at most.
         questions: of a document, at most.
         seed: of the draw.
-        where: which documents may stay, told by ``Task.facts``.
+        where: which documents may stay, by their ``Task.facts``.
 
     Raises:
         InputError: no document may stay.
@@ -39,7 +39,7 @@ def few(
     fit = [one for one in task.documents if where(task.facts.get(one.name, {}))]
     fit = [one for one in fit if one.name in asked]
     if not fit:
-        raise InputError(f"{task.name} has no such document with a question", "choose others")
+        raise InputError(f"{task.name}: no such document with a question", "other documents")
     kept = {fit[n].name for n in rng.permutation(len(fit))[:documents]}
     numbers = [n for name in sorted(kept) for n in rng.permutation(asked[name])[:questions]]
     return replace(

@@ -1,4 +1,4 @@
-"""Words against bytes: the experiment of Learn Your Tokens (arXiv 2310.11628), with its leaks shut.
+"""Words against bytes: the experiment of Learn Your Tokens (arXiv 2310.11628), without its leaks.
 
 Every arm has nearly the same parameters, sees the same windows of bytes in the same order, and is
 scored on every byte of documents that no arm has been trained on:
@@ -12,7 +12,7 @@ next to nothing. ``end_bits`` tells what they cost.
 
 ``ARM@random``, ``ARM@nonsense`` and ``ARM@hierarchical`` are controls: the arm's network as it was
 drawn, or pre-trained in the same way on text without meaning; its last layer alone reads the
-corpus, so that what lies below it knows nothing of the language.
+corpus, so that the layers below know nothing of the language.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ from torch import Tensor
 
 from milepost.errors import InputError, nearest
 from milepost.evaluate.statistics import interval
-from milepost.lab.controls.encoders import Kind, parted, rows_below, text_of
+from milepost.lab.controls.encoders import text_of
+from milepost.lab.controls.kinds import Kind, parted, rows_below
 from milepost.lab.tokens.units import (
     BUCKETS,
     Corpus,
@@ -55,7 +56,7 @@ Model = WordModel | ByteStream
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """A way of reading text.
+    """A model to compare: how text is cut and pooled.
 
     Attributes:
         name: for tables.
@@ -91,12 +92,12 @@ MAIN = ("words", "bytes", "stride", "random")
 """The arms of the question itself."""
 
 CONTROLS = rows_below("words")
-"""What stands below them."""
+"""Names of their controls."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What all arms share.
+    """Settings of all arms.
 
     Attributes:
         width: d of the states.
@@ -118,14 +119,16 @@ class Setup:
 
     def __post_init__(self) -> None:
         if self.width % 4:
-            raise InputError(f"a width of {self.width} has no 4 heads", "give a multiple of 4")
+            raise InputError(
+                f"a width of {self.width} cannot be divided into 4 heads", "a multiple of 4"
+            )
         if self.steps < 1 or self.seeds < 1:
-            raise InputError("no step or no seed", "give at least 1 of each")
+            raise InputError("no step or no seed", "1 of each or more")
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What an arm reached on a corpus; means of the seeds.
+    """Measurements of an arm on a corpus; means of the seeds.
 
     Attributes:
         arm: its name.
@@ -151,7 +154,7 @@ class Score:
 
 @dataclass(slots=True)
 class _Found:
-    """What one model got on the test windows."""
+    """Measurements of one model on the test windows."""
 
     bits: list[float] = field(default_factory=list)  # of each window, ends included
     ends: list[float] = field(default_factory=list)  # of each window, the ends' part
@@ -215,9 +218,7 @@ def compare(
 def _known(name: str) -> tuple[Arm, Kind | None]:
     row, control = parted(name)
     if row not in ARMS:
-        raise InputError(
-            f"there is no arm {row!r}", f"{nearest(row, ARMS)}known: {', '.join(ARMS)}"
-        )
+        raise InputError(f"unknown arm {row!r}", f"{nearest(row, ARMS)}one of {', '.join(ARMS)}")
     return ARMS[row], control
 
 
@@ -326,7 +327,7 @@ def _measure(model: Model, arm: Arm, windows: Sequence[Window], stride: int, see
         wanted, guess = targets[0].flatten().numpy(), logits[0].argmax(-1).flatten().numpy()
         costs, guess, wanted = (rows[wanted != PAD] for rows in (costs, guess, wanted))
         end = wanted == END
-        # What stands behind each byte: its piece's end, or else the next byte.
+        # What follows each byte: the end of its piece, or else the next byte.
         behind = np.flatnonzero(~end) + 1
         scored_ends = float(costs[end].sum()) if arm.cut != "random" else 0.0
         found.ends.append(scored_ends)
@@ -348,8 +349,7 @@ def _measure(model: Model, arm: Arm, windows: Sequence[Window], stride: int, see
 def _asked(window: Window) -> list[Word]:
     """The words that are asked for: whole ones whose end every arm sees, so not a window's last.
 
-    What ``split_words`` had to cut for its length is no whole word, neither its first pieces nor
-    its last.
+    The pieces that ``split_words`` cuts a long word into are not whole words.
     """
     kinds = [None, *(word.kind for word in window.words)]
     return [

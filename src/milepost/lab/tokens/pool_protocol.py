@@ -4,7 +4,7 @@
     column   a task in one language, learned from few examples by one recipe
     cell     the score on new examples; mean of the seeds
 
-The controls are standing rows: no pre-training at all (``random``), text without meaning
+The controls are always there: no pre-training at all (``random``), text without meaning
 (``nonsense``), text of nothing but nesting (``hierarchical``), and the column's own language with
 its bytes renamed (``permuted``). Two tasks:
 
@@ -12,7 +12,7 @@ its bytes renamed (``permuted``). Two tasks:
     rebuild      fill gaps in the language, after little text of it; the score is minus bits a
                  target
 
-Neither the sentences that are learned from nor those that are asked stand in a language's text of
+Neither the examples nor the questions occur in a language's text of
 pre-training: the grammar is small, and by chance every fifth or so would.
 """
 
@@ -46,7 +46,7 @@ from milepost.model.pooling.module import masked_mean
 from milepost.train.fit_steps import fit_steps
 
 CONTROLS = ("random", "nonsense", "hierarchical", "permuted")
-"""Rows that are no language."""
+"""Rows that are not languages."""
 
 Kind = Literal["agreement", "rebuild"]
 
@@ -56,7 +56,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """What a matrix is made with.
+    """Settings of a matrix.
 
     Attributes:
         recipe: of pre-training.
@@ -84,9 +84,9 @@ class Protocol:
 
     def __post_init__(self) -> None:
         if not 1 <= self.languages <= LANGUAGES:
-            raise InputError(f"{self.languages} toy languages", f"there are 1 to {LANGUAGES}")
+            raise InputError(f"{self.languages} toy languages", f"1 to {LANGUAGES}")
         if self.seeds < 1:
-            raise InputError("no seed", "give at least 1")
+            raise InputError("no seed", "1 seed or more")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ def source_text(
         without: sentences that a text of a language does not hold.
 
     Raises:
-        InputError: there is no such row.
+        InputError: the row is unknown.
     """
     if name.startswith("language ") and name[9:].isdigit():
         return ToyLanguage(int(name[9:])).text(size, seed, without)
@@ -136,7 +136,7 @@ def source_text(
     if name not in texts:
         known = (*texts, "language 0")
         raise InputError(
-            f"there is no text {name!r}", f"{nearest(name, known)}known: {', '.join(known)}"
+            f"unknown text {name!r}", f"{nearest(name, known)}one of {', '.join(known)}"
         )
     return texts[name]()
 
@@ -211,10 +211,10 @@ def rebuilt(
     """Minus bits a target of every window of the questions' text, after training on the examples'.
 
     Args:
-        model: where training goes on from; it is left as it is.
+        model: where training continues from; it is not changed.
         examples: their text is what is trained on.
         questions: their text is what is measured on.
-        recipe: of pre-training, which goes on with half its rate.
+        recipe: of pre-training, which continues with half its rate.
         steps: as many.
         seed: of windows and gaps.
     """

@@ -1,4 +1,4 @@
-"""Which sentence of a document answers a question: trained small, measured on other documents.
+"""Rank the sentences of a document for a question: small models, measured on other documents.
 
 A finder turns a document into a vector a sentence and a question into one vector; the sentences
 are ranked by cosine. Small ones are tuned here by InfoNCE on questions whose evidence is marked.
@@ -41,7 +41,7 @@ LONGEST = 256
 
 
 class Finder(Protocol):
-    """What can be measured."""
+    """Anything that ranks the sentences of a document."""
 
     name: str
 
@@ -72,7 +72,7 @@ class Grams:
 
 
 class Subwords:
-    """A model folder as it is searched with.
+    """A model folder, as search uses it.
 
     Args:
         encoder: see ``milepost.load``.
@@ -213,13 +213,13 @@ def asked_of(task: Task, most: int, seed: int = 0) -> list[Asked]:
     """Questions of a task with their first sentence of evidence, at most so many, drawn.
 
     Raises:
-        InputError: the task has no evidence marked.
+        InputError: no evidence is marked in the task.
     """
     texts = {document.name: document.text for document in task.documents}
     cut = {name: split(text) for name, text in texts.items()}
     questions = [question for question in task.questions if question.spans]
     if not questions:
-        raise InputError(f"{task.name} marks no evidence", "give a task with spans")
+        raise InputError(f"{task.name}: no evidence is marked", "a task with spans")
     chosen = np.random.default_rng(seed).permutation(len(questions))[:most]
     found: list[Asked] = []
     for number in chosen:
@@ -283,7 +283,7 @@ def tune(
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """How often the evidence is found.
+    """Share of questions whose evidence is found.
 
     Attributes:
         first: share of questions whose best sentence is evidence.
@@ -330,7 +330,7 @@ def recall(
                 ranks.append(int((np.delete(row, right) >= row[right].max()).sum()))
                 clusters.append(document.name)
     if not ranks:
-        raise InputError(f"{task.name} has no question whose evidence is marked", "give spans")
+        raise InputError(f"{task.name}: no question with marked evidence", "a task with spans")
     first = [float(rank == 0) for rank in ranks]
     low, high = interval(first, clusters)
     five = float(np.mean([rank < 5 for rank in ranks]))

@@ -1,4 +1,4 @@
-"""The tables of ``milepost lab tokens``, for people."""
+"""The tables that ``milepost lab tokens`` prints."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def _show_words(found: Mapping[str, Any]) -> Iterator[str]:
         ]
         yield from columns(shown, lines)
         ceiling = here[0]["ceiling"]
-        known = f" No guess gets more than {ceiling:.0%} right." if ceiling else ""
+        known = f" No guess can be right more than {ceiling:.0%} of the time." if ceiling else ""
         yield (
-            "Right words in percent by how often they stand in the training text (how many were "
+            "Correct words in percent by their frequency in the training text (number of words "
             f"asked).{known}\n"
         )
 
 
-def _show_noise(found: Mapping[str, Any]) -> Iterator[str]:
+def _show_typos(found: Mapping[str, Any]) -> Iterator[str]:
     rows = found["rows"]
     rates = list(dict.fromkeys(row["rate"] for row in rows))
     head = ("finder", *(f"{rate:.0%} errors" for rate in rates))
@@ -68,7 +68,7 @@ def _show_pool(found: Mapping[str, Any]) -> Iterator[str]:
         lines.append((source, *parts))
     yield from columns(head, lines)
     yield (
-        "Transfer: 0 as random weights, 1 as the language's own encoder, - where it is no better. "
+        "Transfer: 0 is random weights, 1 the language's own encoder; - if that is no better. "
         + _about_recipe(found["protocol"]["recipe"])
     )
 
@@ -90,7 +90,7 @@ def _show_transfer(found: Mapping[str, Any]) -> Iterator[str]:
     sources = found["sources"]
     read = ", ".join(f"{each['name']} from {each['documents']}" for each in sources)
     yield (
-        f"Read of each source: {sources[0]['characters']:,} characters (documents: {read}). "
+        f"Text of each source: {sources[0]['characters']:,} characters (documents: {read}). "
         + _about_recipe(found["budget"]["recipe"])
     )
 
@@ -104,8 +104,8 @@ def _about_recipe(recipe: Mapping[str, Any]) -> str:
 
 def _about_recall(questions: int) -> str:
     return (
-        "Questions in percent whose best sentence is evidence [95 %, documents resampled], and "
-        f"one of the best five; {questions} questions."
+        "Percent of questions whose best sentence is evidence [95 %, documents resampled], and "
+        f"one of the best five sentences; {questions} questions."
     )
 
 
@@ -120,7 +120,7 @@ def _recall(found: Mapping[str, float]) -> str:
 
 SHOWN: dict[str, Callable[[Mapping[str, Any]], Iterator[str]]] = {
     "words": _show_words,
-    "noise": _show_noise,
+    "typos": _show_typos,
     "pool": _show_pool,
     "transfer": _show_transfer,
 }

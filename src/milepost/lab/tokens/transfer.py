@@ -1,8 +1,8 @@
-"""What a byte encoder that was tuned on one language's questions finds in another's documents.
+"""Transfer of a byte encoder, tuned on one language's questions, to documents of another.
 
 Rows are encoders, columns languages; a cell is the recall of the evidence among the sentences of
 the question's document. The first rows are encoders that nobody tuned: span corruption trains to
-rebuild, not to compare, so the raw mean is no result but what a tuned one is compared with. The
+rebuild, not to compare, so the raw mean is not a result but what a tuned one is compared with. The
 last are controls, tuned on the first source's questions: what they find owes nothing to what was
 read before.
 """
@@ -16,13 +16,14 @@ from itertools import accumulate
 from milepost.errors import InputError, nearest
 from milepost.evaluate.types import Task
 from milepost.lab.controls.byte_training import ByteRecipe, pretrain
-from milepost.lab.controls.encoders import KINDS, control_model
+from milepost.lab.controls.encoders import control_model
+from milepost.lab.controls.kinds import KINDS
 from milepost.lab.tokens.few_documents import few
 from milepost.lab.tokens.sentence_search import Bytes, Finder, Grams, Recall, asked_of, recall, tune
 from milepost.model.bytes.encoder import ByteModel
 from milepost.model.bytes.tokenizer import as_bytes
 
-_BETWEEN = "\n\n"  # what stands between two documents of a language
+_BETWEEN = "\n\n"  # between two documents of a language
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class Transfer:
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """What the beginning of a language's text weighs: equal bytes are not equal content.
+    """Size of the beginning of a language's text: equal bytes are not equal content.
 
     Attributes:
         name: as the documents' facts say.
@@ -59,7 +60,7 @@ class Language:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How small it is.
+    """Sizes of the experiment.
 
     Attributes:
         recipe: of pre-training, on the source's own documents.
@@ -81,7 +82,7 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TransferTable:
     """A table, and what was read for it.
 
     Attributes:
@@ -104,7 +105,7 @@ def texts_of(task: Task) -> dict[str, list[str]]:
 
 
 def languages(texts: Mapping[str, Sequence[str]], size: int | None = None) -> list[Language]:
-    """What the texts of each language weigh.
+    """Sizes of the texts of each language.
 
     Args:
         texts: see ``texts_of``.
@@ -139,8 +140,8 @@ def transfer(
     progress: Callable[[str], None] = lambda _: None,
     *,
     controls: bool = True,
-) -> Outcome:
-    """Pre-train and tune an encoder a source, and ask all of them in every target.
+) -> TransferTable:
+    """Pre-train and tune an encoder per source, and ask all of them in every target.
 
     Rows: n-grams without parameters; a random encoder as it is; each source before and after
     tuning; and the controls, random weights and both texts without meaning, tuned on the first
@@ -153,7 +154,7 @@ def transfer(
         targets: languages.
         budget: sizes.
         progress: called with what is done next.
-        controls: add the rows of encoders that learnt nothing.
+        controls: add rows of untrained baselines.
 
     Raises:
         InputError: a language that the tasks do not have.
@@ -162,8 +163,8 @@ def transfer(
     for name in (*sources, *targets):
         if name not in texts:
             raise InputError(
-                f"{train.name} has no documents in {name!r}",
-                f"{nearest(name, texts)}known: {', '.join(texts)}",
+                f"{train.name}: no documents in {name!r}",
+                f"{nearest(name, texts)}one of {', '.join(texts)}",
             )
     size = shared_size(texts, sources, budget.size)
     asked = {
@@ -192,7 +193,7 @@ def transfer(
         progress(f"pre-training {name}")
         model = control_model(kind, budget.recipe, seed=budget.seed, size=size)
         measure(_tuned(model, name, train, sources[0], budget, progress))
-    return Outcome(found, {language.name: language for language in languages(texts, size)})
+    return TransferTable(found, {language.name: language for language in languages(texts, size)})
 
 
 def _tuned(

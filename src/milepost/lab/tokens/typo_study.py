@@ -1,4 +1,4 @@
-"""What typing errors in questions cost: words from spelling, n-grams, and a subword model."""
+"""The cost of typing errors in questions: words from spelling, n-grams, a subword model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import numpy as np
 import torch
 
 from milepost.evaluate.types import Question, Task
-from milepost.lab.controls.encoders import Kind, Pretrained, text_of
+from milepost.lab.controls.encoders import text_of
+from milepost.lab.controls.kinds import Kind, Pretrained
 from milepost.lab.tokens.sentence_search import Asked, Finder, Recall, Words, asked_of, recall, tune
 from milepost.lab.tokens.typos import RATES, typos
 from milepost.model.bytes.stack import StackShape
@@ -20,13 +21,13 @@ from milepost.text import split
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TypoRow:
     """A finder at one rate of errors.
 
     Attributes:
         finder: its name.
-        rate: share of letters hit.
-        found: how often the evidence is found.
+        rate: share of letters with an error.
+        found: share of questions whose evidence is found.
     """
 
     finder: str
@@ -116,14 +117,14 @@ def _drawn(width: int, seed: int, name: str) -> Words:
     return Words(reader, name)
 
 
-def noise_table(
+def typo_table(
     finders: Sequence[Finder],
     task: Task,
     *,
     rates: Sequence[float] = RATES,
     seed: int = 0,
     progress: Callable[[str, int, int], None] = lambda _, __, ___: None,
-) -> list[Row]:
+) -> list[TypoRow]:
     """Ask every finder the same questions with the same errors.
 
     Args:
@@ -133,7 +134,7 @@ def noise_table(
         seed: of the errors; a question's do not depend on the others'.
         progress: called with what is done, rows done and rows in all.
     """
-    rows: list[Row] = []
+    rows: list[TypoRow] = []
     for finder in finders:
         for rate in rates:
             progress(f"{finder.name}, {rate:.0%} errors", len(rows), len(finders) * len(rates))
@@ -142,5 +143,5 @@ def noise_table(
                 rng = np.random.default_rng([seed, crc32(question.name.encode())])
                 return typos(question.text, rate, rng)
 
-            rows.append(Row(finder.name, rate, recall(finder, task, hit)))
+            rows.append(TypoRow(finder.name, rate, recall(finder, task, hit)))
     return rows

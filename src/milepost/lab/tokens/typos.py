@@ -33,10 +33,10 @@ def typos(text: str, rate: float, rng: np.random.Generator) -> str:
         rng: draws; the same state gives the same errors.
 
     Raises:
-        InputError: the rate is no share.
+        InputError: the rate is not a share.
     """
     if not 0 <= rate <= 1:
-        raise InputError(f"a noise of {rate} is no share of letters", "give 0 to 1")
+        raise InputError(f"an error rate of {rate} is not a share of letters", "0 to 1")
     letters = [character for character in text if kind_of(character) == "word"]
     left = list(text)
     written: list[str] = []
@@ -68,7 +68,7 @@ def gram_vector(words: list[str]) -> NDArray[np.float32]:
         words: as ``split_words`` gives them, without white space.
 
     Returns:
-        ``(4096,)`` at unit length; zeros where there is no word.
+        ``(4096,)`` at unit length; zeros without a word.
     """
     from zlib import crc32
 

@@ -28,14 +28,14 @@ from milepost.text import read
 Cut = Literal["words", "bytes", "stride", "random"]
 
 BUCKETS = ("unseen", "1-5", "6-50", "over 50")
-"""How often a word stands in the training text."""
+"""Frequency of a word in the training text."""
 
 _PART = 20_000  # characters of a part where a text has no chapters
 
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """A text in documents, some of which are only measured on.
+    """A text in documents, some of them held out.
 
     Attributes:
         name: for tables.
@@ -50,7 +50,7 @@ class Corpus:
     ceiling: float | None = None
 
     def counts(self) -> Counter[str]:
-        """How often each word stands in the training documents."""
+        """Frequency of each word in the training documents."""
         words = (word for text in self.train for word in split_words(text))
         return Counter(word.text for word in words if word.kind == "word")
 
@@ -71,7 +71,7 @@ class Window:
 
 
 def generated(size: int, seed: int = 0) -> Corpus:
-    """The generated morphology: a fifth of all pairs of stem and suffix stand in the test only."""
+    """The generated morphology: a fifth of all pairs of stem and suffix occur in the test only."""
     made = morphology(size, seed)
     return Corpus("morphology", made.train, made.test, made.ceiling)
 
@@ -94,7 +94,7 @@ def from_file(file: Path, size: int) -> Corpus:
     if len(parts) < 5:
         parts = _between(text, range(0, len(text), _PART))
     if len(parts) < 2:
-        raise InputError(f"{file} is too short to hold a part of it out", "give a longer text")
+        raise InputError(f"{file} is too short for a held-out part", "a longer text")
     held_out = [part for number, part in enumerate(parts) if number % 5 == 1]
     kept = [part for number, part in enumerate(parts) if number % 5 != 1]
     return Corpus(file.stem, _up_to(kept, size), _up_to(held_out, size // 5))

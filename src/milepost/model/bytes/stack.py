@@ -42,7 +42,9 @@ class StackShape:
 
     def __post_init__(self) -> None:
         if min(self.width, self.inner, self.heads, self.head_width) < 1:
-            raise InputError("a stack needs widths and heads of at least 1", f"not {self}")
+            raise InputError(
+                "a stack needs widths and heads of at least 1", f"1 or more instead of {self}"
+            )
 
 
 def relative_buckets(

@@ -14,7 +14,7 @@ from milepost.model.stitch.pool import EncoderPool
 
 CONFIG, WEIGHTS = "pool.json", "pool.safetensors"
 SCHEMA = 1
-_HINT = f"a pool is a folder with {CONFIG} and {WEIGHTS}"
+_HINT = f"a folder with {CONFIG} and {WEIGHTS}"
 
 
 def save_pool(pool: EncoderPool, folder: Path, dtype: torch.dtype = torch.float16) -> None:

@@ -53,7 +53,7 @@ class EncoderPool(nn.Module):
                     "give both the same",
                 )
         if narrow.get("model_type") != "bert":
-            raise InputError(f"{narrow.get('model_type')!r} has no stitches", "only bert has")
+            raise InputError(f"{narrow.get('model_type')!r} has no stitches", "bert")
         self.configs = {"narrow": narrow, "wide": wide}
         self.kernel, self.own_sentence = kernel, own_sentence
         self.depth: int = narrow["num_hidden_layers"]
@@ -80,7 +80,7 @@ class EncoderPool(nn.Module):
         if name not in known:
             raise InputError(
                 f"there is no descendant {name!r}",
-                f"{nearest(name, known)}descendants: {', '.join(known)}",
+                f"{nearest(name, known)}one of {', '.join(known)}",
             )
         return known[name]
 

@@ -130,5 +130,5 @@ def begin(
             raise InputError("least squares without activations", "give some windows of text")
         from_activations(pool, windows)
     elif kind != "random":
-        hint = f"{nearest(kind, STARTS)}starts: {', '.join(STARTS)}"
+        hint = f"{nearest(kind, STARTS)}one of {', '.join(STARTS)}"
         raise InputError(f"stitches cannot begin with {kind!r}", hint)

@@ -7,7 +7,7 @@ The room knows nothing of scoring beyond FTS5's own BM25.
 
 Read in this order: ``schema`` (the tables), ``segment`` (the rows of numbers), ``tokens`` (terms
 in FTS5), ``write``, ``read``, ``vectors`` (similarity, nearest), ``faults``, ``folder`` (made,
-opened, erased), ``connection`` (snapshots, transactions), ``store`` (all behind the contract).
+opened, erased), ``connection`` (readers, transactions), ``snapshot`` and ``store`` (the contract).
 """
 
 from milepost.store.sqlite.folder import erase

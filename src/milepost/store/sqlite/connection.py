@@ -1,8 +1,8 @@
 """Connections: snapshots for readers, one transaction at a time for a writer.
 
-A store has one connection for reading and, from its first write on, one for writing, each behind
-its own lock: threads of one store take turns to query, and none waits for a write. Other
-processes have connections of their own; WAL lets them read while one writes.
+Each snapshot has a connection of its own, so that threads of one store read at the same time; from
+its first write on a store has one connection for writing, behind a lock. WAL lets all of them, of
+all processes, read while one writes.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from milepost.errors import StoreError
@@ -22,58 +23,83 @@ from milepost.store.sqlite.folder import connect, found, log_size
 _NO_ROOM = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR}
 
 
+@dataclass(slots=True)
+class Reader:
+    """A connection that reads.
+
+    Attributes:
+        connection: in a transaction between ``begin`` and ``end``.
+        stamp: what must not change while it is used; device and inode of the file come first.
+        frozen: whether it reads a file that nobody writes, see ``Reading._open``.
+    """
+
+    connection: sqlite3.Connection
+    stamp: tuple[int, ...]
+    frozen: bool
+
+
 class Reading:
-    """The connection that reads: a snapshot a call, never the lock of a writer."""
+    """Connections that read: each snapshot has one of its own and never waits.
+
+    Connections are kept for the next snapshot; threads that read at the same time open more.
+    """
 
     def __init__(self, folder: Path, fingerprint: str, dimensions: int, patience_s: float) -> None:
         self._folder = folder
         self._model = fingerprint, dimensions
         self._patience_s = patience_s
-        self._lock = threading.RLock()
-        self._connection: sqlite3.Connection | None = None
-        self._stamp: tuple[int, ...] = ()
-        self._frozen = False  # reads a file that nobody writes, see _open
-        self.epoch = 0  # counts the files opened: caches of an earlier epoch are void
+        self._lock = threading.Lock()
+        self._idle: list[Reader] = []
+        self._closed = False
 
-    @contextmanager
-    def snapshot(self) -> Iterator[sqlite3.Connection]:
-        """Hold one committed state of the index for the length of the block."""
-        with self._lock, translated(self._folder):
-            connection = self._current()
-            connection.execute("BEGIN")
+    def begin(self) -> Reader:
+        """Begin a read transaction; its state is that of the first read."""
+        with translated(self._folder):
+            reader = self._take()
             try:
-                yield connection
-            finally:
-                connection.rollback()
+                reader.connection.execute("BEGIN")
+            except BaseException:
+                reader.connection.close()
+                raise
+            return reader
+
+    def end(self, reader: Reader) -> None:
+        """End a read transaction and keep the connection for the next one."""
+        try:
+            reader.connection.rollback()
+        except sqlite3.Error:  # nothing was written, so nothing is lost with the connection
+            reader.connection.close()
+            return
+        with self._lock:
+            if not self._closed:
+                self._idle.append(reader)
+                return
+        reader.connection.close()
 
     def close(self) -> None:
-        """Close the connection; the next snapshot would open it again."""
+        """Close the connections that no snapshot holds."""
         with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
+            self._closed = True
+            idle, self._idle = self._idle, []
+        for reader in idle:
+            reader.connection.close()
 
-    def _current(self) -> sqlite3.Connection:
+    def _take(self) -> Reader:
+        """A connection to the file that is there now."""
         path = found(self._folder)
-        if self._connection is not None and self._stamp != self._look(path):
-            self.close()  # erased and made anew, or changed under a read-only view
-        if self._connection is None:
-            self._connection = self._open(path)
-            self.epoch += 1
-        return self._connection
+        while True:
+            with self._lock:
+                reader = self._idle.pop() if self._idle else None
+            if reader is None:
+                return self._open(path)
+            if reader.stamp == _stamp(path, frozen=reader.frozen):
+                return reader
+            reader.connection.close()  # erased and made anew, or changed under a read-only view
 
-    def _look(self, path: Path) -> tuple[int, ...]:
-        """Note what must not change while the connection is open."""
-        held = path.stat()
-        if not self._frozen:
-            return held.st_dev, held.st_ino
-        return held.st_dev, held.st_ino, held.st_size, held.st_mtime_ns, log_size(path)
-
-    def _open(self, path: Path) -> sqlite3.Connection:
-        self._frozen = False
-        self._stamp = self._look(path)
+    def _open(self, path: Path) -> Reader:
+        stamp = _stamp(path, frozen=False)
         try:
-            return self._checked(connect(path, "mode=ro", self._patience_s))
+            return Reader(self._checked(connect(path, "mode=ro", self._patience_s)), stamp, False)
         except sqlite3.OperationalError as error:
             if kind(error) not in _NO_ROOM:
                 raise
@@ -84,9 +110,9 @@ class Reading:
                 ) from error
         # A folder that cannot be written has no room for SQLite's shared memory. Without a
         # writer's log the file can be read as it stands.
-        self._frozen = True
-        self._stamp = self._look(path)
-        return self._checked(connect(path, "mode=ro&immutable=1", self._patience_s))
+        stamp = _stamp(path, frozen=True)
+        connection = connect(path, "mode=ro&immutable=1", self._patience_s)
+        return Reader(self._checked(connection), stamp, True)
 
     def _checked(self, connection: sqlite3.Connection) -> sqlite3.Connection:
         try:
@@ -99,6 +125,14 @@ class Reading:
             connection.close()
             raise
         return connection
+
+
+def _stamp(path: Path, *, frozen: bool) -> tuple[int, ...]:
+    """What must not change while a connection is used; device and inode come first."""
+    held = path.stat()
+    if not frozen:
+        return held.st_dev, held.st_ino
+    return held.st_dev, held.st_ino, held.st_size, held.st_mtime_ns, log_size(path)
 
 
 class Writing:
@@ -154,7 +188,6 @@ class Writing:
             connection = connect(path, "mode=rw", self._patience_s)
             try:
                 schema.identify(connection, self._folder)
-                schema.upgrade(connection)
                 connection.execute("PRAGMA synchronous = FULL")  # what was put survives a power cut
                 connection.execute("PRAGMA journal_size_limit = 33554432")
             except BaseException:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from milepost.errors import NewerSchema, NotAnIndex
+from milepost.errors import NewerSchema, NotAnIndex, OldSchema
 from milepost.store.sqlite import schema, segment
 from milepost.store.sqlite.faults import door, kind, translated
 
@@ -99,7 +99,7 @@ def erase(folder: Path, *, patience_s: float) -> None:
                 connection.execute("BEGIN IMMEDIATE")
                 if not schema.is_blank(connection):
                     schema.identify(connection, folder)
-        except NewerSchema:
+        except (NewerSchema, OldSchema):
             pass  # erased all the same: that is what was asked for
         except sqlite3.DatabaseError as error:
             if kind(error) != sqlite3.SQLITE_CORRUPT:

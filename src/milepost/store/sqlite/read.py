@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from milepost.paragraphs import paragraph_starts
 from milepost.store.base import DocumentInfo, Sentences, Statistics
 from milepost.store.sqlite import tokens
 from milepost.store.sqlite.write import PIECE, kept
-from milepost.types import Document, Mark
+from milepost.types import Mark
 
-_RECORD = "name, source, hash, size, mtime_ns, characters, sentences, first, notes"
+_RECORD = "id, name, source, hash, size, mtime_ns, characters, sentences, first, notes"
 
 
 def documents(connection: sqlite3.Connection) -> list[DocumentInfo]:
@@ -33,80 +32,77 @@ def info(connection: sqlite3.Connection, name: str) -> DocumentInfo | None:
     return None if record is None else _info(record)
 
 
-def document(connection: sqlite3.Connection, name: str) -> Document:
-    """Return the whole document with its marks; KeyError where there is none."""
-    number, _ = _find(connection, name)
-    record = info(connection, name)
-    if record is None:  # pragma: no cover - the line before has found it in this snapshot
-        raise KeyError(name)
-    return Document(
-        name=record.name,
-        text=text(connection, name, 0, record.characters),
-        marks=_marks(connection, number),
-        source=record.source,
-        hash=record.hash,
-        notes=record.notes,
+def sentences(connection: sqlite3.Connection, documents: Sequence[DocumentInfo]) -> Sentences:
+    """Everything but the vectors of the sentences of some documents, ascending by first row."""
+    records = connection.execute(
+        "SELECT bounds, lengths, vocab_coverage, paragraph_starts FROM documents "
+        "JOIN bodies ON document = id WHERE id IN (SELECT value FROM json_each(?)) "
+        "ORDER BY first, id",
+        (_ids(documents),),
+    ).fetchall()
+    packed, lengths, coverage, starts = (
+        b"".join(column) for column in (zip(*records, strict=True) if records else [()] * 4)
     )
-
-
-def marks(connection: sqlite3.Connection, name: str) -> tuple[Mark, ...]:
-    """Return the marks of one document; KeyError where there is none."""
-    return _marks(connection, _find(connection, name)[0])
-
-
-def text(connection: sqlite3.Connection, name: str, start: int, end: int) -> str:
-    """Return a slice of a document's text from the pieces that it touches; KeyError as above."""
-    number, characters = _find(connection, name)
-    start, end, _ = slice(start, end).indices(characters)
-    if start >= end:
-        return ""
-    first = start // PIECE
-    pieces = connection.execute(
-        "SELECT text FROM pieces WHERE document = ? AND number BETWEEN ? AND ? ORDER BY number",
-        (number, first, (end - 1) // PIECE),
-    )
-    whole = "".join(zlib.decompress(piece).decode("utf-8", "surrogatepass") for (piece,) in pieces)
-    return whole[start - first * PIECE : end - first * PIECE]
-
-
-def sentences(connection: sqlite3.Connection, name: str) -> Sentences:
-    """What a store tells of one document's sentences; KeyError as above."""
-    found = connection.execute(
-        "SELECT id, first, bounds, lengths, familiar FROM documents JOIN bodies ON document = id "
-        "WHERE name = ?",
-        (kept(name),),
-    ).fetchone()
-    if found is None:
-        raise KeyError(name)
-    number, first, packed, lengths, vocab_coverage = found
+    sizes = np.array([info.sentences for info in documents], np.int64)
+    offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+    # Of n sentences n + 1 bounds are kept: each start, and the end of the last one. An empty
+    # document has none.
+    filled = sizes[sizes > 0]
+    ends = np.cumsum(filled + 1)
     bounds = np.frombuffer(packed, "<u4").astype(np.int64)
-    spans = (
-        np.stack((bounds[:-1], bounds[1:]), axis=1) if len(bounds) else np.empty((0, 2), np.int64)
-    )
+    spans = np.stack((np.delete(bounds, ends - 1), np.delete(bounds, ends - filled - 1)), axis=1)
     return Sentences(
-        first,
+        offsets,
         spans,
         np.frombuffer(lengths, "<i4").astype(np.int32),
-        np.frombuffer(vocab_coverage, np.uint8).astype(np.float32) / np.float32(255),
-        _paragraph_starts(connection, number, name, spans),
+        np.frombuffer(coverage, np.uint8).astype(np.float32) / np.float32(255),
+        np.frombuffer(starts, np.uint8).astype(np.bool_),
     )
 
 
-def _paragraph_starts(
-    connection: sqlite3.Connection, number: int, name: str, spans: NDArray[np.int64]
-) -> NDArray[np.bool_]:
-    try:
-        found = connection.execute(
-            "SELECT starts FROM paragraph_starts WHERE document = ?", (number,)
-        ).fetchone()
-    except sqlite3.OperationalError as error:
-        if "no such table" not in str(error):
-            raise
-        found = None  # an index of schema 1 that nobody has written to since
-    if found is None:
-        end = int(spans[-1, 1]) if len(spans) else 0
-        return paragraph_starts(text(connection, name, 0, end), spans)
-    return np.unpackbits(np.frombuffer(found[0], np.uint8), count=len(spans)).astype(np.bool_)
+def texts(
+    connection: sqlite3.Connection, parts: Sequence[tuple[DocumentInfo, int, int]]
+) -> list[str]:
+    """Slices of documents, from the pieces that they touch."""
+    slices = [(info.id, *slice(a, b).indices(info.characters)[:2]) for info, a, b in parts]
+    wanted = {
+        (document, piece)
+        for document, start, end in slices
+        if start < end
+        for piece in range(start // PIECE, (end - 1) // PIECE + 1)
+    }
+    records = connection.execute(
+        "SELECT document, number, text FROM pieces JOIN json_each(?) AS wanted ON "
+        "document = json_extract(wanted.value, '$[0]') AND "
+        "number = json_extract(wanted.value, '$[1]')",
+        (json.dumps(sorted(wanted)),),
+    )
+    pieces = {
+        (document, number): zlib.decompress(packed).decode("utf-8", "surrogatepass")
+        for document, number, packed in records
+    }
+    found = []
+    for document, start, end in slices:
+        first = start // PIECE
+        numbers = range(first, (end - 1) // PIECE + 1) if start < end else ()
+        whole = "".join(pieces[document, number] for number in numbers)
+        found.append(whole[start - first * PIECE : end - first * PIECE])
+    return found
+
+
+def marks(
+    connection: sqlite3.Connection, documents: Sequence[DocumentInfo]
+) -> list[tuple[Mark, ...]]:
+    """Pages and headings of each document."""
+    records = connection.execute(
+        "SELECT document, marks FROM bodies WHERE document IN (SELECT value FROM json_each(?))",
+        (_ids(documents),),
+    )
+    found = {
+        document: tuple(Mark(*values) for values in json.loads(zlib.decompress(packed)))
+        for document, packed in records
+    }
+    return [found[info.id] for info in documents]
 
 
 def postings(
@@ -129,36 +125,27 @@ def postings(
 
 
 def matching(
-    connection: sqlite3.Connection, terms: Sequence[str], n: int, names: Sequence[str] | None
+    connection: sqlite3.Connection,
+    terms: Sequence[str],
+    n: int,
+    documents: Sequence[DocumentInfo] | None,
 ) -> NDArray[np.int64]:
     """At most ``n`` rows that hold one of the terms, best by BM25."""
     if not terms or n <= 0:
         return np.empty(0, np.int64)
-    if names is None:
+    if documents is None:
         return _matches(connection, terms, (0, 2**62), n)
-    chosen = ranges(connection, names)
-    if not len(chosen):
+    chosen = sorted((info.first, info.first + info.sentences) for info in documents)
+    ranges = np.array([each for each in chosen if each[0] < each[1]], np.int64).reshape(-1, 2)
+    if not len(ranges):
         return np.empty(0, np.int64)
-    # BM25 counts over the whole index whatever is asked for, so one query serves all names.
-    within = int(chosen[0, 0]), int(chosen[-1, 1])
-    together = np.array_equal(chosen[1:, 0], chosen[:-1, 1])
-    rows = _matches(connection, terms, within, n if together else -1)
-    owner = np.searchsorted(chosen[:, 0], rows, side="right") - 1
-    kept_rows: NDArray[np.int64] = rows[rows < chosen[owner, 1]]
-    return kept_rows[:n]
-
-
-def ranges(connection: sqlite3.Connection, names: Sequence[str]) -> NDArray[np.int64]:
-    """``(m, 2)`` int64: first row and end of each named document with sentences, ascending."""
-    found = set()
-    for name in names:
-        record = connection.execute(
-            "SELECT first, first + sentences FROM documents WHERE name = ? AND sentences > 0",
-            (kept(name),),
-        ).fetchone()
-        if record:
-            found.add(record)
-    return np.array(sorted(found), dtype=np.int64).reshape(-1, 2)
+    # BM25 counts over the whole index whatever is asked for, so one query serves all documents.
+    span = int(ranges[0, 0]), int(ranges[-1, 1])
+    together = np.array_equal(ranges[1:, 0], ranges[:-1, 1])
+    rows = _matches(connection, terms, span, n if together else -1)
+    owner = np.searchsorted(ranges[:, 0], rows, side="right") - 1
+    inside: NDArray[np.int64] = rows[rows < ranges[owner, 1]]
+    return inside[:n]
 
 
 def statistics(connection: sqlite3.Connection) -> Statistics:
@@ -182,24 +169,13 @@ def _matches(
     return np.array(found, dtype=np.int64).reshape(-1)
 
 
-def _find(connection: sqlite3.Connection, name: str) -> tuple[int, int]:
-    found = connection.execute(
-        "SELECT id, characters FROM documents WHERE name = ?", (kept(name),)
-    ).fetchone()
-    if found is None:
-        raise KeyError(name)
-    return int(found[0]), int(found[1])
-
-
-def _marks(connection: sqlite3.Connection, number: int) -> tuple[Mark, ...]:
-    packed = connection.execute(
-        "SELECT marks FROM bodies WHERE document = ?", (number,)
-    ).fetchone()[0]
-    return tuple(Mark(*values) for values in json.loads(zlib.decompress(packed)))
+def _ids(documents: Sequence[DocumentInfo]) -> str:
+    """Numbers of documents as JSON: SQL takes any number of them as one value."""
+    return json.dumps([info.id for info in documents])
 
 
 def _info(record: tuple[Any, ...]) -> DocumentInfo:
-    name, source, digest, size, mtime, characters, count, first, notes = record
+    number, name, source, digest, size, mtime, characters, count, first, notes = record
     return DocumentInfo(
         name=_given(name),
         source=None if source is None else _given(source),
@@ -208,7 +184,8 @@ def _info(record: tuple[Any, ...]) -> DocumentInfo:
         characters=characters,
         sentences=count,
         first=first,
-        notes=tuple(json.loads(notes)),
+        notes=tuple(json.loads(notes)) if notes != "[]" else (),
+        id=number,
     )
 
 

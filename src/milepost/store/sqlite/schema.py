@@ -7,12 +7,12 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from milepost.errors import IndexDamaged, NewerSchema, NotAnIndex, WrongModel
+from milepost.errors import IndexDamaged, NewerSchema, NotAnIndex, OldSchema, WrongModel
 from milepost.store.sqlite import segment
 
 FILE = "milepost.sqlite"
 APPLICATION = 0x4D504F53  # "MPOS"
-VERSION = 2  # 1 had no table ``paragraph_starts``
+VERSION = 3  # 2 spoke of familiar sentences and had a table of openings
 
 # ``name``, ``source`` and ``hash`` have no type, see ``read.kept``: a file's name may be no UTF-8.
 # The record of a document is narrow and its bulk lies in ``bodies`` and ``pieces``, so that a list
@@ -26,8 +26,8 @@ CREATE TABLE documents (
 CREATE INDEX documents_first ON documents (first);
 CREATE TABLE bodies (
     document INTEGER PRIMARY KEY, bounds BLOB NOT NULL, lengths BLOB NOT NULL,
-    familiar BLOB NOT NULL, marks BLOB NOT NULL, tokens BLOB NOT NULL);
-CREATE TABLE paragraph_starts (document INTEGER PRIMARY KEY, starts BLOB NOT NULL);
+    vocab_coverage BLOB NOT NULL, paragraph_starts BLOB NOT NULL, marks BLOB NOT NULL,
+    tokens BLOB NOT NULL);
 CREATE TABLE pieces (
     document INTEGER NOT NULL, number INTEGER NOT NULL, text BLOB NOT NULL,
     PRIMARY KEY (document, number));
@@ -79,22 +79,6 @@ def create(
     connection.execute("COMMIT")
 
 
-def upgrade(connection: sqlite3.Connection) -> None:
-    """Give an index of an older schema the tables of this one, before the first write.
-
-    Rows for the documents it holds are not made: ``read.sentences`` does without them.
-    """
-    if _pragma(connection, "user_version") == VERSION:
-        return
-    connection.execute("BEGIN IMMEDIATE")
-    if _pragma(connection, "user_version") < VERSION:  # no other process was faster
-        connection.execute(
-            next(line for line in TABLES.split(";\n") if " paragraph_starts " in line)
-        )
-        connection.execute(f"PRAGMA user_version = {VERSION}")
-    connection.execute("COMMIT")
-
-
 def _use_log(connection: sqlite3.Connection, patience_s: float) -> None:
     """Let readers read beside a writer (WAL).
 
@@ -126,6 +110,7 @@ def identify(connection: sqlite3.Connection, folder: Path) -> None:
     Raises:
         NotAnIndex: a database of another program.
         NewerSchema: an index that a newer Milepost has written.
+        OldSchema: an index of an older schema.
     """
     if _pragma(connection, "application_id") != APPLICATION:
         raise foreign(folder)
@@ -135,6 +120,12 @@ def identify(connection: sqlite3.Connection, folder: Path) -> None:
             f"{folder} was written by a newer Milepost "
             f"(schema {version}, this one reads {VERSION})",
             "pip install -U milepost",
+        )
+    if version < VERSION:
+        raise OldSchema(
+            f"{folder} was written by an older Milepost "
+            f"(schema {version}, this one reads {VERSION})",
+            rebuild(folder),
         )
 
 

@@ -1,34 +1,27 @@
-"""The store in a folder: the contract, over one reading and one writing connection."""
+"""The store in a folder: the contract, over reading connections and one that writes."""
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Concatenate, ParamSpec, TypeVar
-
-import numpy as np
-from numpy.typing import NDArray
 
 from milepost.errors import StoreError
-from milepost.store.base import DocumentInfo, Entry, Sentences, Statistics
-from milepost.store.check import check_entry, check_vector
-from milepost.store.sqlite import read, schema, write
-from milepost.store.sqlite.connection import Reading, Writing
+from milepost.store.base import Entry, Snapshot
+from milepost.store.check import check_entry
+from milepost.store.sqlite import schema, write
+from milepost.store.sqlite.connection import Reader, Reading, Writing
+from milepost.store.sqlite.faults import translated
 from milepost.store.sqlite.folder import prepare
-from milepost.store.sqlite.vectors import View, Views
-from milepost.types import Document, Mark
-
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
-_Read = Callable[Concatenate[sqlite3.Connection, _P], _T]
+from milepost.store.sqlite.snapshot import SqliteSnapshot
+from milepost.store.sqlite.vectors import Segments, View
 
 
 class SqliteStore:
     """A durable store, open; safe to use from several threads and beside other processes.
 
-    Every call sees the newest committed state. A reader never waits for a writer; a writer waits
-    for another one ``patience_s`` and is then refused.
+    A snapshot sees the newest committed state and never waits; a writer waits for another one
+    ``patience_s`` and is then refused.
     """
 
     def __init__(
@@ -50,9 +43,10 @@ class SqliteStore:
         self._closed = False
         self._reading = Reading(folder, fingerprint, dimensions, patience_s)
         self._writing = Writing(folder, fingerprint, dimensions, patience_s)
-        self._views = Views(folder)
+        self._segments = Segments(folder)
         try:
-            self._view(lambda _connection: None)  # what is wrong with the index is said at the door
+            with self.snapshot():
+                pass  # what is wrong with the index is reported when it is opened
         except BaseException:
             self.close()
             raise
@@ -67,6 +61,32 @@ class SqliteStore:
         """Width of the vectors."""
         return self._dimensions
 
+    @contextmanager
+    def snapshot(self) -> Iterator[Snapshot]:
+        """Hold the newest committed state for the length of a ``with`` block."""
+        self._open()
+        reader, view = self._begin()
+        try:
+            yield SqliteSnapshot(self._folder, reader.connection, view, self._dimensions)
+        finally:
+            self._reading.end(reader)
+
+    def _begin(self) -> tuple[Reader, View]:
+        """Begin a snapshot: the state of the tables and the segment that goes with it."""
+        missing = ""
+        for _ in range(3):  # a vacuum may remove the file between snapshot and map
+            reader = self._reading.begin()
+            try:
+                with translated(self._folder):
+                    return reader, self._segments.view(reader.connection, reader.stamp[:2])
+            except BaseException as error:
+                self._reading.end(reader)
+                gone = error.__cause__ or error
+                if not isinstance(gone, FileNotFoundError):
+                    raise
+                missing = Path(gone.filename).name
+        raise schema.damaged(self._folder, f"{missing} is missing")
+
     def put(self, entry: Entry) -> None:
         """Add a document, or replace the one of the same name, in one transaction."""
         check_entry(entry, self._dimensions)
@@ -75,79 +95,17 @@ class SqliteStore:
         with self._writing.transaction() as (connection, meta):
             write.put(connection, meta, self._folder, prepared)
 
+    def touch(self, name: str, signature: tuple[int, int] | None) -> bool:
+        """Note a new size and time of change; False where there is no such document."""
+        self._may_write()
+        with self._writing.transaction() as (connection, _):
+            return write.touch(connection, write.kept(name), signature)
+
     def delete(self, name: str) -> bool:
         """Remove a document; False where there was none of that name."""
         self._may_write()
         with self._writing.transaction() as (connection, _):
             return write.delete(connection, write.kept(name))
-
-    def documents(self) -> list[DocumentInfo]:
-        """All documents in order of their first row."""
-        return self._ask(read.documents)
-
-    def info(self, name: str) -> DocumentInfo | None:
-        """One document's record, or None."""
-        return self._ask(read.info, name)
-
-    def document(self, name: str) -> Document:
-        """Return the whole document with its marks; KeyError where there is none."""
-        return self._ask(read.document, name)
-
-    def marks(self, name: str) -> tuple[Mark, ...]:
-        """``document(name).marks``, without reading the text."""
-        return self._ask(read.marks, name)
-
-    def text(self, name: str, start: int, end: int) -> str:
-        """``document(name).text[start:end]``, reading no more than the pieces that it touches."""
-        return self._ask(read.text, name, start, end)
-
-    def sentences(self, name: str) -> Sentences:
-        """Everything but the vectors of the sentences of one document."""
-        return self._ask(read.sentences, name)
-
-    def similarity(
-        self, vector: NDArray[np.float32], first: int, count: int
-    ) -> NDArray[np.float32]:
-        """``(count,)`` float32: dot product of ``vector`` ``(d,)`` with rows ``first …``."""
-        check_vector(vector, self._dimensions)
-        view, runs = self._view(lambda at: self._views.runs(at, first, count))
-        return view.similarity(runs, vector, first, count)
-
-    def vectors(self, first: int, count: int) -> NDArray[np.float32]:
-        """``(count, d)`` float32: the vectors of rows ``first …``, as rounded to int8."""
-        view, runs = self._view(lambda at: self._views.runs(at, first, count))
-        return view.vectors(runs, first, count, self._dimensions)
-
-    def nearest(
-        self, vector: NDArray[np.float32], n: int, names: Sequence[str] | None = None
-    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Find the ``n`` live rows most similar to ``vector``, and their scores, best first."""
-        check_vector(vector, self._dimensions)
-
-        def chosen(connection: sqlite3.Connection) -> NDArray[np.int64]:
-            runs = self._views.live(connection)
-            if names is None:
-                return runs
-            return runs[np.isin(runs[:, 0], read.ranges(connection, names)[:, 0])]
-
-        view, runs = self._view(chosen)
-        return view.nearest(runs, vector, n)
-
-    def postings(
-        self, terms: Sequence[str]
-    ) -> dict[str, tuple[NDArray[np.int64], NDArray[np.int32]]]:
-        """For each term: the live rows that hold it, ascending, and how often each does."""
-        return self._ask(read.postings, terms)
-
-    def matching(
-        self, terms: Sequence[str], n: int, names: Sequence[str] | None = None
-    ) -> NDArray[np.int64]:
-        """At most ``n`` live rows that hold one of the terms, best by BM25 of the sentence."""
-        return self._ask(read.matching, terms, n, names)
-
-    def statistics(self) -> Statistics:
-        """Count over all live documents."""
-        return self._ask(read.statistics)
 
     def vacuum(self) -> None:
         """Give back the space of deleted documents; rows keep their numbers."""
@@ -160,29 +118,10 @@ class SqliteStore:
     def close(self) -> None:
         """Release files; the store cannot be used afterwards."""
         self._closed = True
-        self._views.close()
+        self._segments.close()
         # The writer last: the last one to close folds SQLite's log into the file.
         self._reading.close()
         self._writing.close()
-
-    def _ask(self, question: _Read[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
-        self._open()
-        with self._reading.snapshot() as connection:
-            return question(connection, *args, **kwargs)
-
-    def _view(self, runs: Callable[[sqlite3.Connection], _T]) -> tuple[View, _T]:
-        """Take a view of the segment and what ``runs`` says in the same snapshot."""
-        self._open()
-        missing = ""
-        for _ in range(3):  # a vacuum may take the file away between snapshot and map
-            with self._reading.snapshot() as connection:
-                try:
-                    view = self._views.view(connection, self._reading.epoch)
-                except FileNotFoundError as error:
-                    missing = Path(error.filename).name
-                    continue
-                return view, runs(connection)
-        raise schema.damaged(self._folder, f"{missing} is missing")
 
     def _open(self) -> None:
         if self._closed:

@@ -1,20 +1,19 @@
 """Similarity and nearest rows over the mapped segment: an exact scan, block by block.
 
-A ``View`` is one committed state, mapped: it needs neither lock nor connection, so the long part
-of a search runs beside anything. ``Views`` makes one a call and keeps what has not changed.
+A ``View`` is a mapped segment file: it needs neither lock nor connection, so the long part of a
+search runs beside anything. ``Segments`` keeps the newest map for the next snapshot.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from milepost.errors import StoreError
 from milepost.store.sqlite import schema, segment
 
 GAP = 512  # rows between two wanted runs that are cheaper to scan than to step over
@@ -35,59 +34,41 @@ def mapped(folder: Path, meta: schema.Meta) -> segment.Segment:
         raise schema.damaged(folder, str(error)) from error
 
 
-class Views:
-    """Makes views of the segment; to be called inside a snapshot, under its lock."""
+class Segments:
+    """Maps of segment files, shared by all snapshots of a store."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._state: tuple[int, int] = -1, -1
-        self._meta: schema.Meta | None = None
-        self._segment: segment.Segment | None = None
-        self._live: NDArray[np.int64] | None = None
-        self._sound: set[int] = set()
+        self._lock = threading.Lock()
+        self._key: tuple[int, ...] = ()
+        self._view: View | None = None
 
-    def view(self, connection: sqlite3.Connection, epoch: int) -> View:
-        """Return the state that the connection sees, its segment mapped.
+    def view(self, connection: sqlite3.Connection, stamp: tuple[int, ...]) -> View:
+        """Map what a snapshot sees; ``stamp`` tells one file of the index from the next.
 
         Raises:
             FileNotFoundError: a vacuum has just removed the file; take a new snapshot.
         """
-        state = epoch, int(connection.execute("PRAGMA data_version").fetchone()[0])
-        if state != self._state or self._meta is None or self._segment is None:
-            meta = schema.read_meta(connection, self._folder)
-            self._live = None
-            if self._meta is None or (state[0], meta.generation) != (
-                self._state[0],
-                self._meta.generation,
-            ):
-                self._segment, self._sound = None, set()
-            if self._segment is None or self._segment.places < meta.next_place:
-                self._segment = mapped(self._folder, meta)
-            self._state, self._meta = state, meta
-        return View(self._folder, self._segment, self._sound)
-
-    def runs(self, connection: sqlite3.Connection, first: int, count: int) -> NDArray[np.int64]:
-        """``(m, 4)`` int64: the runs, of living and dead, that cover some rows, ascending."""
-        return _runs(
-            connection,
-            "first >= ifnull((SELECT max(first) FROM runs WHERE first <= ?), 0) AND first < ?",
-            (first, first + count),
-        )
-
-    def live(self, connection: sqlite3.Connection) -> NDArray[np.int64]:
-        """``(m, 4)`` int64: the runs of all documents, ascending."""
-        if self._live is None:
-            self._live = _runs(connection, "live", ())
-        return self._live
+        meta = schema.read_meta(connection, self._folder)
+        key = *stamp, meta.generation
+        with self._lock:
+            view = self._view
+            if view is None or self._key != key:
+                view = View(self._folder, mapped(self._folder, meta), set())
+            elif view.segment.places < meta.next_place:
+                view = View(self._folder, mapped(self._folder, meta), view.sound)
+            self._key, self._view = key, view
+            return view
 
     def close(self) -> None:
         """Let go of the map; a view in use keeps its own hold."""
-        self._segment = self._meta = self._live = None
+        with self._lock:
+            self._view = None
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """One committed state of the segment.
+    """A segment, mapped; it needs neither lock nor connection.
 
     Attributes:
         sound: first rows of the runs whose checksum was seen to hold.
@@ -98,22 +79,19 @@ class View:
     sound: set[int]
 
     def similarity(
-        self, runs: NDArray[np.int64], vector: NDArray[np.float32], first: int, count: int
+        self, runs: NDArray[np.int64], vector: NDArray[np.float32]
     ) -> NDArray[np.float32]:
-        """``(count,)`` float32: dot products with rows ``first …``, which ``runs`` cover."""
-        out = np.empty(count, dtype=np.float32)
-        self._each(
-            runs, first, count, lambda at, a, b: _set(out, at, self.segment.dot(vector, a, b))
-        )
-        return out
+        """``(n,)`` float32: dot products with all rows of some runs, ascending."""
+        if not len(runs):
+            return np.empty(0, np.float32)
+        self._verify(runs)
+        return self._scan(runs, vector)[1]
 
-    def vectors(
-        self, runs: NDArray[np.int64], first: int, count: int, dimensions: int
-    ) -> NDArray[np.float32]:
-        """``(count, d)`` float32: rows ``first …``, which ``runs`` cover."""
-        out = np.empty((count, dimensions), dtype=np.float32)
-        self._each(runs, first, count, lambda at, a, b: _set(out, at, self.segment.vectors(a, b)))
-        return out
+    def vectors(self, runs: NDArray[np.int64], dimensions: int) -> NDArray[np.float32]:
+        """``(n, d)`` float32: all rows of some runs."""
+        self._verify(runs)
+        parts = [self.segment.vectors(place, place + count) for _, count, place, _ in runs.tolist()]
+        return np.concatenate([np.empty((0, dimensions), np.float32), *parts])
 
     def nearest(
         self, runs: NDArray[np.int64], vector: NDArray[np.float32], n: int
@@ -152,29 +130,6 @@ class View:
             scores.append(self.segment.dot(vector, low, high)[wanted])
         return np.concatenate(places), np.concatenate(scores)
 
-    def _each(
-        self,
-        runs: NDArray[np.int64],
-        first: int,
-        count: int,
-        take: Callable[[int, int, int], None],
-    ) -> None:
-        """Call ``take(offset, start, end)`` with the places of each stretch of the rows."""
-        done = first
-        for run in runs:
-            start, end = int(run[_FIRST]), int(run[_FIRST] + run[_COUNT])
-            if not start <= done < end:
-                break
-            shift, to = int(run[_PLACE]) - start, min(end, first + count)
-            self._verify(run[None])
-            take(done - first, done + shift, to + shift)
-            done = to
-        if done < first + count:
-            raise StoreError(
-                f"the index {self.folder} holds no rows {done}–{first + count - 1}",
-                "it has changed since; ask again",
-            )
-
     def _verify(self, runs: NDArray[np.int64]) -> None:
         """Compare each run with its checksum, the first time it is used."""
         for first, count, place, crc in runs.tolist():
@@ -186,12 +141,9 @@ class View:
                 self.sound.add(first)
 
 
-def _set(out: NDArray[np.float32], at: int, values: NDArray[np.float32]) -> None:
-    out[at : at + len(values)] = values
-
-
-def _runs(connection: sqlite3.Connection, where: str, values: tuple[int, ...]) -> NDArray[np.int64]:
+def all_runs(connection: sqlite3.Connection) -> NDArray[np.int64]:
+    """``(m, 4)`` int64: first row, rows, place and checksum of every document's run, ascending."""
     found = connection.execute(
-        f"SELECT first, count, place, crc FROM runs WHERE {where} ORDER BY first", values
+        "SELECT first, count, place, crc FROM runs WHERE live ORDER BY first"
     ).fetchall()
     return np.array(found, dtype=np.int64).reshape(-1, 4)

@@ -16,7 +16,6 @@ from pathlib import Path
 
 import numpy as np
 
-from milepost.paragraphs import paragraph_starts
 from milepost.store.base import Entry
 from milepost.store.sqlite import schema, segment, tokens
 from milepost.store.sqlite.vectors import mapped
@@ -32,7 +31,6 @@ class Prepared:
     record: tuple[object, ...]  # source … terms of table ``documents``
     notes: str
     body: tuple[bytes, ...]  # bounds … tokens of table ``bodies``
-    paragraph_starts: bytes
     pieces: tuple[bytes, ...]
     lines: list[str]
     vectors: bytes
@@ -75,10 +73,10 @@ def prepare(entry: Entry) -> Prepared:
             bounds.tobytes(),
             lengths.tobytes(),
             vocab_coverage.tobytes(),
+            entry.paragraph_starts.astype(np.uint8).tobytes(),
             zlib.compress(json.dumps(marks).encode()),
             zlib.compress("\n".join(lines).encode()),
         ),
-        paragraph_starts=np.packbits(paragraph_starts(document.text, spans)).tobytes(),
         pieces=tuple(
             zlib.compress(document.text[at : at + PIECE].encode("utf-8", "surrogatepass"))
             for at in range(0, len(document.text), PIECE)
@@ -103,10 +101,7 @@ def put(connection: sqlite3.Connection, meta: schema.Meta, folder: Path, entry: 
         "INSERT INTO documents VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (entry.name, *entry.record, first, entry.notes),
     ).lastrowid
-    connection.execute("INSERT INTO bodies VALUES (?, ?, ?, ?, ?, ?)", (document, *entry.body))
-    connection.execute(
-        "INSERT INTO paragraph_starts VALUES (?, ?)", (document, entry.paragraph_starts)
-    )
+    connection.execute("INSERT INTO bodies VALUES (?, ?, ?, ?, ?, ?, ?)", (document, *entry.body))
     connection.executemany(
         "INSERT INTO pieces VALUES (?, ?, ?)",
         ((document, number, piece) for number, piece in enumerate(entry.pieces)),
@@ -118,6 +113,17 @@ def put(connection: sqlite3.Connection, meta: schema.Meta, folder: Path, entry: 
         connection,
         replace(meta, next_row=first + count, next_place=meta.next_place + count),
     )
+
+
+def touch(
+    connection: sqlite3.Connection, name: str | bytes, signature: tuple[int, int] | None
+) -> bool:
+    """Note a new size and time of change, inside the caller's transaction."""
+    size, mtime = signature or (None, None)
+    changed = connection.execute(
+        "UPDATE documents SET size = ?, mtime_ns = ? WHERE name = ?", (size, mtime, name)
+    )
+    return changed.rowcount > 0
 
 
 def delete(connection: sqlite3.Connection, name: str | bytes) -> bool:
@@ -139,7 +145,6 @@ def delete(connection: sqlite3.Connection, name: str | bytes) -> bool:
         )
         connection.execute("UPDATE runs SET live = 0 WHERE first = ?", (first,))
     connection.execute("DELETE FROM pieces WHERE document = ?", (document,))
-    connection.execute("DELETE FROM paragraph_starts WHERE document = ?", (document,))
     connection.execute("DELETE FROM bodies WHERE document = ?", (document,))
     connection.execute("DELETE FROM documents WHERE id = ?", (document,))
     return True

@@ -1,4 +1,4 @@
-"""Zip containers (docx, epub), opened with care: broken, encrypted and exploding ones refused."""
+"""Open zip containers (docx, epub); damaged and encrypted ones and zip bombs are refused."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 from milepost.errors import UnreadableFile
 
-MOST_BYTES = 1 << 30
-"""Unpacked size above which an archive is taken for a bomb."""
+MAX_BYTES = 1 << 30
+"""Unpacked size above which an archive counts as a zip bomb."""
 
 
 class Archive:
@@ -22,10 +22,10 @@ class Archive:
         except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
             raise self._broken(str(error)) from error
         self.parts = frozenset(self._zip.namelist())
-        if sum(part.file_size for part in self._zip.infolist()) > MOST_BYTES:
+        if sum(part.file_size for part in self._zip.infolist()) > MAX_BYTES:
             raise UnreadableFile(
-                f"{name} unpacks to more than {MOST_BYTES >> 20} MiB",
-                "unpack it and give Milepost the parts you want",
+                f"{name} unpacks to more than {MAX_BYTES >> 20} MiB",
+                "unpack it and use the parts that you need",
             )
 
     def read(self, part: str) -> bytes:
@@ -41,7 +41,7 @@ class Archive:
             return action()
         except KeyError as error:
             raise self._broken(f"its part {part} is missing") from error
-        except RuntimeError as error:  # zipfile's word for a password
+        except RuntimeError as error:  # zipfile raises this if a password is needed
             raise UnreadableFile(
                 f"{self._name} is encrypted", "save it without a password"
             ) from error

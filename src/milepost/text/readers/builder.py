@@ -1,4 +1,4 @@
-"""A text being written by a reader: paragraphs, with their borders and headings noted."""
+"""Build the text of a document: paragraphs, with their boundaries and headings."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class TextBuilder:
         """Add one unit: a paragraph, a list item, a row, a line of code.
 
         Args:
-            unit: its text; one without ink is left out.
-            close: divide it from the unit before by one newline instead of an empty line.
-            level: 1-6 for a heading.
+            unit: its text; blank units are skipped.
+            close: separate it from the unit before by a newline instead of a blank line.
+            level: 1-6 for a heading, 0 for other units.
         """
         if not unit.strip():
             return

@@ -1,7 +1,7 @@
-"""Word files: the text as it reads with all tracked changes accepted.
+"""Read Word files: the text with all tracked changes accepted.
 
-python-docx opens the package and its styles; its own ``paragraph.text`` leaves out insertions,
-so the text is gathered from the XML here, in document order.
+python-docx opens the package and its styles. Its ``paragraph.text`` omits insertions, so the text
+is collected from the XML here, in document order.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _GONE = frozenset(
     _W + tag
     for tag in ("del", "moveFrom", "delText", "instrText", "delInstrText", "pPr", "rPr", "sectPr")
 ) | {"{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"}
-"""Elements whose text is not part of the document, or is there a second time."""
+"""Elements whose text is not part of the document or is a duplicate."""
 
 _SIGNS = {_W + "tab": " ", _W + "cr": "\n", _W + "noBreakHyphen": "‑", _W + "ptab": " "}
 _HEADING = re.compile(r"heading (\d)", re.IGNORECASE)
@@ -37,7 +37,7 @@ def read_docx(data: bytes, name: str, source: str | None) -> Document:
     """
     import docx
 
-    Archive(data, name)  # refuses what unpacks to too much
+    Archive(data, name)  # refuses zip bombs
     try:
         package = docx.Document(io.BytesIO(data))
         body = package.element.body
@@ -48,9 +48,9 @@ def read_docx(data: bytes, name: str, source: str | None) -> Document:
     except Exception as error:  # lxml, zipfile and python-docx each raise their own
         why = str(error).splitlines()[0][:100] if str(error) else type(error).__name__
         raise UnreadableFile(f"{name} is damaged: {why}", "open and save it again") from error
-    draft = reader.draft
-    notes = () if draft.text else ("no text in it",)
-    return Document(name, draft.text, draft.marks, source, notes=notes, blocks=draft.blocks)
+    built = reader.text
+    notes = () if built.text else ("no text in it",)
+    return Document(name, built.text, built.marks, source, notes=notes, blocks=built.blocks)
 
 
 def _note_parts(part: Any) -> Iterator[Any]:
@@ -62,9 +62,9 @@ def _note_parts(part: Any) -> Iterator[Any]:
 
 
 def _styles(styles: Any) -> dict[str, tuple[int, bool]]:
-    """Style id to (heading level or 0, is a list); a style has what its ancestors have."""
+    """Map style ids to (heading level or 0, is a list); styles inherit from their ancestors."""
     known = {style.get(_W + "styleId"): style for style in styles.iter(_W + "style")}
-    found: dict[str, tuple[int, bool]] = {}
+    kinds: dict[str, tuple[int, bool]] = {}
     for key in known:
         level, listed = 0, False
         style, steps = known[key], 0
@@ -75,8 +75,8 @@ def _styles(styles: Any) -> dict[str, tuple[int, bool]]:
             base = style.find(_W + "basedOn")
             style = known.get(base.get(_W + "val")) if base is not None else None
             steps += 1
-        found[key] = (level, listed)
-    return found
+        kinds[key] = (level, listed)
+    return kinds
 
 
 def _style_level(style: Any) -> int:
@@ -90,22 +90,24 @@ def _style_level(style: Any) -> int:
 
 
 def _outline(properties: Any) -> int:
-    """Heading level that paragraph properties set by themselves, 0 for none."""
+    """Heading level set by the paragraph properties themselves, 0 for none."""
     node = properties.find(_W + "outlineLvl") if properties is not None else None
     level = int(node.get(_W + "val", "9")) if node is not None else 9
     return level + 1 if level < 6 else 0
 
 
 class _Reader:
-    """Walks the body and writes a draft."""
+    """Walk the body and build the text."""
 
     def __init__(self, styles: dict[str, tuple[int, bool]]) -> None:
-        self.draft = TextBuilder()
+        self.text = TextBuilder()
         self._styles = styles
-        self._carried = ""  # words of a paragraph whose end was deleted: the next one goes on
+        self._carried = (
+            ""  # words of a paragraph whose end was deleted: they join the next paragraph
+        )
 
     def blocks(self, parent: Any) -> None:
-        """Write the paragraphs and tables directly under ``parent``, through containers."""
+        """Add the paragraphs and tables under ``parent``, also those in containers."""
         for node in parent:
             if node.tag == _W + "p":
                 self._paragraph(node)
@@ -115,7 +117,7 @@ class _Reader:
                 self.blocks(node)
 
     def notes(self, part: Any) -> None:
-        """Write the foot- or endnotes, without the rules that divide them from the page."""
+        """Add the foot- or endnotes, without their separator lines."""
         for note in part:
             if note.get(_W + "type") in (None, "normal"):
                 self.blocks(note)
@@ -130,7 +132,7 @@ class _Reader:
         level, listed = self._kind(properties)
         words = "\n".join(_SPACES.sub(" ", line).strip() for line in words.split("\n")).strip()
         bullet = "- " if listed and not level and words else ""
-        self.draft.add(bullet + words, close=bool(bullet), level=level)
+        self.text.add(bullet + words, close=bool(bullet), level=level)
         for box in _boxes(node):
             self.blocks(box)
 
@@ -156,16 +158,16 @@ class _Reader:
                 continue
             texts = [" ".join(self._cell(cell).split()) for cell in cells]
             texts = [text for text in texts if text]
-            self.draft.add(" | ".join(texts), close=len(texts) > 1)
+            self.text.add(" | ".join(texts), close=len(texts) > 1)
 
     def _cell(self, cell: Any) -> str:
         inner = _Reader(self._styles)
         inner.blocks(cell)
-        return inner.draft.text
+        return inner.text.text
 
 
 def _rows(table: Any) -> Iterator[Any]:
-    """Rows that no tracked change deleted."""
+    """Yield the rows that no tracked change deleted."""
     for node in table:
         if node.tag == _W + "tr":
             if node.find(f"{_W}trPr/{_W}del") is None:
@@ -175,7 +177,7 @@ def _rows(table: Any) -> Iterator[Any]:
 
 
 def _cells(row: Any) -> Iterator[Any]:
-    """Cells of a row; one that continues a cell above it holds nothing and is left out."""
+    """Yield the cells of a row; one that continues a cell above is empty and is skipped."""
     for node in row:
         if node.tag == _W + "tc":
             merged = node.find(f"{_W}tcPr/{_W}vMerge")
@@ -186,7 +188,7 @@ def _cells(row: Any) -> Iterator[Any]:
 
 
 def _words(node: Any) -> str:
-    """Gather the visible text of a paragraph, text boxes left out."""
+    """Collect the visible text of a paragraph, without text boxes."""
     return "".join(_visible(node))
 
 
@@ -206,7 +208,7 @@ def _visible(node: Any) -> Iterator[str]:
 
 
 def _boxes(node: Any) -> Iterator[Any]:
-    """Text boxes anchored in a paragraph, each once."""
+    """Yield the text boxes anchored in a paragraph, each once."""
     for child in node:
         if child.tag == _W + "txbxContent":
             yield child

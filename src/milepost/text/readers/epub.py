@@ -1,4 +1,4 @@
-"""EPUB books: the chapters in reading order, each a page of XHTML."""
+"""Read EPUB books: the chapters in reading order, each a page of XHTML."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ENTITY = re.compile(rb"<!ENTITY", re.I)
 
 
 def read_epub(data: bytes, name: str, source: str | None) -> Document:
-    """Read a book; a chapter that is missing or damaged is named in the notes.
+    """Read a book; the notes name chapters that are missing or damaged.
 
     Raises:
         UnreadableFile: the book is damaged as a whole, or its text is locked (DRM).
@@ -30,7 +30,7 @@ def read_epub(data: bytes, name: str, source: str | None) -> Document:
     locked = _locked(archive, name)
     if chapters and all(chapter in locked for chapter in chapters):
         raise UnreadableFile(f"{name} is locked by copy protection (DRM)", "use a copy without it")
-    draft = TextBuilder()
+    book = TextBuilder()
     notes: list[str] = []
     for chapter in chapters:
         if chapter in locked:
@@ -42,10 +42,10 @@ def read_epub(data: bytes, name: str, source: str | None) -> Document:
             notes.append(error.problem)
             continue
         notes.extend(f"{chapter}: {problem}" for problem in problems)
-        html.write(page, draft)
-    if len(notes) >= len(chapters) and not draft.text:
+        html.write(page, book)
+    if len(notes) >= len(chapters) and not book.text:
         raise UnreadableFile(f"{name} has no chapter that can be read", "download it again")
-    return Document(name, draft.text, draft.marks, source, notes=tuple(notes), blocks=draft.blocks)
+    return Document(name, book.text, book.marks, source, notes=tuple(notes), blocks=book.blocks)
 
 
 def _spine(archive: Archive, name: str) -> list[str]:
@@ -53,7 +53,7 @@ def _spine(archive: Archive, name: str) -> list[str]:
     container = _xml(archive, _CONTAINER, name)
     root = next((node.get("full-path") for node in _all(container, "rootfile")), None)
     if not root:
-        raise UnreadableFile(f"{name} names no book inside", "download it again")
+        raise UnreadableFile(f"{name} lists no book in its container", "download it again")
     book = _xml(archive, root, name)
     folder = posixpath.dirname(root)
     pages: dict[str, str] = {}
@@ -66,7 +66,7 @@ def _spine(archive: Archive, name: str) -> list[str]:
 
 
 def _locked(archive: Archive, name: str) -> frozenset[str]:
-    """Parts that only a licensed reader can open; obfuscated fonts are among them, no harm."""
+    """Parts that only a licensed reader can open; obfuscated fonts count too, which is harmless."""
     if _ENCRYPTION not in archive.parts:
         return frozenset()
     references = _all(_xml(archive, _ENCRYPTION, name), "CipherReference")
@@ -77,7 +77,8 @@ def _xml(archive: Archive, part: str, name: str) -> ElementTree.Element:
     data = archive.read(part)
     if _ENTITY.search(data):
         raise UnreadableFile(
-            f"{name} defines XML entities in {part}", "such a book is not safe to read"
+            f"{name} is not safe to read: it defines XML entities in {part}",
+            "another copy of the book",
         )
     try:
         return ElementTree.fromstring(data)

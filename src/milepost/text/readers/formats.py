@@ -1,4 +1,4 @@
-"""Which reader a file gets: by its first bytes, then by its suffix."""
+"""Choose the reader of a file by its first bytes, then by its suffix."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ _REFUSED = (
     (b"AT&TFORM", "a DjVu scan"),
 )
 _HINTS = {
-    "a picture": "recognise its text (OCR) into a PDF first",
+    "a picture": "convert it to a PDF with text (OCR) first",
     "a compressed archive": "unpack it first",
     "rich text (RTF)": "save it as docx or txt",
     "a DjVu scan": "convert it to PDF",
@@ -91,16 +91,16 @@ def read(path: str | os.PathLike[str]) -> Document:
     Raises:
         UnreadableFile: the file is missing, empty, binary, encrypted, damaged …
     """
-    # abspath, not resolve: a link keeps the name its owner gave it.
+    # abspath, not resolve: a link keeps its own name.
     absolute = os.path.abspath(path)  # noqa: PTH100
     try:
         if Path(absolute).is_char_device() or Path(absolute).is_block_device():
-            raise UnreadableFile(f"{path} is a device", "give a file")  # it may never end
+            raise UnreadableFile(f"{path} is a device", "a file")  # it may never end
         data = Path(absolute).read_bytes()
     except FileNotFoundError as error:
         raise UnreadableFile(f"{path} does not exist", "check the path") from error
     except IsADirectoryError as error:
-        raise UnreadableFile(f"{path} is a folder", "give the files in it") from error
+        raise UnreadableFile(f"{path} is a folder", "the files in it") from error
     except PermissionError as error:
         raise UnreadableFile(f"no permission to read {path}", f"chmod u+r {path}") from error
     except OSError as error:
@@ -123,10 +123,10 @@ def read_bytes(data: bytes, name: str, source: str | None = None) -> Document:
 
 
 def _format(data: bytes, name: str) -> str:
-    """Tell the format of a file, by its content first.
+    """Detect the format of a file, by its content first.
 
     Raises:
-        UnreadableFile: it is of a kind known to hold no text that Milepost reads.
+        UnreadableFile: the format is known, and Milepost cannot read it.
     """
     if b"%PDF-" in data[:1024]:
         return "pdf"
@@ -137,20 +137,20 @@ def _format(data: bytes, name: str) -> str:
     for magic, kind in _REFUSED:
         if data.startswith(magic):
             raise UnreadableFile(
-                f"{name} is {kind}", _HINTS.get(kind, "give Milepost a format it reads")
+                f"{name} is {kind}", _HINTS.get(kind, "convert it to text, PDF, HTML, docx or epub")
             )
     if _HTML.match(data[:4096]):
         return "html"
     chosen = SUFFIXES.get(PurePath(name).suffix.lower(), "plain")
     if chosen in ("pdf", "docx", "epub"):
         raise UnreadableFile(
-            f"{name} is no {chosen} file, whatever its suffix says", "save it again"
+            f"{name} is not a {chosen} file, in spite of its suffix", "save it again"
         )
     return chosen
 
 
 def _zipped(data: bytes, name: str) -> str:
-    """Tell the format inside a zip file."""
+    """Detect the format inside a zip file."""
     from milepost.text.readers.archive import Archive
 
     parts = Archive(data, name).parts
@@ -159,7 +159,7 @@ def _zipped(data: bytes, name: str) -> str:
     if "META-INF/container.xml" in parts:
         return "epub"
     if any(part.startswith("xl/") for part in parts):
-        raise UnreadableFile(f"{name} is a spreadsheet", "save the sheets you want as csv")
+        raise UnreadableFile(f"{name} is a spreadsheet", "save its sheets as csv")
     if any(part.startswith("ppt/") for part in parts):
         raise UnreadableFile(f"{name} is a slide show", "save it as PDF")
     if "content.xml" in parts:
@@ -168,9 +168,9 @@ def _zipped(data: bytes, name: str) -> str:
 
 
 def _legacy(data: bytes, name: str) -> UnreadableFile:
-    """Word the error for a file in the container of old Office.
+    """Make the error for a file in the old Office container.
 
-    Office still wraps a document in it to encrypt it.
+    Office still uses it for encrypted documents.
     """
     if "EncryptedPackage".encode("utf-16-le") in data:
         return UnreadableFile(f"{name} is protected by a password", "save it without one")
@@ -180,7 +180,7 @@ def _legacy(data: bytes, name: str) -> UnreadableFile:
 
 
 def _reader(format_name: str) -> Callable[[bytes, str, str | None], Document]:
-    """Find the reader of a format; its library is imported only now."""
+    """Import the reader of a format, and with it its library."""
     module, function = _READERS[format_name]
     reader: Callable[[bytes, str, str | None], Document]
     reader = getattr(import_module(f"milepost.text.readers.{module}"), function)

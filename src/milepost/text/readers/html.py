@@ -1,4 +1,4 @@
-"""HTML and XHTML: the text a person reads, block by block."""
+"""Read HTML and XHTML: the visible text, block by block."""
 
 from __future__ import annotations
 
@@ -38,44 +38,44 @@ _FURNITURE = "nav, footer, aside, [role=navigation], [role=contentinfo], [role=s
 _SPACES = re.compile(r"[ \t\n\r\f]+")
 _PILCROW = re.compile(r"\s*[¶#§🔗\U000f0c6b]\s*$")
 _HIDING = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.I)
-_MOST = 0.5
-"""Share of the page's text that ``main`` or ``article`` must hold before menus are dropped."""
+_MAIN_SHARE = 0.5
+"""Minimum share of the text in ``main`` or ``article`` for menus to be dropped."""
 
 
 def read_html(data: bytes, name: str, source: str | None) -> Document:
-    """Read a web page; menus and feet are left out where the page says what its main part is."""
+    """Read a web page; menus and footers are dropped if the page marks its main part."""
     page, notes = decode_page(data, name)
-    draft = TextBuilder()
-    write(page, draft)
-    return Document(name, draft.text, draft.marks, source, notes=notes, blocks=draft.blocks)
+    built = TextBuilder()
+    write(page, built)
+    return Document(name, built.text, built.marks, source, notes=notes, blocks=built.blocks)
 
 
 def decode_page(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
-    """Decode a page by what its XML line or meta tag says; text and notes as ``decode``'s."""
+    """Decode a page by its XML declaration or meta tag; return text and notes as ``decode``."""
     declared = _META.search(data[:4096])
     return decode(data, name, declared[1].decode("ascii") if declared else None)
 
 
-def write(page: str, draft: TextBuilder) -> None:
-    """Add the readable text of a page to ``draft``."""
+def write(page: str, text: TextBuilder) -> None:
+    """Add the visible text of a page to ``text``."""
     from selectolax.lexbor import LexborHTMLParser
 
     if _XHTML.match(page):
-        # The HTML parser takes <script/> for an open tag and would swallow what follows.
+        # The HTML parser takes <script/> for an open tag and would drop the text after it.
         page = _SELF_CLOSED.sub(r"<\1\2></\1>", page)
     tree = LexborHTMLParser(page)
     if tree.body is None:
         return
-    _Walk(draft, _furniture(tree)).walk(tree.body)
+    _Walk(text, _furniture(tree)).walk(tree.body)
 
 
 def _furniture(tree: Any) -> set[int]:
-    """Menus, feet and asides, where a main part holds most of the text."""
+    """Ids of menus, footers and asides, if a main part holds most of the text."""
     body = tree.body
     mains = tree.css("main, [role=main]") or tree.css("article")
     held = sum(len(main.text(deep=True)) for main in mains)
     scripts = sum(len(node.text(deep=True)) for node in tree.css("body script, body style"))
-    if held < _MOST * max(1, len(body.text(deep=True)) - scripts):
+    if held < _MAIN_SHARE * max(1, len(body.text(deep=True)) - scripts):
         return set()
     return {node.mem_id for node in tree.css(_FURNITURE)}
 
@@ -83,17 +83,17 @@ def _furniture(tree: Any) -> set[int]:
 class _Walk:
     """One pass over a page, in document order, without recursion: pages nest deeply."""
 
-    def __init__(self, draft: TextBuilder, unread: set[int]) -> None:
-        self._draft = draft
+    def __init__(self, text: TextBuilder, unread: set[int]) -> None:
+        self._text = text
         self._unread = unread
         self._words: list[str] = []
-        self._cells: list[list[str]] = []  # of the table rows that are open
+        self._cells: list[list[str]] = []  # of the open table rows
         self._pre = 0
         self._close = False
         self._bullet = ""
 
     def walk(self, body: Any) -> None:
-        """Read ``body`` and all that is in it."""
+        """Read ``body`` and everything in it."""
         node, depth = body, 0
         while node is not None:
             child = None
@@ -149,15 +149,15 @@ class _Walk:
             self._bullet = ""
         elif tag == "tr" and self._cells and _is_data(node):
             cells = [cell for cell in self._cells.pop() if cell]
-            self._draft.add(" | ".join(cells), close=len(cells) > 1)
+            self._text.add(" | ".join(cells), close=len(cells) > 1)
 
     def _flush(self, level: int = 0) -> None:
-        """Write the words gathered since the last border."""
+        """Add the words collected since the last block boundary."""
         raw = "".join(self._words)
         self._words.clear()
         if self._pre and not self._cells:
             for number, line in enumerate(raw.replace("\0", "\n").strip("\n").split("\n")):
-                self._draft.add(line.rstrip(), close=number > 0)
+                self._text.add(line.rstrip(), close=number > 0)
             return
         lines = (_SPACES.sub(" ", line).strip() for line in raw.split("\0"))
         words = "\n".join(line for line in lines if line)
@@ -169,7 +169,7 @@ class _Walk:
             return
         if level:
             words = _PILCROW.sub("", words)
-        self._draft.add(self._bullet + words, close=bool(self._bullet), level=level)
+        self._text.add(self._bullet + words, close=bool(self._bullet), level=level)
         self._bullet = ""
 
 

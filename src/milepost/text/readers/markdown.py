@@ -1,4 +1,4 @@
-"""Markdown: the source as it stands, with the borders and headings its parser sees."""
+"""Read Markdown: the source as it is, with the blocks and headings that the parser finds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LINES = frozenset(("fence", "code_block"))
 
 
 def read_markdown(data: bytes, name: str, source: str | None) -> Document:
-    """Read a Markdown file; its text is kept as typed."""
+    """Read a Markdown file; its text is not changed."""
     text, notes = decode(data, name)
     marks, blocks = _structure(text)
     return Document(name, text, marks, source, notes=notes, blocks=blocks)
@@ -29,7 +29,7 @@ def read_markdown(data: bytes, name: str, source: str | None) -> Document:
 def _structure(text: str) -> tuple[tuple[Mark, ...], tuple[int, ...]]:
     from markdown_it import MarkdownIt
 
-    # What stands inside a line is nobody's business here, and costs most of the time.
+    # Inline markup is not needed here, and parsing it takes most of the time.
     parser = MarkdownIt("commonmark").enable("table").disable(["inline", "text_join"])
     front = _FRONT.match(text)
     skipped = text[: front.end()].count("\n") if front else 0
@@ -57,5 +57,5 @@ def _structure(text: str) -> tuple[tuple[Mark, ...], tuple[int, ...]]:
 
 
 def _plain(words: str) -> str:
-    """Return the words of a heading without the signs that format them."""
+    """Return the words of a heading without markup."""
     return " ".join(_EMPHASIS.sub("", _LINK.sub(r"\1", words)).split())

@@ -1,4 +1,4 @@
-"""Plain text, source code, reStructuredText and anything else that is text already."""
+"""Read plain text: source code, reStructuredText, CSV, logs and any other text file."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _UNDERLINED = re.compile(
     r"^(?P<words>[^\s].*)\n(?P<line>([=\-~^\"'`*+#:.])\3{2,})[ \t]*$", re.MULTILINE
 )
 
-_LONGEST = 110
-"""Characters of a heading: longer lines in capitals are notices."""
+_MAX_HEADING = 110
+"""Maximum characters of a heading: longer lines in capitals are notices."""
 
-_SHOUTED = 4
-"""Letters a line in capitals needs, so that initials and page numbers are no headings."""
+_MIN_CAPITALS = 4
+"""Minimum letters of a heading in capitals; initials and page numbers have fewer."""
 
 _NUMBERED = re.compile(
     r"(?:chapter|part|book|section|appendix|act|scene)\s+(?:[ivxlcdm]+|\d+)\b", re.IGNORECASE
@@ -26,30 +26,30 @@ _ROW = re.compile(r"^(?=[^\n]*\S)", re.MULTILINE)
 
 
 def read_plain(data: bytes, name: str, source: str | None) -> Document:
-    """Read a text file as it is; its headings are lines alone that are numbered or in capitals."""
+    """Read a text file; headings are single lines that are numbered or in capitals."""
     text, notes = decode(data, name)
     return Document(name, text, tuple(_headings(text)), source, notes=notes)
 
 
 def _headings(text: str) -> Iterator[Mark]:
-    """Lines between blank lines that say "Chapter 3 …" (level 1) or shout (level 2)."""
+    """Yield lines between blank lines: "Chapter 3 …" (level 1) or in capitals (level 2)."""
     blank = True
     offset = 0
     lines = text.split("\n")
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
         words = line.strip()
-        if blank and words and not following.strip() and len(words) <= _LONGEST:
+        if blank and words and not following.strip() and len(words) <= _MAX_HEADING:
             start = offset + line.index(words)
             if _NUMBERED.match(words):
                 yield Mark(start, "heading", words, 1)
-            elif words.isupper() and sum(map(str.isalpha, words)) >= _SHOUTED:
+            elif words.isupper() and sum(map(str.isalpha, words)) >= _MIN_CAPITALS:
                 yield Mark(start, "heading", words, 2)
         blank = not words
         offset += len(line) + 1
 
 
 def read_rows(data: bytes, name: str, source: str | None) -> Document:
-    """Read a text in which every line is a record of its own (CSV, logs, subtitles)."""
+    """Read a text in which every line is a record (CSV, logs, subtitles)."""
     text, notes = decode(data, name)
     blocks = tuple(match.start() for match in _ROW.finditer(text))
     return Document(name, text, source=source, notes=notes, blocks=blocks)
@@ -58,7 +58,7 @@ def read_rows(data: bytes, name: str, source: str | None) -> Document:
 def read_underlined(data: bytes, name: str, source: str | None) -> Document:
     """Read a text whose headings are underlined (reStructuredText).
 
-    Levels go by the underline, in the order in which each kind first appears.
+    The level of a heading is the order in which its kind of underline first appears.
     """
     text, notes = decode(data, name)
     marks: list[Mark] = []

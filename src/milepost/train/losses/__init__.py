@@ -30,7 +30,6 @@ from milepost.train.losses.documents import means_of
 from milepost.train.losses.matryoshka import over_prefixes
 from milepost.train.losses.position import (
     FORMS,
-    Form,
     back_from_boundary,
     distances_of,
     position_aware,
@@ -39,7 +38,6 @@ from milepost.train.losses.precision import similarities
 
 __all__ = [
     "FORMS",
-    "Form",
     "any_against_negatives",
     "away_from",
     "back_from_boundary",

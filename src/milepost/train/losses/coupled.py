@@ -1,11 +1,11 @@
-"""Coupled negatives: what was never judged is no sure negative (CET, arXiv 2209.05072).
+"""Coupled negatives: what was never judged is not surely negative (CET, arXiv 2209.05072).
 
 A document is labelled relevant only if it was shown to a judge (selected, ``s``) and is relevant
 (``r``): ``P(label) = r s``. A relevance model and a selection model are trained together, and each
 tells the other how far to trust an unlabelled document.
 
 Two kinds of weights. ``published_weights`` are those of the paper's code, for comparison: of
-pairwise scores, whose level is free, so that they are no probabilities. ``posterior_weights`` are
+pairwise scores, whose level is free, so they are not probabilities. ``posterior_weights`` are
 the unbiased ones, of models trained with ``product_entropy`` or ``coupled_entropy``; they need a
 selection model with features of its own (rank and retriever, not the text), or both become one.
 """

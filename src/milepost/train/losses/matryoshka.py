@@ -30,7 +30,7 @@ def over_prefixes(
         weights: one per size; by default all are 1.
 
     Raises:
-        ValueError: a size is no width of these vectors, or weights and sizes do not pair up.
+        ValueError: a size exceeds the width of the vectors, or weights and sizes differ in number.
     """
     counts = [1.0] * len(sizes) if weights is None else list(weights)
     width = min(v.shape[-1] for v in vectors)

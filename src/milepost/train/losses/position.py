@@ -9,15 +9,15 @@ it works.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import get_args
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from milepost.train.choices import Form
 from milepost.train.losses.precision import log_sum, mean_of_rows, wide
 
-Form = Literal["outside", "summed", "both_sides", "boundary", "apart"]
 FORMS: tuple[Form, ...] = get_args(Form)
 
 NEVER = float("-inf")
@@ -46,7 +46,7 @@ def distances_of(owners: Tensor, evidence: Sequence[tuple[int, Sequence[int]]]) 
         evidence: for each of q questions its text and all its evidence sentences.
 
     Returns:
-        ``(q, n)`` int64; -1 where the sentence is no evidence.
+        ``(q, n)`` int64; -1 where the sentence is not evidence.
     """
     texts, sentences = owners.unbind(dim=1)
     distance = torch.full((len(evidence), len(owners)), -1, device=owners.device)

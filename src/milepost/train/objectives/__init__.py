@@ -12,34 +12,24 @@ what cannot be; an objective draws by the generator it is given and keeps nothin
 
 from milepost.train.material import Material
 from milepost.train.objectives.base import Encode, Objective
-from milepost.train.objectives.documents import Documents, DocumentsStage
-from milepost.train.objectives.marked import Marked, MarkedStage
-from milepost.train.objectives.merged import Merged, MergedStage
-from milepost.train.objectives.pairs import Pairs, PairsStage
-from milepost.train.objectives.rerank import Rerank, RerankStage
-
-StageSettings = PairsStage | MergedStage | MarkedStage | DocumentsStage | RerankStage
-
-STAGES: dict[str, type[StageSettings]] = {
-    "pairs": PairsStage,
-    "merged": MergedStage,
-    "marked": MarkedStage,
-    "documents": DocumentsStage,
-    "rerank": RerankStage,
-}
-"""Settings of each kind of stage, by the name that a config gives it."""
+from milepost.train.objectives.documents import Documents
+from milepost.train.objectives.marked import Marked
+from milepost.train.objectives.merged import Merged
+from milepost.train.objectives.pairs import Pairs
+from milepost.train.objectives.rerank import Rerank
+from milepost.train.stages import (
+    DocumentsStage,
+    MarkedStage,
+    MergedStage,
+    PairsStage,
+    RerankStage,
+    StageSettings,
+)
 
 __all__ = [
-    "STAGES",
-    "DocumentsStage",
     "Encode",
-    "MarkedStage",
     "Material",
-    "MergedStage",
     "Objective",
-    "PairsStage",
-    "RerankStage",
-    "StageSettings",
     "build",
 ]
 

@@ -73,7 +73,7 @@ def spread_of(vectors: Tensor) -> float:
 
 
 def effective_of(weights: Tensor, wrong: NDArray[np.bool_]) -> dict[str, float]:
-    """What the log is told of negatives that have weights: how many equal ones they are worth.
+    """The effective number of negatives that have weights, for the log.
 
     A step in which few of many are left learns from few.
 
@@ -110,7 +110,7 @@ def thinned(ids: NDArray[np.int32], share: float, random: Random) -> NDArray[np.
 
     Args:
         ids: its tokens.
-        share: chance of each to be left out; two stay in any case. Nothing is drawn at 0.
+        share: probability of dropping each; at least two stay. Nothing is drawn at 0.
         random: draws.
     """
     if not share or len(ids) <= 2:

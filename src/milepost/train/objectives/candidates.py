@@ -23,7 +23,7 @@ class Candidates:
     Attributes:
         texts: the ``n`` passages: query i is answered by the i-th, hard negatives come after.
         right: ``(q, n)``: who answers whom, other pairs' passages included.
-        trusted: ``(q, n)``: how surely a passage is none where it is a negative, in [0, 1].
+        trusted: ``(q, n)``: probability that a negative does not answer, in [0, 1].
         given: the scores that came with the pairs.
     """
 

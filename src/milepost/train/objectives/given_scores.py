@@ -1,23 +1,17 @@
-"""Distillation of the scores that came with the pairs, whoever gave them: a reranker as a rule."""
+"""Distillation of the scores that come with the pairs, usually from a reranker."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 import torch
 from torch import Tensor
 
-from milepost.errors import nearest
+from milepost.train.choices import Distillation
 from milepost.train.data import Pair
 from milepost.train.losses import divergence, listwise, margin_error
 from milepost.train.needs import need
-
-Distillation = Literal["kl", "listwise", "margin"]
-"""``kl``: the ranking of a query's scored passages among themselves. ``listwise``: LMK's own
-(arXiv 2601.21525), against all passages of the step. ``margin``: differences of scores themselves
-(arXiv 2010.02666)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +20,7 @@ class Given:
 
     Attributes:
         places: ``(q, G)`` int64, their columns; -1 fills a short row.
-        scores: ``(q, G)`` float32; 0 stands beside a -1.
+        scores: ``(q, G)`` float32; 0 where the place is -1.
     """
 
     places: Tensor
@@ -71,24 +65,6 @@ class Given:
         first = torch.zeros_like(used)
         first[:, 0] = True
         return margin_error(own / temperature, scores, used & first, used & ~first)
-
-
-def need_distillation(weight: float, kind: str, teacher_temperature: float, negatives: int) -> None:
-    """Refuse settings of this distillation that cannot be.
-
-    Raises:
-        InputError: with what is wrong.
-    """
-    known = get_args(Distillation)
-    hint = f"{nearest(kind, known)}known: {', '.join(known)}"
-    need(kind in known, f"there is no distillation {kind!r}", hint)
-    need(weight >= 0, f"scores is {weight:g}", "a weight: 0 or more")
-    need(teacher_temperature > 0, f"scores_temperature is {teacher_temperature:g}", "above 0")
-    need(
-        negatives > 0 or not weight,
-        "scores rank a query's negatives, and negatives is 0",
-        "at least 1, or set scores to 0",
-    )
 
 
 def need_scores(pairs: Sequence[Pair], weight: float) -> None:

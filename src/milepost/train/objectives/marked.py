@@ -8,23 +8,19 @@ for every question.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 from random import Random
-from typing import get_args
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from milepost.errors import nearest
 from milepost.train.batches import Batch, Piece, around, queries_of, windows_of
 from milepost.train.coupled import TEMPERATURE
 from milepost.train.data import Question
 from milepost.train.losses import (
-    FORMS,
-    Form,
     away_from,
     distances_of,
     divergence,
@@ -36,14 +32,7 @@ from milepost.train.losses import (
     weigh,
 )
 from milepost.train.material import Material
-from milepost.train.needs import (
-    need,
-    need_common,
-    need_least,
-    need_shares,
-    need_tasks,
-    need_weights,
-)
+from milepost.train.needs import need, need_tasks
 from milepost.train.objectives.base import (
     Encode,
     effective_of,
@@ -53,80 +42,7 @@ from milepost.train.objectives.base import (
     thinned,
     weigh_mined,
 )
-from milepost.train.objectives.passages import Nearness
-
-
-@dataclass(frozen=True, slots=True)
-class MarkedStage:
-    """Settings of stage III. As they are, it is the objective of the shipped model.
-
-    Attributes:
-        documents, questions: of a step, ``questions`` of each document at most.
-        hard: windows of a step around sentences that look like an answer: mined ones, else the
-            nearest by the teacher; none without either.
-        windows: tokens of a window, drawn for each step.
-        tasks: how often a task is drawn, by name; others are not. Empty: all, alike.
-        open_tasks: tasks whose evidence is not marked everywhere it stands: evidence of other
-            questions about the document is then no negative.
-        across: sentences of other documents are negatives as well.
-        temperature: divides cosines.
-        alpha: position-aware weights ``exp(-alpha i)``, i sentences before the evidence's last;
-            left out, every evidence sentence stands alone against the negatives.
-        form: where that weight stands, see ``losses.position_aware``.
-        distil: weight of the distance to the teacher's vectors of the sentences.
-        distil_questions: of the questions' vectors, as a share of ``distil``.
-        rank: weight of the divergence from a ranking of the candidates.
-        rank_by: whose: the ``teacher``'s, by the cosines of its vectors, of whatever width; or that
-            of ``words``, see ``LexicalTeacher``, for which no teacher is named.
-        selected: chance that a sentence which answers was marked; sentences that the teacher
-            finds likely count as negatives by what is left (``losses.posterior_weights``). 1: all
-            negatives are sure. Mined sentences have weights of their own, which go first.
-        halo_dropout: chance of a window to lose the context on a side of its sentence, each side.
-        question_dropout: chance of each token of a question to be left out; two stay.
-        dimensions: widths at which vectors are trained to be good (Matryoshka); empty: the full.
-    """
-
-    documents: int = 4
-    questions: int = 4
-    hard: int = 5
-    windows: tuple[int, ...] = (160, 224, 224, 320)
-    tasks: dict[str, float] = field(default_factory=dict)
-    open_tasks: tuple[str, ...] = ()
-    across: bool = True
-    temperature: float = 0.05
-    alpha: float | None = None
-    form: Form = field(default="outside", metadata={"needs": "alpha"})
-    distil: float = 0.7
-    distil_questions: float = 0.5
-    rank: float = 0.0
-    rank_by: Nearness = field(default="teacher", metadata={"needs": "rank"})
-    selected: float = 1.0
-    halo_dropout: float = 0.0
-    question_dropout: float = 0.0
-    dimensions: tuple[int, ...] = ()
-
-    def __post_init__(self) -> None:
-        """Check them.
-
-        Raises:
-            InputError: a setting that cannot be.
-        """
-        need_least(1, documents=self.documents, questions=self.questions)
-        need_common(self.temperature, self.dimensions)
-        need_shares(halo_dropout=self.halo_dropout, question_dropout=self.question_dropout)
-        need(min(self.windows, default=0) >= 8, f"windows are {list(self.windows)}", "8 or more")
-        need(
-            self.form in FORMS,
-            f"there is no form {self.form!r}",
-            f"{nearest(self.form, FORMS)}forms: {', '.join(FORMS)}",
-        )
-        known = get_args(Nearness)
-        hint = f"{nearest(self.rank_by, known)}known: {', '.join(known)}"
-        need(self.rank_by in known, f"there is no ranking by {self.rank_by!r}", hint)
-        need(0 < self.selected <= 1, f"selected is {self.selected:g}", "above 0, at most 1")
-        need_least(0, hard=self.hard, alpha=self.alpha or 0, distil=self.distil)
-        need_least(0, distil_questions=self.distil_questions, rank=self.rank)
-        need_weights(self.tasks)
+from milepost.train.stages.marked import MarkedStage
 
 
 class Marked:
@@ -202,9 +118,9 @@ class Marked:
         asked, pieces = self.draw(random)
         questions = [material.questions[n] for n in asked]
         ids = [thinned(q.ids, stage.question_dropout, random) for q in questions]
-        batch = windows_of(pieces, material.texts, material.opening, material.landmark)
+        batch = windows_of(pieces, material.texts, material.bos_id, material.landmark)
         landmarks = encode(batch)
-        queries = encode(queries_of(ids, material.opening, material.landmark))
+        queries = encode(queries_of(ids, material.bos_id, material.landmark))
         positive, negative = self.candidates(questions, batch.owners)
         teacher = self._teacher(asked, batch, landmarks)
         weights = self._weights(asked, batch.owners, teacher, positive).to(landmarks.device)
@@ -240,8 +156,8 @@ class Marked:
         with torch.no_grad():
             level = contrast(torch.zeros(positive.shape, device=landmarks.device))
             floor = loss - parts["contrast"] + level
-        told = {"loss": loss, "floor": floor, **parts}
-        read = {name: value.item() for name, value in told.items()}
+        figures = {"loss": loss, "floor": floor, **parts}
+        read = {name: value.item() for name, value in figures.items()}
         return {**read, "spread": spread_of(landmarks), **effective_of(weights, negative)}
 
     def candidates(

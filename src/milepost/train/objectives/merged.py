@@ -2,28 +2,25 @@
 
 A pseudo document holds the passages that answer a few queries, passages that look like answers and
 passages drawn at random, shuffled. It is read in windows with halo, as the encoder reads: what
-stands beside a passage is noise, and its landmarks must not be blurred by it.
+surrounds a passage is noise, and its landmarks must not be blurred by it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain, zip_longest
 from random import Random
-from typing import Literal, get_args
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from milepost.errors import nearest
 from milepost.train.batches import assemble, queries_of
 from milepost.train.data import Pair
 from milepost.train.losses import any_against_negatives, over_prefixes, similarities
 from milepost.train.material import Material
-from milepost.train.needs import need, need_common, need_least, need_shares
+from milepost.train.needs import need
 from milepost.train.objectives.base import (
     Encode,
     backward,
@@ -33,67 +30,11 @@ from milepost.train.objectives.base import (
     spread_of,
     thinned,
 )
-from milepost.train.objectives.passages import Nearness, Passages, need_pairs
+from milepost.train.objectives.passages import Passages, need_pairs
+from milepost.train.stages.merged import MergedStage
 from milepost.windows.plan import WindowSize, plan
 
-Unit = Literal["passage", "sentences"]
 Units = list[tuple[int, NDArray[np.int32]]]  # of a pseudo document: passage and tokens
-
-
-@dataclass(frozen=True, slots=True)
-class MergedStage:
-    """Settings of stage II.
-
-    Attributes:
-        documents: pseudo documents of a step.
-        questions: queries that are asked of each.
-        tokens: of a pseudo document, landmarks included.
-        hard: passages for each query that look like an answer: its own negatives where it has
-            some, then the nearest. The rest of the document is drawn at random.
-        nearest: by shared rare ``words``, or by the ``teacher``.
-        landmarks: one closes each of the ``sentences``, and one of the right passage has to win;
-            or one the whole ``passage``, as in the paper.
-        window, left, right: tokens of a window and of the context on its sides, as in
-            ``WindowSize``; nothing stands on the right for a causal model.
-        across: landmarks of the step's other documents are negatives as well.
-        chunk: windows, and queries, in memory at a time (gradient cache); 0: all.
-        temperature: divides cosines.
-        question_dropout: chance of each token of a query to be left out; two stay.
-        dimensions: widths at which vectors are trained to be good (Matryoshka); empty: the full.
-    """
-
-    documents: int = 1
-    questions: int = 4
-    tokens: int = 4096
-    hard: int = 8
-    nearest: Nearness = "words"
-    landmarks: Unit = "sentences"
-    window: int = 256
-    left: int = 64
-    right: int = 32
-    across: bool = True
-    chunk: int = 0
-    temperature: float = 0.05
-    question_dropout: float = 0.0
-    dimensions: tuple[int, ...] = ()
-
-    def __post_init__(self) -> None:
-        """Check them.
-
-        Raises:
-            InputError: a setting that cannot be.
-        """
-        need_least(1, documents=self.documents, questions=self.questions, tokens=self.tokens)
-        need_least(0, hard=self.hard, chunk=self.chunk, left=self.left, right=self.right)
-        need_least(8, window=self.window)
-        need_common(self.temperature, self.dimensions)
-        need_shares(question_dropout=self.question_dropout)
-        for name, value, known in (
-            ("unit", self.landmarks, get_args(Unit)),
-            ("nearness", self.nearest, get_args(Nearness)),
-        ):
-            hint = f"{nearest(value, known)}known: {', '.join(known)}"
-            need(value in known, f"there is no {name} {value!r}", hint)
 
 
 class Merged:
@@ -177,17 +118,17 @@ class Merged:
                 rows.append([tokens for _, tokens in units[first:last]])
                 owners.extend((number, passage) for passage, _ in units[first:last])
                 owned.extend(own_first <= n < own_last for n in range(first, last))
-        opening, landmark = material.opening, material.landmark
+        bos_id, landmark = material.bos_id, material.landmark
         windows = [
-            assemble(chunk, [(0, n) for row in chunk for n in range(len(row))], opening, landmark)
+            assemble(chunk, [(0, n) for row in chunk for n in range(len(row))], bos_id, landmark)
             for chunk in chunks_of(rows, stage.chunk)
         ]
-        queries = [queries_of(chunk, opening, landmark) for chunk in chunks_of(ids, stage.chunk)]
+        queries = [queries_of(chunk, bos_id, landmark) for chunk in chunks_of(ids, stage.chunk)]
         right, wrong = self._candidates(
             asked, [o for o, own in zip(owners, owned, strict=True) if own]
         )
         kept = np.array(owned, bool)
-        told: dict[str, float] = {}
+        figures: dict[str, float] = {}
 
         def contrast(scores: Tensor) -> Tensor:
             truth = marked(right, scores), marked(wrong, scores)
@@ -195,7 +136,7 @@ class Merged:
 
         def loss(asking: Tensor, read: Tensor) -> Tensor:
             landmarks = read[marked(kept, read)]
-            told["spread"] = spread_of(landmarks)
+            figures["spread"] = spread_of(landmarks)
             sizes = sizes_of(stage.dimensions, landmarks)
             return over_prefixes(
                 lambda q, v: contrast(similarities(q, v)), (asking, landmarks), sizes
@@ -203,7 +144,7 @@ class Merged:
 
         value = backward(encode, (queries, windows), loss)
         level = contrast(torch.zeros(right.shape))
-        return {"loss": value.item(), "floor": level.item(), **told}
+        return {"loss": value.item(), "floor": level.item(), **figures}
 
     def _windows(self, units: Units) -> Iterator[tuple[int, int, int, int]]:
         """First, first owned, last owned and last unit of each window, ends exclusive."""

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from random import Random
-from typing import Literal, get_args
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from milepost.errors import nearest
 from milepost.train.batches import assemble, queries_of
 from milepost.train.data import Text
 from milepost.train.losses import (
@@ -21,7 +18,6 @@ from milepost.train.losses import (
     weigh,
 )
 from milepost.train.material import Material
-from milepost.train.needs import need, need_common, need_least, need_shares
 from milepost.train.objectives.base import (
     Encode,
     backward,
@@ -33,59 +29,9 @@ from milepost.train.objectives.base import (
     thinned,
 )
 from milepost.train.objectives.candidates import candidates
-from milepost.train.objectives.given_scores import Distillation, need_distillation, need_scores
+from milepost.train.objectives.given_scores import need_scores
 from milepost.train.objectives.passages import Passages, need_pairs
-
-Unit = Literal["passage", "sentences", "both"]
-
-
-@dataclass(frozen=True, slots=True)
-class PairsStage:
-    """Settings of stage I.
-
-    Attributes:
-        pairs: of a step. All passages of the step are candidates for all queries.
-        negatives: hard ones of each query, where its pair has some; for their own query they count
-            by their weights.
-        landmarks: ``passage``: one landmark closes the whole passage, as in the paper;
-            ``sentences``: one closes each sentence, and both their mean and one of them have to
-            win; ``both``: one or the other, drawn for each passage.
-        scores: weight of the distillation from the scores of the lines, for what of a query's
-            negatives was drawn; lines without scores have no part in it.
-        scores_by: which one, see ``Distillation``. The student's score of a passage is the cosine
-            of the mean of its landmarks, over ``temperature``.
-        scores_temperature: divides the scores of the lines.
-        chunk: texts in memory at a time (gradient cache: time for memory); 0: all.
-        temperature: divides cosines.
-        question_dropout: chance of each token of a query to be left out; two stay.
-        dimensions: widths at which vectors are trained to be good (Matryoshka); empty: the full.
-    """
-
-    pairs: int = 24
-    negatives: int = 4
-    landmarks: Unit = "sentences"
-    scores: float = 0.0
-    scores_by: Distillation = field(default="kl", metadata={"needs": "scores"})
-    scores_temperature: float = field(default=1.0, metadata={"needs": "scores"})
-    chunk: int = 0
-    temperature: float = 0.05
-    question_dropout: float = 0.0
-    dimensions: tuple[int, ...] = ()
-
-    def __post_init__(self) -> None:
-        """Check them.
-
-        Raises:
-            InputError: a setting that cannot be.
-        """
-        need(self.pairs >= 2, f"pairs is {self.pairs}", "at least 2: they are each other's rivals")
-        need_least(0, negatives=self.negatives, chunk=self.chunk)
-        need_common(self.temperature, self.dimensions)
-        need_distillation(self.scores, self.scores_by, self.scores_temperature, self.negatives)
-        need_shares(question_dropout=self.question_dropout)
-        units = get_args(Unit)
-        hint = f"{nearest(self.landmarks, units)}units: {', '.join(units)}"
-        need(self.landmarks in units, f"there is no unit {self.landmarks!r}", hint)
+from milepost.train.stages.pairs import PairsStage
 
 
 class Pairs:
@@ -116,18 +62,18 @@ class Pairs:
             (n, _units(text, one)) for n, (text, one) in enumerate(zip(texts, whole, strict=True))
         ]
         owner = torch.tensor([n for n, row in rows for _ in row])
-        opening, landmark = material.opening, material.landmark
+        bos_id, landmark = material.bos_id, material.landmark
         passages = [
             assemble(
                 [row for _, row in chunk],
                 [(n, i) for n, row in chunk for i in range(len(row))],
-                opening,
+                bos_id,
                 landmark,
             )
             for chunk in chunks_of(rows, stage.chunk)
         ]
-        queries = [queries_of(chunk, opening, landmark) for chunk in chunks_of(ids, stage.chunk)]
-        told: dict[str, float] = {}
+        queries = [queries_of(chunk, bos_id, landmark) for chunk in chunks_of(ids, stage.chunk)]
+        figures: dict[str, float] = {}
 
         def contrast(scores: Tensor, right: Tensor, weights: Tensor) -> Tensor:
             weighed, wrong = weigh(scores, ~right, weights.to(scores.device), stage.temperature)
@@ -144,7 +90,7 @@ class Pairs:
             return document + contrast(sentences, right[:, place], trusted[:, owner])
 
         def loss(asking: Tensor, landmarks: Tensor) -> Tensor:
-            told["spread"] = spread_of(landmarks)
+            figures["spread"] = spread_of(landmarks)
             sizes = sizes_of(stage.dimensions, landmarks)
             value = over_prefixes(of_vectors, (asking, landmarks), sizes)
             if not stage.scores:
@@ -157,7 +103,7 @@ class Pairs:
                 stage.temperature,
                 stage.scores_temperature,
             )
-            told["scores"] = apart.item()
+            figures["scores"] = apart.item()
             return value + stage.scores * apart
 
         value = backward(encode, (queries, passages), loss)
@@ -166,9 +112,9 @@ class Pairs:
         if not all(whole):
             even = torch.zeros(len(chosen), len(owner))
             level = level + contrast(even, right[:, owner], trusted[:, owner])
-        floor = level.item() + stage.scores * told.get("scores", 0.0)
-        told |= effective_of(trusted, ~same)
-        return {"loss": value.item(), "floor": floor, **told}
+        floor = level.item() + stage.scores * figures.get("scores", 0.0)
+        figures |= effective_of(trusted, ~same)
+        return {"loss": value.item(), "floor": floor, **figures}
 
 
 def _units(text: Text, whole: bool) -> list[np.ndarray]:

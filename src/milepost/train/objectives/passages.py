@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from milepost.train.choices import Nearness
 from milepost.train.data import Pair, Text
 from milepost.train.needs import need
 from milepost.train.teacher import Targets
-
-Nearness = Literal["words", "teacher"]
 
 _RARE = 0.02
 """Share of the passages that may hold a token for it to be rare."""
@@ -23,7 +21,7 @@ class Passages:
     """Every passage once, by a number.
 
     Args:
-        pairs: queries and passages; what stands there twice is one passage.
+        pairs: queries and passages; duplicates are one passage.
         targets: a teacher's vectors, for ``nearest`` by them.
     """
 
@@ -81,7 +79,7 @@ class Passages:
 
     @cached_property
     def _postings(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Tokens, ascending, and the passage each stands in; once for each passage."""
+        """Tokens, ascending, and the passage that has each; once for each passage."""
         own = [np.unique(text.ids) for text in self.texts[: len(self)]]
         tokens = np.concatenate(own)
         holders = np.repeat(np.arange(len(own), dtype=np.int32), [len(each) for each in own])
@@ -103,4 +101,4 @@ def need_pairs(pairs: Sequence[Pair]) -> None:
     Raises:
         InputError: it has fewer than two.
     """
-    need(len(pairs) > 1, "there are no pairs of query and passage", "name pairs in [data]")
+    need(len(pairs) > 1, "the data has no pairs of query and passage", "name pairs in [data]")

@@ -1,4 +1,4 @@
-"""Rerankers: sentences are read with the question in front of them.
+"""Rerankers: a joint encoder of question and sentences.
 
 A window begins with the question, ``[CLS] question [LMK] s1 [LMK] s2 [LMK] …``, so that sentences
 are read knowing what is asked. A sentence's score is the cosine of its landmark with that of the
@@ -16,7 +16,6 @@ judged at once, in its context.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from random import Random
 
 import numpy as np
@@ -28,14 +27,7 @@ from milepost.train.batches import Batch, Piece, around, assemble
 from milepost.train.data import Question
 from milepost.train.losses import weighted_contrast
 from milepost.train.material import Material
-from milepost.train.needs import (
-    need,
-    need_common,
-    need_least,
-    need_shares,
-    need_tasks,
-    need_weights,
-)
+from milepost.train.needs import need, need_tasks
 from milepost.train.objectives.base import (
     Encode,
     effective_of,
@@ -44,53 +36,10 @@ from milepost.train.objectives.base import (
     thinned,
     weigh_mined,
 )
+from milepost.train.stages.rerank import RerankStage
 
 _QUESTION = -1
 """Stands for a sentence's number where the landmark is the question's."""
-
-
-@dataclass(frozen=True, slots=True)
-class RerankStage:
-    """Settings of training a reranker.
-
-    Attributes:
-        questions: of a step.
-        hard: windows of each question around sentences that look like an answer: mined ones,
-            else the nearest by the teacher.
-        elsewhere: chance of a question to read a window of another question's document, too.
-        windows: tokens of a window, drawn for each step; the question comes on top.
-        steep: how much sooner the first of the hard sentences is drawn than the last: the place
-            in their order is ``u ** steep`` of its length, u even in 0 … 1.
-        tasks: how often a task is drawn, by name; others are not. Empty: all, alike.
-        open_tasks: tasks whose evidence is not marked everywhere it stands: evidence of other
-            questions about the document is then no negative.
-        temperature: divides cosines.
-        question_dropout: chance of each token of a question to be left out; two stay.
-    """
-
-    questions: int = 8
-    hard: int = 2
-    elsewhere: float = 0.5
-    windows: tuple[int, ...] = (96, 144, 192, 240)
-    steep: float = 1.7
-    tasks: dict[str, float] = field(default_factory=dict)
-    open_tasks: tuple[str, ...] = ()
-    temperature: float = 0.05
-    question_dropout: float = 0.0
-
-    def __post_init__(self) -> None:
-        """Check them.
-
-        Raises:
-            InputError: a setting that cannot be.
-        """
-        need_least(1, questions=self.questions, hard=self.hard)
-        need_common(self.temperature, ())
-        need_shares(question_dropout=self.question_dropout)
-        need(0 <= self.elsewhere <= 1, f"elsewhere is {self.elsewhere:g}", "a chance: 0 to 1")
-        need(min(self.windows, default=0) >= 8, f"windows are {list(self.windows)}", "8 or more")
-        need(self.steep > 0, f"steep is {self.steep:g}", "above 0; 1 draws all alike")
-        need_weights(self.tasks)
 
 
 class Rerank:
@@ -165,8 +114,8 @@ class Rerank:
         with torch.no_grad():
             flat = torch.zeros_like(scores)
             floor = weighted_contrast(flat, right, wrong, weights, stage.temperature)
-        told = {"loss": loss.item(), "floor": floor.item(), "spread": spread_of(vectors)}
-        return {**told, **effective_of(weights, negative)}
+        figures = {"loss": loss.item(), "floor": floor.item(), "spread": spread_of(vectors)}
+        return {**figures, **effective_of(weights, negative)}
 
     def _batch(
         self, ids: Sequence[NDArray[np.int32]], pieces: Sequence[Sequence[Piece]]
@@ -183,13 +132,13 @@ class Rerank:
                 )
                 owners += [(row, n) for n in (_QUESTION, *range(first, last))]
                 texts += [text] * (1 + last - first)
-        batch = assemble(windows, owners, material.opening, material.landmark)
+        batch = assemble(windows, owners, material.bos_id, material.landmark)
         return batch, batch.owners[:, 0], np.array(texts, np.int64)
 
     def _weights(
         self, asked: Sequence[int], texts: NDArray[np.int64], sentences: NDArray[np.int64]
     ) -> Tensor:
-        """How surely each landmark is a negative, ``(q, n)``: as mined, else 1."""
+        """Probability that each landmark is a negative, ``(q, n)``: as mined, else 1."""
         weights = torch.ones(len(asked), len(texts))
         places = list(zip(texts.tolist(), sentences.tolist(), strict=True))
         weigh_mined(weights, self.material.weights, asked, places)

@@ -150,7 +150,7 @@ def arm(name: str) -> Arm:
     """
     if name not in ARMS:
         raise InputError(
-            f"there is no arm {name!r}", f"{nearest(name, ARMS)}known: {', '.join(ARMS)}"
+            f"there is no arm {name!r}", f"{nearest(name, ARMS)}one of {', '.join(ARMS)}"
         )
     return ARMS[name]
 

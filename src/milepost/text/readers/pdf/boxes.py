@@ -1,8 +1,8 @@
-"""Where a span of the text stands on the pages: the file is read again, nothing is kept.
+"""Find a span of the text on the pages, by reading the file again.
 
-What is kept of a document is one row of four numbers a printed line: where it starts and ends in
-the text, its page, and its place in the order of that page. The characters' boxes are read from
-the file when someone asks, if the file is still the one that was read.
+A document stores four numbers for each printed line: its start and end in the text, its page, and
+its index on that page. The boxes of characters are read from the file when they are requested, if
+the file has not changed.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ def locator(
     """Make a document's ``locator`` from its printed lines.
 
     Args:
-        printed: start, end, page and place of each printed line, in text order.
-        name: of the document, for messages.
-        digest: sha256 of the file when it was read.
-        read: gives the file's bytes again.
+        printed: start, end, page and index of each printed line, in text order.
+        name: name of the document, for messages.
+        digest: sha256 of the file when it was first read.
+        read: returns the bytes of the file.
     """
     import numpy as np
 
@@ -54,14 +54,14 @@ def locator(
 
 
 def from_source(source: str) -> Callable[[], bytes]:
-    """Read a file's bytes when called, or say for people why that is not possible."""
+    """Make a function that reads the file, or raises InputError with the reason."""
 
     def read() -> bytes:
         try:
             return Path(source).read_bytes()
         except OSError as error:
             reason = error.strerror or "it cannot be read"
-            raise InputError(f"{source}: {reason}", "put the file back to see boxes") from error
+            raise InputError(f"{source}: {reason}", "put the file back") from error
 
     return read
 
@@ -81,7 +81,7 @@ def _boxes(rows: NDArray[np.int32], start: int, end: int, data: bytes, name: str
 
 
 def _around(ink: NDArray[np.float64], line: Line, page: int) -> Box:
-    """Box the glyphs of one line; a glyph that its font puts far off the line is left out."""
+    """Box around the glyphs of one line; a glyph far from the line (a broken font) is ignored."""
     import numpy as np
 
     across = 0 if line.angle % 180 in range(45, 135) else 1

@@ -1,7 +1,7 @@
-"""Decides whether two lines in order are one paragraph, two rows or two paragraphs.
+"""Decide whether two successive lines are one paragraph, two rows or two paragraphs.
 
-The rules look at what a typesetter leaves behind: leading, indents, a last line that ends short,
-a change of size or weight, the mark of a list item. They look at one flow at a time.
+The rules use the traces of typesetting: leading, indents, a short last line, a change of size or
+weight, the bullet of a list item. They look at one flow at a time.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ _OPENS = re.compile(r"[\"'“‘«(\[]*[^\W_]")
 
 
 class Break(Enum):
-    """What stands between two lines in the text."""
+    """The text between two lines."""
 
-    NONE = ""  # one paragraph: a space, or nothing where a hyphen is undone
+    NONE = ""  # one paragraph: a space, or nothing if a hyphen is removed
     CELL = " "  # the next cell of a row
     ROW = "\n"
     PARAGRAPH = "\n\n"
 
 
 class Flow:
-    """Measures of one flow, and the decision for each neighbouring pair of its lines."""
+    """Measurements of one flow, and the decision for each pair of successive lines."""
 
     def __init__(self, lines: list[Line]) -> None:
-        """Measure the leading and the stacks (lines under each other) of the flow."""
+        """Measure the leading and the stacks (lines below each other) of the flow."""
         self.lines = lines
         self.left = min(line.left for line in lines)
         self.right = max(line.right for line in lines)
@@ -50,7 +50,7 @@ class Flow:
         return median(steps) if steps else 1.25 * median(line.size for line in self.lines)
 
     def _stacks(self) -> list[tuple[float, float]]:
-        """For each line the left and right margin of the stack of lines it stands in."""
+        """For each line, the left and right margin of its stack of lines."""
         margins: list[tuple[float, float]] = []
         start = 0
         for k in range(1, len(self.lines) + 1):
@@ -65,12 +65,12 @@ class Flow:
         return margins
 
     def between(self, at: int, row: list[Line], lead: float | None) -> Break:
-        """Decide what stands before line ``at``.
+        """Decide the break before line ``at``.
 
         Args:
             at: number of the line in the flow, at least 1.
-            row: cells of the row that the line before it stands in, itself included.
-            lead: the last step between two lines of the paragraph, None in its first line.
+            row: cells of the row of the previous line, including that line.
+            lead: distance of the last two lines of the paragraph, None in its first line.
         """
         last, line = self.lines[at - 1], self.lines[at]
         step, size = line.base - last.base, max(last.size, line.size)
@@ -90,12 +90,12 @@ class Flow:
         if is_item(line.text) and not self._only_looks_like_item(at):
             return Break.ROW
         if len(row) > 1 and line.left < last.left - size:
-            # Under several cells: the next row, or running text that has a wide gap in it.
+            # Below several cells: the next row, or running text that has a wide gap.
             return Break.NONE if self._runs_on(row, line) else Break.ROW
         return self._inside(at, row, lead is None)
 
     def _only_looks_like_item(self, at: int) -> bool:
-        """Whether a number that begins line ``at`` belongs to the sentence before it."""
+        """Whether a number at the start of line ``at`` belongs to the sentence before it."""
         last, line = self.lines[at - 1], self.lines[at]
         numbered = line.text.lstrip("(")[0].isalnum()
         if not numbered or _ENDS.search(last.text) or last.text[-1] in ",/":
@@ -112,7 +112,7 @@ class Flow:
         return long and not _ENDS.search(row[-1].text) and not line.text[0].isupper()
 
     def _inside(self, at: int, row: list[Line], first: bool) -> Break:
-        """Look at indents and short ends, for two lines of one column at the usual leading."""
+        """Decide by indents and short ends, for two lines of one column at the usual leading."""
         last, line = self.lines[at - 1], self.lines[at]
         left, right = self._margins[at - 1]
         size = line.size
@@ -126,7 +126,7 @@ class Flow:
         if short and (ended or not lower) and _OPENS.match(line.text):
             return kind
         if short and right - last.right > max(0.35 * (right - left), 3 * size) and not first:
-            return Break.ROW  # much room was left: verses, code, entries of a list
+            return Break.ROW  # much room is left: verses, code, list entries
         item = is_item(row[0].text)
         indent = line.left - last.left
         if indent > 0.8 * size and not item and not first and not lower:
@@ -139,7 +139,7 @@ class Flow:
         return Break.NONE
 
     def ends_full(self, at: int) -> bool:
-        """Whether line ``at`` reaches the right margin, so that its paragraph may go on."""
+        """Whether line ``at`` reaches the right margin, so that its paragraph may continue."""
         return self.lines[at].right > self._margins[at][1] - 1.2 * self.lines[at].size
 
     def starts_flush(self, at: int) -> bool:
@@ -147,7 +147,7 @@ class Flow:
         return self.lines[at].left < self._margins[at][0] + 0.6 * self.lines[at].size
 
 
-def goes_on(flow: Flow, after: Flow, at: int) -> bool:
+def continues(flow: Flow, after: Flow, at: int) -> bool:
     """Whether the last line of ``flow`` and line ``at`` of ``after`` are one paragraph."""
     last, line = flow.lines[-1], after.lines[at]
     if not _same_size(last, line) or last.bold != line.bold or is_item(line.text):
@@ -167,14 +167,14 @@ def is_item(text: str) -> bool:
 
 
 def _stacked(a: Line, b: Line) -> bool:
-    """Whether ``b`` stands below ``a`` with some part of it under ``a``."""
+    """Whether ``b`` is below ``a`` and overlaps it horizontally."""
     return b.base - a.base > 0.55 * min(a.size, b.size) and (
         min(a.right, b.right) - max(a.left, b.left) > 0.2 * min(a.width, b.width)
     )
 
 
 def _same_size(a: Line, b: Line) -> bool:
-    # Small capitals make most of a line small: its largest letters are the others' size then.
+    # With small capitals most of a line is small: then its largest letters have the usual size.
     return 0.88 < a.size / b.size < 1.14 or 0.97 < a.largest / b.largest < 1.03
 
 

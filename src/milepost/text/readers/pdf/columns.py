@@ -1,8 +1,8 @@
-"""Lines of a page → the order in which a person reads them: columns first.
+"""Lines of a page → reading order: columns first.
 
-A page is cut at its widest gutter (white space with running text on both sides) into what stands
-above, left, right and below, and each part again, until no gutter is left. What remains is one
-flow, which ``rows`` orders. A table is no pair of columns: its rows are read across.
+A page is cut at its widest gutter (white space with running text on both sides) into the parts
+above, left, right and below, and each part is cut again until no gutter is left. The rest is one
+flow, which ``rows`` orders. A table is not a pair of columns: its rows are read across.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from statistics import median
 from milepost.text.readers.pdf.records import Line
 from milepost.text.readers.pdf.rows import order_flow
 
-GUTTER = 0.5  # of the font size: the least white space between columns
-LEAST_LINES = 3  # on each side of a gutter
-TALL = 12  # lines: columns of short lines, as in an index, must be this long
-MOST_LINES = 3000  # a page with more is a map or a drawing, and has no columns
+GUTTER = 0.5  # of the font size: minimum white space between columns
+MIN_LINES = 3  # on each side of a gutter
+TALL = 12  # minimum lines of columns with short lines, as in an index
+MAX_LINES = 3000  # a page with more is a map or a drawing, and has no columns
 
 
 def reading_order(lines: list[Line]) -> list[list[Line]]:
-    """Order the lines of a page; each inner list is one flow (a column, or what has none)."""
+    """Order the lines of a page; each inner list is a flow (a column, or uncut text)."""
     flows: list[list[Line]] = []
     for angle in dict.fromkeys(line.angle for line in lines):
         flows += _cut([line for line in lines if line.angle == angle])
@@ -28,7 +28,7 @@ def reading_order(lines: list[Line]) -> list[list[Line]]:
 
 
 def _cut(lines: list[Line]) -> list[list[Line]]:
-    found = _best_gutter(lines) if 2 * LEAST_LINES <= len(lines) <= MOST_LINES else None
+    found = _best_gutter(lines) if 2 * MIN_LINES <= len(lines) <= MAX_LINES else None
     if found is None:
         return [lines]
     gutter, top, bottom = found
@@ -46,7 +46,7 @@ def _cut(lines: list[Line]) -> list[list[Line]]:
 
 
 def _best_gutter(lines: list[Line]) -> tuple[float, float, float] | None:
-    """Find the left edge of a right-hand column, and the baselines between which it holds."""
+    """Find the left edge of a right-hand column, and the baselines between which it applies."""
     import numpy as np
 
     lines = sorted(lines, key=lambda line: line.base)
@@ -57,7 +57,7 @@ def _best_gutter(lines: list[Line]) -> tuple[float, float, float] | None:
     for edge in _edges(lines):
         after = left >= edge - 0.3 * size
         crossing = base[~after & (right > edge - GUTTER * size)]
-        # Lines between the same two crossing lines are one band; the crossing ones are in none.
+        # Lines between the same two crossing lines are one band; crossing lines are in no band.
         band = np.searchsorted(crossing, base, side="left")
         free = np.searchsorted(crossing, base, side="right") == band
         sums = [
@@ -71,20 +71,20 @@ def _best_gutter(lines: list[Line]) -> tuple[float, float, float] | None:
             if _are_columns(*sides):
                 top = crossing[number - 1] if number else -np.inf
                 bottom = crossing[number] - 1e-6 if number < len(crossing) else np.inf
-                # The crossing line above belongs to what is above, the one below to below.
+                # The crossing line above goes to the part above, the one below to the part below.
                 best, most = (edge, float(top), float(bottom)), float(lighter[number])
                 break
     return best
 
 
 def _edges(lines: list[Line]) -> list[float]:
-    """Left edges that at least three lines share: where a right-hand column may begin."""
+    """Left edges shared by at least three lines: candidates for a right-hand column."""
     edges: list[float] = []
     lefts = sorted((line.left, line.size) for line in lines)
     start = 0
     for k in range(1, len(lefts) + 1):
         if k == len(lefts) or lefts[k][0] - lefts[start][0] > 0.3 * lefts[start][1]:
-            if k - start >= LEAST_LINES:
+            if k - start >= MIN_LINES:
                 edges.append(lefts[start][0])
             start = k
     return edges[1:]
@@ -92,7 +92,7 @@ def _edges(lines: list[Line]) -> list[float]:
 
 def _are_columns(left: list[Line], right: list[Line]) -> bool:
     few = min(len(left), len(right))
-    if few < LEAST_LINES or not (_is_words(left) and _is_words(right)):
+    if few < MIN_LINES or not (_is_words(left) and _is_words(right)):
         return False
     top = max(min(x.base for x in left), min(x.base for x in right))
     bottom = min(max(x.base for x in left), max(x.base for x in right))
@@ -102,7 +102,7 @@ def _are_columns(left: list[Line], right: list[Line]) -> bool:
     sides = sorted([(x.order, 0) for x in left] + [(x.order, 1) for x in right])
     turns = sum(a[1] != b[1] for a, b in pairwise(sides))
     if not (_is_prose(left) and _is_prose(right)):
-        # An index has short lines, but a table would be written across.
+        # An index has short lines too, but a table is written across.
         entries = all(
             sum(sum(map(str.isalpha, x.text)) >= 4 for x in side) >= 0.75 * len(side)
             for side in (left, right)
@@ -122,7 +122,7 @@ def _height(lines: list[Line]) -> float:
 
 
 def _is_prose(lines: list[Line]) -> bool:
-    """Whether most characters stand in lines as wide as running text."""
+    """Whether most characters are in lines as wide as running text."""
     wide = sum(len(line.text) for line in lines if line.width >= 8 * line.size)
     return wide >= 0.6 * sum(len(line.text) for line in lines)
 

@@ -1,4 +1,4 @@
-"""Opens the bytes of a PDF, or says for people why that is not possible."""
+"""Open the bytes of a PDF, or raise an error that says why that is not possible."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Any
 
 from milepost.errors import UnreadableFile
 
-_HEADER_WITHIN = 1024  # readers accept other bytes before "%PDF-" up to here
+_HEADER_WITHIN = 1024  # readers accept other bytes before "%PDF-" up to this offset
 
 
 @contextmanager
 def open_pdf(data: bytes, name: str) -> Iterator[Any]:
-    """Give an open pypdfium2 document and close it; the lock of ``glyphs`` must be held.
+    """Open a pypdfium2 document and close it at the end; the lock of ``glyphs`` must be held.
 
     Raises:
-        UnreadableFile: empty, no PDF, damaged beyond repair, or a password is needed.
+        UnreadableFile: empty, not a PDF, damaged beyond repair, or a password is needed.
     """
     if not data:
-        raise UnreadableFile(f"{name} is empty (0 bytes)", "get the file again")
+        raise UnreadableFile(f"{name} is empty (0 bytes)", "download it again")
     if b"%PDF-" not in data[:_HEADER_WITHIN]:
-        raise UnreadableFile(f"{name} is not a PDF", "check what kind of file it is")
+        raise UnreadableFile(f"{name} is not a PDF", "check the type of the file")
     import pypdfium2
 
     try:
@@ -31,7 +31,7 @@ def open_pdf(data: bytes, name: str) -> Iterator[Any]:
         raise _refusal(name) from error
     try:
         if not pages:
-            raise UnreadableFile(f"{name} has no pages", "get the file again")
+            raise UnreadableFile(f"{name} has no pages", "download it again")
         yield document
     finally:
         document.close()
@@ -50,4 +50,4 @@ def _refusal(name: str) -> UnreadableFile:
         return UnreadableFile(
             f"{name} is encrypted in a way that cannot be read", "save a copy without encryption"
         )
-    return UnreadableFile(f"{name} is damaged or cut short", "get the file again")
+    return UnreadableFile(f"{name} is damaged or truncated", "download it again")

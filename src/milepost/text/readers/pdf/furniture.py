@@ -1,9 +1,9 @@
-"""Running heads, feet and page numbers: marked for dropping, because they repeat over pages.
+"""Mark running heads, footers and page numbers for dropping: they repeat over pages.
 
-A line is furniture when lines like it (digits aside) stand at the same height near the top or
-bottom edge of several pages, or sideways at the same place. A line without letters is furniture
-where its number counts the pages or never changes. What shares an outermost row with furniture
-(the chapter's name beside the page number) goes with it.
+A line is furniture if similar lines (digits aside) are at the same height near the top or bottom
+edge of several pages, or sideways at the same position. A line without letters is furniture if its
+number counts the pages or never changes. Lines in an outermost row with furniture (the name of the
+chapter beside the page number) are furniture too.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from milepost.text.readers.pdf.page import Page, body_size
 from milepost.text.readers.pdf.records import Line
 
 ZONE = 0.13  # of the page's height, at the top and at the bottom
-SLOT = 6.0  # points: the height within which lines of different pages stand at one place
-LEAST_PAGES = 3
+SLOT = 6.0  # points: lines of different pages within this height are at one position
+MIN_PAGES = 3
 
 _DIGITS = re.compile(r"\d+")
 _ROMAN = re.compile(r"(?=[mdclxvi])m{0,3}(cm|cd|d?c{0,3})(xc|xl|l?x{0,3})(ix|iv|v?i{0,3})", re.I)
@@ -27,7 +27,7 @@ _ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000
 
 @dataclass(slots=True)
 class _Seen:
-    """What stands in one slot in one shape: the pages, and which numbers it shows."""
+    """Lines of one shape in one slot: their pages and their numbers."""
 
     pages: set[int] = field(default_factory=set)
     shifts: Counter[int] = field(default_factory=Counter)  # number minus page
@@ -52,10 +52,10 @@ def mark_furniture(pages: Sequence[Page]) -> None:
                 if number is not None:
                     seen.shifts[number - page.number] += 1
     large = 1.3 * body_size(pages)
-    least, most = min(LEAST_PAGES, len(pages)), len(pages) // 2 + 1
+    least, most = min(MIN_PAGES, len(pages)), len(pages) // 2 + 1
     for page in pages:
         for line in _edge_lines(page):
-            # A large line at one height is a title that several slides or parts may share.
+            # A large line at one height may be a title that several slides or parts share.
             need = max(least, most) if line.size > large else least
             if _repeats(seats, line, page, need):
                 page.dropped.add(id(line))
@@ -63,12 +63,12 @@ def mark_furniture(pages: Sequence[Page]) -> None:
         _drop_rows(page)
     _drop_stray_numbers(pages)
     if all(len(page.dropped) == len(page.frame.lines) for page in pages):
-        for page in pages:  # heads and no body: then they are the text
+        for page in pages:  # if there are only heads, they are the text
             page.dropped.clear()
 
 
 def _edge_lines(page: Page) -> list[Line]:
-    """Lines near the top or bottom edge, and all that do not run with the text."""
+    """Lines near the top or bottom edge, and all with another direction than the text."""
     height = page.frame.height
     return [
         line
@@ -78,17 +78,17 @@ def _edge_lines(page: Page) -> list[Line]:
 
 
 def _upright(page: Page, line: Line) -> bool:
-    """Whether a line runs with the page's text, however the page itself is turned."""
+    """Whether a line has the direction of the page's text, whatever the rotation of the page."""
     return line.angle == page.frame.lines[0].angle
 
 
 def _slots(line: Line) -> tuple[int, int]:
-    """Two overlapping slots, so that no two near heights fall apart at a slot's border."""
+    """Two overlapping slots, so that no boundary separates two nearby heights."""
     return 2 * int(line.base // SLOT), 2 * int((line.base + SLOT / 2) // SLOT) + 1
 
 
 def _shape(text: str) -> tuple[str, int | None]:
-    """Blank the numbers of a text; give the first of them too."""
+    """Replace the numbers of a text by #; also return the first of them."""
     folded = text.casefold()
     if _ROMAN.fullmatch(folded):
         values = [_ROMAN_VALUES[c] for c in folded]
@@ -113,7 +113,7 @@ def _repeats(seats: _Seats, line: Line, page: Page, need: int) -> bool:
 
 
 def _drop_rows(page: Page) -> None:
-    """Drop what stands in one row with furniture, where the row is set off from the text."""
+    """Drop lines in one row with furniture if the row is separate from the text."""
     for line in [x for x in page.frame.lines if id(x) in page.dropped]:
         row = [x for x in page.frame.lines if _in_row(x, line)]
         if _outermost(page, line):
@@ -121,7 +121,7 @@ def _drop_rows(page: Page) -> None:
 
 
 def _drop_stray_numbers(pages: Sequence[Page]) -> None:
-    """Drop page numbers at another place than most: a first page, the few with roman numbers."""
+    """Drop page numbers at an unusual position: a first page, pages with roman numbers."""
     shifts: Counter[int] = Counter()
     slots: Counter[int] = Counter()
     for page in pages:
@@ -135,8 +135,8 @@ def _drop_stray_numbers(pages: Sequence[Page]) -> None:
             shape, number = _shape(line.text)
             if shape != "#" or number is None or not _outermost(page, line):
                 continue
-            known = any(slots[slot] >= LEAST_PAGES for slot in _slots(line))
-            if known or shifts[number - page.number] >= LEAST_PAGES:
+            known = any(slots[slot] >= MIN_PAGES for slot in _slots(line))
+            if known or shifts[number - page.number] >= MIN_PAGES:
                 page.dropped.add(id(line))
 
 
@@ -145,7 +145,7 @@ def _in_row(line: Line, other: Line) -> bool:
 
 
 def _outermost(page: Page, line: Line) -> bool:
-    """Whether a line is set off, all text that stays being on its one side."""
+    """Whether a line is separate from the text, with all of it on one side."""
     at_top = line.base < page.frame.height / 2
     rest = [
         x

@@ -1,8 +1,8 @@
 """One page of a PDF → its printed characters as arrays, upright and in the order of the file.
 
-The only file that calls pdfium's text functions. It knows characters and nothing of lines.
+The only file that calls pdfium's text functions. It knows characters, not lines.
 
-pdfium gives coordinates in the page's own space (y upwards, no rotation). Here they leave as
+pdfium returns coordinates in the space of the page (y upwards, no rotation). They are converted to
 *displayed* coordinates: points from the top left corner of the page as a viewer shows it.
 """
 
@@ -19,25 +19,25 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PDFIUM = threading.RLock()
-"""Held around every use of pdfium, by everyone in the process: pdfium is not thread-safe."""
+"""Lock to hold around every use of pdfium in the process: pdfium is not thread-safe."""
 
 
 @dataclass(frozen=True, slots=True)
 class Glyphs:
-    """The characters of one page in the order of the file, pdfium's own additions included.
+    """The characters of one page in the order of the file, including those that pdfium adds.
 
     Attributes:
         code: code points, as pdfium maps them.
-        generated: True where pdfium added a space or line break that is not in the file.
-        cell: ``(n, 4)`` left, top, right, bottom in displayed points, with the font's full
-            height and the advance width.
-        ink: the same around what is printed, or None where it was not asked for.
+        generated: True if pdfium added a space or line break that is not in the file.
+        cell: ``(n, 4)`` left, top, right, bottom in displayed points: full height of the font and
+            advance width.
+        ink: the same for the printed shape, or None if it was not requested.
         base: ``(n, 2)`` origin on the baseline, displayed points.
         size: font size in points as displayed.
         angle: direction of the writing in whole degrees, 0 = upright as displayed, clockwise.
-        bold: True where the font's name says so.
-        width: of the displayed page in points.
-        height: of the displayed page in points.
+        bold: True if the name of the font says so.
+        width: width of the displayed page in points.
+        height: height of the displayed page in points.
     """
 
     code: NDArray[np.int64]
@@ -55,7 +55,7 @@ class Glyphs:
 def read_glyphs(document: Any, number: int, *, ink: bool = False) -> Glyphs:
     """Read page ``number`` (from 0) of an open pypdfium2 document; the lock must be held.
 
-    Everything but ``ink`` is the same whether ``ink`` is asked for or not.
+    All other fields are the same with and without ``ink``.
 
     Raises:
         ValueError: pdfium cannot load the page.
@@ -78,8 +78,8 @@ def _read_page(pdfium: Any, page: Any, ink: bool) -> Glyphs:
     text = pdfium.FPDFText_LoadPage(page)
     upright = _main_turn(pdfium, text)
     if upright != turn:
-        # pdfium sorts characters by the page as displayed; where the writing is not upright
-        # there, words come out of order, so it is given the turn that makes it upright.
+        # pdfium sorts characters by the displayed page. If the writing is not upright there, words
+        # come out of order, so the page is rotated until the writing is upright.
         pdfium.FPDFText_ClosePage(text)
         pdfium.FPDFPage_SetRotation(page, upright)
         text = pdfium.FPDFText_LoadPage(page)
@@ -121,11 +121,11 @@ def _characters(pdfium: Any, text: Any, display: _Display, ink: bool) -> Glyphs:
         if char <= 32:
             generated[k] = pdfium.FPDFText_IsGenerated(text, k) == 1
             fresh = True
-        elif fresh:  # the font's name is asked once a word: it seldom changes inside one
+        elif fresh:  # ask for the font's name once per word: it rarely changes inside one
             heavy = _is_bold(pdfium, text, k, name)
             fresh = False
         bold[k] = heavy
-    # Broken fonts give numbers that are none.
+    # Broken fonts return NaN and infinity.
     table, loose, matrix = (
         np.nan_to_num(np.asarray(numbers, np.float64).reshape(count, width), posinf=0.0, neginf=0.0)
         for numbers, width in (
@@ -171,7 +171,7 @@ def _is_bold(pdfium: Any, text: Any, index: int, name: Any) -> bool:
 
 
 class _Display:
-    """From the page's own space to the page as displayed, for whole arrays."""
+    """Convert arrays from the space of the page to the page as displayed."""
 
     def __init__(self, bounds: Any, turn: int) -> None:
         self._bounds, self.turn = bounds, turn
@@ -181,7 +181,7 @@ class _Display:
     def points(
         self, x: NDArray[np.float64], y: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Turn points of the page into displayed points."""
+        """Convert points of the page to displayed points."""
         bounds = self._bounds
         if self.turn == 0:
             return x - bounds.left, bounds.top - y
@@ -198,7 +198,7 @@ class _Display:
         right: NDArray[np.float64],
         bottom: NDArray[np.float64],
     ) -> NDArray[np.float64]:
-        """Turn rectangles of the page into displayed ``(n, 4)`` left, top, right, bottom."""
+        """Convert rectangles of the page to displayed ``(n, 4)`` left, top, right, bottom."""
         import numpy as np
 
         x0, y0 = self.points(left, top)

@@ -1,4 +1,4 @@
-"""Which printed lines are headings: those the bookmarks name, else those in larger type."""
+"""Find headings: the lines that the bookmarks name, else those in larger type."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from milepost.text.readers.pdf.page import Page, body_size
 from milepost.text.readers.pdf.records import Line
 
 LARGER = 1.15  # times the body's size
-LONGEST = 160  # characters of a heading in larger type
-LEAST_FOUND = 3  # located bookmarks that make guessing by size needless
+MAX_CHARS = 160  # of a heading in larger type
+MIN_LOCATED = 3  # located bookmarks, so that headings need not be guessed by size
 
 _NUMBER = re.compile(r"(?:chapter|kapitel|appendix|section)?(?:[a-z]?[0-9]*|[0-9]+[a-z]?|[ivxl]+)")
 
@@ -22,10 +22,10 @@ class Heading:
     """A heading of one or more lines.
 
     Attributes:
-        lines: ids of its lines; ``lines[0]`` is where it starts.
+        lines: ids of its lines; it starts at ``lines[0]``.
         title: its words.
         level: 1 to 6.
-        alone: False where text runs on in the heading's last line.
+        alone: False if text follows in the last line of the heading.
     """
 
     lines: tuple[int, ...]
@@ -35,7 +35,7 @@ class Heading:
 
 
 def read_outline(document: Any) -> list[tuple[int, str, int]]:
-    """Bookmarks of an open PDF as page (from 1), title, level (from 1); the lock must be held."""
+    """Read the bookmarks as page (from 1), title, level (from 1); the lock must be held."""
     found = []
     for bookmark in document.get_toc():
         target = bookmark.get_dest()
@@ -50,9 +50,9 @@ def read_outline(document: Any) -> list[tuple[int, str, int]]:
 def find_headings(
     pages: Sequence[Page], outline: Iterable[tuple[int, str, int]]
 ) -> dict[int, Heading]:
-    """Find the headings, by the id of their first line."""
+    """Map the id of each heading's first line to the heading."""
     found = _by_outline(pages, outline)
-    return found if len(found) >= LEAST_FOUND else {**_by_size(pages), **found}
+    return found if len(found) >= MIN_LOCATED else {**_by_size(pages), **found}
 
 
 def _by_outline(
@@ -77,12 +77,12 @@ def _by_outline(
 
 
 def _match(lines: list[Line], at: int, want: str) -> tuple[bool, tuple[int, ...]] | None:
-    """Whether the lines from ``at`` on spell the title, alone or with text running on."""
+    """Whether the lines from ``at`` on spell the title, alone or followed by text."""
     have, taken = "", []
     last = lines[at]
     for line in lines[at : at + 4]:
         if have and _is_number(have) and abs(line.base - last.base) > 0.6 * line.size:
-            return None  # a lone number above the title is not its number
+            return None  # a number alone above the title does not belong to it
         last = line
         have += _letters(line.text)
         taken.append(id(line))
@@ -103,7 +103,7 @@ def _letters(text: str) -> str:
 
 
 def _is_number(text: str) -> bool:
-    """Whether this can be the number of a chapter, which bookmarks leave out or put in."""
+    """Whether this can be a chapter number, which bookmarks may omit or add."""
     return bool(_NUMBER.fullmatch(text))
 
 
@@ -129,7 +129,7 @@ def _by_size(pages: Sequence[Page]) -> dict[int, Heading]:
     titles = [
         (run, title)
         for run, title in titles
-        if len(title) <= LONGEST and sum(c.isalpha() for c in title) >= 3
+        if len(title) <= MAX_CHARS and sum(c.isalpha() for c in title) >= 3
     ]
     ranks = sorted({round(run[0].size) for run, _ in titles}, reverse=True)
     return {

@@ -1,4 +1,4 @@
-"""Pages of ordered lines → the document's text, and where in it each printed line stands."""
+"""Pages of ordered lines → the text of the document, and the offsets of each printed line."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from milepost.text.readers.pdf.breaks import Break, Flow, goes_on
+from milepost.text.readers.pdf.breaks import Break, Flow, continues
 from milepost.text.readers.pdf.headings import Heading
 from milepost.text.readers.pdf.line_joiner import LineJoiner
 from milepost.text.readers.pdf.page import Page, body_size
@@ -15,20 +15,20 @@ from milepost.text.readers.pdf.records import Line
 SMALL = 0.92  # of the body's size: footnotes
 _NOTE = re.compile(r"\(?\d{1,3}|[*†‡§¶∗]")
 
-Printed = tuple[int, int, int, int]  # start, end in the text; page; place in the page's frame
+Printed = tuple[int, int, int, int]  # start and end in the text; page; index in the page's frame
 
 
 @dataclass(slots=True)
 class Joined:
-    """The text and what is known of places in it.
+    """The text, and the offsets of its parts.
 
     Attributes:
-        parts: the text in pieces.
-        length: characters so far.
-        printed: one entry a printed line, in text order.
-        blocks: where paragraphs, rows, items and headings begin.
-        pages: for each page with text, where its text begins.
-        headings: where each heading begins.
+        parts: pieces of the text.
+        length: number of characters so far.
+        printed: one entry for each printed line, in text order.
+        blocks: offsets where paragraphs, rows, items and headings begin.
+        pages: number of each page with text, and the offset where its text begins.
+        headings: offset of each heading, and the heading.
     """
 
     parts: list[str] = field(default_factory=list)
@@ -46,19 +46,19 @@ class Joined:
 
 @dataclass(slots=True)
 class _Paragraph:
-    """Lines that are one block of the text, and what stands before it."""
+    """Lines that form one block of the text, and the break before it."""
 
-    lines: list[tuple[int, Line, Break]]  # page, line, what stands before the line
+    lines: list[tuple[int, Line, Break]]  # page, line, break before the line
     before: Break
     heading: Heading | None = None
 
 
 def join_pages(pages: Sequence[Page], headings: dict[int, Heading]) -> Joined:
-    """Put the text of the pages together, paragraphs that run over a page break whole."""
+    """Join the text of the pages; a paragraph that crosses a page break stays whole."""
     size = body_size(pages)
     paragraphs: list[_Paragraph] = []
-    carried: Flow | None = None  # the flow that ended with the last paragraph of the body
-    held: list[_Paragraph] = []  # notes of the page before
+    carried: Flow | None = None  # the flow that ended with the last paragraph of the body text
+    held: list[_Paragraph] = []  # notes of the previous page
     for page in pages:
         body, asides = _flows(page, size)
         flows = [Flow(lines) for lines in body]
@@ -68,8 +68,8 @@ def join_pages(pages: Sequence[Page], headings: dict[int, Heading]) -> Joined:
             tail = made[-1] if made else (paragraphs[-1] if paragraphs else None)
             if carried and tail and _joins(tail, start[0], carried, flow):
                 if held and not made:
-                    # The notes go before the paragraph that runs on, so that every page's text
-                    # stays together; where it began on an earlier page, it does not run on.
+                    # The notes go before the paragraph that continues, so that the text of a page
+                    # stays together; if it began on an earlier page, it does not continue.
                     if tail.lines[0][0] == held[0].lines[0][0]:
                         paragraphs[-1:-1] = held
                         held = []
@@ -109,7 +109,7 @@ def _flows(page: Page, size: float) -> tuple[list[list[Line]], list[list[Line]]]
 
 
 def _paragraphs(page: int, flow: Flow, headings: dict[int, Heading]) -> list[_Paragraph]:
-    """Cut a flow into paragraphs, rows, items and headings."""
+    """Split a flow into paragraphs, rows, items and headings."""
     made: list[_Paragraph] = []
     row: list[Line] = []
     lead: float | None = None
@@ -145,11 +145,11 @@ def _paragraphs(page: int, flow: Flow, headings: dict[int, Heading]) -> list[_Pa
 def _joins(tail: _Paragraph, first: _Paragraph, flow: Flow, after: Flow) -> bool:
     if tail.heading or first.heading or tail.lines[-1][1] is not flow.lines[-1]:
         return False
-    return goes_on(flow, after, 0)
+    return continues(flow, after, 0)
 
 
 def _written(paragraphs: list[_Paragraph], pages: Sequence[Page]) -> Joined:
-    glue = LineJoiner(line.text for page in pages for line in page.lines())
+    joiner = LineJoiner(line.text for page in pages for line in page.lines())
     places = {id(line): k for page in pages for k, line in enumerate(page.frame.lines)}
     out = Joined()
     seen = 0
@@ -166,15 +166,15 @@ def _written(paragraphs: list[_Paragraph], pages: Sequence[Page]) -> Joined:
                 seen = page
             text, joint = line.text, ""
             if k + 1 < len(lines):
-                fallen, joint = _joint(glue, line, lines[k + 1])
-                text = text[: len(text) - fallen]
+                dropped, joint = _joint(joiner, line, lines[k + 1])
+                text = text[: len(text) - dropped]
             out.printed.append((out.length, out.length + len(text), page, places[id(line)]))
             out.add(text + joint)
     return out
 
 
-def _joint(glue: LineJoiner, line: Line, following: tuple[int, Line, Break]) -> tuple[int, str]:
+def _joint(joiner: LineJoiner, line: Line, following: tuple[int, Line, Break]) -> tuple[int, str]:
     _, after, between = following
     if between is Break.CELL:
         return 0, " "
-    return glue.join(line.text, after.text)
+    return joiner.join(line.text, after.text)

@@ -1,9 +1,9 @@
-"""What joins the end of one printed line to the start of the next: nothing, a space, no hyphen.
+"""Join the end of a printed line to the start of the next: a space, nothing, or no hyphen.
 
-"hyphen-" + "ation"   → "hyphenation"      undone, since the line end made it
-"self-" + "contained" → "self-contained"   kept, where the text writes it so elsewhere
+"hyphen-" + "ation"   → "hyphenation"      removed: the line break made it
+"self-" + "contained" → "self-contained"   kept: the text has it elsewhere
 "EIP-" + "155"        → "EIP-155"          kept before digits and capitals
-"Vor- und" at a break → "Vor- und"         a hyphen that stands for a missing word
+"Vor- und" at a break → "Vor- und"         a hyphen in place of a missing word
 "最低" + "限度"        → "最低限度"           scripts without spaces
 """
 
@@ -31,13 +31,13 @@ _UNSPACED = re.compile(
 
 
 class LineJoiner:
-    """Joins lines of one document, having seen all its words."""
+    """Join the lines of one document, using counts of all its words."""
 
     def __init__(self, lines: Iterable[str]) -> None:
-        """Count the words, hyphenated ones whole, but none that a line's end has cut."""
+        """Count the words, hyphenated ones as one, without those cut by a line break."""
         self._words: Counter[str] = Counter()
         self._rests: set[str] = set()
-        start = 0  # 1 after a hyphen: then a word at the line's start is the rest of one
+        start = 0  # 1 after a hyphen: then the first word of the line is the rest of another
         for text in lines:
             end = len(text.rstrip(HYPHENS))
             whole = end == len(text)
@@ -52,7 +52,7 @@ class LineJoiner:
             start = 0 if whole else 1
 
     def join(self, before: str, after: str) -> tuple[int, str]:
-        """How many characters of ``before`` fall away, and what stands between the two."""
+        """Number of characters to drop from the end of ``before``, and the text between the two."""
         if not before or not after:
             return 0, ""
         if _UNSPACED.match(before[-1]) and _UNSPACED.match(after[0]):
@@ -62,7 +62,7 @@ class LineJoiner:
         if before[-1] in HYPHENS and len(before) > 1 and not before[-2].isspace():
             return self._hyphen(before, after)
         if before[-1] in _DASHES and before[-2:-1].isalnum() and after[0].isalnum():
-            # "2018–" + "23", "work—" + "which"; but "2018–" + "today" cannot be told: a space.
+            # "2018–" + "23", "work—" + "which"; but "2018–" + "today" is ambiguous: a space.
             return 0, "" if before[-1] == "—" or after[0].isdigit() else " "
         return 0, " "
 
@@ -78,7 +78,7 @@ class LineJoiner:
             return (1, "") if whole and not parted else (0, "")  # that writes "stateRoot"
         if whole or parted:
             return (1, "") if whole > parted else (0, "")
-        # Neither is written elsewhere: a compound where both halves are words of this text.
+        # Neither occurs elsewhere: a compound if both halves are words of this text.
         last, first = head.rsplit("-", 1)[-1], tail.split("-", 1)[0]
         word = self._words[first] or (
             # "human-" + "readable": never seen whole, but no ending that hyphenation leaves.

@@ -1,7 +1,7 @@
 """Glyphs → printed lines: characters that follow each other on one baseline.
 
-A line here ends at a wide gap too, so a row of a table is several lines, and two columns side by
-side are never one. A line keeps, for each of its characters, the glyph it was made from.
+A line also ends at a wide gap, so a table row is several lines, and two adjacent columns are never
+one line. A line stores the glyph of each of its characters.
 """
 
 from __future__ import annotations
@@ -13,16 +13,18 @@ from typing import TYPE_CHECKING
 
 from milepost.text.readers.pdf.glyphs import Glyphs
 from milepost.text.readers.pdf.records import Frame, Line
-from milepost.text.readers.pdf.repair import WORD_GAP, mended
+from milepost.text.readers.pdf.repair import WORD_GAP, repaired
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-WIDE_GAP = 0.95  # of the font size: beyond it, two words belong to two lines (cells, columns)
-BREAK_GAP = 0.08  # a gap that is a space where pdfium breaks the line, which it does too often
-FAINT_GAP = 0.02  # a gap that is a space where pdfium has one
-SAME_BASE = 0.5  # baselines this close are one line: superscripts stand 0.3 to 0.45 higher
+WIDE_GAP = 0.95  # of the font size: beyond it, two words are two lines (cells, columns)
+BREAK_GAP = (
+    0.08  # a gap that counts as a space where pdfium breaks the line, which it does too often
+)
+FAINT_GAP = 0.02  # a gap that counts as a space where pdfium has one
+SAME_BASE = 0.5  # baselines this close are one line: superscripts are 0.3 to 0.45 higher
 
 
 # Bullets of the symbol fonts that office programs use have private code points.
@@ -30,7 +32,7 @@ _SYMBOLS = {0xF0B7: "•", 0xF0A7: "▪", 0xF0D8: "➢", 0xF0FC: "✓", 0xF06E: 
 
 
 def page_lines(glyphs: Glyphs) -> Frame:
-    """Group the characters of a page into lines; the main direction of writing comes first."""
+    """Group the characters of a page into lines; those in the main direction come first."""
     import numpy as np
 
     letters = [_letters(int(code)) for code in glyphs.code]
@@ -48,7 +50,7 @@ def page_lines(glyphs: Glyphs) -> Frame:
     for turn in [main, *(int(a) for a in angles if a != main)]:
         chosen = np.flatnonzero(solid & (angle == turn))
         if len(chosen):
-            lines += mended(_lines_of(glyphs, chosen, turn, letters))
+            lines += repaired(_lines_of(glyphs, chosen, turn, letters))
     upright = main % 180 in range(45, 135)
     size = (glyphs.height, glyphs.width) if upright else (glyphs.width, glyphs.height)
     return Frame(lines, *size)
@@ -56,8 +58,8 @@ def page_lines(glyphs: Glyphs) -> Frame:
 
 @lru_cache(maxsize=4096)
 def _letters(code: int) -> str:
-    """Give what a code point of pdfium stands for; nothing for spaces and controls."""
-    if code in (0x02, 0xAD, 0xFFFE):  # pdfium's ways to say: a hyphen at the end of a line
+    """Text for a code point of pdfium; empty for spaces and control characters."""
+    if code in (0x02, 0xAD, 0xFFFE):  # pdfium's codes for a hyphen at the end of a line
         return "-"
     if code < 0x21 or 0x7F <= code < 0xA0 or 0xD800 <= code < 0xE000 or code > 0x10FFFF:
         return ""
@@ -68,7 +70,7 @@ def _letters(code: int) -> str:
     if kind in ("Zs", "Zl", "Zp", "Cc", "Cf", "Co", "Cn"):
         return char if code in (0x200C, 0x200D) else ""
     if 0xFB00 <= code <= 0xFDFF or 0xFE70 <= code <= 0xFEFF or 0x2E80 <= code <= 0x2FDF:
-        # Ligatures, Arabic letter forms and radicals: shapes of the print, not letters.
+        # Ligatures, Arabic letter forms and radicals are printed shapes, not letters.
         return unicodedata.normalize("NFKC", char).replace(" ", "") or char
     return char
 
@@ -76,7 +78,7 @@ def _letters(code: int) -> str:
 def _turned(
     points: NDArray[np.float64], angle: int, width: float, height: float
 ) -> NDArray[np.float64]:
-    """Turn displayed ``(n, 2)`` points into the frame where ``angle`` is upright."""
+    """Rotate displayed ``(n, 2)`` points into the frame where ``angle`` is upright."""
     import numpy as np
 
     radians = np.radians(angle)
@@ -91,14 +93,14 @@ def _turned(
 def _lines_of(
     glyphs: Glyphs, chosen: NDArray[np.int64], angle: int, letters: list[str]
 ) -> list[Line]:
-    """Cut the glyphs of one direction, in the order of the file, where the writing jumps."""
+    """Cut the glyphs of one direction, in file order, where the position jumps."""
     import numpy as np
 
     cell, page = glyphs.cell[chosen], (glyphs.width, glyphs.height)
     one, two = _turned(cell[:, :2], angle, *page), _turned(cell[:, 2:], angle, *page)
     left, right = np.minimum(one, two)[:, 0], np.maximum(one, two)[:, 0]
     origin, base = _turned(glyphs.base[chosen], angle, *page).T
-    # pdfium spells a ligature out as several characters that share one origin.
+    # pdfium writes a ligature as several characters that share one origin.
     shared = (np.diff(origin) == 0) & (np.diff(base) == 0)
     size = glyphs.size[chosen]
     code = glyphs.code[chosen]
@@ -155,7 +157,7 @@ def _lines_of(
 
 
 def _spaces(glyphs: Glyphs, *, real: bool) -> NDArray[np.int64]:
-    """How many spaces stand before each glyph: those in the file, or those pdfium put there."""
+    """Number of spaces before each glyph: those in the file, or those that pdfium added."""
     import numpy as np
 
     if not real:
@@ -172,9 +174,9 @@ def _fill_holes(
     size: NDArray[np.float64],
     shared: NDArray[np.bool_],
 ) -> None:
-    """Put a glyph with an impossible place into the hole that its line has for it, in place.
+    """Move a glyph with an impossible position into the gap in its line; changes the arrays.
 
-    Some fonts give ligatures a wrong origin: "De", "fi" far below, "ning" on the first line.
+    Some fonts have a wrong origin for ligatures: "De", "fi" far below, "ning" on the first line.
     """
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""What the steps from lines to text share: a page, its furniture, its reading order."""
+"""One page on its way from lines to text: its lines, its furniture, its reading order."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Page:
 
     Attributes:
         number: from 1.
-        frame: its lines in the order of the file; a line's place there is its name later on.
+        frame: its lines in the order of the file; later steps identify a line by its index here.
         dropped: ids of lines that are furniture (running heads, page numbers).
-        flows: the other lines in reading order, one list a flow.
+        flows: the other lines in reading order, one list for each flow.
     """
 
     number: int
@@ -30,12 +30,13 @@ class Page:
     flows: list[list[Line]] = field(default_factory=list)
 
     def arrange(self) -> None:
-        """Bring the lines into reading order, once the furniture is known."""
-        kept = [line for line in self.frame.lines if id(line) not in self.dropped]
-        self.flows = reading_order(kept)
+        """Put the lines into reading order; the furniture must be known."""
+        self.flows = reading_order(
+            [line for line in self.frame.lines if id(line) not in self.dropped]
+        )
 
     def lines(self) -> Iterator[Line]:
-        """Lines in reading order without the furniture."""
+        """Yield the lines in reading order, without the furniture."""
         for flow in self.flows:
             yield from flow
 
@@ -43,20 +44,20 @@ class Page:
 def load_page(document: Any, index: int, *, ink: bool = False) -> tuple[Page, Glyphs]:
     """Read page ``index`` (from 0) of an open PDF into lines; the lock must be held.
 
-    Without ``ink`` the lines do not keep which glyph each character came from. The same file
-    gives the same page every time: ``boxes`` relies on it.
+    Without ``ink`` the lines do not store the glyph of each character. The same file always gives
+    the same page: ``boxes`` relies on that.
     """
     glyphs = read_glyphs(document, index, ink=ink)
     frame = page_lines(glyphs)
     for line in frame.lines:
         line.starts = []
         if not ink:
-            line.source = []  # a number a character, which would make long books heavy
+            line.source = []  # a number per character would take much memory in long books
     return Page(index + 1, frame), glyphs
 
 
 def body_size(pages: Sequence[Page]) -> float:
-    """Find the font size of most characters, to half a point; 10 where there are none."""
+    """Find the font size of most characters, to half a point; 10 if there are none."""
     sizes: Counter[float] = Counter()
     for page in pages:
         for line in page.frame.lines:

@@ -1,4 +1,4 @@
-"""A PDF's bytes → a document: text in reading order, pages, headings, and boxes on demand."""
+"""Bytes of a PDF → a document: text in reading order, pages, headings, and boxes on demand."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def read_pdf(data: bytes, name: str, source: str | None) -> Document:
 
     Args:
         data: the whole file.
-        name: what identifies the document, used in messages.
-        source: the file, read again when boxes are asked for; None keeps ``data`` for that.
+        name: name of the document, used in messages.
+        source: the file, read again when boxes are requested; if None, ``data`` is kept for that.
 
     Raises:
-        UnreadableFile: empty, no PDF, damaged, a password is needed, or no page has text.
+        UnreadableFile: empty, not a PDF, damaged, a password is needed, or no page has text.
     """
     digest = hashlib.sha256(data).hexdigest()
     pages: list[Page] = []
@@ -41,7 +41,7 @@ def read_pdf(data: bytes, name: str, source: str | None) -> Document:
     empty = [page.number for page in pages if not page.frame.lines]
     if len(empty) == len(pages):
         raise UnreadableFile(
-            f"{name} has no text on any page: scanned?", "run OCR first, e.g. ocrmypdf IN OUT"
+            f"{name} has no text on any page (scanned?)", "run OCR first, e.g. ocrmypdf IN OUT"
         )
     mark_furniture(pages)
     for page in pages:
@@ -51,8 +51,8 @@ def read_pdf(data: bytes, name: str, source: str | None) -> Document:
         *([f"{_pages(empty)} no text (scanned?)"] if empty else []),
         *([f"{_pages(broken)} no readable text (damaged)"] if broken else []),
     ]
-    kept = data if source is None else None
-    read = from_source(source) if source is not None else lambda: kept or b""
+    stored = data if source is None else None
+    read = from_source(source) if source is not None else lambda: stored or b""
     return Document(
         name=name,
         text="".join(joined.parts),

@@ -1,4 +1,4 @@
-"""The records that the steps of reading a PDF hand on: a printed line, a page's frame of them."""
+"""Records that the steps of reading a PDF pass on: a printed line, and the lines of a page."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ class Line:
     Coordinates are those of the *frame*: the page turned so that this writing is upright.
 
     Attributes:
-        text: its characters, single spaces between words, none at the ends.
-        source: for each character of ``text`` the glyph's number on the page, -1 for a space.
-        left: frame coordinates of the cell; likewise ``right``.
+        text: its characters, with single spaces between words and none at the ends.
+        source: for each character of ``text``, the glyph's number on the page, -1 for a space.
+        left: frame coordinate of the cell; so is ``right``.
         base: the baseline, growing downwards.
-        size: the font size that most characters have.
-        largest: the largest font size in it.
+        size: the font size of most characters.
+        largest: the largest font size.
         angle: direction of the writing on the displayed page, whole degrees.
-        bold: True where the first, middle and last character are.
-        order: place in the order of the file.
-        starts: for each character of ``text`` the left edge of its cell.
+        bold: True if the first, middle and last characters are bold.
+        order: position in the order of the file.
+        starts: for each character of ``text``, the left edge of its cell.
     """
 
     text: str

@@ -1,7 +1,7 @@
-"""Printed lines that the file writes apart though a reader sees one → one line.
+"""Join lines that the file stores in several pieces.
 
-Some programs write letter by letter in any order, change the font inside a word, or write the
-raised numbers of footnotes last; most set the mark of a list item apart from its words.
+Some programs write letter by letter in any order, change the font inside a word, or write
+superscript footnote numbers last; most write the bullet of a list item apart from its words.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from bisect import bisect_left
 
 from milepost.text.readers.pdf.records import Line
 
-WORD_GAP = 0.23  # a gap that is a space even where the file has none
-ITEM_GAP = 2.6  # between the mark of a list item and its words
+WORD_GAP = 0.23  # a gap that counts as a space even where the file has none
+ITEM_GAP = 2.6  # between the bullet of a list item and its words
 _MARK = re.compile(r"[•▪■➢✓·◦‣●○–—*✔\-]|\(?(?:\d{1,2}|[a-z])[.)]")
 
 
-def mended(lines: list[Line]) -> list[Line]:
-    """Join lines that touch on one baseline, and put raised marks where they stand."""
+def repaired(lines: list[Line]) -> list[Line]:
+    """Join lines that touch on one baseline, and insert superscripts at their positions."""
     rows: dict[int, list[Line]] = {}
     merged = []
     for line in sorted(lines, key=lambda line: (line.left, line.order)):
@@ -50,13 +50,13 @@ def _touch(line: Line, after: Line) -> bool:
 
 
 def _raised(line: Line, mark: Line) -> bool:
-    """Whether ``mark`` is small and short and a little above or below the line's base."""
+    """Whether ``mark`` is small, short and a little above or below the baseline."""
     small = len(mark.text) <= 3 and mark.size < 0.85 * line.size
     return small and abs(line.base - mark.base) < 0.55 * line.size
 
 
 def _append(line: Line, more: Line) -> None:
-    # After a raised number the gap before the next word is half its size.
+    # After a superscript the gap before the next word is half its size.
     least = 0.1 if _raised(more, line) else WORD_GAP
     if more.left - line.right > least * max(line.size, more.size):
         line.text += " "

@@ -1,9 +1,9 @@
-"""Lines of one flow → reading order: the file's own order, mended where it jumps about.
+"""Lines of one flow → reading order: the order of the file, repaired where it jumps.
 
-Programs mostly write text in reading order, and a table cell by cell, which no geometry could
-tell better. So the file's order is kept while it runs on. A stray piece (a head written last) is
-put where it stands. Where most of a page jumps about (forms, charts, tables written column by
-column) its blocks are ordered by place: what is left comes first in a row, then what is above.
+Most programs write text in reading order and tables cell by cell, which geometry could not decide
+better. So the order of the file is kept while it is continuous. A stray piece (a head written last)
+moves to its position on the page. If most of a page jumps (forms, charts, tables written column by
+column), its blocks are ordered by position: left to right in a row, then from top to bottom.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from statistics import median
 
 from milepost.text.readers.pdf.records import Line
 
-MOST_BLOCKS = 1000  # a page with more is a map or a drawing: no order is better than another
-MOSTLY = 0.7  # share of the lines that one run must hold for the file's order to be trusted
+MAX_BLOCKS = 1000  # a page with more is a map or a drawing, without a reading order
+MIN_RUN_SHARE = 0.7  # of the lines, in the longest run, for the order of the file to be trusted
 
 
 def order_flow(lines: list[Line]) -> list[Line]:
@@ -23,9 +23,9 @@ def order_flow(lines: list[Line]) -> list[Line]:
     lines = sorted(lines, key=lambda line: line.order)
     runs = _runs(lines)
     longest = max(runs, key=len)
-    if len(longest) < MOSTLY * len(lines):
+    if len(longest) < MIN_RUN_SHARE * len(lines):
         blocks = [block for run in runs for block in _blocks(run)]
-        if len(blocks) > MOST_BLOCKS:
+        if len(blocks) > MAX_BLOCKS:
             return sorted(lines, key=lambda line: (line.base // line.size, line.left))
         apart = [part for block in blocks for part in _apart(block, lines)]
         return [line for block in _by_place(apart) for line in block.lines]
@@ -38,7 +38,7 @@ def order_flow(lines: list[Line]) -> list[Line]:
 
 
 def _runs(lines: list[Line]) -> list[list[Line]]:
-    """Cut the file's order where it jumps up without being the next cell of a row."""
+    """Cut the order of the file where it jumps up and not to the next cell of a row."""
     runs: list[list[Line]] = []
     for line in lines:
         if runs and not _jumps_back(runs[-1], line):
@@ -54,13 +54,13 @@ def _jumps_back(run: list[Line], line: Line) -> bool:
         return line.right < last.left  # backwards in its own row
     if line.base > last.base:
         return False
-    # Up again: the next cell stands to the right of the last one, in a row begun just before.
+    # Upwards: the next cell is to the right of the last one, in a row that began just before.
     beside = line.left >= last.right - 0.5 * line.size
     return not (beside and any(line.base >= x.base - 0.6 * x.size for x in run[-12:-1]))
 
 
 def _pieces(run: list[Line]) -> list[list[Line]]:
-    """Cut a stray run where it leaps down the page: a head and a foot in one go."""
+    """Cut a stray run where it jumps down the page: a head and a foot in one run."""
     pieces = [[run[0]]]
     for last, line in pairwise(run):
         if line.base - last.base > 3 * max(last.size, line.size):
@@ -71,7 +71,7 @@ def _pieces(run: list[Line]) -> list[list[Line]]:
 
 
 def _place(line: Line, ordered: list[Line]) -> int:
-    """Where a stray piece belongs: after the left part of its row, above what is below it."""
+    """Index of a stray piece: after the left part of its row, before the lines below it."""
     for at, other in enumerate(ordered):
         same_row = abs(other.base - line.base) <= 0.5 * min(line.size, other.size)
         if other.left > line.left if same_row else other.base > line.base:
@@ -103,7 +103,7 @@ class _Block:
 
 
 def _across(run: list[Line]) -> list[Line]:
-    """Read the tables of a run by rows where the file writes them column by column."""
+    """Order the tables of a run by rows if the file writes them column by column."""
     ordered: list[Line] = []
     table: list[_Block] = []
     for block in [*_blocks(run), None]:
@@ -132,7 +132,7 @@ def _blocks(run: list[Line]) -> list[_Block]:
 
 
 def _apart(block: _Block, lines: list[Line]) -> list[_Block]:
-    """Take a column of cells apart, so that each can join its row."""
+    """Split a column of cells, so that each can join its row."""
     if _are_cells(block.lines, lines):
         return [_Block([line]) for line in block.lines]
     return [block]
@@ -160,7 +160,7 @@ def _are_cells(stack: list[Line], lines: list[Line]) -> bool:
 
 
 def _by_place(blocks: list[_Block]) -> list[_Block]:
-    """Order blocks so that each follows those above it and those left of it in its rows."""
+    """Order blocks so that each follows those above it and those to its left in its rows."""
     import numpy as np
 
     spots = np.array([(b.left, b.right, b.top, b.bottom) for b in blocks]).reshape(-1, 4)
@@ -177,7 +177,7 @@ def _by_place(blocks: list[_Block]) -> list[_Block]:
     ordered = []
     for _ in blocks:
         ready = from_top[(waits[from_top] == 0) & ~done[from_top]]
-        # Blocks that lock each other in a ring are freed from the top.
+        # Blocks that wait for each other in a cycle are released from the top.
         chosen = ready[0] if len(ready) else from_top[~done[from_top]][0]
         done[chosen] = True
         waits -= before[chosen]

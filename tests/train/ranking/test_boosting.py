@@ -7,6 +7,8 @@ import pytest
 
 from milepost.search.features import FEATURES
 from milepost.search.trees import FILE, read_trees
+from milepost.train.ranking.boosting import arrays_of, case_weights
+from support.ranking_cases import ranking_case
 
 WIDTH = len(FEATURES)
 INEXACT = 0.1  # float32(0.1) lies above it
@@ -39,12 +41,6 @@ DUMPED = {
 }
 
 
-@pytest.fixture
-def fitting(script):
-    pytest.importorskip("scipy", reason="needs the eval extra: pip install 'milepost[eval]'")
-    return script("fit_ranking")
-
-
 def row(**values):
     """A row of zeros but for the columns named: ``c0`` is the first."""
     columns = np.zeros(WIDTH, np.float32)
@@ -62,16 +58,16 @@ def row(**values):
         (row(c2=np.nextafter(np.float32(0.5), np.float32(1)), c1=-3.0), -4.0 + 0.25 + 0.5),
     ],
 )
-def test_a_dumped_model_by_hand(fitting, columns, wanted):
+def test_a_dumped_model_by_hand(columns, wanted):
     """Three small trees, at and beside their thresholds."""
-    trees = fitting.arrays_of(DUMPED)
+    trees = arrays_of(DUMPED)
     assert trees.predict(columns[None])[0] == pytest.approx(wanted, abs=1e-6)
     assert trees.depth == 2
 
 
-def test_inner_nodes_are_the_means_of_what_was_learned_there(fitting):
+def test_inner_nodes_are_the_means_of_what_was_learned_there():
     """Weighed by the rows of each leaf: 2.5 = (10·1 + 30·3) / 40, -1.4 = (40·2.5 - 60·4) / 100."""
-    trees = fitting.arrays_of(DUMPED)
+    trees = arrays_of(DUMPED)
     asks = trees.feature >= 0
     by_column = dict(zip(trees.feature[asks].tolist(), trees.value[asks].tolist(), strict=True))
     assert by_column == pytest.approx({2: -1.4, 0: 2.5, 1: -0.25})
@@ -83,9 +79,9 @@ def test_inner_nodes_are_the_means_of_what_was_learned_there(fitting):
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_lightgbm_itself_says_the_same(fitting, tmp_path, seed):
+def test_lightgbm_itself_says_the_same(tmp_path, seed):
     """On random rows, and on rows that stand on thresholds and one step of float32 to each side."""
-    lightgbm = pytest.importorskip("lightgbm", reason="needs the bench extra")
+    lightgbm = pytest.importorskip("lightgbm", reason="needs the fit extra")
     random = np.random.default_rng(seed)
     columns = random.standard_normal((2000, WIDTH)).astype(np.float32)
     columns[:, 1] = random.integers(0, 3, 2000)  # thresholds between whole numbers, and zero
@@ -104,7 +100,7 @@ def test_lightgbm_itself_says_the_same(fitting, tmp_path, seed):
         40,
     )
     dumped = booster.dump_model()
-    trees = fitting.arrays_of(dumped)
+    trees = arrays_of(dumped)
     trees.write(tmp_path)
     back = read_trees(tmp_path / FILE, tuple(FEATURES))
     asks = np.flatnonzero(trees.feature >= 0)
@@ -121,3 +117,11 @@ def test_lightgbm_itself_says_the_same(fitting, tmp_path, seed):
     at, above = trees.predict(border[0::3]), trees.predict(border[1::3])
     assert len(asks) > 100
     assert (np.abs(at - above) > 1e-4).any()
+
+
+def test_tasks_count_alike_and_settings_by_their_weight():
+    """Whatever the number of questions; ``elsewhere`` half of ``document``."""
+    settings = ["document", "document", "elsewhere"]
+    cases = [ranking_case(task="a", setting=each) for each in settings]
+    cases += [ranking_case(task="b")]
+    assert case_weights(cases).tolist() == [0.5, 0.5, 0.5, 1.0]

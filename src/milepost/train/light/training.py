@@ -23,7 +23,7 @@ from milepost.engine.base import Engine
 from milepost.model.landmark_encoder import LandmarkEncoder
 from milepost.model.light import Light
 from milepost.train.batches import Batch, assemble
-from milepost.train.light_material import LightMaterial, Taught
+from milepost.train.light.material import LightMaterial, Taught
 from milepost.train.losses import away_from, divergence, each_against_negatives
 from milepost.train.schedule import half_cosine
 

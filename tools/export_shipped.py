@@ -1,6 +1,6 @@
 """Write the shipped model folder from a checkpoint.
 
-    python bench/export_shipped.py CHECKPOINT --out src/milepost/models/landmark-minilm
+    python tools/export_shipped.py CHECKPOINT --out src/milepost/models/landmark-minilm
 
 Calibration: windows of ``../shared/data/corpus`` train split, texts without ``nc`` licences (the
 corpus has none). ``--f32`` also writes the float32 graph (90 MB, never shipped).
@@ -53,6 +53,7 @@ def calibration(shared: Path, tokenizer: Tokenizer, batches: int = 60) -> list[d
 
 
 def main() -> None:
+    """Read the arguments and export."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("checkpoint", type=Path)
     parser.add_argument("--shared", type=Path, default=Path("../shared/data"))

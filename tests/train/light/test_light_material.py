@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 from pathlib import Path
 from typing import Any
 
@@ -13,62 +11,13 @@ import pytest
 pytest.importorskip("torch", reason="needs the train extra")
 
 from milepost.testing import fake_encoder
-from milepost.train import light_material
 from milepost.train.data import held_out
-from milepost.train.light_material import HOLD_OUT, TASKS, Reader, gather, sources
+from milepost.train.light import material as light_material
+from milepost.train.light.material import HOLD_OUT, TASKS, Reader, gather, sources
 
 pytestmark = pytest.mark.torch
 
 TEXT = "Frost came early. The bees had left the hive. Nobody knew why.\n\nIn spring they came back."
-
-
-def write(path: Path, rows: list[dict[str, Any]]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with gzip.open(path, "wt", encoding="utf-8") as file:
-        file.writelines(json.dumps(row) + "\n" for row in rows)
-
-
-@pytest.fixture
-def shared(tmp_path: Path) -> Path:
-    at = TEXT.index("The bees")
-    names = [f"doc{n}" for n in range(60)]
-    for task in TASKS:
-        write(
-            tmp_path / "tasks" / task / "documents.jsonl.gz",
-            [
-                {
-                    "id": name,
-                    "title": "",
-                    "text": f"Of {task} and {name}. {TEXT}",
-                    "meta": {"licence": "CC BY-NC" if n == 1 else "CC0"},
-                }
-                for n, name in enumerate(names)
-            ],
-        )
-        begin = [len(f"Of {task} and {name}. ") + at for name in names]
-        write(
-            tmp_path / "tasks" / task / "questions.jsonl.gz",
-            [
-                {
-                    "id": f"{name}-q",
-                    "document": name,
-                    "question": f"Who left the hive of {name}?",
-                    "spans": [[begin[n], begin[n] + 8]],
-                    "split": "dev" if n == 2 else "train",
-                }
-                for n, name in enumerate(names)
-            ],
-        )
-    rows = [
-        {"id": f"c{n}", "licence": licence, "split": part, "text": f"Kept{n}. {TEXT}"}
-        for n, (licence, part) in enumerate(
-            [("CC0", "train"), ("CC-BY-NC-4.0", "train"), ("CC0", "dev"), ("CC0", "test")] * 5
-        )
-    ]
-    write(tmp_path / "corpus" / "health.jsonl.gz", rows)
-    write(tmp_path / "pairs" / "definitions.jsonl.gz", [{"query": "What is wax?", "passage": "x"}])
-    write(tmp_path / "pairs" / "sentence-cloze.jsonl.gz", [{"query": "No.", "passage": "x"}])
-    return tmp_path
 
 
 def test_only_what_may_train_is_read(shared: Path) -> None:

@@ -13,8 +13,8 @@ import torch
 
 from milepost.model import LandmarkEncoder
 from milepost.model.light import MODEL_TYPE
-from milepost.train.light import LightRecipe, LightTrainer
-from milepost.train.light_material import Asked, LightMaterial, Taught
+from milepost.train.light.material import Asked, LightMaterial, Taught
+from milepost.train.light.training import LightRecipe, LightTrainer
 
 pytestmark = pytest.mark.torch
 

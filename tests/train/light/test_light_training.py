@@ -15,7 +15,8 @@ import torch
 from milepost.engine.fake import FakeEngine
 from milepost.model import LandmarkEncoder
 from milepost.model.light import MODEL_TYPE, Light
-from milepost.train.light import (
+from milepost.train.light.material import Asked, LightMaterial, Taught
+from milepost.train.light.training import (
     LightRecipe,
     LightTrainer,
     _around,
@@ -23,7 +24,6 @@ from milepost.train.light import (
     principal_axes,
     token_vectors,
 )
-from milepost.train.light_material import Asked, LightMaterial, Taught
 
 pytestmark = pytest.mark.torch
 

@@ -1,0 +1,73 @@
+"""A command that consists of subcommands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+import click
+
+from milepost.errors import InputError, nearest
+
+
+class CommandGroup(click.Group):
+    """Subcommands in the order of their definition.
+
+    Without a subcommand the help goes to stderr and the exit code is 2, as for ``milepost`` alone.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names of the subcommands, not sorted."""
+        return list(self.commands)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the options in front of the subcommand; print the help if there is nothing."""
+        if not args and not ctx.resilient_parsing:
+            click.echo(ctx.get_help(), err=True)
+            ctx.exit(2)
+        return super().parse_args(ctx, args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the subcommand.
+
+        Raises:
+            InputError: the name is unknown; the hint gives the nearest one.
+        """
+        name, names = args[0], self.list_commands(ctx)
+        if name not in names and not name.startswith("-"):
+            raise InputError(
+                f"unknown command {name!r}", f"{nearest(name, names)}{ctx.command_path} --help"
+            )
+        return super().resolve_command(ctx, args)
+
+
+class LazyGroup(CommandGroup):
+    """Commands that are imported when they are asked for: a search loads no trainer.
+
+    Args:
+        table: command → where it is (``module:name``) and its line in the help of the group.
+    """
+
+    def __init__(self, *args: Any, table: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.table = table
+
+    def list_commands(self, ctx: click.Context | None) -> list[str]:
+        """Names of the commands, in the order of the table."""
+        return list(self.table)
+
+    def get_command(self, ctx: click.Context | None, cmd_name: str) -> click.Command | None:
+        """Import one command; None for an unknown name."""
+        if cmd_name not in self.table:
+            return None
+        module, _, name = self.table[cmd_name][0].partition(":")
+        command: click.Command = getattr(import_module(module), name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in self.table.items()])

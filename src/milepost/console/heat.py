@@ -1,0 +1,32 @@
+"""The heat strip: where in a document the sentences are that match a question."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+CELLS = 64
+"""Equal parts a document is divided into."""
+
+
+def strip(relevance: NDArray[np.float32], cells: int = CELLS) -> tuple[float, ...]:
+    """The greatest score in each part of a document.
+
+    Args:
+        relevance: ``(n, 2)`` position and score of each sentence, 0–1; see
+            ``SearchResult.relevance``.
+        cells: parts.
+
+    >>> import numpy as np
+    >>> strip(np.array([[0.1, 0.5], [0.2, 1.0], [0.9, 0.25]]), 2)
+    (1.0, 0.25)
+    """
+    import numpy as np
+
+    heights = np.zeros(cells, np.float64)
+    place = np.minimum((relevance[:, 0].astype(np.float64) * cells).astype(np.int64), cells - 1)
+    np.maximum.at(heights, place, relevance[:, 1])
+    return tuple(round(float(value), 4) for value in heights)

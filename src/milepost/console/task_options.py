@@ -1,0 +1,104 @@
+"""Options of the commands that ask the questions of tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from milepost.console.options import Command, Settings, say
+from milepost.console.progress import Counter
+
+FILE = click.Path(path_type=Path, dir_okay=False)
+FOLDER = click.Path(path_type=Path, file_okay=False)
+
+
+def task_options(
+    *, splits: tuple[str, ...] = ("train", "dev", "test"), cache: str = "eval"
+) -> Callable[[Command], Command]:
+    """``--tasks``, ``--split``, ``--questions``, ``--documents``, ``--data`` and ``--cache``.
+
+    Args:
+        splits: splits that may be asked.
+        cache: the subfolder of Milepost's cache that is the default of ``--cache``.
+    """
+    options = (
+        click.option(
+            "--tasks",
+            metavar="NAMES|FILE",
+            default="all",
+            show_default=True,
+            help="Tasks by name, or files of questions, separated by commas.",
+        ),
+        click.option(
+            "--split",
+            type=click.Choice(splits),
+            default="dev",
+            show_default=True,
+            help="Questions to ask. Make choices on dev, report on test.",
+        ),
+        click.option(
+            "--questions",
+            metavar="N",
+            type=click.IntRange(min=1),
+            help="Maximum number of questions per task, spread over its documents.",
+        ),
+        click.option(
+            "--documents",
+            metavar="N",
+            type=click.IntRange(min=1),
+            help="Maximum number of documents per task.",
+        ),
+        click.option(
+            "--data",
+            metavar="FOLDER",
+            type=FOLDER,
+            help="Folder of the tasks. [default: $MILEPOST_DATA]",
+        ),
+        click.option(
+            "--cache",
+            metavar="FOLDER",
+            type=FOLDER,
+            help=f"Folder to keep vectors in. [default: {cache} in Milepost's cache]",
+        ),
+    )
+
+    def add(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+def split_names(names: str) -> list[str]:
+    """Names between commas, without spaces around them.
+
+    Raises:
+        click.UsageError: there is no name.
+
+    >>> split_names("short, bm25")
+    ['short', 'bm25']
+    """
+    found = [name.strip() for name in names.split(",") if name.strip()]
+    if not found:
+        raise click.UsageError("a list of names is empty")
+    return found
+
+
+def noting(settings: Settings, counter: Counter | None = None) -> Callable[[str], None]:
+    """A function that prints a note on stderr unless ``--quiet`` is set.
+
+    Args:
+        settings: of the command.
+        counter: the progress line, which is cleared first.
+    """
+
+    def note(line: str) -> None:
+        if counter is not None:
+            counter.clear()
+        if not settings.quiet:
+            say(line)
+
+    return note

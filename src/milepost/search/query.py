@@ -1,0 +1,152 @@
+"""A question, checked and encoded once, with everything that a search may be asked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from milepost.errors import InputError
+from milepost.search.lexical import question_terms
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+DEFAULT_K = 5
+"""Maximum number of passages where neither ``k`` nor a budget is given."""
+
+
+class QueryEncoder(Protocol):
+    """What encodes questions; ``milepost.Encoder`` does."""
+
+    def encode_query(self, question: str) -> NDArray[np.float32]:
+        """``(d,)`` float32, unit length; refuses a question without letters or digits."""
+
+    def vocab_coverage(self, question: str) -> float:
+        """How much of the question the tokenizer knows as whole words, 0–1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Maximum total length of the passages, in characters (``c``) or the model's tokens (``t``)."""
+
+    size: int
+    unit: Literal["c", "t"] = "c"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a search may return, checked.
+
+    Attributes:
+        k: maximum number of passages; None for as many as the budget holds.
+        budget: maximum total length; None for none.
+        min_score: passages of a smaller probability are left out, and nothing takes their place.
+    """
+
+    k: int | None = DEFAULT_K
+    budget: Budget | None = None
+    min_score: float = 0.0
+
+    @staticmethod
+    def parse(
+        k: int | None = None, budget: str | int | None = None, min_score: float = 0.0
+    ) -> Limits:
+        """Check what a caller asks for; ``k`` is ``DEFAULT_K`` where nothing limits the result.
+
+        Raises:
+            InputError: ``k`` is less than 1, ``budget`` is not a length, or ``min_score`` is not
+                a probability.
+
+        >>> Limits.parse(budget="400t")
+        Limits(k=None, budget=Budget(size=400, unit='t'), min_score=0.0)
+        """
+        if k is not None and k < 1:
+            raise InputError(f"k = {k} passages cannot be returned", "k=1 or more")
+        if not 0.0 <= min_score <= 1.0:
+            raise InputError(
+                f"min_score = {min_score} is not a probability", "0 to 1, such as 0.2 for 20%"
+            )
+        parsed = parse_budget(budget)
+        if k is None and parsed is None:
+            k = DEFAULT_K
+        return Limits(k, parsed, min_score)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question as every step of the search is given it.
+
+    Attributes:
+        text: as it was asked.
+        vector: ``(d,)`` float32, unit length.
+        terms: its distinct words as they are matched, see ``lexical.question_terms``.
+        vocab_coverage: how much of it the tokenizer knows as whole words, 0–1.
+        limits: how many passages, how long, how probable.
+        documents: names of the documents to search; None for all.
+        rerank: whether the model's reranker, if it has one, scores the best windows.
+    """
+
+    text: str
+    vector: NDArray[np.float32]
+    terms: tuple[str, ...]
+    vocab_coverage: float = 1.0
+    limits: Limits = Limits()
+    documents: frozenset[str] | None = None
+    rerank: bool = True
+
+    @staticmethod
+    def parse(
+        text: str,
+        encoder: QueryEncoder,
+        *,
+        k: int | None = None,
+        budget: str | int | None = None,
+        documents: Iterable[str] | None = None,
+        min_score: float = 0.0,
+        rerank: bool = True,
+    ) -> Query:
+        """Check everything that is asked for and encode the question.
+
+        Args:
+            text: the question, in words.
+            encoder: the model.
+            k: maximum number of passages; None for 5, or with a budget for as many as it holds.
+            budget: maximum total length: ``"1600c"`` (or 1600) characters, ``"400t"`` tokens.
+            documents: names of the documents to search; None for all.
+            min_score: a probability, 0–1; passages below it are left out.
+            rerank: whether the model's reranker scores the best windows.
+
+        Raises:
+            BadQuestion: the question is empty or has neither letter nor digit.
+            InputError: see ``Limits.parse``.
+        """
+        limits = Limits.parse(k, budget, min_score)
+        return Query(
+            text,
+            encoder.encode_query(text),
+            tuple(question_terms(text)),
+            encoder.vocab_coverage(text),
+            limits,
+            None if documents is None else frozenset(documents),
+            rerank,
+        )
+
+
+def parse_budget(budget: str | int | None) -> Budget | None:
+    """``"1600c"`` or 1600: characters; ``"400t"``: tokens.
+
+    Raises:
+        InputError: anything else, or 0.
+
+    >>> parse_budget(1600)
+    Budget(size=1600, unit='c')
+    """
+    if budget is None:
+        return None
+    match = re.fullmatch(r"\s*(\d+)\s*([ct]?)\s*", str(budget))
+    if match is None or int(match[1]) == 0:
+        raise InputError(f"budget {budget!r} is not a length", "1600c or 400t")
+    return Budget(int(match[1]), "t" if match[2] == "t" else "c")

@@ -1,0 +1,25 @@
+"""Words that a training configuration chooses from. Needs no torch."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+Context = Literal["alone", "title", "neighbours"]
+"""What a teacher reads before a sentence, see ``teacher.MeanTeacher``."""
+
+Distillation = Literal["kl", "listwise", "margin"]
+"""``kl``: the ranking of a query's scored passages among themselves. ``listwise``: LMK's own
+(arXiv 2601.21525), against all passages of the step. ``margin``: differences of the scores
+(arXiv 2010.02666)."""
+
+Form = Literal["outside", "summed", "both_sides", "boundary", "apart"]
+"""Where the weight of the position stands in the loss, see ``losses.position_aware``."""
+
+MergedUnit = Literal["passage", "sentences"]
+"""What a landmark of a pseudo document closes."""
+
+Nearness = Literal["words", "teacher"]
+"""What makes a passage look like an answer: rare words it shares, or a teacher's cosine."""
+
+PairsUnit = Literal["passage", "sentences", "both"]
+"""What a landmark of a passage closes."""

@@ -1,0 +1,239 @@
+"""Questions as the search sees them: what it says of every candidate sentence.
+
+This is the one file of the package that calls the search's internals. A question is asked in up to
+three settings: of its document, of a collection that holds it, and (``elsewhere``) of another
+document, where no sentence is evidence: what a probability must know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from milepost.encoder import Encoder
+from milepost.evaluate.types import Question
+from milepost.intake import entry, hashed
+from milepost.search.features import features
+from milepost.search.fusion import Fusion, curves, fuse, measure, standard
+from milepost.search.query import Query
+from milepost.search.ranking import LEARNED_TOP
+from milepost.search.reranking import Reranker, rerank
+from milepost.search.scope import Scope, gather
+from milepost.store import open_store
+from milepost.train.ranking.questions import Sample, spread
+
+if TYPE_CHECKING:
+    from milepost.store import Store
+
+Floats = NDArray[np.float32]
+Setting = Literal["document", "collection", "elsewhere"]
+Progress = Callable[[str, int, int], None]
+"""What is being done, how much of it is done, and of how much."""
+
+TOGETHER = 12
+"""Documents of a collection."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A question put to a store.
+
+    Attributes:
+        task: its task.
+        document: the document that holds its evidence.
+        setting: what the store holds.
+        question: its words and evidence.
+        query: the question as the search is given it.
+        store: what is searched.
+        reranked: whether the reranker is asked, too.
+    """
+
+    task: str
+    document: str
+    setting: Setting
+    question: Question
+    query: Query
+    store: Store
+    reranked: bool
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Task and document: what is cross-fitted by."""
+        return self.task, self.document
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """What the fusion's weights are learned from: a question asked of its document.
+
+    Attributes:
+        task, document: of the question.
+        signals: ``(signals,)`` float64, see ``fusion.SIGNALS``.
+        landmarks, words: ``(scales, n)`` float32, the curves that are mixed.
+        alone: ``(2, n)`` float32, landmarks alone and words alone.
+        gains: ``(n,)`` float32, share of the evidence in each sentence.
+        lengths: ``(n,)`` int64 characters.
+    """
+
+    task: str
+    document: str
+    signals: NDArray[np.float64]
+    landmarks: Floats
+    words: Floats
+    alone: Floats
+    gains: Floats
+    lengths: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A question in one setting, with the features of its candidate sentences.
+
+    Attributes:
+        task, document, setting: see ``Ask``.
+        rows: ``(m,)`` int64 candidate sentences, ascending: the best by fused score.
+        columns: ``(m, features)`` float32, see ``features.FEATURES``.
+        fused: ``(n,)`` float32 fused scores of all sentences searched.
+        gains: ``(n,)`` float32, share of the question's evidence in each sentence.
+        lengths: ``(n,)`` int64 characters.
+        document_offsets: ``(documents + 1,)`` int64, first sentence of each document, and ``n``.
+        vocab_coverage: of question and documents, 0–1.
+    """
+
+    task: str
+    document: str
+    setting: Setting
+    rows: NDArray[np.int64]
+    columns: Floats
+    fused: Floats
+    gains: Floats
+    lengths: NDArray[np.int64]
+    document_offsets: NDArray[np.int64]
+    vocab_coverage: float
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Task and document: what is cross-fitted by."""
+        return self.task, self.document
+
+
+def asks(
+    sample: Sample, encoder: Encoder, reranked: int | None, progress: Progress
+) -> Iterator[Ask]:
+    """Every question of a sample in its settings.
+
+    Every question is asked of its document; every second one of a collection of ``TOGETHER``
+    documents, and of another document of the sample. At most ``reranked`` questions about a
+    document are for the reranker.
+    """
+    alone, pools = _stores(sample, encoder, progress)
+    for number, questions in enumerate(sample.questions):
+        for_reranker = spread(range(len(questions)), reranked)
+        for n, question in enumerate(questions):
+            stores: dict[Setting, Store] = {"document": alone[number]}
+            if n % 2 == 0 and len(alone) > 1:
+                stores["collection"] = pools[number // TOGETHER]
+                other = (number + 1 + n) % len(alone)
+                if other != number:
+                    stores["elsewhere"] = alone[other]
+            query = Query.parse(question.text, encoder)
+            for setting, store in stores.items():
+                asked = sample.task, question.document, setting, question
+                yield Ask(*asked, query, store, n in for_reranker)
+
+
+def signals(ask: Ask) -> Signals:
+    """What the fusion's weights are learned from."""
+    scope = _scope(ask)
+    landmarks, words = curves(scope)
+    return Signals(
+        ask.task,
+        ask.document,
+        np.array(list(measure(scope, ask.query.vocab_coverage).values()), np.float64),
+        np.stack(landmarks),
+        np.stack(words),
+        np.stack([scope.similarity, sum(map(standard, scope.lexical), np.float32(0.0))]),
+        _gains(ask, scope),
+        scope.spans[:, 1] - scope.spans[:, 0],
+    )
+
+
+def case(ask: Ask, fusion: Fusion) -> Case:
+    """The features of the best sentences by fused score."""
+    scope = _scope(ask)
+    fused = fuse(scope, ask.query.vocab_coverage, fusion)
+    rows = np.sort(np.argsort(-fused.score, kind="stable")[:LEARNED_TOP])
+    return Case(
+        ask.task,
+        ask.document,
+        ask.setting,
+        rows,
+        features(scope, fused, rows),
+        fused.score,
+        _gains(ask, scope),
+        scope.spans[:, 1] - scope.spans[:, 0],
+        scope.document_offsets,
+        1.0 - fused.signals["out of vocabulary"],
+    )
+
+
+def cosines(ask: Ask, score: Floats, reranker: Reranker) -> Floats:
+    """The reranker's cosines in the best windows, ``(n,)`` float32; NaN for other sentences.
+
+    Args:
+        ask: the question.
+        score: ``(n,)`` scores without reranking, which choose the windows.
+        reranker: the model's.
+    """
+    bound = reranker.for_query(ask.query.text)
+    with ask.store.snapshot() as state:
+        scope = gather(state, ask.query)
+        if bound is None:  # the question is longer than a sentence may be
+            return np.full(len(scope.spans), np.nan, np.float32)
+        return rerank(state, scope, np.argsort(-score, kind="stable")[:LEARNED_TOP], bound)
+
+
+def _scope(ask: Ask) -> Scope:
+    with ask.store.snapshot() as state:
+        return gather(state, ask.query)
+
+
+def _gains(ask: Ask, scope: Scope) -> Floats:
+    """Share of the question's evidence in each sentence, ``(n,)``; zeros elsewhere."""
+    gains = np.zeros(len(scope.spans), np.float32)
+    names = [info.name for info in scope.documents]
+    if ask.setting == "elsewhere" or ask.document not in names:
+        return gains
+    first, last = scope.document_offsets[names.index(ask.document) :][:2]
+    part = scope.spans[first:last]
+    for start, end in ask.question.spans:
+        inside = np.minimum(part[:, 1], end) - np.maximum(part[:, 0], start)
+        gains[first:last] += np.clip(inside, 0, None)
+    gains /= sum(end - start for start, end in ask.question.spans)
+    return gains
+
+
+def _stores(
+    sample: Sample, encoder: Encoder, progress: Progress
+) -> tuple[list[Store], list[Store]]:
+    """A store of each document, and one of every ``TOGETHER`` of them."""
+    alone: list[Store] = []
+    pools: list[Store] = []
+    for number, document in enumerate(sample.documents):
+        progress(f"reading {sample.task}", number, len(sample.documents))
+        marks = encoder.encode(document)
+        made = entry(hashed(document), (marks.spans, marks.vectors, marks.vocab_coverage), None)
+        alone.append(_store(encoder))
+        if number % TOGETHER == 0:
+            pools.append(_store(encoder))
+        for store in (alone[-1], pools[-1]):
+            store.put(made)
+    return alone, pools
+
+
+def _store(encoder: Encoder) -> Store:
+    return open_store(None, fingerprint=encoder.fingerprint, dimensions=encoder.dimensions)

@@ -1,0 +1,170 @@
+"""A model folder with what was learned, whole or not at all.
+
+The new folder is made beside its place and takes it in one step, so that a kill or a full disk
+leaves the old one. Where the system cannot exchange two folders in one step (Windows, some file
+systems), the old one is renamed and the new one then takes its name.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from milepost.engine.manifest import MANIFEST
+from milepost.errors import InputError
+from milepost.search.trees import FILE
+
+if TYPE_CHECKING:
+    from milepost.search.trees import Trees
+
+REPORT = "fit.json"
+SUMS = "SHA256SUMS"
+_AT_CWD, _EXCHANGE = -100, 2  # of renameat2, see linux/fcntl.h and linux/fs.h
+
+
+def check_out(model: Path, out: Path) -> None:
+    """See that a folder can be written, before the work; nothing is left behind.
+
+    Args:
+        model: the model folder.
+        out: the folder to write; the same for in place.
+
+    Raises:
+        InputError: it is something else than an empty place, the model itself or an earlier fit.
+    """
+    there = out.exists() and (not out.is_dir() or any(out.iterdir()))
+    if there and out.resolve() != model.resolve() and not (out / REPORT).is_file():
+        raise InputError(f"{out} is there already and holds no earlier fit", "another --out FOLDER")
+    with _draft(out) as draft:
+        draft.mkdir()
+
+
+def write_folder(
+    model: Path,
+    out: Path,
+    fusion: Mapping[str, Any],
+    trees: Trees | None,
+    report: Mapping[str, Any],
+) -> None:
+    """Write the model folder with what was learned.
+
+    ``milepost.json`` gets ``fusion``, ``ranking.npz`` the trees (without trees there is none),
+    ``fit.json`` the report, ``SHA256SUMS`` the line of ``ranking.npz``; the rest is as in
+    ``model``.
+
+    Args:
+        model: the model folder.
+        out: the folder to write; ``model`` itself to change it in place.
+        fusion: the manifest's.
+        trees: the learned ones, or None.
+        report: for ``fit.json``.
+
+    Raises:
+        InputError: it cannot be written; then ``out`` is as it was.
+    """
+    place = out.resolve()
+    with _draft(out) as draft:
+        in_place = place == model.resolve()
+        copy = _link if in_place else shutil.copy2
+        shutil.copytree(
+            model, draft, copy_function=copy, ignore=shutil.ignore_patterns(FILE, REPORT, SUMS)
+        )
+        manifest = json.loads((model / MANIFEST).read_text(encoding="utf-8"))
+        manifest["fusion"] = dict(fusion)
+        _write(draft / MANIFEST, _json(manifest))
+        _write(draft / REPORT, _json(report))
+        if trees is not None:
+            trees.write(draft)
+        if (model / SUMS).is_file():
+            _write(draft / SUMS, _sums(model, draft))
+        _sync(draft)
+        _put(draft, place)
+
+
+def _json(fields: Mapping[str, Any]) -> str:
+    return json.dumps(fields, indent=1, ensure_ascii=False) + "\n"
+
+
+def _sums(model: Path, draft: Path) -> str:
+    """The model's lines, without and then with that of the trees."""
+    lines = (model / SUMS).read_text(encoding="utf-8").splitlines()
+    kept = [line for line in lines if line.split(maxsplit=1)[-1].lstrip("*") != FILE]
+    if (draft / FILE).is_file():
+        kept.append(f"{hashlib.sha256((draft / FILE).read_bytes()).hexdigest()}  {FILE}")
+    return "".join(f"{line}\n" for line in kept)
+
+
+def _write(path: Path, text: str) -> None:
+    path.unlink(missing_ok=True)  # it may be a link to the model's own file
+    path.write_text(text, encoding="utf-8")
+
+
+def _link(source: str, target: str) -> None:
+    """The same file under another name; a copy where there are no such links."""
+    try:
+        os.link(os.path.realpath(source), target)
+    except OSError:
+        shutil.copy2(source, target)
+
+
+@contextmanager
+def _draft(out: Path) -> Iterator[Path]:
+    """A name beside the folder, which is free again afterwards."""
+    place = out.resolve()
+    draft = place.with_name(f".{place.name}.fit")
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if draft.exists():  # of a run that was killed
+            shutil.rmtree(draft)
+        yield draft
+    except (OSError, shutil.Error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{out} cannot be written: {reason}", "--out FOLDER elsewhere") from error
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _sync(folder: Path) -> None:
+    """Wait until all of it is on the disk."""
+    for path in (*folder.rglob("*"), folder):
+        if path.is_file() or os.name == "posix":
+            handle = os.open(path, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+
+
+def _put(draft: Path, place: Path) -> None:
+    """Give the new folder its place; what was there goes."""
+    if not place.exists():
+        draft.rename(place)
+    elif not _exchange(draft, place):
+        aside = place.with_name(f".{place.name}.old")
+        place.rename(aside)
+        try:
+            draft.rename(place)
+        except OSError:
+            aside.rename(place)
+            raise
+        shutil.rmtree(aside)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Exchange two folders in one step; False where the system cannot."""
+    if sys.platform != "linux":
+        return False
+    rename = getattr(ctypes.CDLL(None), "renameat2", None)
+    if rename is None:
+        return False
+    names = (os.fsencode(path) for path in (one, other))
+    first, second = names
+    return bool(rename(_AT_CWD, first, _AT_CWD, second, _EXCHANGE) == 0)

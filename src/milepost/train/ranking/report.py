@@ -1,0 +1,48 @@
+"""The report of a fit as text: what it was made from, and what it gives on documents left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+
+def lines(report: Mapping[str, Any]) -> Iterator[str]:
+    """The report, line by line; ``fit.json`` holds the same figures and more."""
+    yield f"{report['model']}: {report['trees'] or 'no'} trees, seed {report['seed']}"
+    yield ""
+    yield f"{'questions (documents)':<24}{'train':>16}{'dev':>16}"
+    for task, splits in report["questions"].items():
+        cells = "".join(f"{_counted(splits.get(split)):>16}" for split in ("train", "dev"))
+        yield f"{task:<24}{cells}"
+    for note in report["notes"]:
+        yield f"note: {note}"
+    yield ""
+    budgets = ", ".join(f"{each:,}" for each in report["budgets"])
+    evidence = dict(report["evidence"])
+    again = evidence.pop("questions with reranker", None)
+    yield f"evidence found within {budgets} characters, %; mean of tasks, cross-fitted by document"
+    yield from _table(evidence)
+    if again is not None:
+        yield ""
+        yield "the same for the questions that were reranked, too"
+        yield from _table(again)
+    yield ""
+    yield f"{'probabilities, cross-fitted':<28}{'log loss':>12}{'calibration error':>20}"
+    for name, figures in report["probability"].items():
+        for state in ("default", "fitted"):
+            row = figures[state]
+            yield (
+                f"  {f'{name}, {state}':<26}{row['log loss']:>12.4f}"
+                f"{row['calibration error']:>20.4f}"
+            )
+
+
+def _counted(split: Mapping[str, int] | None) -> str:
+    return f"{split['questions']:,} ({split['documents']})" if split else "-"
+
+
+def _table(rows: Mapping[str, Mapping[str, Mapping[str, list[float]]]]) -> Iterator[str]:
+    for name, settings in rows.items():
+        for setting, tasks in settings.items():
+            found = "".join(f"{value:>8.1f}" for value in tasks["mean"])
+            yield f"  {f'{name}, {setting}':<30}{found}"

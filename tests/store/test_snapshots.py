@@ -1,0 +1,326 @@
+"""A snapshot is one state: whatever is written beside it, and however much is asked at once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from milepost.errors import StoreError
+from milepost.store import Entry, Store
+from milepost.store.sqlite import segment
+from milepost.types import Mark
+from support.store_entries import Child, entry, holds, numbered, opened, rows
+from support.store_reads import Reads, all_of, reads
+
+QUERY = rows(1, 77)[0]
+TERMS = ["sentence1", "number0", "number4", "word2", "nowhere"]
+
+# Each leaves another state than three documents of the series; a process can do it as well.
+DEEDS = {
+    "add": "store.put(entry('another', ['number4 word2 ', 'sentence1 '], seed=5))",
+    "replace": "store.put(numbered(4))",
+    "delete": "store.delete('document 0')",
+    "touch": "store.touch('document 2', (1, 2))",
+    "vacuum": "store.delete('document 1'); store.vacuum()",
+    "all": "store.put(numbered(3)); store.put(numbered(4)); store.delete('document 2'); "
+    "store.vacuum(); store.put(numbered(5)); store.touch('document 0', (3, 4)); store.vacuum()",
+}
+
+DOING = """
+import sys
+from pathlib import Path
+from support.store_entries import entry, numbered, opened
+store = opened(Path(sys.argv[1]))
+exec(sys.argv[2])
+store.close()
+"""
+
+
+def three(store: Store) -> None:
+    """Put the first three documents of the series, one of which was another before."""
+    store.put(numbered(5))
+    for number in range(3):
+        store.put(numbered(number))
+
+
+def in_a_thread(work: Callable[[], None]) -> None:
+    """Do something in another thread, to its end."""
+    wrong: list[BaseException] = []
+
+    def kept() -> None:
+        try:
+            work()
+        except BaseException as error:
+            wrong.append(error)
+
+    thread = threading.Thread(target=kept)
+    thread.start()
+    thread.join(60)
+    assert not thread.is_alive()
+    assert wrong == []
+
+
+def state_of(store: Store) -> dict[str, object]:
+    """Everything of the newest state."""
+    with store.snapshot() as state:
+        return all_of(state, QUERY, TERMS)
+
+
+@pytest.mark.parametrize("read_before", [False, True])
+@pytest.mark.parametrize("deed", DEEDS.values(), ids=DEEDS)
+def test_a_snapshot_keeps_its_state_beside_a_thread(
+    store: Store, deed: str, read_before: bool
+) -> None:
+    """What a thread writes is seen by the next snapshot, and by nothing of the one held."""
+    three(store)
+    before = state_of(store)
+    with store.snapshot() as held:
+        if read_before:
+            assert all_of(held, QUERY, TERMS) == before
+        else:
+            held.info("document 0")
+        in_a_thread(lambda: exec(deed, {"store": store, "entry": entry, "numbered": numbered}))
+        assert all_of(held, QUERY, TERMS) == before
+        after = state_of(store)  # a second one, beside the first
+        assert after != before
+        assert all_of(held, QUERY, TERMS) == before
+    assert state_of(store) == after
+    if deed == DEEDS["all"]:
+        assert [info.name for info in after["documents"]] == [
+            "document 0",
+            "document 1",
+            "document 2",
+        ]
+        holds(store, numbered(4))
+        holds(store, numbered(5))
+
+
+@pytest.mark.parametrize("deed", DEEDS.values(), ids=DEEDS)
+def test_a_snapshot_keeps_its_state_beside_a_process(
+    tmp_path: Path, child: Child, deed: str
+) -> None:
+    """A process that replaces, deletes and vacuums to its end changes nothing of a snapshot."""
+    store = opened(tmp_path)
+    three(store)
+    before = state_of(store)
+    with store.snapshot() as held:
+        process = child(DOING, tmp_path, deed)
+        _, complaint = process.communicate()
+        assert process.returncode == 0, complaint
+        assert all_of(held, QUERY, TERMS) == before
+    after = state_of(store)
+    assert after != before
+    twin = opened(None)
+    three(twin)
+    exec(deed, {"store": twin, "entry": entry, "numbered": numbered})
+    names = [(info.name, info.first, info.signature) for info in reads(twin).documents()]
+    assert [(info.name, info.first, info.signature) for info in after["documents"]] == names
+    assert after["texts"] == state_of(twin)["texts"]
+    assert after["postings"] == state_of(twin)["postings"]
+    store.close()
+
+
+def test_snapshots_do_not_wait_for_each_other(store: Store) -> None:
+    """Two threads hold a snapshot at the same moment, each of its own state, beside a writer."""
+    three(store)
+    both, written = threading.Barrier(3, timeout=30), threading.Barrier(3, timeout=30)
+    seen: list[dict[str, object]] = []
+    wrong: list[BaseException] = []
+    before = state_of(store)
+
+    def hold() -> None:
+        try:
+            with store.snapshot() as state:
+                state.documents()
+                both.wait()  # broken where one waits for the other's end
+                written.wait()
+                seen.append(all_of(state, QUERY, TERMS))
+        except BaseException as error:
+            wrong.append(error)
+            both.abort()
+            written.abort()
+
+    threads = [threading.Thread(target=hold) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    both.wait()
+    store.put(numbered(3))  # nor does a writer wait
+    written.wait()
+    for thread in threads:
+        thread.join(30)
+    assert wrong == []
+    assert seen == [before, before]
+    assert state_of(store) != before
+
+
+def test_a_snapshot_inside_another(store: Store) -> None:
+    """One thread may hold two: each stays with its state."""
+    three(store)
+    with store.snapshot() as old:
+        store.delete("document 0")
+        with store.snapshot() as new:
+            assert len(old.documents()) == 3
+            assert len(new.documents()) == 2
+            assert new.info("document 0") is None
+            assert old.info("document 0") is not None
+
+
+def test_an_error_inside_a_snapshot_ends_it(store: Store) -> None:
+    """What is raised inside comes out, and the store is used on."""
+    three(store)
+
+    def fails() -> None:
+        with store.snapshot() as state:
+            assert state.documents()
+            raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        fails()
+    store.put(numbered(3))
+    holds(store, numbered(3))
+
+
+def test_closing_lets_a_snapshot_finish(tmp_path: Path) -> None:
+    """A store that is closed beside a snapshot gives no new one; the one held still reads."""
+    store = opened(tmp_path)
+    three(store)
+    before = state_of(store)
+    with store.snapshot() as held:
+        held.documents()
+        store.close()
+        assert all_of(held, QUERY, TERMS) == before
+        with pytest.raises(StoreError, match="closed"), store.snapshot():
+            pass
+    store = opened(tmp_path, create=False)
+    assert state_of(store) == before
+    store.close()
+
+
+def test_touch_changes_the_signature_alone(store: Store) -> None:
+    """Nothing else of the record, of the text or of the rows is another than before."""
+    three(store)
+    before = state_of(store)
+    assert store.touch("document 1", (99, 10**18))
+    after = state_of(store)
+    changed = [
+        (old.name, new.signature)
+        for old, new in zip(before["documents"], after["documents"], strict=True)
+        if old != new
+    ]
+    assert changed == [("document 1", (99, 10**18))]
+    same = before.keys() - {"documents", "records"}
+    assert {key: after[key] for key in same} == {key: before[key] for key in same}
+    old, new = (reads_of["documents"] for reads_of in (before, after))
+    assert [(each.id, each.first) for each in new] == [(each.id, each.first) for each in old]
+    assert store.touch("document 1", None)
+    info = reads(store).info("document 1")
+    assert info is not None
+    assert info.signature is None
+    assert not store.touch("nobody", (1, 2))
+    assert reads(store).statistics() == before["statistics"]
+
+
+def test_touch_stores_nothing_again(tmp_path: Path) -> None:
+    """The file of vectors keeps its bytes, and what was noted is there when opened again."""
+    store = opened(tmp_path)
+    three(store)
+    path = tmp_path / segment.file_name(0)
+    vectors = path.read_bytes()
+    for number in range(5):
+        assert store.touch("document 0", (number, 10**18 + number))
+    assert path.read_bytes() == vectors
+    assert [each.name for each in segment.files(tmp_path)] == [path.name]
+    wanted = state_of(store)
+    store.close()
+    store = opened(tmp_path, create=False)
+    assert state_of(store) == wanted
+    info = reads(store).info("document 0")
+    assert info is not None
+    assert info.signature == (4, 10**18 + 4)
+    store.close()
+
+
+PIECE = 16_384
+SENTENCE = st.one_of(
+    st.text(max_size=4),
+    st.sampled_from(
+        ["", "x", "é" * (PIECE - 1), "字" * PIECE, "\ud800" * (PIECE + 1), "y" * 40_000]
+    ),
+)
+NAME = st.text(
+    st.characters(codec=None, categories=["L", "Cs", "Zs", "Cc"]), min_size=1, max_size=3
+)
+MARKS = st.lists(
+    st.builds(Mark, st.integers(0, 9), st.sampled_from(["page", "heading"]), st.text(max_size=3)),
+    max_size=2,
+).map(tuple)
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+@given(
+    given_=st.dictionaries(NAME, st.tuples(st.lists(SENTENCE, max_size=4), MARKS), max_size=6),
+    data=st.data(),
+)
+@settings(max_examples=40, deadline=None)
+def test_many_documents_at_once_are_those_one_by_one(
+    kind: str, given_: dict[str, tuple[list[str], tuple[Mark, ...]]], data: st.DataObject
+) -> None:
+    """Reads of many documents are what was put, in the order asked for, repeats included."""
+    entries = {
+        name: entry(name, sentences, seed=number, marks=marks)
+        for number, (name, (sentences, marks)) in enumerate(given_.items())
+    }
+    with TemporaryDirectory() as folder:
+        store = opened(None if kind == "memory" else Path(folder))
+        for each in entries.values():
+            store.put(each)
+        with store.snapshot() as state:
+            infos = state.documents()
+            assert [info.name for info in infos] == list(entries)
+            some = [info for info in infos if data.draw(st.booleans())]
+            _are(reads(store), state.sentences(some), [entries[info.name] for info in some])
+            one_by_one = [state.vectors([info]) for info in some]
+            assert np.array_equal(
+                state.vectors(some), np.concatenate([np.empty((0, 8)), *one_by_one])
+            )
+            scores = [state.similarity(QUERY, [info]) for info in some]
+            together = state.similarity(QUERY, some)
+            np.testing.assert_allclose(together, np.concatenate([[], *scores]), atol=1e-6)
+            wanted = [entries[info.name].vectors @ QUERY for info in some]
+            np.testing.assert_allclose(together, np.concatenate([[], *wanted]), atol=1e-5)
+            if infos:
+                any_of = st.sampled_from(infos)
+                asked = data.draw(st.lists(any_of, max_size=9))
+                assert state.marks(asked) == [entries[info.name].document.marks for info in asked]
+                at = st.integers(-3, 80_000) | st.sampled_from([0, PIECE - 1, PIECE, 2 * PIECE])
+                parts = data.draw(st.lists(st.tuples(any_of, at, at), max_size=9))
+                assert state.texts([*parts, *parts]) == 2 * [
+                    entries[info.name].document.text[start:end] for info, start, end in parts
+                ]
+        store.close()
+
+
+def _are(read: Reads, kept: object, wanted: list[Entry]) -> None:
+    """Assert that sentences of many documents are those of each, one behind the other."""
+    singles = [read.sentences(each.document.name) for each in wanted]
+    assert (
+        kept.document_offsets.tolist()
+        == np.cumsum([0, *(len(each.spans) for each in wanted)]).tolist()
+    )
+    for field in ("spans", "lengths", "vocab_coverage", "paragraph_starts"):
+        whole = getattr(kept, field)
+        for single, low, high in zip(
+            singles, kept.document_offsets[:-1], kept.document_offsets[1:], strict=True
+        ):
+            assert np.array_equal(whole[low:high], getattr(single, field))
+            assert whole.dtype == getattr(single, field).dtype
+        assert len(whole) == kept.document_offsets[-1]
+    assert kept.spans.tolist() == [span for each in wanted for span in each.spans.tolist()]
+    assert kept.lengths.tolist() == [len(terms) for each in wanted for terms in each.terms]

@@ -1,0 +1,75 @@
+"""Cases of the ranking, made without a search; and a task made from the example book."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+
+from milepost.search.features import FEATURES
+from milepost.train.ranking.cases import Case
+
+BOOK = Path(__file__).resolve().parents[2] / "examples" / "origin-of-species.txt"
+
+
+def ranking_case(
+    sentences=8,
+    evidence=0,
+    task="task",
+    document="d",
+    setting="document",
+    fused=None,
+    vocab_coverage=1.0,
+    length=100,
+):
+    """A case of one document; sentence ``evidence`` holds all evidence, None for none."""
+    gains = np.zeros(sentences, np.float32)
+    if evidence is not None:
+        gains[evidence] = 1.0
+    score = np.arange(sentences, 0, -1) if fused is None else fused
+    score = np.array(score, np.float32)
+    columns = np.zeros((sentences, len(FEATURES)), np.float32)
+    columns[:, list(FEATURES).index("fused")] = score
+    return Case(
+        task,
+        document,
+        setting,
+        np.arange(sentences),
+        columns,
+        score,
+        gains,
+        np.full(sentences, length, np.int64),
+        np.array([0, sentences]),
+        vocab_coverage,
+    )
+
+
+def book_task(path, first, documents, questions=10, split="dev", size=2600):
+    """Write a task: pieces of the book, and questions of the rarer words of its sentences.
+
+    Args:
+        path: the file.
+        first: the piece of the book to begin with.
+        documents: how many pieces.
+        questions: about each.
+        split: of the questions.
+        size: characters of a piece.
+    """
+    text = BOOK.read_text(encoding="utf-8")[20_000:]
+    lines = []
+    for number in range(first, first + documents):
+        part = text[number * size : (number + 1) * size]
+        name = f"piece {number}"
+        lines.append({"id": name, "text": part})
+        sentences = list(re.finditer(r"[A-Z][^.;:?!]{50,}[.;:?!]", part))
+        for place in range(questions):
+            found = sentences[place % len(sentences)]
+            words = [word for word in re.findall(r"[a-z]+", found[0]) if len(word) > 4]
+            # Every second word, another half where sentences are few: no question twice.
+            asked = words[place // len(sentences) :: 2][:6] or words[:6]
+            question = f"What is said of {' '.join(asked)}?"
+            spans = [[found.start(), found.end()]]
+            lines.append({"document": name, "question": question, "spans": spans, "split": split})
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")

@@ -1,0 +1,157 @@
+"""Reads of a store for tests: single ones through a snapshot each, and everything of one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from milepost.store import DocumentInfo, Sentences, Snapshot, Statistics, Store
+from milepost.types import Document, Mark
+
+Names = Sequence[str] | None
+
+
+class Reads:
+    """One-call reads, each of the newest state; documents are given by name."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def documents(self) -> list[DocumentInfo]:
+        """All documents."""
+        with self._store.snapshot() as state:
+            return state.documents()
+
+    def info(self, name: str) -> DocumentInfo | None:
+        """One document's record."""
+        with self._store.snapshot() as state:
+            return state.info(name)
+
+    def statistics(self) -> Statistics:
+        """Counts over all documents."""
+        with self._store.snapshot() as state:
+            return state.statistics()
+
+    def document(self, name: str) -> Document:
+        """A document as it was put."""
+        with self._store.snapshot() as state:
+            return document(state, _known(state, name))
+
+    def sentences(self, name: str) -> Sentences:
+        """The sentences of one document."""
+        with self._store.snapshot() as state:
+            return state.sentences([_known(state, name)])
+
+    def vectors(self, *names: str) -> np.ndarray:
+        """The vectors of some documents, in the store's order."""
+        with self._store.snapshot() as state:
+            return state.vectors(chosen(state, names))
+
+    def similarity(self, vector: np.ndarray, *names: str) -> np.ndarray:
+        """The similarity of all sentences of some documents, in the store's order."""
+        with self._store.snapshot() as state:
+            return state.similarity(vector, chosen(state, names))
+
+    def text(self, name: str, start: int, end: int) -> str:
+        """A slice of a document."""
+        with self._store.snapshot() as state:
+            return state.texts([(_known(state, name), start, end)])[0]
+
+    def marks(self, name: str) -> tuple[Mark, ...]:
+        """Pages and headings of one document."""
+        with self._store.snapshot() as state:
+            return state.marks([_known(state, name)])[0]
+
+    def postings(self, terms: Sequence[str]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Rows that hold each term, and how often."""
+        with self._store.snapshot() as state:
+            return state.postings(terms)
+
+    def nearest(
+        self, vector: np.ndarray, n: int, names: Names = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Rows most similar to a vector, and their scores."""
+        with self._store.snapshot() as state:
+            return state.nearest(vector, n, None if names is None else chosen(state, names))
+
+    def matching(self, terms: Sequence[str], n: int, names: Names = None) -> np.ndarray:
+        """Rows that hold one of the terms, best first."""
+        with self._store.snapshot() as state:
+            return state.matching(terms, n, None if names is None else chosen(state, names))
+
+
+def reads(store: Store) -> Reads:
+    """One-call reads of a store."""
+    return Reads(store)
+
+
+def chosen(state: Snapshot, names: Sequence[str]) -> list[DocumentInfo]:
+    """Records of the documents named, in the store's order; unknown names are left out."""
+    return [info for info in state.documents() if info.name in names]
+
+
+def document(state: Snapshot, info: DocumentInfo) -> Document:
+    """A document as it was put, from its record and what a snapshot reads."""
+    return Document(
+        name=info.name,
+        text=state.texts([(info, 0, info.characters)])[0],
+        marks=state.marks([info])[0],
+        source=info.source,
+        hash=info.hash,
+        notes=info.notes,
+    )
+
+
+def all_of(state: Snapshot, vector: np.ndarray, terms: Sequence[str]) -> dict[str, Any]:
+    """Everything that a snapshot says, as plain values that ``==`` compares."""
+    infos = state.documents()
+    sentences = state.sentences(infos)
+    rows, scores = state.nearest(vector, 10**6)
+    return {
+        "documents": infos,
+        "records": [state.info(info.name) for info in infos],
+        "statistics": state.statistics(),
+        "offsets": sentences.document_offsets.tolist(),
+        "spans": sentences.spans.tolist(),
+        "lengths": sentences.lengths.tolist(),
+        "coverage": sentences.vocab_coverage.tolist(),
+        "starts": sentences.paragraph_starts.tolist(),
+        "similarity": state.similarity(vector, infos).tolist(),
+        "vectors": state.vectors(infos).tolist(),
+        "texts": state.texts([(info, 0, info.characters) for info in infos]),
+        "marks": state.marks(infos),
+        "postings": {
+            term: [part.tolist() for part in parts] for term, parts in state.postings(terms).items()
+        },
+        "nearest": (rows.tolist(), scores.tolist()),
+        "nearest of the last": state.nearest(vector, 3, infos[-1:])[0].tolist(),
+        "matching": state.matching(terms, 10**6).tolist(),
+        "matching of the last": state.matching(terms, 3, infos[-1:]).tolist(),
+    }
+
+
+class Counted:
+    """A snapshot that counts its calls."""
+
+    def __init__(self, state: Snapshot) -> None:
+        self._state = state
+        self.calls: Counter[str] = Counter()
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        method = getattr(self._state, name)
+
+        def counted(*arguments: Any) -> Any:
+            self.calls[name] += 1
+            return method(*arguments)
+
+        return counted
+
+
+def _known(state: Snapshot, name: str) -> DocumentInfo:
+    info = state.info(name)
+    if info is None:
+        raise KeyError(name)
+    return info

@@ -1,0 +1,163 @@
+"""A whole fit on pieces of the example book, with the shipped light model."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import milepost
+from milepost.engine.folder import find_model
+from milepost.evaluate.tasks import load
+from milepost.search.ranking import Ranking
+from milepost.train.ranking.calibration import log_loss, probabilities, shown
+from milepost.train.ranking.cases import asks, case, cosines
+from milepost.train.ranking.fit import fit
+from milepost.train.ranking.folder import write_folder
+from milepost.train.ranking.questions import ENOUGH, Minimum, Sizes, roles, sample
+from milepost.train.ranking.scores import base_scores, reranked_scores
+from support.ranking_cases import book_task
+
+
+@pytest.fixture(scope="module")
+def encoder():
+    return milepost.load("landmark-light")
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory):
+    """As many questions about as many documents as are needed."""
+    path = tmp_path_factory.mktemp("task") / "book.jsonl"
+    book_task(path, 0, ENOUGH.documents, ENOUGH.questions // ENOUGH.documents)
+    return roles([str(path)], None, {})
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory):
+    """Fewer than are needed, for what a test repeats."""
+    path = tmp_path_factory.mktemp("few") / "book.jsonl"
+    book_task(path, 80, 6, 6)
+    return roles([str(path)], None, {}, enough=Minimum(1, 1))
+
+
+@pytest.fixture(scope="module")
+def plain(encoder, asked):
+    """Fusion and calibration only: there are too few questions for trees."""
+    return fit(encoder, asked)
+
+
+def judged(folder, path):
+    """Probabilities of passages that a search of other pieces shows, and what is true of them."""
+    model = milepost.load(folder)
+    task = load(str(path), "dev")
+    said, held = [], []
+    for document in task.documents:
+        index = milepost.open(model=model)
+        index.add(document)
+        for question in task.questions:
+            (span,) = question.spans
+            for passage in index.search(question.text, k=5):
+                said.append(passage.score)
+                true = question.document == document.name
+                held.append(true and span[0] < passage.end and span[1] > passage.start)
+    return np.array(said), np.array(held, float)
+
+
+def test_calibration_holds_on_documents_left_out(plain, tmp_path):
+    """Lower log loss than with the default numbers: cross-fitted, and searching other pieces."""
+    figures = plain.report["probability"]["learned ranking"]
+    assert figures["fitted"]["log loss"] < figures["default"]["log loss"]
+    assert figures["fitted"]["calibration error"] < figures["default"]["calibration error"]
+    model, path = find_model("landmark-light").path, tmp_path / "other.jsonl"
+    book_task(path, 40, 4, 5)
+    write_folder(model, tmp_path / "fitted", plain.fusion, plain.trees, plain.report)
+    unfitted = {name: v for name, v in plain.fusion.items() if name != "calibration"}
+    write_folder(model, tmp_path / "unfitted", unfitted, None, plain.report)
+    losses = []
+    for name in ("fitted", "unfitted"):
+        said, held = judged(tmp_path / name, path)
+        assert ((said >= 0) & (said <= 1)).all()
+        assert 0 < held.mean() < 1
+        losses.append(log_loss(said, held, np.full(len(said), 1 / len(said))))
+    assert losses[0] < losses[1]
+
+
+def test_the_report_says_what_it_was_made_from(plain, asked):
+    report = plain.report
+    assert plain.trees is None
+    assert report["trees"] == 0
+    (note,) = report["notes"]
+    assert "trees need 1,000 about 50" in note
+    counted = {"questions": 200, "documents": 20}
+    assert report["questions"]["book"]["dev"].items() >= counted.items()
+    assert report["fingerprint"] == find_model("landmark-light").manifest.fingerprint
+    assert report["versions"]["milepost"] == milepost.__version__
+    for row in ("fused order", "learned ranking"):
+        for setting in ("document", "collection"):
+            found = report["evidence"][row][setting]["book"]
+            assert 0 < found[0] <= found[1] <= found[2] <= 100
+    assert report["learned"] == plain.fusion
+    assert json.loads(json.dumps(report)) == report
+
+
+@pytest.mark.parametrize("with_trees", [False, True])
+def test_again_gives_the_same_to_the_last_digit(encoder, few, with_trees):
+    """Of the same model, questions and seed, on the same machine; trees, too."""
+    if with_trees:
+        pytest.importorskip("lightgbm", reason="needs the fit extra")
+    given = {"with_trees": with_trees, "enough_for_trees": Minimum(1, 1), "rounds": 10}
+    first, again = (fit(encoder, few, **given) for _ in range(2))
+    assert json.dumps(first.report) == json.dumps(again.report)
+    assert (first.trees is not None) is with_trees
+    if with_trees:
+        for name in ("feature", "threshold", "value"):
+            assert np.array_equal(getattr(first.trees, name), getattr(again.trees, name))
+    assert fit(encoder, few, seed=2, **given).report["learned"] != first.report["learned"]
+
+
+def test_trees_are_cross_fitted_and_load(encoder, few, tmp_path):
+    """Figures come of trees that have not seen the document; the folder has those of all."""
+    pytest.importorskip("lightgbm", reason="needs the fit extra")
+    made = fit(encoder, few, enough_for_trees=Minimum(1, 1), rounds=60)
+    assert made.report["cross-fitted trees"]
+    assert made.report["trees"] == len(made.trees.roots) == 60
+    model = find_model("landmark-light").path
+    write_folder(model, tmp_path / "fitted", made.fusion, made.trees, made.report)
+    fitted = milepost.load(tmp_path / "fitted")
+    assert Ranking.read(fitted.manifest.fusion, fitted.folder).trees is not None
+    index = milepost.open(model=fitted)
+    index.add(milepost.Document("bees", "Bees build cells of wax. The queen lays the eggs."))
+    (best, *_) = index.search("Who lays the eggs?", k=1)
+    assert "queen" in best.text
+    assert 0 <= best.score <= 1
+
+
+@pytest.mark.parametrize("name", ["landmark-light", "landmark-minilm"])
+def test_probabilities_are_those_of_the_search(name, tmp_path):
+    """Cases, scores, passages and calibration here are those of ``index.search``."""
+    path = tmp_path / "book.jsonl"
+    book_task(path, 60, 2, 3)
+    encoder = milepost.load(name)
+    ranking = Ranking.read(encoder.manifest.fusion, encoder.folder)
+    reranker = milepost.reranker.LandmarkReranker.of(encoder)
+    task = load(str(path), "dev")
+    made = list(asks(sample(task, Sizes(None, None)), encoder, None, lambda *step: None))
+    assert {ask.setting for ask in made} == {"document", "collection", "elsewhere"}
+    for ask in made:
+        index = milepost.open(model=encoder)
+        wanted = task.documents
+        if ask.setting != "collection":
+            here = ask.setting == "document"
+            wanted = [d for d in task.documents if (d.name == ask.document) == here]
+        index.add(wanted)
+        each = case(ask, ranking.fusion)
+        score = before = base_scores(each, ranking.fusion, ranking.trees)
+        numbers, first = ranking.fusion, None
+        if reranker is not None:
+            numbers, first = ranking.fusion.rerank, [before]
+            score = reranked_scores(each, before, cosines(ask, before, reranker), numbers)
+        passages = shown([each], [score], numbers.growth_threshold, first)
+        said = sorted(probabilities(passages, numbers.calibration), reverse=True)
+        found = [passage.score for passage in index.search(ask.question.text, k=5)]
+        assert found == pytest.approx(said, abs=2e-5)
