@@ -42,7 +42,7 @@ from milepost.lab.data.long_documents import (
 )
 from milepost.lab.lmk.long_bert import load_long_bert
 from milepost.lab.lmk.readouts import POOLINGS, Pooling
-from milepost.lab.lmk.training import PooledReader, Recipe, train
+from milepost.lab.lmk.training import LmkRecipe, PooledReader, train
 from milepost.model.lmk_model import SENTENCES
 
 PAIRS = (
@@ -63,7 +63,7 @@ SHORT = 256
 class Settings:
     """All that the figures depend on, besides code and data."""
 
-    recipe: Recipe = field(default_factory=Recipe)
+    recipe: LmkRecipe = field(default_factory=LmkRecipe)
     lengths: tuple[int, ...] = (1024, 2048, 4096, 8192, 16384)
     least: int = 8192
     documents: int = 32
@@ -75,7 +75,7 @@ class Settings:
 
 
 QUICK = Settings(
-    Recipe(steps=3, batch=8), (1024, 2048, 4096), documents=6, states=2048, held=32, seeds=(0,)
+    LmkRecipe(steps=3, batch=8), (1024, 2048, 4096), documents=6, states=2048, held=32, seeds=(0,)
 )
 
 

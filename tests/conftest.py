@@ -50,8 +50,8 @@ def small_controls(monkeypatch: pytest.MonkeyPatch) -> None:
     """Controls that were pre-trained for one step, not for ten seconds."""
     pytest.importorskip("torch", reason="needs the train extra")
     from milepost.lab.controls import readers as control_readers
-    from milepost.lab.controls.byte_training import Recipe
+    from milepost.lab.controls.byte_training import ByteRecipe
     from milepost.lab.controls.encoders import control_encoder
 
-    quick = partial(control_encoder, recipe=Recipe(steps=1, batch=2))
+    quick = partial(control_encoder, recipe=ByteRecipe(steps=1, batch=2))
     monkeypatch.setattr(control_readers, "control_encoder", quick)

@@ -16,7 +16,7 @@ from milepost.evaluate.report.outcome import as_markdown
 from milepost.lab.compare.cache import ResultCache
 from milepost.lab.compare.found import Found
 from milepost.lab.compare.pictures import differences, lengths
-from milepost.lab.compare.recipe import Recipe
+from milepost.lab.compare.recipe import CompareRecipe
 from milepost.lab.compare.tables import tables
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -93,7 +93,7 @@ def head(book: ResultCache, found: Found, source: Path) -> str:
     return HEAD.format(
         source=f"`{source.relative_to(ROOT).as_posix()}`" if inside else "a file of runs",
         made=made,
-        steps=Recipe().steps,
+        steps=CompareRecipe().steps,
         seeds=f"seeds {', '.join(map(str, seeds))}" if len(seeds) > 1 else f"seed {seeds[0]}",
         tasks="\n".join(tasks),
     )

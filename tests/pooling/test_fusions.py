@@ -177,7 +177,7 @@ def test_vectors_broadcast(name):
 
 
 def test_what_does_not_fit_is_named():
-    with pytest.raises(InputError, match="no fusion 'blok'; try: 'block'"):
+    with pytest.raises(InputError, match=r"unknown fusion 'blok'.*'block'"):
         fusion("blok")
     with pytest.raises(InputError, match="mlb has no parameter 'rank'"):
         fusion("mlb", rank=3)
@@ -185,11 +185,11 @@ def test_what_does_not_fit_is_named():
         fusion("mlb")(np.ones((2, 3)), np.ones((3, 3)))
     with pytest.raises(InputError, match=r"x_map has the shape \(64, 6\), but x of width 5"):
         warm("mlb")(np.ones((2, 5)), np.ones((2, 5)))
-    with pytest.raises(InputError, match=r"mcb: 5 bins.*give at least 6"):
+    with pytest.raises(InputError, match=r"mcb: 5 bins.*6 bins or more"):
         warm("mcb", hidden=5)
     large = np.full((2, 4), 1e30)
     large[0] = 1
-    with pytest.raises(InputError, match="hadamard gives no finite vector for pair 1"):
+    with pytest.raises(InputError, match="hadamard gives NaN or infinity for pair 1"):
         fusion("hadamard")(large, large)
 
 

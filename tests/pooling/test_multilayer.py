@@ -62,7 +62,7 @@ def test_one_key_is_read_alike_by_every_latent():
     for latents in ([[1, 0]], [[0, 1], [5, -3]]):
         pool = bare(latents, latents=len(latents))
         pool.weights["layer_table"] = pool.weights["layer_table"][:1]
-        np.testing.assert_allclose(pool([[3.0, 1.0]], [1]), [[0.999995, -0.999995]], atol=1e-6)
+        np.testing.assert_allclose(pool([[[3.0, 1.0]]], [1]), [[0.999995, -0.999995]], atol=1e-6)
 
 
 def test_attention_over_two_layers(without_norms):
@@ -154,10 +154,10 @@ def test_the_order_of_tokens_counts_where_the_last_one_is_read():
         np.testing.assert_array_equal(pool(states, [4]), pool(states[[2, 1, 0, 3]], [4]))
 
 
-def test_states_of_one_layer_may_leave_their_axis_out():
-    states = np.random.default_rng(0).standard_normal((4, 8)).astype("f4")
-    pool = pooling.get("multilayer", keys="tokens")
-    np.testing.assert_array_equal(pool(states, [3, 1]), pool(states[:, None], [3, 1]))
+def test_states_without_layers_are_refused_with_the_shape_that_is_expected():
+    with pytest.raises(InputError, match=r"shape \(4, 8\), not \(tokens, layers, d\)") as error:
+        pooling.get("multilayer")(np.ones((4, 8), "f4"), [3, 1])
+    assert "states[:, None]" in error.value.hint
 
 
 def test_weights_of_another_number_of_layers_are_refused():

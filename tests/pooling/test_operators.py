@@ -125,7 +125,58 @@ def test_what_cannot_be_pooled_is_named(name):
 
 
 def test_a_segment_must_end_with_its_text():
-    refused("lmk", "beyond the end of text 0", np.ones((5, 2), "f4"), [2, 3], segments=[3, 2])
+    refused("lmk", "crosses the end of text 0", np.ones((5, 2), "f4"), [2, 3], segments=[3, 2])
+
+
+@pytest.mark.parametrize(
+    "name", [n for n, row in pooling.names().items() if "segments" in row.needs]
+)
+def test_segments_are_asked_for_where_they_count(name):
+    """Without them ``lmk`` would be the mean of all tokens, and nobody would notice."""
+    states, given = inputs(name, np.random.default_rng(1), LENGTHS)
+    with pytest.raises(InputError, match=f"{name} needs segments=") as error:
+        pooling.get(name)(states, LENGTHS)
+    assert "numpy.ones(len(states), int)" in error.value.hint
+    assert pooling.get(name)(states, LENGTHS, **given).shape[0] == len(LENGTHS)
+
+
+def test_a_padded_batch_is_refused_with_the_call_that_makes_it_ragged(name):
+    states, given = inputs(name, np.random.default_rng(1), [3, 3])
+    with pytest.raises(InputError, match="have the shape") as error:
+        pooling.get(name)(states.reshape(2, 3, *states.shape[1:]), [3, 3], **given)
+    assert "from_padded(states, mask)" in error.value.hint
+
+
+@draw(lengths=st.lists(st.integers(1, 6), min_size=1, max_size=5), seed=st.integers(0, 99))
+def test_without_its_padding_a_batch_is_the_texts_it_was_made_of(lengths, seed):
+    """Padding on either side, whatever it holds; with layers or without."""
+    rng = np.random.default_rng(seed)
+    for axes in ((4,), (2, 4)):
+        texts = [rng.standard_normal((n, *axes)).astype(rng.choice(["f2", "f4"])) for n in lengths]
+        states = np.full((len(texts), max(lengths), *axes), np.nan, texts[0].dtype)
+        mask = np.zeros(states.shape[:2], rng.choice([bool, int]))
+        for row, text in enumerate(texts):
+            begin = int(rng.choice([0, max(lengths) - len(text)]))
+            states[row, begin : begin + len(text)] = text
+            mask[row, begin : begin + len(text)] = 1
+        found, sizes = pooling.from_padded(states, mask)
+        np.testing.assert_array_equal(found, np.concatenate(texts).astype(states.dtype))
+        assert sizes.tolist() == lengths
+        assert (found.dtype, sizes.dtype) == (states.dtype, np.int64)
+
+
+@pytest.mark.parametrize(
+    ("match", "shape", "mask"),
+    [
+        ("do not fit a mask", (2, 3, 4), np.ones((2, 4))),
+        ("do not fit a mask", (6, 4), np.ones((6, 4))),
+        ("other numbers than 0 and 1", (1, 2, 4), [[1, 2]]),
+        ("text 1 has 0 tokens", (2, 2, 4), [[1, 0], [0, 0]]),
+    ],
+)
+def test_a_mask_that_does_not_fit_is_refused(match, shape, mask):
+    with pytest.raises(InputError, match=match):
+        pooling.from_padded(np.ones(shape, "f4"), mask)
 
 
 def test_queries_are_asked_for_and_counted():
@@ -152,13 +203,13 @@ def test_weights_of_another_width_are_refused():
 
 def test_a_file_that_holds_no_pooling_is_named(tmp_path):
     (tmp_path / "x.npz").write_bytes(b"PK not really")
-    with pytest.raises(ModelError, match="holds no pooling"):
+    with pytest.raises(ModelError, match="is not a pooling"):
         pooling.load(tmp_path / "x.npz")
-    with pytest.raises(ModelError, match="holds no pooling"):
+    with pytest.raises(ModelError, match="is not a pooling"):
         pooling.load(tmp_path / "none.npz")
     for head in ("[1]", '{"settings": {}}', '{"operator": "mean", "settings": 3}'):
         np.savez(tmp_path / "x.npz", head=np.array(head), trained=False)
-        with pytest.raises(ModelError, match="holds no pooling"):
+        with pytest.raises(ModelError, match="is not a pooling"):
             pooling.load(tmp_path / "x.npz")
 
 

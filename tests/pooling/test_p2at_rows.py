@@ -98,7 +98,7 @@ def warmed(seed=0, **settings):
     """The operator with weights that all do something."""
     rng = np.random.default_rng(seed)
     pool = pooling.get("p2at", **settings)
-    pool(rng.standard_normal((3, 6)).astype("f4"), [3])
+    pool(rng.standard_normal((3, 6)).astype("f4"), [3], segments=[1] * 3)
     pool.weights = {
         n: rng.standard_normal(v.shape).astype("f4") / 2 for n, v in pool.weights.items()
     }
@@ -160,9 +160,11 @@ def test_each_segment_has_a_vector_that_knows_its_text():
 def test_the_pyramid_takes_the_greatest_average_of_each_width():
     # Widths 1 and 3 of 0, 6, 0, 3: 6, and 3 (of 0, 6, 0 → 2; 6, 0, 3 → 3; ends 3 and 1.5).
     pool = pooling.get("pyramid", widths=(1, 3))
-    assert pool(column(0, 6, 0, 3).astype("f4"), [4])[0, 0] == pytest.approx(4.5)
+    states = column(0, 6, 0, 3).astype("f4")
+    assert pool(states, [4], segments=[1] * 4)[0, 0] == pytest.approx(4.5)
     mean = pooling.get("pyramid", widths=(3,), read="mean")
-    assert mean(column(0, 6, 0, 3).astype("f4"), [4])[0, 0] == pytest.approx((3 + 2 + 3 + 1.5) / 4)
+    found = mean(states, [4], segments=[1] * 4)
+    assert found[0, 0] == pytest.approx((3 + 2 + 3 + 1.5) / 4)
 
 
 def test_an_even_window_is_refused():
@@ -174,5 +176,6 @@ def test_an_even_window_is_refused():
     ("name", "settings"), [("p2at", {"columns": True}), ("pyramid", {}), ("hierarchy", {})]
 )
 def test_no_texts_give_no_vectors(name, settings):
-    vectors = pooling.get(name, **settings)(np.zeros((0, 6), "f4"), np.zeros(0, int))
+    none = np.zeros(0, int)
+    vectors = pooling.get(name, **settings)(np.zeros((0, 6), "f4"), none, segments=none)
     assert vectors.shape == (0, 6)

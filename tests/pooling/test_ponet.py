@@ -165,7 +165,8 @@ def test_the_read_out_is_a_setting(name):
     assert not np.allclose(some, every, atol=1e-3)
     # With a landmark behind every token both are the same.
     one, other = (
-        pooling.get(name, readout=readout)(states, [6])[0] for readout in ("landmarks", "mean")
+        pooling.get(name, readout=readout)(states, [6], segments=[1] * 6)[0]
+        for readout in ("landmarks", "mean")
     )
     np.testing.assert_allclose(one, other, rtol=1e-6)
 
@@ -197,8 +198,8 @@ def test_what_cannot_be_set_is_named():
     states = np.ones((3, 6), np.float32)
     for name in ("ponet", "ponet-triple"):
         with pytest.raises(InputError, match="window of 4 tokens has no middle"):
-            pooling.get(name, window=4)(states, [3])
+            pooling.get(name, window=4)(states, [3], segments=[3])
     with pytest.raises(InputError, match="4 heads do not divide states of width 6"):
-        pooling.get("ponet", heads=4)(states, [3])
+        pooling.get("ponet", heads=4)(states, [3], segments=[3])
     with pytest.raises(InputError, match="0 segments of 3 tokens"):
         balanced(3, 0)

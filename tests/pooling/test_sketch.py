@@ -95,5 +95,5 @@ def test_the_centre_takes_away_what_all_texts_share():
 
 
 def test_fewer_bins_than_numbers_are_refused():
-    with pytest.raises(InputError, match=r"sketch-moment: 7 bins.*give at least 8"):
+    with pytest.raises(InputError, match=r"sketch-moment: 7 bins.*8 bins or more"):
         pooling.get("sketch-moment", size=7)(np.ones((2, 8), "f4"), [2])

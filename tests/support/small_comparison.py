@@ -1,4 +1,4 @@
-"""A small comparison: pairs whose query repeats words of its text, and a book of made figures."""
+"""A small comparison: pairs whose query repeats words of its text, and a cache of made figures."""
 
 from __future__ import annotations
 
@@ -86,14 +86,14 @@ def made_run(
     return Run(row=row, task=task, seed=seed, **{**fields, **changes})
 
 
-def made_book() -> Any:
+def made_cache() -> Any:
     """Landmarks fall by 2 points from 512 to 8k, the mean by 20; max is level but for its seeds.
 
     30 documents of one query each; sentences apart.
     """
     from milepost.lab.compare.cache import Asked, ResultCache
 
-    book = ResultCache()
+    cache = ResultCache()
     asked = tuple(f"q{n}" for n in range(30))
     levels = {
         "sentences": {"lmk": 0.80, "mean": 0.70, "max": 0.80},
@@ -103,11 +103,11 @@ def made_book() -> Any:
     }
     for task, rows in levels.items():
         names = tuple(f"pair {n}" for n in range(30)) if task == "sentences" else asked
-        book.ask(Asked(task, task, "pairs", names, names, 30, 50))
+        cache.ask(Asked(task, task, "pairs", names, names, 30, 50))
         for seed in (0, 1):
             for row, level in rows.items():
                 shift = 0.0 if row != "max" else (0.05 if seed else -0.02)
-                book.add(
+                cache.add(
                     made_run(row, task, seed, [level + shift + 0.002 * (n % 5) for n in range(30)])
                 )
-    return book
+    return cache

@@ -1,14 +1,15 @@
 """Many vectors in, few out: the reference definitions, in NumPy.
 
-Comes in: states of texts that lie one behind the other, and their lengths. Goes out: one vector a
+Comes in: concatenated states of texts, and the lengths of the texts. Goes out: one vector for each
 text. Knows neither text nor network. ``table.py`` lists the operators of the pooling lab
-(``names``, ``get``, ``load``), one file a family; ``operator.py`` says what an operator is,
-``ragged.py`` how sums over ragged texts are made.
+(``names``, ``get``, ``load``), one file for each family; ``operator.py`` defines an operator,
+``ragged.py`` computes sums over ragged texts and removes padding (``from_padded``).
 """
 
 from __future__ import annotations
 
 from milepost.pooling.operator import Operator, Parameter, Pool
+from milepost.pooling.ragged import from_padded
 from milepost.pooling.table import get, load, names
 
-__all__ = ["Operator", "Parameter", "Pool", "get", "load", "names"]
+__all__ = ["Operator", "Parameter", "Pool", "from_padded", "get", "load", "names"]

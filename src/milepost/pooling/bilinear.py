@@ -1,8 +1,7 @@
-"""Poolings that read a query: each state is fused with it, and what comes out is pooled.
+"""Poolings that read a query: each state is fused with the query, and the results are pooled.
 
-What a bilinear fusion gives is linear in the state where nothing follows it, and then the mean of
-fused states is the fusion with the mean state: only an activation, a root or ``over="max"`` makes
-reading every state worth its cost.
+A bilinear fusion is linear in the state, so the mean of fused states equals the fusion of the mean
+state. Only an activation, a root or ``over="max"`` makes it worthwhile to fuse every state.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from milepost.pooling.operator import Weights
 
 METHODS = ("mcb", "mlb", "mfb", "mfh", "mutan", "block")
-"""The fusions of the study that are poolings too."""
+"""The fusions of the study that are also poolings."""
 
 # Without a norm MUTAN is linear in the state: the mean of its fusions is the fusion of the mean.
 _LINEAR = ("mutan",)

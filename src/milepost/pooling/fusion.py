@@ -1,4 +1,4 @@
-"""What a fusion of two vectors is: a row of the table, and the parts that rows are made of."""
+"""Fusions of two vectors: a row of the table, and the building blocks of rows."""
 
 from __future__ import annotations
 
@@ -33,16 +33,15 @@ class Fusion:
     """A row of the table.
 
     Attributes:
-        name: what it is called.
-        title: what it does, a few words.
-        paper: an arXiv number, or "" for what everybody knows.
+        name: of the fusion.
+        title: what it does, in a few words.
+        paper: an arXiv number, or "" for common knowledge.
         equation: the core, one line.
         shapes: settings and the widths of x and y → the shape of each weight of the core, and the
-            width of what comes out of it. A bias stands behind its map.
-        core: brings x ``(…, m)`` and y ``(…, n)`` together, ``(…, k)``; they broadcast.
+            width of its output. A bias follows its map.
+        core: combines x ``(…, m)`` and y ``(…, n)``, which broadcast, to ``(…, k)``.
         parameters: settings by name.
-        active: whether what comes out goes through a ReLU: without it a sum of two sides is a sum
-            of what each says alone.
+        active: whether a ReLU follows; without it a sum of two sides has no interaction.
     """
 
     name: str
@@ -55,23 +54,23 @@ class Fusion:
     active: bool = False
 
     def weights(self, settings: Mapping[str, Any], m: int, n: int) -> Shapes:
-        """The shape of each weight, those drawn once with them.
+        """The shape of each weight, including those drawn once.
 
         Raises:
-            InputError: the settings do not go together, or not with these widths.
+            InputError: the settings do not fit each other or these widths.
         """
         shapes, wide = self.shapes(settings, m, n)
         return {**shapes, **mapped("out", settings["out"], wide, settings)}
 
     def parameter_count(self, settings: Mapping[str, Any], m: int, n: int) -> int:
-        """Numbers that are trained; what is drawn once does not count."""
+        """Number of trained weights, without those drawn once."""
         shapes = self.weights(settings, m, n)
         return sum(math.prod(shape) for name, shape in shapes.items() if name not in DRAWN)
 
     def start(
         self, settings: Mapping[str, Any], m: int, n: int, random: np.random.Generator
     ) -> dict[str, NDArray[np.float32]]:
-        """Weights that training begins with: uniform within ±1/√(width of what a map reads)."""
+        """Initial weights: uniform within ±1/√(input width of a map)."""
         import numpy as np
 
         shapes = self.weights(settings, m, n)
@@ -94,7 +93,7 @@ class Fusion:
 def signed_root(z: Array, eps: float = ROOT) -> Array:
     """``sign(z)(√(|z| + eps) - √eps)``: odd, 0 at 0, and of finite slope there.
 
-    ``sign(z)√|z|`` has no end to its slope, and its gradient at 0 is NaN.
+    The slope of ``sign(z)√|z|`` is unbounded, and its gradient at 0 is NaN.
     """
     import numpy as np
 
@@ -102,7 +101,7 @@ def signed_root(z: Array, eps: float = ROOT) -> Array:
 
 
 def normal(z: Array) -> Array:
-    """Signed root, then unit length along the last axis; what is 0 stays 0."""
+    """Signed root, then unit length along the last axis; 0 stays 0."""
     import numpy as np
 
     rooted = signed_root(z)
@@ -111,14 +110,14 @@ def normal(z: Array) -> Array:
 
 
 def linear(v: Array, name: str, weights: Weights) -> Array:
-    """The map ``name`` of weights, with its bias where it has one."""
+    """The linear map ``name`` of the weights, with its bias if it has one."""
     return v @ weights[f"{name}_map"].T + weights.get(f"{name}_bias", 0.0)
 
 
 def chunk_sizes(width: int, chunks: int) -> list[int]:
     """Sizes that differ by 1 at most: 10 in 4 are 3, 3, 2, 2.
 
-    A rounded-up size for all but the last leaves 6 in 4 as 2, 2, 2 and nothing.
+    Rounding up all sizes but the last would cut 6 in 4 as 2, 2, 2, 0.
 
     Raises:
         InputError: there are more chunks than numbers.
@@ -132,6 +131,6 @@ def chunk_sizes(width: int, chunks: int) -> list[int]:
 
 
 def mapped(name: str, out: int, wide: int, settings: Mapping[str, Any]) -> Shapes:
-    """Shapes of a map, and of its bias where the settings want one."""
+    """Shapes of a map, and of its bias if the settings have one."""
     bias = {f"{name}_bias": (out,)} if settings["bias"] else {}
     return {f"{name}_map": (out, wide), **bias}

@@ -1,17 +1,17 @@
-"""Bilinear fusions, and what they must be better than (the study is arXiv 2012.10285).
+"""Bilinear fusions and their baselines (the study is arXiv 2012.10285).
 
-Every fusion is ``out(core(x, y))``: a core that brings two vectors together, then a linear map;
-``relu-sum`` has a ReLU behind the map.
+Every fusion is ``out(core(x, y))``: a core that combines two vectors, then a linear map;
+``relu-sum`` has a ReLU after the map.
 
-    concat       x beside y, no core at all       mcb      sketch of all products
-    concat-mlp   ReLU layers over x beside y      mlb      tanh(Ux) · tanh(Vy)
+    concat       x and y concatenated, no core       mcb      sketch of all products
+    concat-mlp   ReLU layers over x and y      mlb      tanh(Ux) · tanh(Vy)
     relu-sum     relu(Ux) + relu(Vy)              mfb      Ux · Vy, summed in groups
     hadamard     Ux · Vy                          mfh      mfb twice, multiplied
     tucker       a whole tensor                   mutan    a tensor of low rank
     block-tucker tucker, chunk by chunk           block    mutan, chunk by chunk
 
-A plain product of two maps is a bilinear form with a matrix of rank ``hidden``; the others are
-other ways to keep a tensor of m · n · out numbers small.
+A plain product of two maps is a bilinear form with a matrix of rank ``hidden``; the others
+approximate a tensor of m · n · out numbers in other ways.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _active(v: Array, name: str) -> Array:
 
 
 def _beside(x: Array, y: Array) -> Array:
-    """Both beside each other, after broadcasting."""
+    """Both concatenated, after broadcasting."""
     import numpy as np
 
     ahead = np.broadcast_shapes(x.shape[:-1], y.shape[:-1])
@@ -133,7 +133,7 @@ def _mfh_shapes(settings: Settings, m: int, n: int) -> tuple[Shapes, int]:
 
 
 def _mfh(x: Array, y: Array, settings: Settings, weights: Weights) -> Array:
-    """Two orders beside each other; the first goes into the second before it is pooled."""
+    """Two orders concatenated; the first enters the second before it is pooled."""
     (a, b), (c, d) = (_both(x, y, weights, mark) for mark in ("_1", "_2"))
     first = a * b
     return _beside(_pooled(first, settings), _pooled(c * d * first, settings))
@@ -158,7 +158,7 @@ def _tucker_shapes(settings: Settings, m: int, n: int) -> tuple[Shapes, int]:
 def _chunked(
     one: Callable[[Array, Array, int, Settings, Weights], Array],
 ) -> Callable[[Array, Array, Settings, Weights], Array]:
-    """A core that fuses chunk by chunk; ``norm`` says where the result is brought to length 1."""
+    """A core that fuses chunk by chunk; ``norm`` says where the result is normalized."""
 
     def core(x: Array, y: Array, settings: Settings, weights: Weights) -> Array:
         import numpy as np
@@ -197,31 +197,31 @@ def _full_rank(x: Array, y: Array, number: int, _: Settings, weights: Weights) -
 
 
 def _settings(**more: Value | Parameter) -> dict[str, Parameter]:
-    """The parameters of a row, from a default each; those that all rows have behind them."""
+    """The parameters of a row by their defaults, followed by those of all rows."""
     return {
         **{
             name: value if isinstance(value, Parameter) else Parameter(value, *_SAID[name])
             for name, value in more.items()
         },
         "out": Parameter(64, "Numbers that come out.", 1),
-        "bias": Parameter(True, "Every map has a bias: then a fusion is not bilinear alone."),
+        "bias": Parameter(True, "Give every map a bias, which adds terms that are not bilinear."),
     }
 
 
 _SAID: dict[str, tuple[Any, ...]] = {
     "hidden": ("Numbers of the core.", 1),
     "depth": ("ReLU layers.", 1, 8),
-    "factor": ("Products that are added to one number.", 1),
-    "rank": ("Rank of the tensor for each number that comes out.", 1),
-    "chunks": ("Parts that the core is cut into.", 1),
-    "normalise": ("Take signed roots and bring them to unit length.",),
+    "factor": ("Products that are summed to one number.", 1),
+    "rank": ("Rank of the tensor for each output number.", 1),
+    "chunks": ("Chunks of the core.", 1),
+    "normalise": ("Take signed roots and normalize them.",),
 }
 _NORM = Parameter(
     "whole",
     "Signed roots to unit length: of each chunk, of all together, or not at all.",
     choices=("none", "chunk", "whole"),
 )
-_ACTIVE = Parameter("tanh", "What both sides go through.", choices=("none", "relu", "tanh"))
+_ACTIVE = Parameter("tanh", "Activation of both sides.", choices=("none", "relu", "tanh"))
 _BINS = Parameter(512, "Bins, at least as many as either vector has numbers.", 1, MOST)
 
 _ROWS = (

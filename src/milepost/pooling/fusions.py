@@ -25,8 +25,8 @@ class Fuse:
     Args:
         row: which.
         settings: all of them.
-        weights: trained ones; where None, those that training begins with, at the first call.
-        seed: of weights that are begun with.
+        weights: trained weights; None for initial weights, made at the first call.
+        seed: of initial weights.
     """
 
     def __init__(
@@ -49,8 +49,8 @@ class Fuse:
             ``(pairs, out)`` float32.
 
         Raises:
-            InputError: numbers of pairs differ, a number is none, widths do not fit, or numbers are
-                so large that their products are not finite.
+            InputError: numbers of pairs differ, NaN or infinity, widths do not fit, or products are
+                not finite.
         """
         import numpy as np
 
@@ -66,7 +66,7 @@ class Fuse:
                 raise InputError(
                     f"{self.row.name}: the weight {name} has the shape {has}, but x of width {m} "
                     f"and y of width {n} need {shape}",
-                    "give vectors as wide as those it was made for",
+                    "vectors as wide as those it was made for",
                 )
         with np.errstate(over="ignore", invalid="ignore"):
             fused = self.row.fuse(
@@ -75,8 +75,8 @@ class Fuse:
         if not np.isfinite(fused).all():
             pair = int(np.argwhere(~np.isfinite(fused))[0][0])
             raise InputError(
-                f"{self.row.name} gives no finite vector for pair {pair}",
-                "its vectors are too large: scale them",
+                f"{self.row.name} gives NaN or infinity for pair {pair}",
+                "smaller vectors: scale them",
             )
         return fused
 
@@ -86,8 +86,8 @@ def fusion(name: str, /, *, weights: Weights | None = None, seed: int = 0, **set
 
     Args:
         name: see ``FUSIONS``.
-        weights: trained ones by name; None for those that training begins with.
-        seed: of weights that are begun with.
+        weights: trained weights by name; None for initial weights.
+        seed: of initial weights.
         settings: see the fusion's parameters.
 
     Raises:
@@ -98,14 +98,14 @@ def fusion(name: str, /, *, weights: Weights | None = None, seed: int = 0, **set
 
 
 def fusion_row(name: str) -> Fusion:
-    """One row of the table.
+    """The fusion of this name.
 
     Raises:
-        InputError: there is no such fusion; the nearest known name is said.
+        InputError: an unknown fusion; the error names the nearest one.
     """
     if name not in FUSIONS:
         raise InputError(
-            f"there is no fusion {name!r}",
+            f"unknown fusion {name!r}",
             f"{nearest(name, tuple(FUSIONS))}one of {', '.join(FUSIONS)}",
         )
     return FUSIONS[name]

@@ -1,13 +1,13 @@
-"""Power means with one trained exponent (GeM) or one a group of channels (GGeM, 2212.04114).
+"""Power means with one trained exponent (GeM) or one for each group of channels (GGeM, 2212.04114).
 
-A power mean of positive numbers is the mean at p = 1 and goes to the maximum as p grows. States of
-transformers have signs, so there are three forms:
+A power mean of positive numbers is the mean at p = 1 and approaches the maximum as p grows. States
+of transformers can be negative, so there are three forms:
 
-    clamp      max(x, eps): the published one; what is negative counts eps
-    softplus   ln(1 + e^x): everything counts, and becomes positive
+    clamp      max(x, eps): the published form; negative numbers count as eps
+    softplus   ln(1 + e^x): all numbers become positive
     signed     sign(x)|x|^p in and its inverse out: p = 1 is the mean itself
 
-All of it happens to logarithms: 50³ is infinite in float16, and (1e-6)⁸ is 0 in float32.
+All sums are computed in logarithms: 50³ is infinite in float16, and (1e-6)⁸ is 0 in float32.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ Form = Literal["clamp", "softplus", "signed"]
 FORMS: tuple[Form, ...] = ("clamp", "softplus", "signed")
 
 LEAST, MOST = 1.0, 20.0
-"""Between these the exponents of the operators stay."""
+"""Bounds of the operators' exponents."""
 
 FLAT = 1e-3
-"""Signed sums smaller than this share of their greatest term are taken as a straight line: the root
-of what cancels has no end to its slope."""
+"""Signed sums below this share of their greatest term are replaced by a straight line, since the
+slope of a root is unbounded at 0."""
 
 _GEOMETRIC = 1e-3  # powers nearer to 0 than this are the geometric mean
 
@@ -56,10 +56,10 @@ def power_means(
         lengths: ``(texts,)``.
         power: one exponent, or ``(d,)``; any size, and for ``clamp`` and ``softplus`` any sign: at
             0 it is the geometric mean.
-        form: how numbers become positive, see the module.
-        eps: the least number.
-        counts: ``(tokens,)``: how many tokens each value already stands for. Power means of parts,
-            joined with the parts' lengths, are the power mean of the whole.
+        form: how numbers become positive, see above.
+        eps: lower bound of the numbers.
+        counts: ``(tokens,)``: number of tokens that each value already stands for. Power means of
+            parts, weighted by the lengths of the parts, give the power mean of the whole.
 
     Returns:
         ``(texts, d)`` float64.
@@ -93,17 +93,16 @@ def power_means(
 
 
 def middle(power: float) -> float:
-    """The angle at which an exponent begins: ``exponent = 20^((1 + sin angle)/2)``."""
+    """The angle of an initial exponent: ``exponent = 20^((1 + sin angle)/2)``."""
     return math.asin(2 * math.log(power / LEAST) / math.log(MOST / LEAST) - 1)
 
 
 def exponents(settings: Mapping[str, Any], weights: Weights, width: int) -> NDArray[np.float64]:
     """The exponent of each channel, ``(width,)`` float64.
 
-    What is trained is an angle's distance from where it begins, so the exponent stays within 1 to
-    20 and there is no place from which it cannot come back: where a clamp gives no gradient and a
-    sigmoid ever less, a sine turns round. Weight decay, should one be applied, pulls the exponent
-    to where it began and not to 0.
+    The trained weight is the change of an angle, so the exponent stays within 1 to 20 and always
+    has a gradient that leads back: a clamp has none and a sigmoid saturates, but a sine turns
+    round. Weight decay pulls the exponent to its initial value and not to 0.
     """
     import numpy as np
 
@@ -117,7 +116,7 @@ def exponents(settings: Mapping[str, Any], weights: Weights, width: int) -> NDAr
 
 
 def ggem(batch: Batch, settings: Mapping[str, Any], weights: Weights) -> NDArray[np.floating]:
-    """The power mean of each channel with its group's exponent; ``gem`` where there is one."""
+    """The power mean of each channel with its group's exponent; ``gem`` has a single group."""
     power = exponents(settings, weights, batch.width)
     return power_means(
         batch.states, batch.lengths, power, form=settings["form"], eps=settings["eps"]
@@ -127,7 +126,7 @@ def ggem(batch: Batch, settings: Mapping[str, Any], weights: Weights) -> NDArray
 def _magnitudes(
     values: NDArray[np.float64], form: Form
 ) -> tuple[NDArray[np.float64] | float, NDArray[np.float64]]:
-    """Signs and positive sizes of numbers."""
+    """Signs and positive magnitudes of numbers."""
     import numpy as np
 
     if form == "signed":
@@ -157,9 +156,9 @@ def _start(settings: Mapping[str, Any], width: int, _: int, random: np.random.Ge
 
 _PARAMETERS = {
     "form": Parameter("clamp", "How states become positive.", choices=FORMS),
-    "power": Parameter(3.0, "The exponent, where it begins.", least=LEAST, most=MOST),
-    "learn": Parameter(True, "Train the exponent; without it stays where it begins."),
-    "eps": Parameter(1e-6, "The least number that a logarithm is taken of.", least=1e-12, most=1.0),
+    "power": Parameter(3.0, "The initial exponent.", least=LEAST, most=MOST),
+    "learn": Parameter(True, "Train the exponent, or keep its initial value."),
+    "eps": Parameter(1e-6, "Lower bound of the numbers, for logarithms.", least=1e-12, most=1.0),
 }
 
 OPERATORS = (
@@ -187,7 +186,7 @@ OPERATORS = (
             "groups": Parameter(8, "Groups of channels; must divide their number.", least=1),
             "channels": Parameter(
                 "neighbours",
-                "Which channels make a group: neighbours, or any, drawn once.",
+                "How channels are grouped: neighbours, or at random, drawn once.",
                 choices=("neighbours", "shuffled"),
             ),
             **_PARAMETERS,

@@ -1,8 +1,9 @@
-"""Blocks that mix neighbours, and halvings between them: where and how to halve is the question.
+"""Blocks that mix neighbours, with halvings of the length between them.
 
-The space of *Balanced Mixture of SuperNets for Learning the CNN Pooling Architecture* (arXiv
-2306.11982) for text: ``placement = (a, b, c)`` is a blocks at full length, b at half, c at a
-quarter, and ``join`` says what a pair becomes. ``milepost.lab.supernet`` searches both.
+This is the search space of *Balanced Mixture of SuperNets for Learning the CNN Pooling
+Architecture* (arXiv 2306.11982) for text: ``placement = (a, b, c)`` means a blocks at full length,
+b at half, c at a quarter, and ``join`` is the operation on a pair. ``milepost.lab.supernet``
+searches both.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 JOINS = ("mean", "max", "attention")
-"""What a pair may become."""
+"""Operations that join a pair."""
 
 
 def checked_placement(placement: tuple[int, ...]) -> tuple[int, ...]:
@@ -65,7 +66,7 @@ def mixed(
 ) -> NDArray[np.float64]:
     """``x + silu(h W_in + b) W_out``, ``h`` a kernel of width 3 over the scaled states.
 
-    Beyond a text's ends there are zeros, however long its neighbours in the batch are.
+    States beyond the ends of a text are zero, whatever the other texts of the batch.
     """
     import numpy as np
 
@@ -85,7 +86,7 @@ def halved(
     join: str,
     score: NDArray[np.floating] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Pairs made one; the last of an odd text stays as it is.
+    """Join pairs of states; the last state of an odd text stays as it is.
 
     Args:
         states: ``(tokens, d)``.
@@ -106,7 +107,7 @@ def halved(
 
 
 def hierarchy(batch: Batch, settings: Mapping[str, Any], weights: Weights) -> NDArray[np.floating]:
-    """Mean of the last level; begins as a mean of means, its blocks adding nothing."""
+    """Mean of the last level; it starts as a mean of means, since the blocks start at 0."""
     states, lengths = batch.states.astype("float64"), batch.lengths
     how = joins(settings["join"], settings["placement"])
     block = 0
@@ -128,7 +129,7 @@ def _start(
     placement, channels = checked_placement(settings["placement"]), settings["channels"]
     blocks, how = sum(placement), joins(settings["join"], placement)
     kernel = 0.3 * rng.standard_normal((blocks, 3, width))
-    kernel[:, 1] += 1  # a block begins by looking at the place itself
+    kernel[:, 1] += 1  # a block starts by reading the position itself
     inward = rng.standard_normal((blocks, width, channels)) / np.sqrt(width)
     begun = {
         "kernel": kernel.astype(np.float32),
@@ -144,7 +145,7 @@ def _start(
 OPERATORS = (
     Operator(
         "hierarchy",
-        "blocks that mix neighbours, halvings between them",
+        "blocks that mix neighbours, with halvings between them",
         paper="2306.11982",
         family="supernets",
         equation="z = mean of x_K, x_k = blocks_k(halve(x_{k-1}))",
@@ -155,7 +156,10 @@ OPERATORS = (
             "placement": Parameter((1, 1, 1), "Blocks at each level; a halving between levels."),
             "channels": Parameter(16, "Inner width of a block.", least=1),
             "join": Parameter(
-                "mean", "What a pair becomes; one, or one a halving.", choices=JOINS, several=True
+                "mean",
+                "How a halving joins a pair; one for all, or one for each halving.",
+                choices=JOINS,
+                several=True,
             ),
         },
     ),

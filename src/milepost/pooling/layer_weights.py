@@ -1,6 +1,6 @@
-"""One weight a layer: the plain mean over layers, ELMo's mix, and a sparse mix.
+"""One weight for each layer: the plain mean over layers, ELMo's mix, and a sparse mix.
 
-What the trained poolings over layers (``multilayer.py``) have to beat: L + 1 numbers, or none.
+These are the baselines of trained poolings over layers (``multilayer.py``): L + 1 weights, or none.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 SUMMARY = Parameter(
     "mean",
-    "What stands for a layer: the mean of its tokens, or its last token's state.",
+    "Summary of a layer: the mean of its tokens, or the state of its last token.",
     choices=("mean", "last"),
 )
-NORMALISED = Parameter(False, "Bring each layer's summary to a mean square of 1 first.")
+NORMALISED = Parameter(False, "Scale the summary of each layer to a mean square of 1.")
 
 
 def summaries(batch: Batch, summary: str) -> NDArray[np.float64]:
-    """One vector a layer of each text, ``(texts, layers, d)`` float64.
+    """One vector for each layer of each text, ``(texts, layers, d)`` float64.
 
     ``"last"`` is found by length: position -1 of a padded batch is a pad token (and is what the
     published code of 2409.02727 reads where padding stands on the right).
@@ -69,7 +69,7 @@ def _softmax(scores: NDArray[np.floating]) -> NDArray[np.float64]:
 
 def _read(batch: Batch, settings: Mapping[str, Any]) -> NDArray[np.float64]:
     found = summaries(batch, settings["summary"])
-    # Layers differ in scale many times over.
+    # The scales of layers differ by orders of magnitude.
     return rms_scaled(found) if settings["normalised"] else found
 
 
@@ -89,7 +89,7 @@ def layer_mix(batch: Batch, settings: Mapping[str, Any], weights: Weights) -> ND
 def layer_sparse(
     batch: Batch, settings: Mapping[str, Any], weights: Weights
 ) -> NDArray[np.floating]:
-    """``Σ_l a_l u_l``, ``a = sparsemax(s)``: layers of no use get exactly 0."""
+    """``Σ_l a_l u_l``, ``a = sparsemax(s)``: useless layers get exactly 0."""
     result: NDArray[np.floating] = sparsemax(weights["scores"]) @ _read(batch, settings)
     return result
 

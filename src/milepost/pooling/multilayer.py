@@ -1,13 +1,13 @@
 """Trained latents that attend over the layers of a network (Tang and Yang, arXiv 2409.02727).
 
-    u_l = mean, or last state, of layer l          one key a layer; or every state of every layer
-    U'  = normalised(U) + E                        E: a vector a layer, so that layers have names
+    u_l = mean, or last state, of layer l          a key for each layer; or all states
+    U'  = normalised(U) + E                        E: one vector for each layer
     q   = LN(Q) W_q,  [k|v] = LN(U') W_kv          Q: the latents
     X   = softmax(q kᵀ / √c) v W_o + Q             per head, over the keys of one text
     X   = X + FF(LN(X))                            FF: two halves, value · gelu(gate)
     z   = mean over the latents of X
 
-Where the published code differs, and why, is said in ``docs/pooling/multilayer.md``.
+``docs/pooling/multilayer.md`` lists the differences from the published code, with reasons.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def multilayer(batch: Batch, settings: Mapping[str, Any], weights: Weights) -> NDArray[np.floating]:
     """The equations at the top; all sums in float64.
 
-    The order of tokens counts where ``summary="last"`` and ``keys="layers"`` alone.
+    The order of tokens matters only with ``summary="last"`` and ``keys="layers"``.
     """
     import numpy as np
 
@@ -107,7 +107,7 @@ def gelu(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def shapes(settings: Mapping[str, Any], width: int, layers: int) -> dict[str, tuple[int, ...]]:
-    """Every weight's shape by its name; the numbers in them add up to the parameters."""
+    """The shape of each weight by name; their sizes add up to the number of parameters."""
     inner = settings["heads"] * (settings["head_width"] or -(-width // settings["heads"]))
     found: dict[str, tuple[int, ...]] = {
         "latents": (settings["latents"], width),
@@ -171,18 +171,20 @@ OPERATORS = (
             ),
             "keys": Parameter(
                 "layers",
-                "What is attended to: one summary a layer, or every state of every layer.",
+                "Keys of the attention: one summary of each layer, or all states of all layers.",
                 choices=("layers", "tokens"),
             ),
             "summary": SUMMARY,
             "layer_table": Parameter(
                 "zero",
-                "How the vector a layer begins that is added to its keys; none for no such vector.",
+                "Initialization of the vector added to the keys of a layer; none for no vector.",
                 choices=("zero", "normal", "none"),
             ),
-            "normalised": Parameter(True, "Bring each key to a mean square of 1 first."),
-            "residual": Parameter(True, "Add the latents to what they have read."),
-            "widen": Parameter(4, "Times the feed-forward part is wider; 0 for none.", least=0),
+            "normalised": Parameter(True, "Scale each key to a mean square of 1."),
+            "residual": Parameter(True, "Add the latents to the attention output."),
+            "widen": Parameter(
+                4, "Width of the feed-forward part as a multiple; 0 for none.", least=0
+            ),
         },
         needs=frozenset({"layers"}),
     ),

@@ -1,7 +1,7 @@
-"""Neighbours in a text: what stands a few places on, averages of windows, pairs.
+"""Neighbours in a text: shifted states, averages of windows, pairs.
 
-All of it for texts that lie one behind the other (see ``ragged``); no window crosses a text's end,
-and what is missing beyond it does not count, so a constant text stays constant.
+All functions read concatenated texts (see ``ragged``). No window crosses the end of a text, and an
+average counts existing positions only, so a constant text stays constant.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 def shifted(
     values: NDArray[np.floating], lengths: NDArray[np.int64], places: int
 ) -> NDArray[np.float64]:
-    """What stands so many places on in the same text, 0 beyond its ends.
+    """The state a number of positions further on in the same text, 0 beyond its ends.
 
     Args:
         values: ``(tokens, d)``.
         lengths: ``(texts,)``.
-        places: how far on; below 0 is back.
+        places: distance; negative distances look back.
 
     Returns:
         ``(tokens, d)`` float64.
@@ -42,7 +42,7 @@ def shifted(
 def averages(
     values: NDArray[np.floating], lengths: NDArray[np.int64], width: int
 ) -> NDArray[np.float64]:
-    """Mean of the window around each place, of as much of it as the text has.
+    """Mean of the part of the window around each position that lies in the text.
 
     Args:
         values: ``(tokens, d)``.
@@ -65,7 +65,7 @@ def averages(
 
 
 def pairs(lengths: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Texts cut into pairs; the last of an odd text is alone.
+    """Sizes of the pairs that texts are cut into; the last token of an odd text is alone.
 
     Args:
         lengths: ``(texts,)``.
@@ -83,7 +83,7 @@ def pairs(lengths: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int
 
 
 def rms_scaled(values: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Rows over their root mean square, float64: no row's scale depends on another row."""
+    """Rows divided by their root mean square, float64; each row is scaled independently."""
     import numpy as np
 
     exact = values.astype(np.float64)

@@ -1,12 +1,12 @@
-"""What an operator of the lab is: a row of the table, and a pooling that has been set up.
+"""Operators of the lab: a row of the table, and a pooling with its settings.
 
-    Operator    name, paper, parameters, what it needs, how it is computed
-    Pool        an operator with its settings and, where it trains, its weights: call it
-    Batch       what it is called with, checked
+    Operator    name, paper, parameters, needs, computation
+    Pool        an operator with its settings and, if it trains, its weights; it is callable
+    Batch       the checked arguments of a call
 
-An operator is a function ``Batch, settings, weights → (texts, d_out)``. Weights are arrays by name,
-those of the torch module of the same operator (``milepost.model.pooling``), whose ``state_dict``
-they are: what is trained there runs here.
+An operator is a function ``Batch, settings, weights → (texts, d_out)``. Weights are arrays by name:
+the ``state_dict`` of the torch module of the same operator (``milepost.model.pooling``), so
+weights trained there run here.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 Value = int | float | bool | str | tuple[int, ...] | tuple[str, ...]
 """A setting of an operator."""
 Need = Literal["queries", "segments", "layers"]
-"""What an operator reads beside states and lengths, see ``Batch``."""
+"""Inputs of an operator other than states and lengths, see ``Batch``."""
 Order = Literal["free", "kept"]
-"""``free``: the order of a text's tokens does not matter. ``kept``: it does."""
+"""``free``: the order of a text's tokens does not matter. ``kept``: it matters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +38,11 @@ class Parameter:
     """A setting that an operator takes.
 
     Attributes:
-        default: its value where none is given; its type is the setting's.
+        default: its default value, which also fixes its type.
         help: what it does, one sentence.
         least, most: bounds of a number, inclusive; None for none.
-        choices: what a string may be.
-        several: a tuple of such values may stand there as well.
+        choices: allowed strings.
+        several: whether a tuple of such values is allowed too.
     """
 
     default: Value
@@ -53,7 +53,7 @@ class Parameter:
     several: bool = False
 
     def checked(self, operator: str, name: str, value: Any) -> Value:
-        """The value, or an error that says what may stand there."""
+        """The value, or an error that names the allowed values."""
         if self.several and isinstance(value, list | tuple):
             return tuple(self._single(operator, name, each) for each in value)
         single: Value = self._single(operator, name, value)
@@ -107,14 +107,14 @@ def checked_settings(
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Texts one behind the other, checked.
+    """Concatenated texts, checked.
 
     Attributes:
         states: ``(tokens, d)`` float32; ``(tokens, layers, d)`` for operators that need layers.
         lengths: ``(texts,)`` int64, each at least 1, of sum ``tokens``.
-        queries: ``(texts, d_q)`` float32, one a text, or None.
-        segments: ``(segments,)`` int64: the tokens of each segment; segments tile each text. Where
-            none were given each token is a segment of its own: states of landmarks.
+        queries: ``(texts, d_q)`` float32, one for each text, or None.
+        segments: ``(segments,)`` int64: the tokens of each segment; segments tile each text. For
+            operators that need none each token is a segment.
         per_text: ``(texts,)`` int64: segments of each text.
     """
 
@@ -126,12 +126,12 @@ class Batch:
 
     @property
     def width(self) -> int:
-        """The last axis of the states."""
+        """Width of the states."""
         return int(self.states.shape[-1])
 
     @property
     def layers(self) -> int:
-        """How many layers the states are of: 1 where they have no such axis."""
+        """Number of layers; 1 for states without this axis."""
         return int(self.states.shape[1]) if self.states.ndim == 3 else 1
 
 
@@ -140,20 +140,20 @@ class Operator:
     """A row of the table.
 
     Attributes:
-        name: what it is called.
-        title: what it does, a few words.
-        paper: where it comes from: an arXiv number, or "" for what everybody knows.
+        name: of the operator.
+        title: what it does, in a few words.
+        paper: its source: an arXiv number, or "" for common knowledge.
         family: the file of its docs, ``docs/pooling/FAMILY.md``.
         equation: one line.
-        order: whether the order of tokens counts.
+        order: whether the order of tokens matters.
         compute: the pooling itself.
-        start: settings, width of states, width of queries and a generator → weights that
-            training begins with; None where nothing is trained. One that needs layers is given
-            their number as ``layers=``. Called through ``begun``.
+        start: settings, width of states, width of queries and a generator → initial weights; None
+            if nothing is trained. Operators that need layers get their number as ``layers=``.
+            Called through ``begun``.
         parameters: settings by name.
-        needs: what it reads beside states and lengths.
+        needs: inputs other than states and lengths.
         fixed: weights that are drawn once and never trained (hashes, signs).
-        single: ``"same"`` where one token's text has that token's state for its vector.
+        single: ``"same"`` if the vector of a text of one token is the state of that token.
     """
 
     name: str
@@ -182,7 +182,7 @@ class Operator:
         layers: int,
         rng: np.random.Generator,
     ) -> Weights:
-        """Weights that training begins with, by name; none where nothing is trained."""
+        """Initial weights by name; empty if nothing is trained."""
         if self.start is None:
             return {}
         more = {"layers": layers} if "layers" in self.needs else {}
@@ -203,9 +203,9 @@ class Pool:
     Args:
         operator: which.
         settings: all of them, see ``Operator.settings``.
-        weights: trained ones; where None, an operator that trains begins as training would
-            (from ``seed``) at its first call, when widths are known.
-        seed: of weights that are begun with.
+        weights: trained weights; if None, an operator that trains gets its initial weights (from
+            ``seed``) at the first call, when widths are known.
+        seed: of initial weights.
     """
 
     def __init__(
@@ -234,17 +234,20 @@ class Pool:
         """Pool.
 
         Args:
-            states: ``(tokens, d)``, texts one behind the other; ``(tokens, layers, d)`` for
-                operators that need layers (``(tokens, d)`` is one layer).
+            states: ``(tokens, d)``, concatenated texts; ``(tokens, layers, d)`` for
+                operators that need layers. ``milepost.pooling.from_padded`` makes them, and
+                ``lengths``, of a padded batch.
             lengths: ``(texts,)``: the tokens of each text, at least 1.
             queries: ``(texts, d_q)``, for operators that need them.
-            segments: tokens of each segment; a segment never crosses a text's end.
+            segments: tokens of each segment, for operators that need them; a segment never
+                crosses the end of a text.
 
         Returns:
-            ``(texts, d_out)`` float32, finite. Not brought to unit length.
+            ``(texts, d_out)`` float32, finite, not normalized to unit length.
 
         Raises:
-            InputError: empty texts, lengths or segments that do not add up, NaN, a wrong type.
+            InputError: empty texts, lengths or segments that do not add up, NaN, a wrong type or
+                shape, or queries or segments that the operator needs are missing.
         """
         import numpy as np
 
@@ -255,8 +258,8 @@ class Pool:
         if not np.isfinite(vectors).all():
             row = int(np.argwhere(~np.isfinite(vectors))[0][0])
             raise InputError(
-                f"{self.operator.name} gives no finite vector for text {row}",
-                "its states are too large: scale them",
+                f"{self.operator.name} gives NaN or infinity for text {row}",
+                "smaller states: scale them",
             )
         return vectors
 
@@ -283,29 +286,31 @@ class Pool:
         import numpy as np
 
         name, needs = self.operator.name, self.operator.needs
-        if "layers" in needs:
-            given = np.asarray(states)
-            values = checked_states(given[:, None] if given.ndim == 2 else given, 3)
-        else:
-            values = checked_states(states)
+        values = checked_states(states, 3 if "layers" in needs else 2)
         tokens = checked_lengths(lengths, len(values))
         asked = None
         if "queries" in needs:
             if queries is None:
-                raise InputError(f"{name} needs a query for each text", "give queries=")
+                raise InputError(f"{name} needs a query for each text", "queries=…, (texts, d_q)")
             asked = checked_states(queries)
             if len(asked) != len(tokens):
                 raise InputError(f"{len(asked)} queries for {len(tokens)} texts: one each")
         elif queries is not None:
             raise InputError(f"{name} reads no queries", "leave queries= away")
         if segments is None:
+            if "segments" in needs:
+                raise InputError(
+                    f"{name} needs segments=, the number of tokens of each segment",
+                    "segments=[2, 1, …], or segments=numpy.ones(len(states), int) where each state "
+                    "is a segment of its own",
+                )
             return Batch(values, tokens, asked, np.ones(len(values), np.int64), tokens)
         cut = checked_lengths(segments, len(values), "segments")
         ends = np.cumsum(cut)
         missing = ~np.isin(np.cumsum(tokens), ends)
         if missing.any():
             text = int(np.argmax(missing))
-            raise InputError(f"a segment goes on beyond the end of text {text}", "cut it there")
+            raise InputError(f"a segment crosses the end of text {text}", "cut it there")
         per_text = np.diff(np.searchsorted(ends, np.cumsum(tokens)) + 1, prepend=0)
         return Batch(values, tokens, asked, cut, per_text.astype(np.int64))
 
@@ -337,7 +342,7 @@ def read_head(file: Path) -> tuple[str, dict[str, Any], dict[str, NDArray[np.flo
     """Name, settings and weights of a file that ``Pool.save`` wrote.
 
     Raises:
-        ModelError: the file is not there, damaged or something else.
+        ModelError: the file is missing, damaged or not a pooling.
     """
     import json
     import zipfile
@@ -353,6 +358,6 @@ def read_head(file: Path) -> tuple[str, dict[str, Any], dict[str, NDArray[np.flo
             name, settings = str(head["operator"]), dict(head["settings"])
     except (OSError, KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise ModelError(
-            f"{file} holds no pooling ({error})", "write it again with Pool.save"
+            f"{file} is not a pooling ({error})", "write it again with Pool.save"
         ) from None
     return name, settings, weights if trained else None

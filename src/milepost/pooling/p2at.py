@@ -1,7 +1,7 @@
-"""A document as a grid: segments are rows. Pyramids over rows, and attention among them (P2AT).
+"""P2AT for text: a document as a grid of segments, with pyramids over rows and attention.
 
 After *P2AT: Pyramid Pooling Axial Transformer for Real-time Semantic Segmentation* (arXiv
-2310.15025), for text: a row of the grid is a segment, a column the tokens with the same place in
+2310.15025), for text: a row of the grid is a segment, a column the tokens at the same position of
 their segments. The block as published, for images, is ``milepost.lab.p2at.network.p2at``.
 """
 
@@ -57,7 +57,7 @@ def scales(
 def columns(
     values: NDArray[np.floating], segments: NDArray[np.int64], per_text: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
-    """Means of the tokens with the same place in their segments, text by text.
+    """Means of the tokens at the same position of their segments, text by text.
 
     Args:
         values: ``(tokens, d)``.
@@ -93,7 +93,7 @@ def attended(
         values: of the same shape.
         lengths: rows of each text.
         position: ``(heads, 2 reach + 1)``: added to a score by distance, from ``-reach`` to
-            ``reach``; what is farther counts as that.
+            ``reach``; larger distances are clipped.
 
     Returns:
         ``(rows, heads, k)`` float64: ``softmax(q k' / √k + position) v``.
@@ -115,11 +115,11 @@ def attended(
 
 
 def landmarks(batch: Batch, settings: Mapping[str, Any], weights: Weights) -> NDArray[np.float64]:
-    """One vector a segment, which knows its neighbours (pyramid) and all others (attention).
+    """One vector for each segment, from its neighbours (pyramid) and all others (attention).
 
     With ``u`` the scaled states of ``channels`` channels, ``r`` their mean over a row::
 
-        grid   = u · 2σ(Σ_s mix_s · average_s(r))       a token's row decides its gate
+        grid   = u · 2σ(Σ_s mix_s · average_s(r))       the gate depends on the token's row
         rows   = mean of grid over a row;  columns = mean over a column
         y      = v(rows) + attention(rows) W_row [+ mean over the row of attention(columns) W_col]
         vector = mean of states over the row + y W_out
@@ -154,7 +154,7 @@ def landmarks(batch: Batch, settings: Mapping[str, Any], weights: Weights) -> ND
 
 
 def p2at(batch: Batch, settings: Mapping[str, Any], weights: Weights) -> NDArray[np.floating]:
-    """Mean of ``landmarks``; begins as the mean of the segments' means."""
+    """Mean of ``landmarks``; it starts as the mean of the segments' means."""
     return means(landmarks(batch, settings, weights), batch.per_text)
 
 
@@ -198,12 +198,12 @@ def odd(widths: tuple[int, ...]) -> tuple[int, ...]:
     """The widths themselves.
 
     Raises:
-        InputError: there is none, or one is no odd number from 1 on.
+        InputError: there is none, or one is not an odd number from 1 on.
     """
     if not widths or any(type(width) is not int or width < 1 or width % 2 == 0 for width in widths):
         raise InputError(
             f"pyramid: widths are {widths}",
-            "give odd numbers, so that a window has a middle",
+            "odd numbers, since a window is centred",
         )
     return widths
 
@@ -211,7 +211,7 @@ def odd(widths: tuple[int, ...]) -> tuple[int, ...]:
 OPERATORS = (
     Operator(
         "p2at",
-        "segments that see their neighbours and one another",
+        "segments that attend to neighbours and to each other",
         paper="2310.15025",
         family="p2at",
         equation="z = (1/m) Σ (l_i + W(v_i + Σ_j a_ij v_j)), l_i = mean of segment i, gated",
@@ -222,14 +222,14 @@ OPERATORS = (
             "channels": Parameter(16, "Channels of the grid.", least=1),
             "heads": Parameter(2, "Heads of the attention.", least=1),
             "key": Parameter(8, "Width of a head's keys and values.", least=1),
-            "reach": Parameter(8, "Greatest distance with a number of its own.", least=1),
+            "reach": Parameter(8, "Largest distance with its own weight.", least=1),
             "pyramid": Parameter(
                 "cascade",
                 "Averages of averages (as published), of the rows, or none.",
                 choices=("cascade", "parallel", "none"),
             ),
             "rows": Parameter(True, "Attention among segments."),
-            "columns": Parameter(False, "Attention among places in segments: an ablation."),
+            "columns": Parameter(False, "Attention among positions in segments: an ablation."),
         },
         needs=frozenset({"segments"}),
     ),
@@ -244,7 +244,7 @@ OPERATORS = (
         parameters={
             "widths": Parameter((1, 3, 5, 7), "Widths of the windows, odd."),
             "cascade": Parameter(False, "Each average is of the one before."),
-            "read": Parameter("max", "What is taken of each scale.", choices=("max", "mean")),
+            "read": Parameter("max", "Value taken from each scale.", choices=("max", "mean")),
         },
         needs=frozenset({"segments"}),
         single="same",

@@ -1,4 +1,4 @@
-"""What everybody has: mean, max, first, last, mean of landmarks, and a learned attention."""
+"""Basic poolings: mean, max, first, last, mean of landmarks, and a learned attention."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def landmarks(batch: Batch, _: Mapping[str, Any], __: Weights) -> NDArray[np.flo
 
 
 def attention(batch: Batch, settings: Mapping[str, Any], weights: Weights) -> NDArray[np.floating]:
-    """``Σ a_i x_i`` with ``a = softmax(x · w / τ)``; ``w`` begins at 0, which is the mean."""
+    """``Σ a_i x_i`` with ``a = softmax(x · w / τ)``; ``w`` starts at 0, which is the mean."""
     scores = batch.states.astype("float64") @ weights["query"] / settings["temperature"]
     share = softmax(scores, batch.lengths)
     return sums(share[:, None] * batch.states, batch.lengths)

@@ -1,8 +1,8 @@
 """Multi-granularity pooling: PoNet (arXiv 2110.02442), and its three poolings without weights.
 
-Each token is joined with what its text says on the whole, its segment's greatest values and its
-neighbours' greatest values. Time and memory grow with the number of tokens, not with its square.
-What comes out are states, one a token: which of them make the text's vector is a setting.
+Each token is combined with a global summary of its text, the maxima of its segment and the maxima
+of its neighbours. Time and memory grow linearly with the number of tokens. The result has one state
+for each token; a setting says which of them are averaged into the text's vector.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ def balanced(length: int, count: int) -> list[int]:
     """Tokens of each of ``count`` segments of a text, for texts without landmarks.
 
     Token ``n`` is in segment ``floor(n · count / length)``, so lengths differ by 1 at most. The
-    paper's code takes ``n // (length // count + 1)``, which makes fewer segments than asked for
+    paper's code takes ``n // (length // count + 1)``, which makes fewer segments than requested
     (32 of 64 for a text of 64), and counts padding as text.
 
     Args:
         length: tokens of the text itself.
-        count: segments; as many as there are tokens where there are fewer tokens.
+        count: segments; at most as many as tokens.
 
     Raises:
         InputError: a number under 1.
@@ -52,7 +52,7 @@ def balanced(length: int, count: int) -> list[int]:
 
 
 def by_specials(special: Sequence[bool]) -> list[int]:
-    """Tokens of each segment where special tokens part a text, as PoNet's code cuts ``[SEP]``.
+    """Tokens of each segment of a text cut at special tokens, as PoNet's code cuts at ``[SEP]``.
 
     Each special token is a segment of its own, and each run between two of them is one.
 
@@ -71,14 +71,14 @@ def by_specials(special: Sequence[bool]) -> list[int]:
 
 
 def by_headings(heading: Sequence[bool]) -> list[int]:
-    """Tokens of each segment where a text has headings: a segment begins with each of them.
+    """Tokens of each segment of a text cut at headings: each heading starts a segment.
 
-    Headings one right behind another begin one segment. What stands before the first heading is a
-    segment, too, and a text without headings is one.
+    Adjacent headings start a single segment. The text before the first heading is a segment, and
+    so is a text without headings.
 
     Args:
-        heading: of each token whether it belongs to a heading; of each landmark where the states
-            are those of landmarks.
+        heading: for each token (or landmark, for states of landmarks) whether it belongs to a
+            heading.
 
     >>> by_headings([False, True, True, False, True, False])  # a # b c # d
     [1, 3, 2]
@@ -130,13 +130,13 @@ def aggregated(
 ) -> NDArray[np.float64]:
     """Global aggregation: ``g' = Σ a_n k_n``, ``a = softmax(g · k_n / sqrt(c))``, ``g = mean q``.
 
-    The values are the keys. In each head of width ``c``.
+    The values are the keys; each head has width ``c``.
 
     Args:
         query: ``(tokens, d)``.
         key: ``(tokens, d)``.
         lengths: ``(texts,)``.
-        heads: they divide d.
+        heads: a divisor of d.
 
     Returns:
         ``(texts, d)``.
@@ -221,7 +221,7 @@ def _start(settings: Mapping[str, Any], width: int, _: int, __: np.random.Genera
     if width % settings["heads"]:
         raise InputError(
             f"{settings['heads']} heads do not divide states of width {width}",
-            "give a number of heads that does",
+            "a divisor of the width",
         )
     weights: dict[str, NDArray[np.float32]] = {}
     for name in (*MAPS, "out"):
@@ -237,7 +237,7 @@ _READING = {
     "window": Parameter(3, "Tokens of the local maximum, an odd number.", least=1),
     "readout": Parameter(
         "landmarks",
-        "Which states are averaged: those that close a segment, or all.",
+        "States that are averaged: those that close a segment, or all.",
         choices=("landmarks", "mean"),
     ),
 }

@@ -1,11 +1,11 @@
-"""Sums, maxima and softmaxes of texts that lie one behind the other.
+"""Sums, maxima and softmaxes of concatenated texts.
 
     states    (tokens, d)     all tokens of all texts, nothing between them
     lengths   (texts,)        [2, 3]: tokens 0-1 are the first text, 2-4 the second
 
-There is no padding, so none can leak. Sums are float64 inside and float32 outside: 4,096 numbers
-of 16 added in float16 are infinite. Ragged texts of a further cut (segments, landmarks) are the
-same thing with other lengths.
+There is no padding that could leak. Sums are computed in float64 and returned as float32: the sum
+of 4,096 numbers of 16 is infinite in float16. Ragged texts of a finer cut (segments, landmarks) use
+the same functions with other lengths. ``from_padded`` removes the padding of a batch.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def checked_lengths(lengths: ArrayLike, tokens: int, what: str = "lengths") -> N
     """Lengths as ``(texts,)`` int64.
 
     Raises:
-        InputError: they are no row of whole numbers of at least 1, or do not add up to ``tokens``.
+        InputError: they are not one row of whole numbers from 1 on, or do not add up to ``tokens``.
     """
     import numpy as np
 
@@ -31,7 +31,7 @@ def checked_lengths(lengths: ArrayLike, tokens: int, what: str = "lengths") -> N
     if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
         raise InputError(
             f"{what} must be one row of whole numbers, not {given.dtype} of shape {given.shape}",
-            "give the number of tokens of each text",
+            "the number of tokens of each text",
         )
     if given.size and int(given.min()) < 1:
         number = int(np.argmin(given))
@@ -42,7 +42,7 @@ def checked_lengths(lengths: ArrayLike, tokens: int, what: str = "lengths") -> N
     if int(given.sum()) != tokens:
         raise InputError(
             f"{what} add up to {int(given.sum())}, but there are {tokens} tokens",
-            "give the number of tokens of each text, without padding",
+            "the number of tokens of each text, without padding",
         )
     return given.astype(np.int64)
 
@@ -51,7 +51,7 @@ def checked_states(states: ArrayLike, dimensions: int = 2) -> NDArray[np.float32
     """States as float32 with ``dimensions`` axes, finite.
 
     Raises:
-        InputError: another type, another shape, or a number that is none.
+        InputError: another type, another shape, NaN or infinity.
     """
     import numpy as np
 
@@ -62,17 +62,62 @@ def checked_states(states: ArrayLike, dimensions: int = 2) -> NDArray[np.float32
         )
     if given.ndim != dimensions or 0 in given.shape[1:]:
         wanted = "(tokens, d)" if dimensions == 2 else "(tokens, layers, d)"
-        raise InputError(f"states have the shape {given.shape}, not {wanted}")
+        hint = "states[:, None] for the states of a single layer"
+        if given.ndim > dimensions:
+            hint = "states, lengths = milepost.pooling.from_padded(states, mask) for a padded batch"
+        raise InputError(
+            f"states have the shape {given.shape}, not {wanted}",
+            hint if given.ndim > dimensions or (given.ndim, dimensions) == (2, 3) else "",
+        )
     if not np.isfinite(given).all():
         row = int(np.argwhere(~np.isfinite(given))[0][0])
         raise InputError(
-            f"the state of token {row} holds NaN or infinity", "find out where it comes from"
+            f"the state of token {row} holds NaN or infinity",
+            "finite states: check the network that made them",
         )
     return given.astype(np.float32)
 
 
+def from_padded(
+    states: ArrayLike, mask: ArrayLike
+) -> tuple[NDArray[np.floating], NDArray[np.int64]]:
+    """Remove the padding of a batch: ``pool(*from_padded(states, mask))``.
+
+    >>> states, lengths = from_padded([[[1.0], [2.0]], [[3.0], [0.0]]], [[1, 1], [1, 0]])
+    >>> states.tolist(), lengths.tolist()
+    ([[1.0], [2.0], [3.0]], [2, 1])
+
+    Args:
+        states: ``(texts, longest, d)`` or ``(texts, longest, layers, d)``, any floating-point type;
+            padding may hold anything.
+        mask: ``(texts, longest)``, 1 or True at tokens and 0 at padding, such as a tokenizer's
+            ``attention_mask``; padding may stand on either side.
+
+    Returns:
+        The states of all tokens in order, ``(tokens, d)`` or ``(tokens, layers, d)``, and the
+        number of tokens of each text, ``(texts,)`` int64.
+
+    Raises:
+        InputError: the shapes do not fit, the mask holds another number, or a text has no token.
+    """
+    import numpy as np
+
+    given, seen = np.asarray(states), np.asarray(mask)
+    if given.ndim not in (3, 4) or seen.shape != given.shape[:2]:
+        raise InputError(
+            f"states of shape {given.shape} do not fit a mask of shape {seen.shape}",
+            "states (texts, longest, d) and a mask (texts, longest)",
+        )
+    if seen.dtype != bool and not np.isin(seen, (0, 1)).all():
+        raise InputError("the mask holds other numbers than 0 and 1", "1 at tokens, 0 at padding")
+    kept = seen.astype(bool)
+    lengths = kept.sum(1, dtype=np.int64)
+    checked_lengths(lengths, int(lengths.sum()))
+    return given[kept], lengths
+
+
 def starts(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where each text begins, ``(texts,)``."""
+    """The first token of each text, ``(texts,)``."""
     import numpy as np
 
     return np.cumsum(lengths) - lengths
@@ -133,7 +178,7 @@ def softmax(scores: NDArray[np.floating], lengths: NDArray[np.int64]) -> NDArray
 
 
 def unit(vectors: NDArray[np.floating]) -> NDArray[np.float32]:
-    """Rows at unit length, float32; a row of zeros stays one."""
+    """Rows at unit length, float32; a row of zeros stays zero."""
     import numpy as np
 
     norm = np.linalg.norm(vectors.astype(np.float64), axis=-1, keepdims=True)

@@ -1,13 +1,14 @@
-"""Count sketches: products of vectors, kept in few numbers (MCB, arXiv 1606.01847).
+"""Count sketches: products of vectors in few numbers (MCB, arXiv 1606.01847).
 
 A count sketch adds up the numbers of a vector in ``size`` bins, with signs; bins and signs are
 drawn once and never change. The sketch of all products of two vectors is the circular convolution
-of their sketches, so it is made without the products. Inner products of sketches are those of what
-was sketched, on average over all drawings; each one alone is noisy, and two sketches compare only
-where they were drawn alike.
+of their sketches, so the products are never computed. The inner product of two sketches is an
+unbiased but noisy estimate of the inner product of the vectors; sketches can only be compared if
+they share bins and signs.
 
-``sketch-moment`` is the sketch of a text's second moment. It is a mean over tokens of what each
-token gives alone: parts of a text can be sketched apart and joined, weighed by their lengths.
+``sketch-moment`` is the sketch of a text's second moment. It is a mean of the
+tokens' own sketches, so parts of a text can be sketched apart and joined, weighted by their
+lengths.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ if TYPE_CHECKING:
     from milepost.pooling.operator import Weights
 
 DRAWN = frozenset({"x_bin", "x_sign", "y_bin", "y_sign"})
-"""Weights that are drawn once: float32 as all weights are, whole numbers all the same."""
+"""Weights that are drawn once: float32 like all weights, but whole numbers."""
 
 MOST = 16_000
-"""The greatest number of bins, that of the paper."""
+"""Maximum number of bins, as in the paper."""
 
 
 def drawn(
@@ -46,15 +47,15 @@ def drawn(
         random: draws them.
 
     Raises:
-        InputError: there are fewer bins than numbers.
+        InputError: fewer bins than numbers.
     """
     import numpy as np
 
     if size < max(x_width, y_width):
         raise InputError(
-            f"{what}: {size} bins for vectors of {max(x_width, y_width)} numbers: too much "
-            "would fall together",
-            f"give at least {max(x_width, y_width)}",
+            f"{what}: {size} bins for vectors of {max(x_width, y_width)} numbers: too many "
+            "would collide",
+            f"{max(x_width, y_width)} bins or more",
         )
     made = {}
     for side, width in (("x", x_width), ("y", y_width)):
@@ -102,8 +103,8 @@ def product_sketch(
 def moment(batch: Batch, settings: Mapping[str, Any], weights: Weights) -> NDArray[np.floating]:
     """Mean over tokens of the sketch of ``(x - c)(x - c)'``; ``c`` is the weight ``centre``.
 
-    Without a centre the mean of all texts drowns what tells them apart: give ``c`` the mean state
-    of a collection, or train it.
+    Without a centre the common mean of all texts hides their differences: set ``c`` to the mean
+    state of a collection, or train it.
     """
     states = batch.states - weights["centre"]
     return means(product_sketch(states, states, weights, settings["size"]), batch.lengths)

@@ -47,14 +47,14 @@ def names() -> dict[str, Operator]:
 
 
 def operator(name: str) -> Operator:
-    """One row of the table.
+    """The operator of this name.
 
     Raises:
-        InputError: there is no such operator; the nearest known name is said.
+        InputError: an unknown operator; the error names the nearest one.
     """
     if name not in TABLE:
         raise InputError(
-            f"there is no pooling {name!r}",
+            f"unknown pooling {name!r}",
             f"{nearest(name, tuple(TABLE))}one of {', '.join(TABLE)}",
         )
     return TABLE[name]
@@ -65,8 +65,8 @@ def get(name: str, /, *, weights: Weights | None = None, seed: int = 0, **settin
 
     Args:
         name: see ``names``.
-        weights: trained ones by name; None for those that training begins with.
-        seed: of weights that are begun with.
+        weights: trained weights by name; None for initial weights.
+        seed: of initial weights.
         settings: see the operator's parameters.
 
     Raises:
@@ -80,7 +80,7 @@ def load(file: Path | str) -> Pool:
     """A pooling that ``Pool.save`` wrote.
 
     Raises:
-        ModelError: the file is not there, damaged or something else.
+        ModelError: the file is missing, damaged or not a pooling.
         InputError: it names an operator that this version does not have.
     """
     name, settings, weights = read_head(Path(file))

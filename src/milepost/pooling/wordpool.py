@@ -1,8 +1,8 @@
 """WordPool: learned prefixes read a text through a small attention encoder (arXiv 2310.11628).
 
-A word's bytes go into an encoder behind ``p`` learned vectors, and what stands at those places
-afterwards is the word. Here the text may be anything that has states: bytes of a word, tokens of a
-sentence, landmarks of a document.
+An encoder reads ``p`` learned vectors followed by the bytes of a word; its outputs at the learned
+vectors represent the word. Here the text may be any states: bytes of a word, tokens of a sentence,
+landmarks of a document.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ EPSILON = 1e-6
 """Added to variances."""
 
 WIDER = 2
-"""How many times wider than a state the feed-forward part is."""
+"""Width of the feed-forward part as a multiple of a state's."""
 
 
 def wordpool(batch: Batch, settings: Mapping[str, Any], weights: Weights) -> NDArray[np.floating]:
     """``z = LN(encoder([P; x_1 … x_n])[:p])``, joined to one vector a text.
 
     A layer is ``y = s + W_o attend(LN(s)); y + W_2 gelu(W_1 LN(y))``. No positions are added: the
-    states bring their own, or the order does not matter. In the last layer only the prefixes ask,
-    so with one layer the work grows with n, not n².
+    states contain them, or the order does not matter. In the last layer only the prefixes attend,
+    so one layer costs O(n), not O(n²).
     """
     import numpy as np
 
@@ -59,7 +59,7 @@ def attend(
         queries: ``(q, d)``.
         keys: ``(n, d)``.
         values: ``(n, d)``.
-        heads: into how many parts of ``d / heads`` channels all three are cut.
+        heads: number of parts of ``d / heads`` channels.
     """
     import numpy as np
 
@@ -104,9 +104,9 @@ def _gelu(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _start(settings: Mapping[str, Any], width: int, _: int, rng: np.random.Generator) -> Weights:
-    """Small prefixes, and values passed on as they are: at first nearly the mean of LN(x).
+    """Small prefixes and identity values: the initial output is nearly the mean of LN(x).
 
-    The paper draws all weights from N(0, 0.02), which begins with next to no view of the text.
+    The paper draws all weights from N(0, 0.02), whose initial output hardly depends on the text.
     """
     import numpy as np
 
@@ -114,7 +114,7 @@ def _start(settings: Mapping[str, Any], width: int, _: int, rng: np.random.Gener
     if width % heads:
         raise InputError(
             f"wordpool: {heads} heads do not divide states of width {width}",
-            "give heads= a divisor of the width",
+            "heads=, a divisor of the width",
         )
 
     def drawn(*shape: int, scale: float) -> NDArray[np.float32]:

@@ -1,8 +1,8 @@
-"""Pooling by what is asked: X-Pool (arXiv 2203.15086), and the plain ways it is held against.
+"""Pooling by a query: X-Pool (arXiv 2203.15086) and its baselines.
 
-A document has no vector of its own here: it has one for every question. So these operators score
-pairs of question and document (``pair_scores``), which is a second stage: a pooling that knows no
-question finds some documents, these order them.
+A document has a different vector for every question. So these operators score pairs of question and
+document (``pair_scores``) as a second stage: a pooling without a question finds documents, and
+these operators rerank them.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from milepost.pooling.operator import Weights
 
 Against = Literal["query", "centred", "normed"]
-"""What a conditioned vector is compared with, see ``pair_scores``."""
+"""Form of the query that a conditioned vector is compared with, see ``pair_scores``."""
 
 TILE = 1 << 20
-"""Numbers that the largest array of ``pair_scores`` holds: 8 MiB."""
+"""Maximum size of an array in ``pair_scores``: 8 MiB."""
 
 
 class XPool:
-    """X-Pool's block: every query's vector of one text.
+    """X-Pool's block: the vector of one text for every query.
 
     ``z = LN3(r + r W + b)``, ``r = LN2(A v W_o + b_o)``, ``A = softmax over tokens of
     (k · q) / (sqrt(c) τ)`` in each head of width ``c``; ``q, k, v`` are linear maps of LN1 of query
@@ -152,7 +152,7 @@ POOLERS: dict[str, type[XPool | Similar]] = {
     "query-top-k": QueryTopK,
     "query-softmax": QuerySoftmax,
 }
-"""Operator → what makes every query's vector of one text."""
+"""Operator → function that computes every query's vector of one text."""
 
 
 def pair_scores(

@@ -44,8 +44,8 @@ def comparison(checkpoint, data, *more):
 def test_tables_plots_and_a_book(checkpoint, data, tmp_path, cache):
     """A table with a row an operator and control; the second time nothing is trained."""
     pytest.importorskip("matplotlib", reason="needs the eval extra")
-    book, plots = tmp_path / "runs.jsonl", tmp_path / "plots"
-    some = ("--no-controls", "--pool", "mean,lmk,mean@random", "--json", book, "--report", plots)
+    file, plots = tmp_path / "runs.jsonl", tmp_path / "plots"
+    some = ("--no-controls", "--pool", "mean,lmk,mean@random", "--json", file, "--report", plots)
     result = comparison(checkpoint, data, *some)
     assert result.exception is None
     assert result.return_value == 0
@@ -54,11 +54,11 @@ def test_tables_plots_and_a_book(checkpoint, data, tmp_path, cache):
         assert f"| {row} |" in result.output
     assert (plots / "differences.svg").is_file()
     assert (cache / "lab").is_dir()
-    lines = [json.loads(line) for line in book.read_text().splitlines()]
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
     assert [line["kind"] for line in lines][:2] == ["task", "run"]
-    before = book.read_bytes()
+    before = file.read_bytes()
     again = comparison(checkpoint, data, *some)
-    assert book.read_bytes() == before
+    assert file.read_bytes() == before
     assert again.output.replace("\n\n\n", "\n\n") == result.output.replace("\n\n\n", "\n\n")
 
 
@@ -73,7 +73,7 @@ def test_ctrl_c_says_what_is_kept(checkpoint, data, tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("milepost.lab.compare.session.train", stop)
-    result = comparison(checkpoint, data, "--pool", "mean", "--json", tmp_path / "book.jsonl")
+    result = comparison(checkpoint, data, "--pool", "mean", "--json", tmp_path / "runs.jsonl")
     assert isinstance(result.exception, Interrupted)
     assert "goes on from here" in str(result.exception)
 

@@ -12,7 +12,7 @@ pytest.importorskip("torch", reason="needs the train extra")
 from milepost.lab.compare.controls import CONTROLS, control  # noqa: E402
 from milepost.lab.compare.images import images  # noqa: E402
 from milepost.lab.compare.reading import TokenReader  # noqa: E402
-from milepost.lab.compare.rows import Row, read_row  # noqa: E402
+from milepost.lab.compare.rows import CompareRow, read_row  # noqa: E402
 
 
 def test_a_byte_control_reads_the_words_of_the_ids(tmp_path, monkeypatch):
@@ -42,8 +42,8 @@ def test_digits_are_a_task():
     pytest.importorskip("sklearn", reason="needs the lab extra")
     task = images()
     assert len(task.asked.names) == 1797 - digits.TRAINED
-    assert task.fits(Row("mean"))
-    assert not task.fits(Row("mean", (), "random"))
-    figures = task.measure(Row("mean"), 0)
+    assert task.fits(CompareRow("mean"))
+    assert not task.fits(CompareRow("mean", (), "random"))
+    figures = task.measure(CompareRow("mean"), 0)
     assert len(figures) == len(task.asked.names)
     assert set(figures) == {0.0, 1.0}

@@ -13,11 +13,11 @@ torch = pytest.importorskip("torch", reason="needs the train extra")
 
 from milepost import pooling  # noqa: E402
 from milepost.lab.compare.reading import TokenReader  # noqa: E402
-from milepost.lab.compare.recipe import Pooled, Recipe, train  # noqa: E402
-from milepost.lab.compare.rows import Row  # noqa: E402
+from milepost.lab.compare.recipe import CompareRecipe, Pooled, train  # noqa: E402
+from milepost.lab.compare.rows import CompareRow  # noqa: E402
 from milepost.lab.compare.scores import figures, scores  # noqa: E402
 
-RECIPE = Recipe(steps=12, batch=12, rate=3e-3, width=16)
+RECIPE = CompareRecipe(steps=12, batch=12, rate=3e-3, width=16)
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def sides(tmp_path_factory):
 @pytest.mark.parametrize("name", list(pooling.names()))
 def test_every_operator_trains_by_the_recipe_and_is_scored(name, sides):
     """The loss falls on what is trained, weights move, and scores are cosines."""
-    pooled = Pooled(Row(name), sides[1], 3, RECIPE.width)
+    pooled = Pooled(CompareRow(name), sides[1], 3, RECIPE.width)
     before = {key: value.clone() for key, value in pooled.named_parameters()}
     losses = train(pooled, *sides, RECIPE, 3)
     assert len(losses) == RECIPE.steps
@@ -44,12 +44,12 @@ def test_every_operator_trains_by_the_recipe_and_is_scored(name, sides):
 def test_powers_have_a_rate_of_their_own_and_a_centre_begins_in_the_middle(sides):
     """One step of Adam moves a weight by its rate, here the whole of it after the warm-up."""
     for name, rate in (("ggem", 1e-2), ("ponet", RECIPE.rate)):
-        pooled = Pooled(Row(name), sides[1], 1, RECIPE.width)
+        pooled = Pooled(CompareRow(name), sides[1], 1, RECIPE.width)
         before = {key: value.clone() for key, value in pooled.pool.named_parameters()}
         train(pooled, *sides, replace(RECIPE, steps=1), 1)
         for key, value in pooled.pool.named_parameters():
             assert (value - before[key]).abs().max().item() == pytest.approx(rate, rel=0.05)
-    centre = Pooled(Row("sketch-moment"), sides[1], 1, RECIPE.width).pool.weight("centre")
+    centre = Pooled(CompareRow("sketch-moment"), sides[1], 1, RECIPE.width).pool.weight("centre")
     middle = sides[1].tokens.astype(np.float64).mean(0)
     np.testing.assert_allclose(centre.detach().numpy(), middle, atol=1e-6)
 
@@ -57,7 +57,7 @@ def test_powers_have_a_rate_of_their_own_and_a_centre_begins_in_the_middle(sides
 def test_the_same_seed_gives_the_same_figures(sides):
     found = []
     for _ in range(2):
-        pooled = Pooled(Row("attention"), sides[1], 1, RECIPE.width)
+        pooled = Pooled(CompareRow("attention"), sides[1], 1, RECIPE.width)
         found.append((train(pooled, *sides, RECIPE, 1), scores(pooled, *sides)))
     assert found[0][0] == found[1][0]
     np.testing.assert_array_equal(found[0][1], found[1][1])
@@ -68,27 +68,29 @@ def test_dropout_is_of_training_alone_and_drawn_by_the_seed(sides):
     found = []
     for drawn in (0, 1):
         torch.manual_seed(drawn)
-        pooled = Pooled(Row("xpool", (("dropout", 0.5),)), sides[1], 1, RECIPE.width)
+        pooled = Pooled(CompareRow("xpool", (("dropout", 0.5),)), sides[1], 1, RECIPE.width)
         losses = train(pooled, *sides, RECIPE, 1)
         once, again = scores(pooled, *sides), scores(pooled, *sides)
         np.testing.assert_array_equal(once, again)
         found.append((losses, once))
     assert found[0][0] == found[1][0]
     np.testing.assert_array_equal(found[0][1], found[1][1])
-    without = Pooled(Row("xpool"), sides[1], 1, RECIPE.width)
+    without = Pooled(CompareRow("xpool"), sides[1], 1, RECIPE.width)
     assert train(without, *sides, RECIPE, 1) != found[0][0]
 
 
 def test_heads_begin_alike_for_operators_of_one_width(sides):
-    heads = [Pooled(Row(name), sides[1], 4, 16).text.weight for name in ("mean", "max", "cls")]
+    heads = [
+        Pooled(CompareRow(name), sides[1], 4, 16).text.weight for name in ("mean", "max", "cls")
+    ]
     assert all(torch.equal(heads[0], head) for head in heads[1:])
-    other = Pooled(Row("mean"), sides[1], 5, 16).text.weight
+    other = Pooled(CompareRow("mean"), sides[1], 5, 16).text.weight
     assert not torch.equal(heads[0], other)
 
 
 def test_equal_poolings_are_trained_to_the_same_numbers(sides):
     """``attention`` of an endless temperature is the mean, and stays it: batches are the same."""
-    rows = Row("mean"), Row("attention", (("temperature", 1e9),))
+    rows = CompareRow("mean"), CompareRow("attention", (("temperature", 1e9),))
     found = []
     for row in rows:
         pooled = Pooled(row, sides[1], 0, RECIPE.width)
@@ -98,7 +100,7 @@ def test_equal_poolings_are_trained_to_the_same_numbers(sides):
 
 
 def test_without_heads_scores_are_cosines_of_what_is_pooled(sides):
-    pooled = Pooled(Row("mean"), sides[1], 0, None)
+    pooled = Pooled(CompareRow("mean"), sides[1], 0, None)
     vectors = [side.means() for side in sides]
     unit = [side / np.linalg.norm(side, axis=1, keepdims=True) for side in vectors]
     np.testing.assert_allclose(scores(pooled, *sides), unit[0] @ unit[1].T, atol=1e-4)
@@ -124,9 +126,9 @@ def test_an_operator_with_a_query_scores_pairs(sides, monkeypatch):
     asking = replace(
         pooling.names()["mean"], name="asking", needs=frozenset({"queries"}), single="other"
     )
-    monkeypatch.setattr(Row, "known", property(lambda _: asking))
+    monkeypatch.setattr(CompareRow, "known", property(lambda _: asking))
     monkeypatch.setattr("milepost.lab.compare.recipe.module", lambda *_, **__: Asking(asking))
-    pooled = Pooled(Row("asking"), sides[1], 0, RECIPE.width)
+    pooled = Pooled(CompareRow("asking"), sides[1], 0, RECIPE.width)
     assert pooled.reads == "landmarks"
     assert pooled.query is not pooled.text
     losses = train(pooled, *sides, RECIPE, 0)

@@ -7,7 +7,7 @@ pytest.importorskip("torch", reason="needs the train extra")
 
 from milepost import pooling  # noqa: E402
 from milepost.errors import InputError  # noqa: E402
-from milepost.lab.compare.rows import Row, read_row, rows_of  # noqa: E402
+from milepost.lab.compare.rows import CompareRow, read_row, rows_of  # noqa: E402
 
 
 @pytest.mark.parametrize("name", ["mean", "attention:temperature=0.5", "lmk@random"])
@@ -17,7 +17,7 @@ def test_a_name_is_read_and_written_alike(name):
 
 def test_settings_have_the_type_of_their_default():
     row = read_row("attention:temperature=2")
-    assert row == Row("attention", (("temperature", 2.0),))
+    assert row == CompareRow("attention", (("temperature", 2.0),))
     assert isinstance(row.settings[0][1], float)
 
 

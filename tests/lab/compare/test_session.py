@@ -17,12 +17,12 @@ from milepost.lab.compare import session as sessions  # noqa: E402
 from milepost.lab.compare.cache import ACCURACY, Asked, ResultCache  # noqa: E402
 from milepost.lab.compare.images import Measure  # noqa: E402
 from milepost.lab.compare.reading import TokenReader  # noqa: E402
-from milepost.lab.compare.recipe import Recipe  # noqa: E402
+from milepost.lab.compare.recipe import CompareRecipe  # noqa: E402
 from milepost.lab.compare.rows import read_row, rows_of  # noqa: E402
 from milepost.lab.compare.session import Session  # noqa: E402
 
-RESULTS = Path(__file__).resolve().parents[2] / "bench" / "results"
-RECIPE = Recipe(steps=6, batch=12, rate=3e-3, width=16)
+RESULTS = Path(__file__).resolve().parents[3] / "bench" / "results"
+RECIPE = CompareRecipe(steps=6, batch=12, rate=3e-3, width=16)
 ROWS = rows_of("mean,attention", controls=False)
 
 
@@ -31,9 +31,9 @@ def reader(tmp_path_factory):
     return TokenReader.open(str(write_checkpoint(tmp_path_factory.mktemp("model"), "bert")))
 
 
-def session(reader, book, tasks=None, **changes):
+def session(reader, cache, tasks=None, **changes):
     given = {"measures": (), "recipe": RECIPE, **changes}
-    return Session(reader, tasks or [small_task()], book=book, **given)
+    return Session(reader, tasks or [small_task()], cache=cache, **given)
 
 
 def test_a_comparison_that_was_stopped_goes_on(reader, tmp_path):
@@ -52,95 +52,95 @@ def test_a_comparison_that_was_stopped_goes_on(reader, tmp_path):
     assert [(run.row, run.seed) for run in kept] == [("mean", 0), ("attention", 0), ("mean", 1)]
     assert not list(tmp_path.glob(".*.part"))
     doing = []
-    book = ResultCache(path)
-    session(reader, book, progress=lambda *told: doing.append(told[0])).run(ROWS, [0, 1])
+    cache = ResultCache(path)
+    session(reader, cache, progress=lambda *told: doing.append(told[0])).run(ROWS, [0, 1])
     assert set(doing) == {"reading", "attention"}
-    assert book.runs[:3] == kept
-    assert [(run.row, run.seed) for run in book.runs[3:]] == [("attention", 1)]
+    assert cache.runs[:3] == kept
+    assert [(run.row, run.seed) for run in cache.runs[3:]] == [("attention", 1)]
     whole = ResultCache()
     session(reader, whole).run(ROWS, [0, 1])
-    for one, other in zip(book.runs, whole.runs, strict=True):
+    for one, other in zip(cache.runs, whole.runs, strict=True):
         np.testing.assert_allclose(one.figures["ndcg@10"], other.figures["ndcg@10"], atol=1e-6)
 
 
 def test_another_recipe_or_material_makes_runs_again(reader):
-    book = ResultCache()
-    session(reader, book).run(ROWS, [0])
-    first = [run.key for run in book.runs]
-    session(reader, book).run(ROWS, [0])
-    assert [run.key for run in book.runs] == first
-    session(reader, book, recipe=replace(RECIPE, rate=1e-3)).run(ROWS, [0])
-    assert len(book.runs) == 2
-    assert not {run.key for run in book.runs} & set(first)
-    session(reader, book).run(ROWS[:1], [0, 1])
-    session(reader, book, recipe=replace(RECIPE, steps=7)).run(ROWS[:1], [1])
-    assert [(run.row, run.seed) for run in book.runs] == [("attention", 0), ("mean", 1)]
-    session(reader, book, [small_task(count=19)]).run(ROWS[:1], [0])
-    assert [(run.row, len(run.figures["first"])) for run in book.runs] == [("mean", 19)]
+    cache = ResultCache()
+    session(reader, cache).run(ROWS, [0])
+    first = [run.key for run in cache.runs]
+    session(reader, cache).run(ROWS, [0])
+    assert [run.key for run in cache.runs] == first
+    session(reader, cache, recipe=replace(RECIPE, rate=1e-3)).run(ROWS, [0])
+    assert len(cache.runs) == 2
+    assert not {run.key for run in cache.runs} & set(first)
+    session(reader, cache).run(ROWS[:1], [0, 1])
+    session(reader, cache, recipe=replace(RECIPE, steps=7)).run(ROWS[:1], [1])
+    assert [(run.row, run.seed) for run in cache.runs] == [("attention", 0), ("mean", 1)]
+    session(reader, cache, [small_task(count=19)]).run(ROWS[:1], [0])
+    assert [(run.row, len(run.figures["first"])) for run in cache.runs] == [("mean", 19)]
 
 
 def test_an_operator_that_changed_is_made_again_and_no_other(reader, monkeypatch):
-    """Its runs by the older code leave the book whatever their seed: no mean mixes the two."""
-    book = ResultCache()
-    session(reader, book).run(ROWS, [0, 1])
-    before = {(run.row, run.seed): run.key for run in book.runs}
+    """Its runs by the older code leave the cache whatever their seed: no mean mixes the two."""
+    cache = ResultCache()
+    session(reader, cache).run(ROWS, [0, 1])
+    before = {(run.row, run.seed): run.key for run in cache.runs}
     monkeypatch.setitem(sessions._REVISIONS, "mean", 1)
-    session(reader, book).run(ROWS, [1])
-    after = {(run.row, run.seed): run.key for run in book.runs}
+    session(reader, cache).run(ROWS, [1])
+    after = {(run.row, run.seed): run.key for run in cache.runs}
     assert set(after) == {("attention", 0), ("attention", 1), ("mean", 1)}
     assert [place for place in after if after[place] != before[place]] == [("mean", 1)]
 
 
 def test_the_published_comparison_is_of_the_code_at_hand(reader):
     """Whoever changes the recipe or an operator's revision makes bench/results again."""
-    book = ResultCache(RESULTS / "pooling.jsonl.xz")
-    published = session(reader, book, recipe=Recipe())
-    assert book.runs
-    for run in book.runs:
+    cache = ResultCache(RESULTS / "pooling.jsonl.xz")
+    published = session(reader, cache, recipe=CompareRecipe())
+    assert cache.runs
+    for run in cache.runs:
         assert published._key(read_row(run.row), run.task, run.seed) == run.key
 
 
 def test_tasks_that_train_alike_are_trained_once(reader):
     told = []
     tasks = [small_task("documents-512"), small_task("documents-2k", count=7)]
-    book = ResultCache()
-    session(reader, book, tasks, progress=lambda *each: told.append(each[:2])).run(ROWS[:1], [0])
+    cache = ResultCache()
+    session(reader, cache, tasks, progress=lambda *each: told.append(each[:2])).run(ROWS[:1], [0])
     assert told.count(("mean", "training 0")) == RECIPE.steps
-    assert [run.task for run in book.runs] == ["documents-512", "documents-2k"]
-    assert book.runs[0].seconds[0] == book.runs[1].seconds[0]
+    assert [run.task for run in cache.runs] == ["documents-512", "documents-2k"]
+    assert cache.runs[0].seconds[0] == cache.runs[1].seconds[0]
 
 
 def test_without_training_seeds_are_for_what_has_weights(reader):
-    book = ResultCache()
-    session(reader, book, trained=False).run(ROWS, [0, 1])
-    assert [(run.row, run.seed) for run in book.runs] == [
+    cache = ResultCache()
+    session(reader, cache, trained=False).run(ROWS, [0, 1])
+    assert [(run.row, run.seed) for run in cache.runs] == [
         ("mean", 0),
         ("attention", 0),
         ("attention", 1),
     ]
-    assert all(not run.trained and not run.losses for run in book.runs)
+    assert all(not run.trained and not run.losses for run in cache.runs)
     # Attention begins as the mean.
-    assert book.runs[1].figures == book.runs[0].figures
-    assert book.runs[1].parameters == 32
+    assert cache.runs[1].figures == cache.runs[0].figures
+    assert cache.runs[1].parameters == 32
 
 
 def test_a_row_that_cannot_be_is_left_out_and_the_others_are_made(reader):
     """Too few pairs for a batch on one task; a wrong width for one operator would be the same."""
-    said, book = [], ResultCache()
+    said, cache = [], ResultCache()
     tasks = [small_task(pairs=5), small_task("documents-512", training="more pairs")]
-    made = session(reader, book, tasks[:1], note=said.append)
+    made = session(reader, cache, tasks[:1], note=said.append)
     made.run(ROWS, [0])
     assert made.left_out == ["mean", "attention"]
     assert "5 pairs to train on, fewer than a batch of 12" in said[0]
-    assert not book.runs
-    session(reader, book, tasks[1:]).run(ROWS, [0])
-    assert [run.row for run in book.runs] == ["mean", "attention"]
+    assert not cache.runs
+    session(reader, cache, tasks[1:]).run(ROWS, [0])
+    assert [run.row for run in cache.runs] == ["mean", "attention"]
 
 
 def test_a_control_reads_by_a_network_that_knows_nothing(reader):
-    book = ResultCache()
-    session(reader, book).run(rows_of("mean,mean@random", controls=False), [0])
-    runs = {run.row: run for run in book.runs}
+    cache = ResultCache()
+    session(reader, cache).run(rows_of("mean,mean@random", controls=False), [0])
+    runs = {run.row: run for run in cache.runs}
     assert runs["mean@random"].figures != runs["mean"].figures
 
 
@@ -148,29 +148,29 @@ def test_a_task_that_is_no_text_joins(reader):
     names = ("a", "b")
     asked = Asked("images", "key", "digits", names, names, 2, 16, ACCURACY)
     task = Measure(asked, lambda row, seed: (1.0, float(seed)), lambda row: row.operator == "mean")
-    book = ResultCache()
-    session(reader, book, measures=[task]).run(ROWS, [0, 1])
-    found = [run for run in book.runs if run.task == "images"]
+    cache = ResultCache()
+    session(reader, cache, measures=[task]).run(ROWS, [0, 1])
+    found = [run for run in cache.runs if run.task == "images"]
     assert [(run.row, run.figures) for run in found] == [
         ("mean", {ACCURACY: (1.0, 0.0)}),
         ("mean", {ACCURACY: (1.0, 1.0)}),
     ]
-    count = len(book.runs)
-    session(reader, book, measures=[task]).run(ROWS, [0, 1])
-    assert len(book.runs) == count
+    count = len(cache.runs)
+    session(reader, cache, measures=[task]).run(ROWS, [0, 1])
+    assert len(cache.runs) == count
     untrained = ResultCache()
     session(reader, untrained, measures=[task], trained=False).run(ROWS, [0])
     assert all(run.task != "images" for run in untrained.runs)
 
 
-@pytest.mark.parametrize("name", ["book.jsonl", "book.jsonl.xz"])
+@pytest.mark.parametrize("name", ["runs.jsonl", "runs.jsonl.xz"])
 def test_a_book_is_read_as_it_was_written(tmp_path, name):
-    book = ResultCache(tmp_path / name)
-    book.ask(Asked("sentences", "k", "pairs", ("a",), ("d",), 3, 50))
-    book.add(made_run("mean", "sentences", 0, [0.5]))
+    cache = ResultCache(tmp_path / name)
+    cache.ask(Asked("sentences", "k", "pairs", ("a",), ("d",), 3, 50))
+    cache.add(made_run("mean", "sentences", 0, [0.5]))
     again = ResultCache(tmp_path / name)
-    assert again.asked == book.asked
-    assert again.runs == book.runs
+    assert again.asked == cache.asked
+    assert again.runs == cache.runs
     again.add(made_run("mean", "sentences", 0, [0.75]))
     assert [run.figures["first"] for run in ResultCache(tmp_path / name).runs] == [(0.75,)]
 
@@ -179,8 +179,8 @@ def test_a_book_is_read_as_it_was_written(tmp_path, name):
     "line", ["no json", "[1]", '{"schema": "other"}', '{"schema": "milepost-pooling/1"}']
 )
 def test_a_file_of_something_else_is_no_book(tmp_path, line):
-    path = tmp_path / "book.jsonl"
+    path = tmp_path / "runs.jsonl"
     path.write_text(line + "\n")
-    with pytest.raises(InputError, match="name another file, or remove it"):
+    with pytest.raises(InputError, match="another file, or remove this one"):
         ResultCache(path)
     assert path.read_text() == line + "\n"

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from support.small_comparison import made_book, made_run
+from support.small_comparison import made_cache, made_run
 
 pytestmark = pytest.mark.torch
 pytest.importorskip("torch", reason="needs the train extra")
@@ -18,7 +18,7 @@ from milepost.lab.landmark import as_markdown  # noqa: E402
 
 @pytest.fixture(scope="module")
 def found():
-    return Found(made_book())
+    return Found(made_cache())
 
 
 @pytest.fixture(scope="module")
@@ -80,21 +80,21 @@ def test_seeds_and_cost(told):
 
 
 def test_rows_that_lack_a_task_are_last_and_say_so():
-    book = made_book()
-    book.add(made_run("cls", "sentences", 0, [0.99] * 30))
-    found = Found(book)
+    cache = made_cache()
+    cache.add(made_run("cls", "sentences", 0, [0.99] * 30))
+    found = Found(cache)
     assert found.rows[-1] == "cls"
     text = as_markdown(tables(found)[0])
     assert cells(text, "cls")[4:] == ["–"] * 5
 
 
 def test_images_stand_beside_and_not_in_the_mean():
-    book = made_book()
+    cache = made_cache()
     names = tuple(f"digit {n}" for n in range(30))
-    book.ask(Asked("images", "i", "digits", names, names, 30, 16, ACCURACY))
-    book.add(made_run("mean", "images", 0, [1.0] * 30, metric=ACCURACY, reads=""))
-    found = Found(book)
-    assert found.score("mean") == pytest.approx(Found(made_book()).score("mean"))
+    cache.ask(Asked("images", "i", "digits", names, names, 30, 16, ACCURACY))
+    cache.add(made_run("mean", "images", 0, [1.0] * 30, metric=ACCURACY, reads=""))
+    found = Found(cache)
+    assert found.score("mean") == pytest.approx(Found(made_cache()).score("mean"))
     assert found.any("mean").reads == "tokens"
     text = as_markdown(tables(found)[0])
     assert cells(text, "mean")[7].startswith("100.0")
@@ -102,11 +102,11 @@ def test_images_stand_beside_and_not_in_the_mean():
 
 
 def test_runs_without_training_are_told_apart():
-    book = made_book()
+    cache = made_cache()
     with pytest.raises(InputError, match="no untrained run"):
-        Found(book, trained=False)
-    book.add(made_run("mean", "sentences", 0, [0.1] * 30, trained=False))
-    assert Found(book, trained=False).score("mean") == pytest.approx(0.1)
+        Found(cache, trained=False)
+    cache.add(made_run("mean", "sentences", 0, [0.1] * 30, trained=False))
+    assert Found(cache, trained=False).score("mean") == pytest.approx(0.1)
     with pytest.raises(InputError, match="no trained run"):
         Found(ResultCache())
 

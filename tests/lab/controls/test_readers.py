@@ -7,7 +7,7 @@ pytest.importorskip("torch", reason="needs the train extra")
 
 from milepost.errors import BadQuestion
 from milepost.lab.controls import readers as place
-from milepost.lab.controls.byte_training import Recipe
+from milepost.lab.controls.byte_training import ByteRecipe
 from milepost.lab.controls.encoders import control_encoder
 from milepost.lab.controls.kinds import KINDS
 from milepost.lab.controls.readers import ControlReader, control_readers
@@ -70,7 +70,7 @@ def test_each_control_is_made_once_and_when_it_reads(monkeypatch):
 
     def small(kind):
         made.append(kind)
-        return control_encoder(kind, recipe=Recipe(steps=1, batch=2))
+        return control_encoder(kind, recipe=ByteRecipe(steps=1, batch=2))
 
     monkeypatch.setattr(place, "control_encoder", small)
     readers = control_readers()

@@ -11,11 +11,18 @@ pytest.importorskip("sklearn", reason="needs the lab extra")
 from milepost import pooling  # noqa: E402
 from milepost.errors import InputError, MissingExtra  # noqa: E402
 from milepost.lab.data import digits as lab  # noqa: E402
-from milepost.lab.data.digits import DigitReader, Recipe, compare, digits, patched, train_digits  # noqa: E402
+from milepost.lab.data.digits import (  # noqa: E402
+    DigitReader,
+    DigitRecipe,
+    compare,
+    digits,
+    patched,
+    train_digits,
+)
 from milepost.model.pooling import module  # noqa: E402
 
 pytestmark = pytest.mark.torch
-SHORT = Recipe(rounds=5, batch=60)
+SHORT = DigitRecipe(rounds=5, batch=60)
 
 
 def test_patches_lie_as_they_are_read():
@@ -67,7 +74,7 @@ def test_poolings_over_layers_read_them_all():
 
 @pytest.mark.parametrize("name", ["cls", "max", "last", "lmk", "attention", "sketch-moment"])
 def test_other_poolings_read_digits_too(name):
-    reader = DigitReader(Recipe(), module(name, 32))
+    reader = DigitReader(DigitRecipe(), module(name, 32))
     scores = reader(patched(digits()[0][:5]))
     assert scores.shape == (5, 10)
     scores.sum().backward()

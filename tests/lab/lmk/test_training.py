@@ -17,11 +17,11 @@ import torch.nn.functional as F  # noqa: E402
 
 from milepost.lab.lmk.long_bert import LongBert  # noqa: E402
 from milepost.lab.lmk.readouts import POOLINGS, Pooling  # noqa: E402
-from milepost.lab.lmk.training import PooledReader, Recipe, train, windows_of  # noqa: E402
+from milepost.lab.lmk.training import LmkRecipe, PooledReader, train, windows_of  # noqa: E402
 from milepost.model.bert import Bert  # noqa: E402
 from support.small_models import CONFIGS  # noqa: E402
 
-RECIPE = Recipe(steps=40, batch=8, rate=3e-3, temperature=0.1, granularities=(2, 3, 5))
+RECIPE = LmkRecipe(steps=40, batch=8, rate=3e-3, temperature=0.1, granularities=(2, 3, 5))
 
 
 def reader(pooling: Pooling) -> PooledReader:
@@ -57,7 +57,7 @@ def test_training_lowers_the_loss(pooling: Pooling) -> None:
 
 def test_one_seed_one_result() -> None:
     """The same seed gives the same losses, another one others."""
-    recipe = Recipe(steps=3, batch=8)
+    recipe = LmkRecipe(steps=3, batch=8)
     first, again = (train(reader("lmk"), pairs(), recipe, seed=4) for _ in range(2))
     assert first == again
     assert first != train(reader("lmk"), pairs(), recipe, seed=5)
@@ -74,7 +74,7 @@ def test_all_poolings_see_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(PooledReader, "train_vectors", noting)
     for pooling in POOLINGS:
-        train(reader(pooling), pairs(), Recipe(steps=5, batch=8), seed=2)
+        train(reader(pooling), pairs(), LmkRecipe(steps=5, batch=8), seed=2)
     by_pooling = [[each[1:] for each in seen if each[0] == pooling] for pooling in POOLINGS]
     assert len(by_pooling[0]) == 10
     assert all(others == by_pooling[0] for others in by_pooling)
@@ -83,7 +83,7 @@ def test_all_poolings_see_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_too_few_pairs() -> None:
     """A batch has no pair twice."""
     with pytest.raises(ValueError, match="fewer than a batch"):
-        train(reader("cls"), pairs(4), Recipe(steps=1, batch=8), seed=0)
+        train(reader("cls"), pairs(4), LmkRecipe(steps=1, batch=8), seed=0)
 
 
 @pytest.mark.parametrize("pooling", POOLINGS)

@@ -11,7 +11,7 @@ from milepost.lab.ponet.study import (  # noqa: E402
     CONTROLS,
     RANDOM,
     Cost,
-    Recipe,
+    PonetRecipe,
     _trained,
     cost,
     cost_table,
@@ -99,7 +99,7 @@ def test_growth_is_the_power_of_the_length():
 
 
 def test_ponet_learns_topics():
-    recipe = Recipe(longest=96, steps=100, batch=16, layers=1, held_out=128)
+    recipe = PonetRecipe(longest=96, steps=100, batch=16, layers=1, held_out=128)
     learned = learn("ponet", "topics", recipe, [0])
     # One of six by chance, with a standard error of 3 points.
     assert learned.accuracies[0] > 0.3
@@ -108,7 +108,7 @@ def test_ponet_learns_topics():
 
 
 def test_the_same_seed_learns_the_same_and_cuts_matter():
-    recipe = Recipe(longest=64, steps=2, batch=4, width=16, layers=1, held_out=32)
+    recipe = PonetRecipe(longest=64, steps=2, batch=4, width=16, layers=1, held_out=32)
     one, same = (learn("ponet", "topics", recipe, [0, 1]) for _ in range(2))
     assert one.accuracies == same.accuracies
     assert len(one.accuracies) == 2
@@ -117,7 +117,7 @@ def test_the_same_seed_learns_the_same_and_cuts_matter():
 
 @pytest.mark.parametrize("kind", ["topics", "listops"])
 def test_a_control_trains_its_map_to_classes_alone(kind):
-    recipe = Recipe(longest=64, steps=3, batch=4, width=16, layers=1, held_out=32)
+    recipe = PonetRecipe(longest=64, steps=3, batch=4, width=16, layers=1, held_out=32)
     rows = [learn(name, kind, recipe, [0]) for name in CONTROLS]
     classes = {"topics": 6, "listops": 10}[kind]
     assert {row.parameters for row in rows} == {17 * classes}
@@ -125,7 +125,7 @@ def test_a_control_trains_its_map_to_classes_alone(kind):
 
 
 def test_a_control_as_drawn_keeps_its_encoder_and_a_pre_trained_one_does_not():
-    recipe = Recipe(longest=64, steps=2, batch=4, width=16, layers=1)
+    recipe = PonetRecipe(longest=64, steps=2, batch=4, width=16, layers=1)
     tables = {
         name: _trained(name, KINDS["topics"], recipe, 0, lambda _: None)[0].table.weight
         for name in CONTROLS
@@ -139,10 +139,10 @@ def test_a_control_as_drawn_keeps_its_encoder_and_a_pre_trained_one_does_not():
 
 def test_unknown_names_are_answered_with_the_nearest():
     with pytest.raises(InputError, match="try: 'ponet'"):
-        learn("ponnet", "topics", Recipe(steps=1), [0])
+        learn("ponnet", "topics", PonetRecipe(steps=1), [0])
     with pytest.raises(InputError, match="try: 'random'"):
-        learn("ponet@randon", "topics", Recipe(steps=1), [0])
+        learn("ponet@randon", "topics", PonetRecipe(steps=1), [0])
     with pytest.raises(InputError, match="try: 'topics'"):
-        learn("ponet", "topic", Recipe(), [0])
-    with pytest.raises(InputError, match="are no lengths"):
+        learn("ponet", "topic", PonetRecipe(), [0])
+    with pytest.raises(InputError, match="is not a list of lengths"):
         lengths_of("256;1024")

@@ -16,7 +16,7 @@ from milepost.govern import PAPER, Controller
 from milepost.govern.controller import SECOND
 from milepost.lab.power.controllers import OneForAll, OneThreshold, Slow, Uncapped
 from milepost.lab.power.faults import Faults
-from milepost.lab.power.row import Row
+from milepost.lab.power.row import ServerRow
 from milepost.lab.power.server import Server
 from milepost.lab.power.traffic import Jobs, Traffic
 
@@ -50,7 +50,7 @@ def sent(run):
 
 def busy_row(policy):
     """Check 3: two servers a class, busy all the time."""
-    row = Row(SMALL, 2, 2, 22_000.0, Controller(policy))
+    row = ServerRow(SMALL, 2, 2, 22_000.0, Controller(policy))
     long = jobs((0, 400), (0, 400))
     return row.run(long, long, 300.0)
 
@@ -79,13 +79,13 @@ def test_check_8_work_under_a_changing_rate(start, end):
     policy = replace(
         PAPER, tick=1.0, telemetry=0.0, cap_delay=0.0, top=1000, low=500, step=1000, high=1000
     )
-    row = Row(Server(top=1000), 0, 1, 1e9, Halves(policy))
+    row = ServerRow(Server(top=1000), 0, 1, 1e9, Halves(policy))
     run = row.run(NOTHING, jobs((start, 10)), 20.0)
     assert run.low.tolist() == [end - start]
 
 
 def test_energy_and_time_over_budget_by_hand():
-    row = Row(SMALL, 1, 1, 7000.0, Uncapped(replace(PAPER, limit=float("inf"))))
+    row = ServerRow(SMALL, 1, 1, 7000.0, Uncapped(replace(PAPER, limit=float("inf"))))
     run = row.run(jobs((1, 2)), jobs((2, 3)), 10.0)
     # Idle 2 kW throughout; 4 kW more for 2 s and for 3 s; both at once from 2 s to 3 s: 10 kW.
     assert run.energy == 2000.0 * 10 + 4000.0 * 5
@@ -94,7 +94,7 @@ def test_energy_and_time_over_budget_by_hand():
 
 
 def test_the_brake_slows_everybody_and_is_counted_once():
-    row = Row(SMALL, 1, 1, 5000.0, Uncapped(PAPER))
+    row = ServerRow(SMALL, 1, 1, 5000.0, Uncapped(PAPER))
     run = row.run(jobs((0, 30)), jobs((0, 30)), 60.0)
     assert sent(run)[0] == (2, "brake", 1)
     u = seen(run, 5000.0)
@@ -104,7 +104,7 @@ def test_the_brake_slows_everybody_and_is_counted_once():
 
 
 def test_one_queue_lets_so_much_bulk_in_and_keeps_the_order():
-    row = Row(SMALL, 2, 1, 1e9, Uncapped(PAPER), limit=1)
+    row = ServerRow(SMALL, 2, 1, 1e9, Uncapped(PAPER), limit=1)
     run = row.run(jobs((1, 1), (1, 1), (1.5, 1)), jobs((0, 4), (0.5, 1), (0.6, 1)), 10.0)
     assert run.high.tolist() == [1.0, 1.0, 1.5]  # the third waits: both other servers are busy
     assert run.low.tolist() == [4.0, 4.5, 5.4]
@@ -146,7 +146,7 @@ def test_work_is_conserved_and_the_same_seed_gives_the_same_run(
     def go():
         budget = 4 * SMALL.busy * tightness
         policy = replace(PAPER, refresh=4.0)  # a brake's lost release would hold the row for ever
-        row = Row(SMALL, 2, 2, budget, kind(policy), limit=limit, faults=faults, seed=5)
+        row = ServerRow(SMALL, 2, 2, budget, kind(policy), limit=limit, faults=faults, seed=5)
         return row.run(jobs(*searches), jobs(*documents), 60.0)
 
     run, again = go(), go()
@@ -168,13 +168,13 @@ def test_work_is_conserved_and_the_same_seed_gives_the_same_run(
 
 def full(controller, faults, window=200.0, budget=17_000.0):
     """Four servers at work throughout, 20 kW at full clock under a budget of 17 kW."""
-    row = Row(SMALL, 2, 2, budget, controller, faults=faults, seed=1)
+    row = ServerRow(SMALL, 2, 2, budget, controller, faults=faults, seed=1)
     busy = jobs((0, 150), (0, 150))
     return row.run(busy, busy, window)
 
 
 def test_blind_telemetry_caps_both_classes_and_brakes_nobody():
-    row = Row(SMALL, 2, 2, 30_000.0, Controller(PAPER), faults=Faults(blind=(0.0, 200.0)))
+    row = ServerRow(SMALL, 2, 2, 30_000.0, Controller(PAPER), faults=Faults(blind=(0.0, 200.0)))
     busy = jobs((0, 150), (0, 150))
     run = row.run(busy, busy, 200.0)
     # Readings would begin at 2 s: the third that is missing is that of 6 s.
@@ -202,11 +202,11 @@ def test_a_controller_that_is_restarted_under_the_brake_releases_it():
 
 def test_rows_that_cannot_be_are_refused():
     with pytest.raises(InputError, match="a row of 0 and 0"):
-        Row(SMALL, 0, 0, 1.0, Controller(PAPER))
+        ServerRow(SMALL, 0, 0, 1.0, Controller(PAPER))
     with pytest.raises(InputError, match="at most 0 jobs"):
-        Row(SMALL, 1, 1, 1.0, Controller(PAPER), limit=0)
+        ServerRow(SMALL, 1, 1, 1.0, Controller(PAPER), limit=0)
     with pytest.raises(InputError, match="no servers"):
-        Row(SMALL, 1, 0, 1.0, Controller(PAPER)).run(NOTHING, jobs((0, 1)), 1.0)
+        ServerRow(SMALL, 1, 0, 1.0, Controller(PAPER)).run(NOTHING, jobs((0, 1)), 1.0)
 
 
 @pytest.mark.parametrize(

@@ -32,8 +32,7 @@ def run(command, *args):
 
 
 def test_the_lab_knows_both():
-    assert STUDIES["search"][0] == "milepost.lab.supernet.command"
-    assert STUDIES["shapes"][0] == "milepost.lab.p2at.command"
+    assert {"supernet", "p2at"} <= STUDIES.keys()
 
 
 def test_a_search_prints_placements_and_methods():
@@ -66,7 +65,7 @@ def test_a_search_prints_joins_and_what_each_gives():
 
 
 def test_numbers_that_are_none_are_refused():
-    assert "'1,x' is no row of numbers" in str(run(search, "--supernets", "1,x").exception)
+    assert "'1,x' is not a list of numbers" in str(run(search, "--supernets", "1,x").exception)
 
 
 def test_shapes_print_a_line_an_arm():

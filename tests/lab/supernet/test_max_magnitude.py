@@ -1,4 +1,4 @@
-"""What is planted in the loud pairs: how to halve, by what no block can read."""
+"""Max-magnitude pairs need a maximum: no block can read what a mean loses."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,14 @@ torch = pytest.importorskip("torch", reason="needs the train extra")
 from milepost.lab.supernet import tasks  # noqa: E402
 from milepost.lab.supernet.architectures import Architecture  # noqa: E402
 from milepost.lab.supernet.learner import alone  # noqa: E402
-from milepost.lab.supernet.max_magnitude import LENGTH, LOUD, SOFT, SYMBOLS, WIDTH, said  # noqa: E402
+from milepost.lab.supernet.max_magnitude import (  # noqa: E402
+    LARGE,
+    LENGTH,
+    SMALL,
+    SYMBOLS,
+    WIDTH,
+    max_magnitude_pairs,
+)
 from milepost.lab.supernet.tasks import task  # noqa: E402
 from milepost.pooling.hierarchy import halved  # noqa: E402
 
@@ -22,9 +29,9 @@ def pairs(states):
 def heard(states):
     """Symbol and unevenness of each pair, ``(texts, pairs)``; -1 where two symbols make it."""
     symbols = pairs(states)[..., :SYMBOLS].argmax(-1)
-    loud = np.linalg.norm(pairs(states), axis=-1)
+    size = np.linalg.norm(pairs(states), axis=-1)
     same = np.where(symbols[..., 0] == symbols[..., 1], symbols[..., 0], -1)
-    return same, loud.max(-1) / loud.min(-1) > 3
+    return same, size.max(-1) / size.min(-1) > 3
 
 
 def turned(states):
@@ -35,12 +42,12 @@ def turned(states):
         first, second = np.flatnonzero(symbols[row] == 0)
         was, now = (first, second) if uneven[row, first] else (second, first)
         text[was] = text[was].mean(0)
-        text[now] *= np.array([[LOUD], [SOFT]])
+        text[now] *= np.array([[LARGE], [SMALL]])
     return other.reshape(states.shape).astype("f4")
 
 
 def test_the_uneven_pair_of_the_class_comes_first_or_second():
-    states, classes = said(300, np.random.default_rng(0))
+    states, classes = max_magnitude_pairs(300, np.random.default_rng(0))
     symbols, uneven = heard(states)
     for row, kind in enumerate(classes):
         places = np.flatnonzero(symbols[row] == 0)
@@ -55,12 +62,12 @@ def test_the_uneven_pair_of_the_class_comes_first_or_second():
 
 
 def test_means_of_pairs_are_the_same_for_both_classes_and_maxima_are_not():
-    states, _ = said(50, np.random.default_rng(1))
+    states, _ = max_magnitude_pairs(50, np.random.default_rng(1))
     both = [each.reshape(-1, WIDTH).astype("f8") for each in (states, turned(states))]
     lengths = np.full(50, LENGTH)
     means = [halved(each, lengths, "mean")[0] for each in both]
     np.testing.assert_allclose(*means, atol=1e-6)
-    # Alike but for their loudness, the two of a pair have the same score: attention is a mean.
+    # Tokens that differ in magnitude alone have the same score: attention is a mean.
     score = np.random.default_rng(2).standard_normal(WIDTH)
     attended = [halved(each, lengths, "attention", score)[0] for each in both]
     np.testing.assert_allclose(*attended, atol=1e-3)
@@ -71,8 +78,8 @@ def test_means_of_pairs_are_the_same_for_both_classes_and_maxima_are_not():
 def test_one_block_before_a_mean_leaves_no_net_a_way_to_tell(monkeypatch):
     """Whatever the weights: a first mean after one block is blind, all else is not."""
     monkeypatch.setattr(tasks, "SIZES", dict.fromkeys(tasks.SIZES, 8))
-    made = task("loud")
-    states, _ = said(20, np.random.default_rng(3))
+    made = task("max-magnitude")
+    states, _ = max_magnitude_pairs(20, np.random.default_rng(3))
     both = [torch.from_numpy(each) for each in (states, turned(states))]
     torch.manual_seed(0)
     net = made.net()
@@ -89,6 +96,6 @@ def test_one_block_before_a_mean_leaves_no_net_a_way_to_tell(monkeypatch):
 def test_trained_alone_a_net_with_the_planted_join_learns(monkeypatch):
     """With one block before it, where a mean leaves a coin."""
     monkeypatch.setattr(tasks, "SIZES", {**tasks.SIZES, "train": 2048})
-    made = task("loud")
+    made = task("max-magnitude")
     maximum = Architecture((1, 1, 3), ("max", "max"))
     assert alone(made, maximum, 0, 250).accuracy(maximum, made.test) > 0.8

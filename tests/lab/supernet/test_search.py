@@ -54,8 +54,8 @@ def test_averages_of_pairs_do_not_tell_stripes_of_a_disc_from_ground():
     [
         ("planted", (), 10),
         ("shapes", (), 10),
-        ("loud", (), 54),
-        ("loud", ("max", "mean"), 24),
+        ("max-magnitude", (), 54),
+        ("max-magnitude", ("max", "mean"), 24),
         ("shapes", ("mean", "attention"), 40),
     ],
 )
@@ -96,11 +96,11 @@ def test_squares_of_an_image_by_hand():
     assert pooled(x, "max", zero).flatten().tolist() == [4, 5, 7, 8]
     assert pooled(x, "mean", zero).flatten().tolist() == [2, 3.5, 6.5, 8]
     torch.testing.assert_close(pooled(x, "attention", zero), pooled(x, "mean", zero))
-    # All but 0 are 1 at unit mean square: 1, 3 and 4 are heard three times as loud as 0.
+    # All but 0 are 1 at unit mean square: 1, 3 and 4 weigh three times as much as 0.
     three = pooled(x, "attention", torch.tensor([3.0]).log())
     torch.testing.assert_close(three.flatten(), torch.tensor([2.4, 3.5, 6.5, 8]))
-    loud = pooled(x, "attention", torch.tensor([40.0]))
-    torch.testing.assert_close(loud.flatten(), torch.tensor([8 / 3, 3.5, 6.5, 8]))
+    heavy = pooled(x, "attention", torch.tensor([40.0]))
+    torch.testing.assert_close(heavy.flatten(), torch.tensor([8 / 3, 3.5, 6.5, 8]))
 
 
 def test_cost_and_resolution_go_with_late_halvings():
@@ -223,7 +223,12 @@ def test_a_study_judges_every_method_and_is_plain_json():
 
 def test_a_proxy_that_knows_no_joins_loses_what_they_lose_on_average():
     made = study(
-        "loud", supernets=(1,), seeds=1, steps=1, budget=1, joins=("mean", "max", "attention")
+        "max-magnitude",
+        supernets=(1,),
+        seeds=1,
+        steps=1,
+        budget=1,
+        joins=("mean", "max", "attention"),
     )
     assert len(made.rows) == 54
     cheapest = [row.accuracy for row in made.rows if row.placement == (1, 1, 3)]
@@ -266,7 +271,7 @@ def test_unknown_tasks_and_too_many_nets_are_named():
     with pytest.raises(InputError, match="11 supernets for 10 architectures"):
         study("planted", supernets=(11,))
     with pytest.raises(InputError, match="try: 'mean'"):
-        task("loud", joins=("maen",))
+        task("max-magnitude", joins=("maen",))
 
 
 def test_a_task_s_examples_hang_on_its_seed_and_no_part_is_another():

@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch", reason="needs the train extra")
 from milepost.errors import InputError  # noqa: E402
 from milepost.evaluate.types import Question, Task  # noqa: E402
 from milepost.lab.controls import encoders as controls_module  # noqa: E402
-from milepost.lab.controls.byte_training import Recipe  # noqa: E402
+from milepost.lab.controls.byte_training import ByteRecipe  # noqa: E402
 from milepost.lab.tokens import transfer as transfer_module  # noqa: E402
 from milepost.lab.tokens.few_documents import few  # noqa: E402
 from milepost.lab.tokens.sentence_search import (  # noqa: E402
@@ -176,7 +176,7 @@ def test_few_documents_with_few_questions():
 
 
 def test_transfer_has_a_row_before_and_after_tuning_and_the_controls():
-    budget = Budget(Recipe(SMALL, steps=2, window=64), size=2000, steps=2, documents=2, each=3)
+    budget = Budget(ByteRecipe(SMALL, steps=2, window=64), size=2000, steps=2, documents=2, each=3)
     rows = transfer(task(), task("dev", 40), ["en"], ["en", "xx"], budget).rows
     controls = ["en@random", "en@nonsense", "en@hierarchical"]
     names = ["n-grams", "random, raw", "en, raw", "en", *controls]
@@ -228,7 +228,7 @@ def test_every_source_is_read_to_the_same_length(monkeypatch):
 
     for module in (transfer_module, controls_module):
         monkeypatch.setattr(module, "pretrain", pretrain)
-    budget = Budget(Recipe(SMALL, steps=1, window=64), steps=1, documents=1, each=1)
+    budget = Budget(ByteRecipe(SMALL, steps=1, window=64), steps=1, documents=1, each=1)
     found = transfer(train, task("dev", 40), ["xx", "en"], ["en"], budget)
     assert {one.characters for one in found.languages.values()} == {read[0]}
     assert read[0] == read[1] == shared_size(texts_of(train), ["xx"], 10**6)

@@ -67,7 +67,7 @@ def test_every_control_has_the_rows_of_the_experiment(tmp_path, model):
     assert figures[0] != rows["best landmark"]["mrr"]
     shown = run(*given).output
     assert "\nxpool@hierarchical " in shown
-    assert "landmarks of encoders that know nothing" in shown
+    assert "landmarks of untrained baselines" in shown
     bare = run(*given, "--no-controls").output
     assert "@random" not in bare
 

@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch", reason="needs the train extra")
 from milepost import pooling  # noqa: E402
 from milepost.errors import InputError  # noqa: E402
 from milepost.lab.xpool.study import Second, ranked  # noqa: E402
-from milepost.lab.xpool.training import MOST_SCALE, Recipe, batch_scores, both_ways, train  # noqa: E402
+from milepost.lab.xpool.training import MOST_SCALE, XPoolRecipe, batch_scores, both_ways, train  # noqa: E402
 from milepost.model.pooling import module  # noqa: E402
 from milepost.pooling.xpool import pair_scores  # noqa: E402
 from milepost.train.losses.contrast import each_against_negatives  # noqa: E402
@@ -48,7 +48,7 @@ def test_training_and_search_score_alike(against):
 
 
 def test_it_learns_a_turn_of_the_space_that_it_begins_without():
-    recipe = Recipe(steps=100, rate=1e-2)
+    recipe = XPoolRecipe(steps=100, rate=1e-2)
     made, losses = train(turned(200, seed=1), recipe, 0)
     assert np.mean(losses[-10:]) < 0.5 * np.mean(losses[:10])
     fresh = turned(40, seed=2)
@@ -59,7 +59,7 @@ def test_it_learns_a_turn_of_the_space_that_it_begins_without():
 
 
 def test_the_same_seed_trains_the_same_and_another_another():
-    data, recipe = turned(20, seed=1), Recipe(steps=3, landmarks=3)
+    data, recipe = turned(20, seed=1), XPoolRecipe(steps=3, landmarks=3)
     one, same, other = (train(data, recipe, seed)[1] for seed in (0, 0, 1))
     assert one == same
     assert one != other
@@ -69,4 +69,4 @@ def test_the_same_seed_trains_the_same_and_another_another():
 
 def test_questions_about_one_document_teach_nothing():
     with pytest.raises(InputError, match="one document teach nothing"):
-        train(turned(1, seed=0), Recipe(steps=1), 0)
+        train(turned(1, seed=0), XPoolRecipe(steps=1), 0)

@@ -5,9 +5,10 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs the train extra")
 
-from milepost.model.pooling.fusion import FusionModule, fusion_module, normal, signed_root  # noqa: E402
+from milepost.model.pooling.fusion import FusionModule, normal, signed_root  # noqa: E402
 from milepost.model.pooling.sketch import product_sketch  # noqa: E402
 from milepost.pooling.fusion_cores import FUSIONS  # noqa: E402
+from milepost.pooling.fusions import fusion  # noqa: E402
 
 pytestmark = pytest.mark.torch
 SMALL = {"hidden": 10, "rank": 3, "factor": 2, "chunks": 4, "out": 5}
@@ -15,7 +16,7 @@ SMALL = {"hidden": 10, "rank": 3, "factor": 2, "chunks": 4, "out": 5}
 
 def made(name, **settings):
     known = {key: value for key, value in SMALL.items() if key in FUSIONS[name].parameters}
-    return fusion_module(name, 6, 8, **{**known, **settings})
+    return FusionModule(fusion(name, **{**known, **settings}), 6, 8)
 
 
 def pairs(*ahead):
@@ -101,8 +102,7 @@ def test_bins_and_signs_are_kept_and_not_trained():
     assert kept == {name for name, _ in module.named_buffers()}
     assert kept <= set(module.state_dict())
     assert {name for name, _ in module.named_parameters()} == {"out_map", "out_bias"}
-    again = FusionModule(module.row, module.settings, 6, 8, seed=0)
-    other = FusionModule(module.row, module.settings, 6, 8, seed=1)
+    again, other = made("mcb", seed=0), made("mcb", seed=1)
     assert torch.equal(again.x_bin, module.x_bin)
     assert not torch.equal(other.x_sign, module.x_sign) or not torch.equal(
         other.x_bin, module.x_bin

@@ -1,4 +1,4 @@
-"""``milepost lab bilinear``: what bilinear fusions are worth beside plain ones."""
+"""``milepost lab bilinear``: bilinear fusions compared with plain ones."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ Examples:
   milepost lab bilinear --task product-3 --task product-15 --fusion mlb --seeds 5 --json
 
 \b
-FOLDER holds documents.jsonl.gz and questions.jsonl.gz: with it, fusions of question and sentence
-re-rank the sentences of a document. Tasks are digits (two pictures: the same digit?), product-K
+With FOLDER, which holds documents.jsonl.gz and questions.jsonl.gz, fusions of question and sentence
+rerank the sentences of a document. Tasks: digits (do two pictures show the same digit?), product-K
 and sum-K (K planted products or sums). See docs/pooling/bilinear.md.""",
 )
 @click.argument(
@@ -48,20 +48,20 @@ and sum-K (K planted products or sums). See docs/pooling/bilinear.md.""",
     default=("digits", "product-3", "product-7", "product-15"),
     show_default=True,
     metavar="NAME",
-    help="A task that needs no data; may be given several times.",
+    help="A task that needs no data; repeat for several.",
 )
 @click.option(
     "--fusion",
     "names",
     multiple=True,
     metavar="NAME",
-    help="A fusion; may be given several times. [default: those of the study and controls]",
+    help="A fusion; repeat for several. [default: all of the study, and baselines]",
 )
 @click.option(
     "--parameters",
     type=click.IntRange(min=1),
     metavar="N",
-    help="What each fusion may have. [default: digits 16,000, planted 1,000, FOLDER 50,000]",
+    help="Budget of each fusion. [default: digits 16,000, planted 1,000, FOLDER 50,000]",
 )
 @click.option(
     "--steps",
@@ -71,16 +71,14 @@ and sum-K (K planted products or sums). See docs/pooling/bilinear.md.""",
 )
 @count_option("--seeds", 3, "Trainings of each fusion.")
 @seed_option()
-@count_option(
-    "--documents", 12, "Documents of FOLDER to learn from, at most; half as many are tested."
-)
-@count_option("--candidates", 16, "Sentences of each question that are ranked again.", minimum=2)
+@count_option("--documents", 12, "Maximum number of training documents; half as many are tested.")
+@count_option("--candidates", 16, "Sentences of each question that are reranked.", minimum=2)
 @click.option(
     "--model",
     metavar="NAME|FOLDER",
     default="landmark-light",
     show_default=True,
-    help="A shipped model or a model folder; it reads FOLDER.",
+    help="A shipped model or a model folder, which reads FOLDER.",
 )
 @vectors_option
 @controls_option
@@ -104,10 +102,10 @@ def command(
     controls: bool,
     as_json: bool,
 ) -> int:
-    """Train fusions of two vectors with as many parameters each, and say which are better.
+    """Train fusions of two vectors with equally many parameters, and compare their accuracy.
 
-    Bilinear ones (mcb, mlb, mfb, mfh, mutan, block) beside a linear map of both, a ReLU layer
-    over both, a sum of two ReLU layers and a plain product of two maps.
+    Bilinear fusions (mcb, mlb, mfb, mfh, mutan, block) are compared with a linear map of both
+    vectors, a ReLU layer over both, a sum of two ReLU layers, and a product of two maps.
     """
     from dataclasses import replace
 
@@ -137,13 +135,13 @@ def command(
 
             if "@" in task.name and len(task.train) < FEWEST:
                 if not settings.quiet:
-                    say(f"{task.name}: evidence is hardly ever among the nearest; left out")
+                    say(f"{task.name}: left out: evidence is rarely among the nearest sentences")
                 continue
 
-            def told(name: str, done: int, of: int, task: str = task.name) -> None:
+            def on_progress(name: str, done: int, of: int, task: str = task.name) -> None:
                 counter(name, task, done, of)
 
-            findings.append(compare(task, names or (*CONTROLS, *STUDIED), protocol, told))
+            findings.append(compare(task, names or (*CONTROLS, *STUDIED), protocol, on_progress))
             counter.clear()
             if not as_json:
                 click.echo(table(findings[-1]) + "\n")

@@ -21,22 +21,22 @@ from milepost.errors import InputError
 from milepost.evaluate.statistics import Difference, corrected, difference
 from milepost.lab.bilinear.tasks import PairTask, Rows
 from milepost.model.pooling.fusion import FusionModule
-from milepost.pooling.fusion_cores import FUSIONS
 from milepost.pooling.fusions import fusion, fusion_row
+from milepost.train.fit_steps import fit_steps, linear_share
 
 CONTROLS = ("concat", "concat-mlp", "relu-sum", "hadamard")
-"""What a bilinear fusion must be better than; ``hadamard`` is the plainest product itself."""
+"""Fusions that a bilinear one must beat; ``hadamard`` is the simplest product."""
 
 STUDIED = ("mcb", "mlb", "mfb", "mfh", "mutan", "block")
 
 BESIDE = ("concat-mlp", "hadamard")
-"""Differences are to these."""
+"""The baselines of the reported differences."""
 
-# A cosine of 1 begins as a score of 20: a softmax over cosines at temperature 0.05.
+# Scores start at 20 × cosine: a softmax over cosines at temperature 0.05.
 _COSINE = 20.0
 
 FEWEST = 5
-"""Rows to learn from, of which a fifth is held back."""
+"""Minimum number of training rows, of which a fifth is held out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +55,15 @@ class Protocol:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FusionRow:
     """A fusion on a task.
 
     Attributes:
         name: of the fusion.
         parameters: that are trained.
         rate: that was chosen.
-        figures: share told right, one a seed.
-        gains: differences to ``BESIDE``, over rows and seeds.
+        figures: accuracy (0-1) of each seed.
+        gains: differences from each of ``BESIDE``, over rows and seeds.
     """
 
     name: str
@@ -75,14 +75,14 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What came out of a task.
+    """The results of all fusions on a task.
 
     Attributes:
         task: its name.
-        tells: what the figures are.
-        trained, tested: rows.
-        without: share told right by what is known without fusion; None where that is nothing.
-        rows: a fusion each.
+        tells: what the figures count, in a few words.
+        trained, tested: number of rows.
+        without: accuracy of the score without fusion; None if there is no such score.
+        rows: one for each fusion.
     """
 
     task: str
@@ -90,10 +90,10 @@ class Finding:
     trained: int
     tested: int
     without: float | None
-    rows: tuple[Row, ...]
+    rows: tuple[FusionRow, ...]
 
     def better(self, beside: str) -> list[str]:
-        """Names of the fusions that are surely better than one."""
+        """Names of the fusions that are significantly better than another."""
         return [
             row.name
             for row in self.rows
@@ -126,19 +126,19 @@ class Scorer(nn.Module):
 
 
 def sized(name: str, m: int, n: int, parameters: int) -> dict[str, Any]:
-    """Settings of a scorer with at most so many parameters, and nearly as many.
+    """Settings that bring a scorer as close as possible to a budget of parameters, not above it.
 
-    What a fusion gives is one number; where it ends in a ReLU it gives as many as it is wide, and
-    the scorer adds them up.
+    A fusion gives one number; one that ends in a ReLU gives as many as it is wide, and the scorer
+    adds them up.
 
     Args:
-        name: of the fusion; ``mcb``, whose bins are no parameters, gets two bins for each number.
+        name: of the fusion; ``mcb``, whose bins are not parameters, gets two bins for each number.
         m: width of x.
         n: width of y.
         parameters: the budget.
 
     Raises:
-        InputError: an unknown fusion, or the smallest one of this kind has more.
+        InputError: an unknown fusion, or its smallest form exceeds the budget.
     """
     row = fusion_row(name)
     if "hidden" not in row.parameters:
@@ -213,7 +213,7 @@ def compare(
         ]
     gains = {beside: _gains(told, beside, task.test.clusters) for beside in BESIDE}
     rows = (
-        Row(
+        FusionRow(
             name,
             parameters_of(name, settings, m, n),
             rate,
@@ -284,23 +284,22 @@ def _trained(
     widths = rows.x.shape[-1], rows.y.shape[-1]
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        fused = FusionModule(FUSIONS[name], settings, *widths, seed)
+        fused = FusionModule(fusion(name, seed=seed, **settings), *widths)
         scorer = Scorer(fused, adds=rows.base is not None)
-    optimizer = torch.optim.Adam(scorer.parameters(), lr=rate)
-    falling = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / task.steps)
     generator = torch.Generator().manual_seed(seed)
     some = max(1, protocol.batch // rows.y.shape[1])
-    for _ in range(task.steps):
+
+    def loss(_: int) -> Tensor:
         batch = rows[torch.randint(len(rows), (some,), generator=generator)]
-        optimizer.zero_grad()
-        _loss(scorer(batch), batch.true).backward()
-        optimizer.step()
-        falling.step()
+        return _loss(scorer(batch), batch.true)
+
+    adam = torch.optim.Adam(scorer.parameters(), lr=rate)
+    fit_steps(adam, task.steps, loss, share=linear_share)
     return scorer
 
 
 def _loss(scores: Tensor, true: Tensor) -> Tensor:
-    """Told true or false; or, of several candidates, the share of all that are true."""
+    """Binary cross-entropy; with several candidates, minus the log share of the true ones."""
     if scores.shape[1] == 1:
         return F.binary_cross_entropy_with_logits(scores, true.float())
     right = scores.masked_fill(~true, -torch.inf).logsumexp(1)
@@ -318,7 +317,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _right(scores: Tensor, rows: Rows) -> list[float]:
-    """1 for each row that is told right, else 0."""
+    """1 for each correctly predicted row, else 0."""
     if scores.shape[1] == 1:
         right = (scores > 0) == rows.true
     else:

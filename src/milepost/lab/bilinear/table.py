@@ -1,11 +1,13 @@
-"""What was found of fusions, for people and as a record."""
+"""The results of a comparison of fusions as lines of text and as a record."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from statistics import fmean
 from typing import Any
 
+from milepost.console.columns import columns
 from milepost.evaluate.statistics import Difference
 from milepost.lab.bilinear.study import BESIDE, STUDIED, Finding, crossover
 
@@ -13,28 +15,35 @@ _MARKS = {"better": "+", "worse": "-", "unknown": " "}
 
 
 def table(finding: Finding) -> str:
-    """One task's figures; differences with 95 % intervals, ``+`` and ``-`` where they are sure."""
-    heads = "".join(f"{f'over {name}':>26}  " for name in BESIDE)
-    lines = [
-        f"{finding.task}: {finding.tells}, %; {finding.trained:,} rows to learn from, "
-        f"{finding.tested:,} tested",
-        f"{'fusion':<12}{'parameters':>11}{'rate':>8}{'right':>7}{'seeds':>14}{heads}".rstrip(),
-    ]
+    """The figures of one task, with differences and their 95 % intervals.
+
+    A decided difference is marked ``+`` or ``-``.
+    """
+    lines: list[tuple[str, ...]] = []
     if finding.without is not None:
-        lines.append(f"{'none':<12}{0:>11}{'':>8}{100 * finding.without:>7.1f}")
+        lines.append(("none", "0", "", f"{100 * finding.without:.1f}", "", *("" for _ in BESIDE)))
     for row in finding.rows:
-        low, high = min(row.figures), max(row.figures)
-        mean = sum(row.figures) / len(row.figures)
-        gains = "".join(f"{_gain(row.gains.get(name))}  " for name in BESIDE)
+        low, high = 100 * min(row.figures), 100 * max(row.figures)
         lines.append(
-            f"{row.name:<12}{row.parameters:>11,}{row.rate:>8g}{100 * mean:>7.1f}"
-            f"{f'{100 * low:.1f}–{100 * high:.1f}':>14}{gains}".rstrip()
+            (
+                row.name,
+                f"{row.parameters:,}",
+                f"{row.rate:g}",
+                f"{100 * fmean(row.figures):.1f}",
+                f"{low:.1f}–{high:.1f}",
+                *(_gain(row.gains.get(name)) for name in BESIDE),
+            )
         )
-    return "\n".join(lines)
+    head = ("fusion", "parameters", "rate", "right", "seeds", *(f"over {name}" for name in BESIDE))
+    title = (
+        f"{finding.task}: {finding.tells}, %; {finding.trained:,} training rows, "
+        f"{finding.tested:,} test rows"
+    )
+    return "\n".join((title, *columns(head, lines)))
 
 
 def verdicts(findings: Sequence[Finding]) -> list[str]:
-    """In a sentence each: where bilinear fusions win, where they do not, and from when on."""
+    """One sentence a task on the fusions that beat an MLP, then the first product that pays."""
     lines = []
     for finding in findings:
         sure = [name for name in finding.better("concat-mlp") if name in STUDIED]
@@ -79,6 +88,6 @@ def record(findings: Sequence[Finding]) -> dict[str, Any]:
 
 def _gain(gain: Difference | None) -> str:
     if gain is None:
-        return f"{'':>26}"
-    text = f"{100 * gain.mean:+.1f} [{100 * gain.low:+.1f}, {100 * gain.high:+.1f}]"
-    return f"{text:>24} {_MARKS[gain.verdict]}"
+        return ""
+    points = (100 * value for value in (gain.mean, gain.low, gain.high))
+    return "{:+.1f} [{:+.1f}, {:+.1f}]".format(*points) + f" {_MARKS[gain.verdict]}"

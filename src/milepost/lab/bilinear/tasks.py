@@ -1,12 +1,12 @@
-"""Where a fusion of two vectors has something to tell, by name; the truth of two is planted.
+"""Tasks on pairs of vectors, by name; two of them are synthetic, so their truth is known.
 
-    digits      two pictures: the same digit? (the small form of the study, 2012.10285)
-    product-k   the label is the sign of k products of hidden features: made to need products
-    sum-k       the same features added: made to need none
-    evidence    question and landmarks: which sentence answers it?
+    digits      do two pictures show the same digit? (small form of the study in 2012.10285)
+    product-k   the label is the sign of a sum of k products of hidden features
+    sum-k       the same features added: no product is needed
+    evidence    a question and landmarks: which sentence answers it?
 
-Each row has one x and one or more candidates y. Rows of one candidate are told true or false; of
-several the best one is told.
+Each row has one x and one or more candidates y. A row of one candidate is classified as true or
+false; of several candidates the best one is selected.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from milepost.lab.data.landmarked import Landmarked, read
 from milepost.types import Reader
 
 FEATURES = 16
-"""Numbers of x and of y in the made tasks."""
+"""Width of x and of y in the synthetic tasks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +61,15 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class PairTask:
-    """Rows to learn from and rows to be tested on.
+    """Training rows and test rows.
 
     Attributes:
         name: as on the command line.
-        train: learned from; rates are chosen on a fifth, drawn once.
-        test: nothing is chosen on them.
-        tells: what the figure is, a few words.
-        parameters: a fusion may have.
-        steps: it is trained for.
+        train: training rows; learning rates are chosen on a fifth of them, drawn once.
+        test: test rows, on which nothing is chosen.
+        tells: what the figures count, in a few words.
+        parameters: budget of a fusion.
+        steps: of training.
     """
 
     name: str
@@ -81,10 +81,10 @@ class PairTask:
 
 
 def named(name: str) -> PairTask:
-    """A task that needs no data of one's own: ``digits``, ``product-K`` or ``sum-K``.
+    """A task that needs no data of the user: ``digits``, ``product-K`` or ``sum-K``.
 
     Raises:
-        InputError: no such task, or a number of features that cannot be planted.
+        InputError: an unknown task, or a number of features that is out of range.
         MissingExtra: scikit-learn, which holds the digits, is not installed.
     """
     if name == "digits":
@@ -93,9 +93,7 @@ def named(name: str) -> PairTask:
     if kind in ("product", "sum") and features.isdecimal():
         return made(kind, int(features))
     known = ("digits", "product-1", "product-7", "product-15", "sum-7")
-    raise InputError(
-        f"there is no task {name!r}", f"{nearest(name, known)}one of {', '.join(known)} …"
-    )
+    raise InputError(f"unknown task {name!r}", f"{nearest(name, known)}one of {', '.join(known)} …")
 
 
 def digit_pairs(train: int = 6000, test: int = 2000) -> PairTask:
@@ -177,14 +175,14 @@ def evidence(
 ) -> PairTask:
     """Questions with the nearest landmarks of their document, of which some are evidence.
 
-    Learned on training questions, tested on development questions. A question whose evidence is
-    not among its candidates teaches nothing and is told wrong.
+    The task trains on training questions and tests on development questions. A question whose
+    evidence is not among its candidates is left out of training and counts as wrong in the test.
 
     Args:
         folder: a task with ``documents.jsonl.gz`` and ``questions.jsonl.gz``.
         encoder: gives the vectors; it stays as it is.
         name: of the task; where another than the model reads, ``evidence@`` and its name.
-        documents: most documents to learn from; half as many are tested.
+        documents: maximum number of training documents; half as many are tested.
         candidates: landmarks of each question, nearest first.
 
     Raises:

@@ -71,10 +71,10 @@ class Case:
         return trust(float(self.cosines[number]), float(self.cosines[self.kept]), selected)
 
     def features(self, numbers: Sequence[int]) -> tuple[Floats, Floats]:
-        """What relevance and what selection is told by.
+        """The features of the relevance model and of the selection model.
 
-        Of relevance: the cosine, and its distance from the document's mean in standard deviations.
-        Of selection, what drives judging: log rank by words, place in the document, log length.
+        Relevance: the cosine, and its distance from the document's mean in standard deviations.
+        Selection, which drives judging: log rank by words, place in the document, log length.
 
         Returns:
             ``(k, 2)`` and ``(k, 3)``.

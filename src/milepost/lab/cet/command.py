@@ -1,4 +1,4 @@
-"""``milepost lab cet``: how many hard negatives are answers that nobody marked."""
+"""``milepost lab cet``: the share of hard negatives that are unmarked answers."""
 
 from __future__ import annotations
 
@@ -46,30 +46,30 @@ See docs/pooling/coupled.md.""",
 @click.option(
     "--split", type=click.Choice(["train", "dev", "test"]), default="dev", show_default=True
 )
-@count_option("--documents", 6, "Documents of each task, at most.")
+@count_option("--documents", 6, "Maximum number of documents of each task.")
 @click.option(
     "--hide",
     type=click.Choice(["random", "pooled"]),
     default="random",
     show_default=True,
-    help="Which sentence of the evidence was marked: any, or the best by shared words.",
+    help="How the marked sentence of the evidence is chosen: at random, or by shared words.",
 )
 @click.option(
     "--rankers",
     default="words,landmarks,search",
     show_default=True,
-    help="Who ranks: words, landmarks, search, minilm.",
+    help="Rankers: words, landmarks, search, minilm.",
 )
 @click.option(
     "--selected",
     type=click.FloatRange(0, 1, min_open=True),
     default=0.5,
     show_default=True,
-    help="As of milepost mine: chance that a sentence which answers was marked.",
+    help="Probability that an answering sentence was marked, as in milepost mine.",
 )
-@seed_option("Of what is kept.")
-@click.option("--generated", is_flag=True, help="A made world instead, where the truth is known.")
-@count_option("--seeds", 10, "Generated worlds.")
+@seed_option("Seed of the choice of marked sentences.")
+@click.option("--generated", is_flag=True, help="Use generated data, where the truth is known.")
+@count_option("--seeds", 10, "Generated data sets.")
 @vectors_option
 @controls_option
 @json_option
@@ -94,10 +94,10 @@ def command(
     as_json: bool,
     model: str | None,
 ) -> int:
-    """Hide marked evidence of TASKS, and count it among the sentences mined as hard negatives.
+    """Hide marked evidence of TASKS, and count how often it is mined as a hard negative.
 
-    TASKS are those of milepost eval; squad_articles where none is named. The share of hidden
-    answers at a rank is how often a hard negative from there is false, at least.
+    TASKS are those of milepost eval, by default squad_articles. The share of hidden answers at a
+    rank is a lower bound of the share of false hard negatives from that rank.
     """
     if generated:
         from milepost.lab.cet.simulation import compare
@@ -166,7 +166,7 @@ def _rows(found: Audit) -> Iterator[str]:
             for row in found.rows
         ],
     )
-    yield "all, mined: share of hidden answers, and after the filter of mining;"
+    yield "all, mined: share of hidden answers before and after the filter of mining;"
     yield "by mine, by product model: weight of hidden answers / of others"
     told: dict[str, list[str]] = {}
     for name, value in found.areas.items():
@@ -175,7 +175,7 @@ def _rows(found: Audit) -> Iterator[str]:
         told.setdefault(f" ({control})" if control else "", []).append(shown)
     for control, areas in told.items():
         yield (
-            f"a hidden answer weighs less than another sentence with chance{control}: "
+            f"probability that a hidden answer weighs less than another sentence{control}: "
             f"{', '.join(areas)}"
         )
     yield "coupled, constant: product model with selection by rank, place and length, and without"
@@ -198,7 +198,7 @@ def _pair(weights: tuple[float | None, float | None]) -> str:
 
 
 def _arms(arms: Iterable[Arm]) -> Iterator[str]:
-    """The generated worlds as a table."""
+    """The generated data sets as a table."""
     yield from columns(
         ("relevance model", "rho", "AUC", "sd", "bias", "both models apart"),
         [

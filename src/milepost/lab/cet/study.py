@@ -51,7 +51,7 @@ _DEPTH = BUCKETS[-1][1]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class AuditRow:
     """One ranker's would-be negatives of some ranks.
 
     Attributes:
@@ -99,7 +99,7 @@ class Audit:
     questions: int
     documents: int
     hidden: int
-    rows: tuple[Row, ...]
+    rows: tuple[AuditRow, ...]
     areas: Mapping[str, float | None]
     selected: tuple[Selected, ...]
 
@@ -266,7 +266,7 @@ def _row(
     limits: Limits,
     mined: Sequence[Mapping[int, float]],
     told: Sequence[Mapping[int, float]],
-) -> Row | None:
+) -> AuditRow | None:
     """One row; None where no list is so long."""
     first, last = bucket
     places = [
@@ -285,7 +285,7 @@ def _row(
         )
         return (float(np.mean(yes)) if yes else None), (float(np.mean(no)) if no else None)
 
-    return Row(
+    return AuditRow(
         ranker=ranker,
         first=first,
         last=last,

@@ -1,16 +1,16 @@
 """``milepost lab compare``: every operator on the same frozen states, trained by one recipe.
 
-Comes in: a checkpoint, pairs and documents. Goes out: a book of runs, tables, plots.
+Comes in: a checkpoint, pairs and documents. Goes out: a cache of runs, tables, plots.
 
-    reading.py    texts → token states of a frozen network, kept on disk
+    reading.py    texts → token states of a frozen network, cached on disk
     states.py     what is kept, and the parts of it that an operator reads
     material.py   tasks: training pairs, queries, texts, which text is right
-    images.py     the task that is no text
-    controls.py   networks that learnt nothing
+    images.py     the task on images
+    controls.py   untrained baselines
     rows.py       what is compared: an operator, its settings, the network under it
     recipe.py     pooling and head trained by InfoNCE
     scores.py     queries × texts, and nDCG@10 of each query
-    book.py       runs that are done, a JSON line each
+    cache.py      runs that are done, a JSON line each
     session.py    runs what is not done yet
     found.py      what the runs say, with intervals and corrected tests
     tables.py     tables

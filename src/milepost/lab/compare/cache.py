@@ -15,21 +15,21 @@ from milepost.evaluate.writing import write_bytes
 SCHEMA = "milepost-pooling/1"
 
 RANKED, ACCURACY = "ndcg@10", "accuracy"
-"""What is measured of tasks that rank texts, and of those that tell kinds apart."""
+"""The metric of tasks that rank texts, and of tasks that classify."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a task asked; its queries are those of every run's figures, in this order.
+    """A task as it was measured; the figures of every run follow the order of its queries.
 
     Attributes:
         task: its name.
-        key: of its material, and of what read it.
-        training: what it is trained on.
-        names: of the queries.
-        clusters: the document each is about.
-        texts: how many are ranked.
-        tokens: median of the tokens of a text.
+        key: hash of its material and of the reader.
+        training: name of the training pairs.
+        names: names of the queries.
+        clusters: the document of each query.
+        texts: number of ranked texts.
+        tokens: median length of a text.
         metric: by which rows are compared.
     """
 
@@ -53,12 +53,12 @@ class Run:
         seed: of weights and batches.
         trained: by the recipe, or the pooling as it begins, without heads.
         key: hash of all that the figures hang on: material, reader, recipe, settings, revision.
-        reads: ``tokens``, ``landmarks`` or ``layers``.
+        reads: states that the pooling reads: ``tokens``, ``landmarks`` or ``layers``.
         asks: whether it reads the query.
         width: of its vectors before the head.
-        parameters: numbers that are trained, the heads' left out.
-        losses: the first step's and the mean of the last five; none where nothing was trained.
-        figures: metric → one figure a query.
+        parameters: trained numbers of the pooling, without the heads.
+        losses: of the first step, and the mean of the last five; empty if nothing was trained.
+        figures: metric → one figure for each query.
         seconds: of training, and of pooling and scoring.
         made: date, commit and machine.
     """
@@ -79,18 +79,18 @@ class Run:
 
 
 class ResultCache:
-    """Tasks and runs, kept in a file after each.
+    """Tasks and runs, written to a file after each run.
 
     Args:
-        path: JSON lines, plain or packed by xz; None keeps them in memory alone.
+        path: JSON lines, plain or compressed by xz; None keeps them in memory.
 
     Attributes:
         path: the file.
-        asked: what was asked, by task.
+        asked: tasks by name.
         runs: in the order in which they were made.
 
     Raises:
-        InputError: the file holds something else.
+        InputError: the file has other content.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -103,8 +103,8 @@ class ResultCache:
                     self._take(fields)
                 except (TypeError, KeyError, ValueError, AttributeError) as error:
                     raise InputError(
-                        f"{path}, line {number} is no run of this version ({error})",
-                        "name another file, or remove it",
+                        f"{path}, line {number} is not a run of this version ({error})",
+                        "another file, or remove this one",
                     ) from error
 
     def _take(self, fields: dict[str, Any]) -> None:
@@ -162,7 +162,7 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             yield number, dict(json.loads(line))
     except (OSError, TypeError, ValueError, lzma.LZMAError) as error:
         raise InputError(
-            f"{path} holds no comparison ({error})", "name another file, or remove it"
+            f"{path} is not a comparison ({error})", "another file, or remove this one"
         ) from error
 
 

@@ -26,8 +26,7 @@ Examples:
 
 \b
 A POOLING is NAME, NAME:setting=value:setting=value, or NAME@random over a network with random
-weights (or another control). What stands in the file of --json is not made again. See
-docs/pooling.md.""",
+weights (or another baseline). Runs in the file of --json are not repeated. See docs/pooling.md.""",
 )
 @click.option("--pool", metavar="POOLING,…", help="Poolings. [default: all]")
 @click.option("--tasks", metavar="TASK,…", help="Tasks. [default: all]")
@@ -41,18 +40,18 @@ docs/pooling.md.""",
     "trained",
     default=True,
     show_default=True,
-    help="Train pooling and head, or compare what is pooled as it is.",
+    help="Train pooling and head, or compare the pooled vectors as they are.",
 )
-@count_option("--seeds", 3, "How many.")
-@seed_option("The first.")
+@count_option("--seeds", 3, "Number of seeds.")
+@seed_option("The first seed.")
 @click.option(
     "--steps",
     type=click.IntRange(1),
     metavar="N",
-    help="Steps of training. [default: the recipe's]",
+    help="Training steps. [default: the recipe's]",
 )
 @click.option(
-    "--pairs", type=click.IntRange(24), metavar="N", help="Pairs to train on. [default: 600]"
+    "--pairs", type=click.IntRange(24), metavar="N", help="Training pairs. [default: 600]"
 )
 @click.option(
     "--asked", type=click.IntRange(2), metavar="N", help="Held-out sentences. [default: 300]"
@@ -67,9 +66,11 @@ docs/pooling.md.""",
     type=FOLDER,
     default=Path("../shared/data"),
     show_default=True,
-    help="Holds pairs/, corpus/ and tasks/.",
+    help="Folder with pairs/, corpus/ and tasks/.",
 )
-@click.option("--json", "book", metavar="FILE", type=FILE, help="Keep runs here; .xz is packed.")
+@click.option(
+    "--json", "results", metavar="FILE", type=FILE, help="Keep runs here; .xz compresses."
+)
 @click.option("--report", metavar="FOLDER", type=FOLDER, help="Write plots here.")
 @click.option(
     "--cache", metavar="FOLDER", type=FOLDER, help="Keep states here. [default: Milepost's cache]"
@@ -91,36 +92,36 @@ def command(
     documents: int | None,
     controls: bool,
     data: Path,
-    book: Path | None,
+    results: Path | None,
     report: Path | None,
     cache: Path | None,
 ) -> int:
-    """Train every pooling alike on frozen states of one network and rank them.
+    """Train every pooling in the same way on frozen states of one network, and rank them.
 
-    Tables go to stdout as Markdown: the ranking, each pooling against landmarks (lmk), lengths,
-    seeds and cost, with 95 % intervals and corrected tests. Rows that lose are printed as well.
+    Tables go to stdout as Markdown: the ranking, each pooling minus landmarks (lmk), lengths, seeds
+    and cost, with 95 % intervals and corrected tests.
     """
     from dataclasses import replace
 
     if report is not None:
         from milepost._optional import require
 
-        require("matplotlib", extra="lab")  # not after an hour
+        require("matplotlib", extra="lab")  # checked before the runs, not after
     from milepost.lab.compare.cache import ResultCache
     from milepost.lab.compare.images import TASK as IMAGES
     from milepost.lab.compare.images import images
     from milepost.lab.compare.material import Sizes, checked_tasks, materials
     from milepost.lab.compare.reading import TokenReader, default_cache
-    from milepost.lab.compare.recipe import Recipe
+    from milepost.lab.compare.recipe import CompareRecipe
     from milepost.lab.compare.rows import rows_of
     from milepost.lab.compare.session import Session
 
     told = settings or Settings()
     rows, names = rows_of(pool, controls=controls), checked_tasks(tasks)
-    runs = ResultCache(book)
+    runs = ResultCache(results)
     given = {"pairs": pairs, "asked": asked, "documents": documents}
     sizes = replace(Sizes(), **{name: number for name, number in given.items() if number})
-    recipe = replace(Recipe(), **({"steps": steps} if steps else {}))
+    recipe = replace(CompareRecipe(), **({"steps": steps} if steps else {}))
     reader = TokenReader.open(model, cache or default_cache())
     with Counter(told) as counter:
 
@@ -136,8 +137,10 @@ def command(
         try:
             session.run(rows, range(seed, seed + seeds))
         except KeyboardInterrupt:
-            kept = "what is done stays: the same command goes on from here"
-            raise Interrupted(kept if book else "give --json FILE to go on another time") from None
+            kept = "finished runs are stored: repeat the command to continue"
+            raise Interrupted(
+                kept if results else "with --json FILE a run can be continued"
+            ) from None
     _show(runs, trained, report)
     return 1 if session.left_out else 0
 

@@ -1,11 +1,11 @@
-"""Networks that learnt nothing of what is asked: what a pooling reaches on these is no meaning.
+"""Untrained baselines: a score that a pooling reaches on these is not due to meaning.
 
-    random         the network asked for, with random weights
+    random         the requested network with random weights
     nonsense       a small byte encoder pre-trained on words without meaning
     hierarchical   the same, pre-trained on nested brackets
 
-The last two are those of MonoByte (arXiv 2209.11035, ``lab/controls.py``). They read the words that
-the tokenizer makes of token ids again, so a text without capitals where the tokenizer knows none.
+The last two follow MonoByte (arXiv 2209.11035, ``lab/controls``). They read the words that the
+tokenizer decodes from token ids, so an uncased tokenizer gives them a text without capitals.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What a book of runs says: means with intervals, and rows less another on the same queries.
+"""Statistics of a cache of runs: means with intervals, and differences on the same queries.
 
 Figures of a query are the mean of its seeds. Intervals resample documents, p-values flip them and
-are corrected for all differences that are told together (``evaluate/statistics.py``). A difference
-is **sure** where both leave no doubt and no seed says the opposite.
+are corrected for all differences reported together (``evaluate/statistics.py``). A difference is
+**sure** if interval and p-value both exclude zero and no seed has the opposite sign.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from milepost.evaluate.statistics import (
 from milepost.lab.compare.cache import RANKED, ResultCache, Run
 
 ALL = ""
-"""In the place of a task's name: the mean over tasks of text.
+"""In place of a task's name: the mean over tasks of text.
 
-Tasks with the same queries (documents at several lengths) are one of them, their figures averaged
-first: they are no further evidence."""
+Tasks with the same queries (documents at several lengths) count as one task, whose figures are
+averaged first: they are not independent evidence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Apart:
-    """A row less another on the same queries and seeds.
+    """The difference of two rows on the same queries and seeds.
 
     Attributes:
         difference: with its interval and corrected p.
-        agreed: no seed says the opposite.
+        agreed: whether no seed has the opposite sign.
     """
 
     difference: Difference
@@ -49,7 +49,7 @@ class Apart:
 
     @property
     def sure(self) -> bool:
-        """Whether it may be believed."""
+        """Whether the difference is significant and all seeds agree."""
         return self.figure.sure and self.agreed
 
     def __str__(self) -> str:
@@ -57,10 +57,10 @@ class Apart:
 
 
 class Found:
-    """The runs of a book, of one kind.
+    """The runs of a cache, trained or untrained.
 
     Args:
-        book: of a comparison, which may have been stopped.
+        cache: of a comparison, which may have been stopped.
         trained: runs of the recipe, or those without training.
 
     Attributes:
@@ -72,20 +72,20 @@ class Found:
         InputError: there is none.
     """
 
-    def __init__(self, book: ResultCache, *, trained: bool = True) -> None:
-        self._asked = book.asked
-        self.runs = [run for run in book.runs if run.trained == trained]
+    def __init__(self, cache: ResultCache, *, trained: bool = True) -> None:
+        self._asked = cache.asked
+        self.runs = [run for run in cache.runs if run.trained == trained]
         if not self.runs:
             kind = "trained" if trained else "untrained"
             raise InputError(f"there is no {kind} run", "milepost lab compare --json FILE")
         self._cells: dict[tuple[str, str], dict[int, Run]] = {}
         for run in self.runs:
             self._cells.setdefault((run.row, run.task), {})[run.seed] = run
-        self.tasks = [task for task in book.asked if any(run.task == task for run in self.runs)]
+        self.tasks = [task for task in cache.asked if any(run.task == task for run in self.runs)]
         families: dict[tuple[str, ...], list[str]] = {}
         for task in self.tasks:
-            if book.asked[task].metric == RANKED:
-                families.setdefault(book.asked[task].names, []).append(task)
+            if cache.asked[task].metric == RANKED:
+                families.setdefault(cache.asked[task].names, []).append(task)
         self._families = list(families.values()) or [[task] for task in self.tasks]
         named = dict.fromkeys(run.row for run in self.runs)
         self.rows = sorted(named, key=lambda row: (self.lacks(row), -self._rough(row)))

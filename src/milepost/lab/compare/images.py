@@ -13,24 +13,24 @@ from importlib.util import find_spec
 
 from milepost._optional import require
 from milepost.lab.compare.cache import ACCURACY, Asked
-from milepost.lab.compare.rows import TRAINED, Row
+from milepost.lab.compare.rows import TRAINED, CompareRow
 
 TASK = "images"
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A task that is no text: a row and a seed in, a figure of each query out.
+    """A task on other data than text: row and seed in, one figure for each query out.
 
     Attributes:
-        asked: what it asks.
-        measure: one figure a query, in the order of ``asked.names``.
+        asked: the task.
+        measure: gives one figure for each query, in the order of ``asked.names``.
         fits: whether a row can be measured.
     """
 
     asked: Asked
-    measure: Callable[[Row, int], tuple[float, ...]]
-    fits: Callable[[Row], bool]
+    measure: Callable[[CompareRow, int], tuple[float, ...]]
+    fits: Callable[[CompareRow], bool]
 
 
 def there() -> bool:
@@ -49,16 +49,16 @@ def images() -> Measure:
 
     count = len(digits.digits()[1]) - digits.TRAINED
     names = tuple(f"digit {number}" for number in range(count))
-    key = hashlib.sha256(repr((digits.Recipe(), digits.TRAINED)).encode()).hexdigest()[:16]
+    key = hashlib.sha256(repr((digits.DigitRecipe(), digits.TRAINED)).encode()).hexdigest()[:16]
     asked = Asked(TASK, key, "digits", names, names, count, 16, ACCURACY)
 
-    def measure(row: Row, seed: int) -> tuple[float, ...]:
+    def measure(row: CompareRow, seed: int) -> tuple[float, ...]:
         outcome = digits.train_digits(row.operator, dict(row.settings), seed)
         return tuple(map(float, outcome.right))
 
     return Measure(asked, measure, fits)
 
 
-def fits(row: Row) -> bool:
+def fits(row: CompareRow) -> bool:
     """Images have neither queries nor another network to read them by."""
     return row.network == TRAINED and "queries" not in row.known.needs

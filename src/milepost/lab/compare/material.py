@@ -109,7 +109,7 @@ def checked_tasks(text: str | None) -> list[str]:
     for name in named:
         if name not in TASKS:
             raise InputError(
-                f"there is no task {name!r}", f"{nearest(name, TASKS)}one of {', '.join(TASKS)}"
+                f"unknown task {name!r}", f"{nearest(name, TASKS)}one of {', '.join(TASKS)}"
             )
     if not named:
         raise InputError("no task is named", f"one of {', '.join(TASKS)}")
@@ -122,7 +122,7 @@ def materials(data: Path, words: Words, tasks: Sequence[str], sizes: Sizes) -> l
     Args:
         data: folder with ``pairs``, ``corpus`` and ``tasks``.
         words: of the model that reads.
-        tasks: names; those that are no texts are passed over.
+        tasks: names; tasks on other data than text are skipped.
         sizes: how much.
 
     Raises:

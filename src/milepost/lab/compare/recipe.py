@@ -1,43 +1,44 @@
-"""One recipe for every operator: frozen states, the pooling, a linear head, InfoNCE in the batch.
+"""One recipe for every operator: frozen states, pooling, linear head, InfoNCE within the batch.
 
     text    z = head(pool(states))                 query   the same pooling and head
     text    z = head(pool(states | query))         query   mean of its states, a head of its own
 
-The second form is that of operators which read a query: they score a pair, and have no vector of a
-text alone. Heads begin alike for all (of one seed and width the same numbers), batches are the same
-for all, nothing decays: a power of generalised means would drift with weight decay (``ggem``).
-Powers have a rate of their own, as in their paper: at that of the other weights they stay where
-they began. A centre begins as the mean of the states that are trained on, as its page asks.
+The second form is for operators that read a query: they score a pair and give no vector of a text
+alone. Heads of one seed and width start with the same numbers for all operators, batches are the
+same for all, and there is no weight decay, since it would move the power of generalised means
+(``ggem``). Powers have their own learning rate, as in their paper: at the rate of the other weights
+they would hardly move. A centre starts as the mean of the training states, as its page asks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from milepost.lab.compare.rows import Row
+from milepost.lab.compare.rows import CompareRow
 from milepost.lab.compare.states import Ragged, Reads, States, reads_of
 from milepost.model.pooling import PoolModule, module
+from milepost.train.fit_steps import fit_steps
 from milepost.train.losses import info_nce
 from milepost.train.schedule import order_of, rate_share
 
-_POWERS, _POWERS_RATE = "pool.shift", 1e-2  # the weight of GeM and GGeM, and its highest rate
+_POWERS, _POWERS_RATE = "pool.shift", 1e-2  # the weight of GeM and GGeM, and its peak rate
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class CompareRecipe:
     """How each row is trained.
 
     Attributes:
         steps: of the optimiser.
-        batch: pairs a step; all other texts of it are a query's negatives.
-        rate: highest learning rate, after a warm-up over a tenth of the steps; then a cosine to 0.
+        batch: pairs in a step; the other texts of the batch are a query's negatives.
+        rate: peak learning rate, after a warm-up over a tenth of the steps; then a cosine to 0.
         temperature: of InfoNCE.
-        width: of the vectors that the head gives.
+        width: of the head's output vectors.
     """
 
     steps: int = 60
@@ -46,23 +47,27 @@ class Recipe:
     temperature: float = 0.1
     width: int = 384
 
+    def __repr__(self) -> str:
+        # Published runs are keyed by this text: a new class name must not make them again.
+        return f"Recipe({', '.join(f'{name}={value!r}' for name, value in asdict(self).items())})"
+
 
 class Pooled(nn.Module):
     """A pooling and its heads.
 
     Args:
-        row: what is compared.
-        states: those of the texts that it is trained on.
+        row: the operator, its settings and its network.
+        states: of the training texts.
         seed: of its weights.
-        width: of the heads' vectors; None for no heads: what is pooled is compared as it is.
+        width: of the heads' vectors; None compares the pooled vectors without heads.
 
     Attributes:
         pool: the pooling.
         asks: whether it reads a query.
-        comparable: whether query and text are equally wide: without heads nothing else compares.
+        comparable: whether query and text vectors have the same width without heads.
     """
 
-    def __init__(self, row: Row, states: States, seed: int, width: int | None) -> None:
+    def __init__(self, row: CompareRow, states: States, seed: int, width: int | None) -> None:
         super().__init__()
         operator = row.known
         self.reads: Reads = reads_of(operator)
@@ -87,11 +92,11 @@ class Pooled(nn.Module):
 
     @property
     def parameters_of_pooling(self) -> int:
-        """Numbers that are trained, the heads' left out."""
+        """Number of trained weights, without the heads."""
         return sum(weight.numel() for weight in self.pool.parameters())
 
     def pooled(self, some: Ragged, asked: Tensor | None = None) -> Tensor:
-        """``(texts, d_out)``; ``asked`` ``(texts, d)``, read where the operator reads queries."""
+        """``(texts, d_out)``; ``asked`` ``(texts, d)`` for operators that read queries."""
         states, lengths, segments = some.padded()
         needs = self.pool.operator.needs
         vectors: Tensor = self.pool(
@@ -110,7 +115,7 @@ class Pooled(nn.Module):
         return self.texts(states, numbers)
 
     def texts(self, states: States, numbers: Sequence[int]) -> Tensor:
-        """Vectors of texts that know no query, ``(texts, width)``."""
+        """Vectors of texts independent of a query, ``(texts, width)``."""
         vectors: Tensor = self.text(self.pooled(states.some(numbers, self.reads)))
         return vectors
 
@@ -129,7 +134,7 @@ class Pooled(nn.Module):
 
 
 def _head(enters: int, leaves: int, seed: int) -> nn.Linear:
-    """A linear map whose first numbers hang on its sizes and the seed alone."""
+    """A linear map whose initial weights depend on its sizes and the seed alone."""
     head = nn.Linear(enters, leaves, bias=False)
     spread = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -142,7 +147,7 @@ def train(
     pooled: Pooled,
     queries: States,
     texts: States,
-    recipe: Recipe,
+    recipe: CompareRecipe,
     seed: int,
     say: Callable[[int], None] = lambda step: None,
 ) -> list[float]:
@@ -154,7 +159,7 @@ def train(
         texts: of the same number: text i answers query i.
         recipe: the same for all rows.
         seed: of the order of pairs, and of dropout.
-        say: told each step that is done.
+        say: called with each finished step.
 
     Returns:
         The loss of each step, nats.
@@ -163,29 +168,30 @@ def train(
     pooled.train()
     weights = [weight for weight in pooled.parameters() if weight.requires_grad]
     groups = [
-        {"params": [weight], "highest": _POWERS_RATE if name == _POWERS else recipe.rate}
+        {"params": [weight], "lr": _POWERS_RATE if name == _POWERS else recipe.rate}
         for name, weight in pooled.named_parameters()
         if weight.requires_grad
     ]
     optimizer = torch.optim.AdamW(groups, weight_decay=0.0)
     means = torch.from_numpy(queries.means())
-    losses: list[float] = []
-    for step, numbers in enumerate(order_of(len(texts), recipe.batch, recipe.steps, seed)):
-        for group in optimizer.param_groups:
-            group["lr"] = group["highest"] * rate_share(step, recipe.steps)
+    batches = order_of(len(texts), recipe.batch, recipe.steps, seed)
+
+    def loss(_: int) -> Tensor:
+        numbers = next(batches)
         asked = nn.functional.normalize(pooled.questions(queries, means, numbers), dim=-1)
         if pooled.asks:
-            loss = _of_pairs(pooled, texts, numbers, means, asked, recipe.temperature)
-        else:
-            found = nn.functional.normalize(pooled.texts(texts, numbers), dim=-1)
-            loss = info_nce(asked, found, recipe.temperature)
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        nn.utils.clip_grad_norm_(weights, 1.0)
-        optimizer.step()
-        losses.append(loss.item())
-        say(step)
-    return losses
+            return _of_pairs(pooled, texts, numbers, means, asked, recipe.temperature)
+        found = nn.functional.normalize(pooled.texts(texts, numbers), dim=-1)
+        return info_nce(asked, found, recipe.temperature)
+
+    return fit_steps(
+        optimizer,
+        recipe.steps,
+        loss,
+        share=rate_share,
+        clipped=weights,
+        on_step=lambda step, _: say(step),
+    )
 
 
 def _of_pairs(
@@ -196,7 +202,7 @@ def _of_pairs(
     asked: Tensor,
     temperature: float,
 ) -> Tensor:
-    """InfoNCE where a text has another vector under every query."""
+    """InfoNCE for texts that have a different vector under every query."""
     pairs = pooled.pairs(texts, numbers, means[list(numbers)])
     scores = (asked[:, None] * nn.functional.normalize(pairs, dim=-1)).sum(-1)
     # The same loss: a score is the product of the query's row of scores and the text's unit row.

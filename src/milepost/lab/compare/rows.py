@@ -4,7 +4,7 @@
     attention:temperature=0.2   with settings
     mean@random                 over a network with random weights: a control
 
-So a row is named on the command line, in records and in tables.
+A row has this name on the command line, in records and in tables.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from milepost.lab.controls.kinds import KINDS, parted
 from milepost.pooling import Operator
 
 TRAINED = ""
-"""The network of a row where none is named: the model that was asked for."""
+"""The network of a row that names none: the requested model."""
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CompareRow:
     """One line of the table.
 
     Attributes:
@@ -51,7 +51,7 @@ def _written(value: Any) -> str:
     return "+".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
-def read_row(text: str) -> Row:
+def read_row(text: str) -> CompareRow:
     """A row by its name, see above; numbers of a tuple are joined by ``+``.
 
     Raises:
@@ -64,11 +64,11 @@ def read_row(text: str) -> Row:
     for part in given:
         key, sign, value = part.partition("=")
         if not sign:
-            raise InputError(f"{text}: {part!r} is no setting", "write NAME:setting=value")
+            raise InputError(f"{text}: {part!r} is not a setting", "NAME:setting=value")
         default = row.parameters[key].default if key in row.parameters else value
         settings[key] = _value(text, key, value, default)
     row.settings(settings)
-    return Row(name, tuple(sorted(settings.items())), network or TRAINED)
+    return CompareRow(name, tuple(sorted(settings.items())), network or TRAINED)
 
 
 def _value(text: str, key: str, value: str, default: Any) -> Any:
@@ -85,7 +85,7 @@ def _value(text: str, key: str, value: str, default: Any) -> Any:
         ) from None
 
 
-def rows_of(text: str | None, *, controls: bool = True) -> list[Row]:
+def rows_of(text: str | None, *, controls: bool = True) -> list[CompareRow]:
     """The rows of a comma-separated list, each once; all operators where None.
 
     Args:
@@ -100,5 +100,5 @@ def rows_of(text: str | None, *, controls: bool = True) -> list[Row]:
         raise InputError("no pooling is named", f"one of {', '.join(pooling.names())}")
     rows = [read_row(name) for name in named]
     if controls:
-        rows += [Row("mean", (), network) for network in KINDS]
+        rows += [CompareRow("mean", (), network) for network in KINDS]
     return list(dict.fromkeys(rows))

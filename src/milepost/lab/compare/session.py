@@ -1,7 +1,7 @@
-"""What is not done yet, done: tasks × rows × seeds, each written down when it is there.
+"""Runs of tasks × rows × seeds that are not in the cache yet; each is stored when it is done.
 
-Seeds are the outer loop: a comparison that is stopped has all rows with fewer seeds. Tasks that
-train on the same pairs (documents at three lengths) share a training.
+Seeds are the outer loop, so an interrupted comparison has all rows with fewer seeds. Tasks that
+train on the same pairs (documents at three lengths) share one training.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from milepost.lab.compare.controls import Reader, control
 from milepost.lab.compare.images import Measure
 from milepost.lab.compare.material import Material
 from milepost.lab.compare.reading import Text, TokenReader
-from milepost.lab.compare.recipe import Pooled, Recipe, train
-from milepost.lab.compare.rows import TRAINED, Row
+from milepost.lab.compare.recipe import CompareRecipe, Pooled, train
+from milepost.lab.compare.rows import TRAINED, CompareRow
 from milepost.lab.compare.scores import figures, scores
 from milepost.lab.compare.states import States
 
 Progress = Callable[[str, str, int, int], None]
-"""Told what is done (a row), to what (a task), how far, of how much."""
+"""Called with the row, the task, the steps done and the number of steps."""
 
 _LAST = 5  # steps whose mean is the loss in the end
 _VERSION = "1"
-"""Of the code that the figures hang on; another one makes all runs again."""
+"""Version of the code that determines the figures; a new one invalidates all runs."""
 _REVISIONS: dict[str, int] = {}
-"""Operator → how often what it computes, or how it is trained, has changed within the version.
+"""Operator → number of changes to its computation or its training within the version.
 
-A change raises its number by one: its runs are made again then, and those of no other.
+A change raises the number by one, which invalidates the runs of this operator only.
 """
 
 
@@ -46,24 +46,24 @@ class Session:
     """A comparison.
 
     Args:
-        reader: of the network asked for.
+        reader: of the requested network.
         materials: the tasks of texts.
-        measures: other tasks; without training they are passed over.
+        measures: other tasks, which are skipped without training.
         recipe: the same for all rows.
-        book: where runs are.
+        cache: of the runs that are done.
         trained: whether to train.
-        progress: told what is going on.
-        note: told in a line what cannot be compared.
+        progress: see ``Progress``.
+        note: called with a line about each row that cannot be compared.
 
     Attributes:
-        left_out: rows that could not be made, once a seed.
+        left_out: rows that failed, once for each seed.
     """
 
     reader: TokenReader
     materials: Sequence[Material]
     measures: Sequence[Measure]
-    recipe: Recipe
-    book: ResultCache
+    recipe: CompareRecipe
+    cache: ResultCache
     trained: bool = True
     progress: Progress = lambda doing, task, done, of: None
     note: Callable[[str], None] = lambda line: None
@@ -71,26 +71,26 @@ class Session:
     _readers: dict[str, Reader] = field(default_factory=dict)
     _states: dict[tuple[str, str], tuple[States, States]] = field(default_factory=dict)
 
-    def run(self, rows: Sequence[Row], seeds: Sequence[int]) -> None:
-        """Make every run that the book does not hold."""
+    def run(self, rows: Sequence[CompareRow], seeds: Sequence[int]) -> None:
+        """Make every run that is not in the cache."""
         for material in self.materials:
-            self.book.ask(self._asked(material))
+            self.cache.ask(self._asked(material))
         for other in self.measures:
-            self.book.ask(other.asked)
+            self.cache.ask(other.asked)
         self._drop_older(rows)
         for seed in seeds:
             for row in rows:
-                # Without training and without weights of its own a row knows no seed.
+                # A row without training and without weights of its own does not depend on the seed.
                 if seed == seeds[0] or self.trained or row.known.trains:
                     try:
                         self._row(row, seed)
                     except InputError as error:
-                        # One row that cannot be must not cost the hour of all others.
+                        # One row that fails must not stop all others.
                         self.left_out.append(row.name)
                         self.note(f"{row.name} is left out: {error}")
 
-    def _drop_older(self, rows: Sequence[Row]) -> None:
-        """Runs of these rows by another recipe, whatever their seed: means mix no recipes."""
+    def _drop_older(self, rows: Sequence[CompareRow]) -> None:
+        """Drop runs of these rows by another recipe, for all seeds: a mean must not mix recipes."""
         asked = {row.name: row for row in rows}
 
         def current(run: Run) -> bool:
@@ -99,25 +99,25 @@ class Session:
                 return True
             return run.key == self._key(row, run.task, run.seed)
 
-        self.book.keep(current)
+        self.cache.keep(current)
 
-    def _row(self, row: Row, seed: int) -> None:
+    def _row(self, row: CompareRow, seed: int) -> None:
         for training in dict.fromkeys(material.training for material in self.materials):
             tasks = [task for task in self.materials if task.training == training]
-            left = [task for task in tasks if not self.book.has(self._key(row, task.name, seed))]
+            left = [task for task in tasks if not self.cache.has(self._key(row, task.name, seed))]
             if left:
                 self._texts(row, seed, left)
         for other in self.measures if self.trained else ():
             key = self._key(row, other.asked.task, seed)
-            if other.fits(row) and not self.book.has(key):
+            if other.fits(row) and not self.cache.has(key):
                 self._other(row, seed, other, key)
 
-    def _other(self, row: Row, seed: int, task: Measure, key: str) -> None:
-        """Train and measure what is no text."""
+    def _other(self, row: CompareRow, seed: int, task: Measure, key: str) -> None:
+        """Train and measure a task on other data than text."""
         self.progress(row.name, f"{task.asked.task} {seed}", 0, 1)
         begun = time.perf_counter()
         found = task.measure(row, seed)
-        self.book.add(
+        self.cache.add(
             Run(
                 row=row.name,
                 task=task.asked.task,
@@ -135,18 +135,20 @@ class Session:
             )
         )
 
-    def _texts(self, row: Row, seed: int, tasks: Sequence[Material]) -> None:
+    def _texts(self, row: CompareRow, seed: int, tasks: Sequence[Material]) -> None:
         """Train once, and measure the tasks that train alike."""
         if self.trained and len(tasks[0].pairs) < self.recipe.batch:
             raise InputError(
                 f"{tasks[0].name} has {len(tasks[0].pairs)} pairs to train on, fewer than a batch "
                 f"of {self.recipe.batch}",
-                "ask for more pairs, or give more data",
+                "--pairs N, or --data FOLDER with more pairs",
             )
         sides = self._read(row, tasks[0].training, *zip(*tasks[0].pairs, strict=True))
         pooled = Pooled(row, sides[1], seed, self.recipe.width if self.trained else None)
         if not self.trained and not pooled.comparable:
-            self.note(f"{row.name} gives vectors that compare with a query after training alone")
+            self.note(
+                f"{row.name} gives vectors that can be compared with a query only after training"
+            )
             return
         begun = time.perf_counter()
         losses: list[float] = []
@@ -171,9 +173,9 @@ class Session:
             )
             if not np.isfinite(found).all():
                 raise InputError(
-                    f"{row.name} gives scores that are no numbers on {task.name}", "leave it out"
+                    f"{row.name} gives NaN or infinite scores on {task.name}", "leave it out"
                 )
-            self.book.add(
+            self.cache.add(
                 Run(
                     row=row.name,
                     task=task.name,
@@ -193,11 +195,11 @@ class Session:
                 )
             )
 
-    def _scored(self, row: Row, task: Material, done: int) -> None:
+    def _scored(self, row: CompareRow, task: Material, done: int) -> None:
         self.progress(row.name, task.name, done, len(task.texts))
 
     def _read(
-        self, row: Row, name: str, queries: Sequence[Text], texts: Sequence[Text]
+        self, row: CompareRow, name: str, queries: Sequence[Text], texts: Sequence[Text]
     ) -> tuple[States, States]:
         """States of queries and of texts under the row's network."""
         if (row.network, name) not in self._states:
@@ -232,8 +234,8 @@ class Session:
         told = (self.reader.identity, material, _VERSION)
         return hashlib.sha256(repr(told).encode()).hexdigest()[:16]
 
-    def _key(self, row: Row, task: str, seed: int) -> str:
-        known = self.book.asked[task].key
+    def _key(self, row: CompareRow, task: str, seed: int) -> str:
+        known = self.cache.asked[task].key
         recipe = self.recipe if self.trained else None
         settings = row.known.settings(dict(row.settings))
         told: tuple[Any, ...] = (known, row.name, sorted(settings.items()), recipe, seed)

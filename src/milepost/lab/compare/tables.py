@@ -1,4 +1,4 @@
-"""A book of runs as tables: the ranking, each row against landmarks, lengths, seeds, cost."""
+"""A cache of runs as tables: the ranking, each row against landmarks, lengths, seeds, cost."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -14,11 +13,12 @@ from milepost.errors import InputError
 from milepost.model.bytes.encoder import TINY, ByteModel, ByteShape, made, padded_ids
 from milepost.model.bytes.span import corrupt, gaps_of, random_gaps
 from milepost.model.bytes.tokenizer import SENTINELS, encode, window_at
+from milepost.train.fit_steps import fit_steps
 from milepost.train.schedule import warmed
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class ByteRecipe:
     """How a byte encoder is pre-trained; the whole pool shares one.
 
     Attributes:
@@ -45,13 +45,14 @@ class Recipe:
                 "read shorter windows or make longer gaps",
             )
 
-    def rate_at(self, step: int) -> float:
-        """The learning rate of a step."""
-        return warmed(step, self.steps, max(1, self.steps // 10), self.rate, 0.1)
+
+def rate_share(step: int, steps: int) -> float:
+    """A linear warm-up over a tenth of the steps, then a cosine to a tenth of the highest rate."""
+    return warmed(step, steps, max(1, steps // 10), floor=0.1)
 
 
 def pretrain(
-    data: bytes, recipe: Recipe, seed: int = 0, *, begun: ByteModel | None = None
+    data: bytes, recipe: ByteRecipe, seed: int = 0, *, begun: ByteModel | None = None
 ) -> ByteModel:
     """A model trained on a text; weights, windows and gaps depend on the seed alone.
 
@@ -70,17 +71,15 @@ def pretrain(
         )
     model = made(recipe.shape, seed) if begun is None else deepcopy(begun).train()
     rng = np.random.default_rng(seed)
-    adam = torch.optim.AdamW(model.parameters(), lr=recipe.rate, weight_decay=0.0)
-    for step in range(recipe.steps):
-        for group in adam.param_groups:
-            group["lr"] = recipe.rate_at(step)
+    weights = list(model.parameters())
+
+    def loss(_: int) -> torch.Tensor:
         places = rng.integers(0, len(data) - recipe.window, recipe.batch)
         rows = [window_at(data, int(place), recipe.window) for place in places]
-        loss = model.loss(*gapped(rows, recipe.gap, rng))
-        adam.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        adam.step()
+        return model.loss(*gapped(rows, recipe.gap, rng))
+
+    adam = torch.optim.AdamW(weights, lr=recipe.rate, weight_decay=0.0)
+    fit_steps(adam, recipe.steps, loss, share=rate_share, clipped=weights)
     model.eval()
     return model
 
@@ -93,17 +92,3 @@ def gapped(
         corrupt(encode(row, end=False), random_gaps(len(row), gap, rng).tolist()) for row in rows
     ]
     return padded_ids([inputs for inputs, _ in both]), padded_ids([gaps for _, gaps in both])
-
-
-def bits_per_gap_byte(
-    model: ByteModel, data: bytes, recipe: Recipe, *, windows: int = 32, seed: int = 0
-) -> float:
-    """Bits that a target costs on a text: bytes of gaps with marks and end, at fixed places.
-
-    Not bits per byte of the text: the encoder sees what stands behind a gap as well.
-    """
-    rng = np.random.default_rng(seed)
-    places = np.linspace(0, len(data) - recipe.window, windows).astype(int)
-    rows = [window_at(data, int(place), recipe.window) for place in places]
-    with torch.no_grad():
-        return float(model.loss(*gapped(rows, recipe.gap, rng))) / math.log(2)

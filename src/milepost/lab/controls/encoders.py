@@ -21,7 +21,7 @@ import numpy as np
 import torch
 
 from milepost.errors import InputError, nearest
-from milepost.lab.controls.byte_training import Recipe, pretrain
+from milepost.lab.controls.byte_training import ByteRecipe, pretrain
 from milepost.lab.controls.corpora import brackets, nonsense
 from milepost.lab.controls.kinds import KINDS, Kind, Pretrained
 from milepost.model.bytes.encoder import ByteModel, made, padded_ids
@@ -100,7 +100,9 @@ def text_of(kind: Pretrained, size: int, seed: int = 0) -> bytes:
     return nonsense(size, seed) if kind == "nonsense" else brackets(size, seed)
 
 
-def control_model(kind: Kind, recipe: Recipe, *, seed: int = 0, size: int = 60_000) -> ByteModel:
+def control_model(
+    kind: Kind, recipe: ByteRecipe, *, seed: int = 0, size: int = 60_000
+) -> ByteModel:
     """The network of a control, which may be trained further; see ``control_encoder``."""
     if kind == "random":
         return made(recipe.shape, seed)
@@ -108,7 +110,7 @@ def control_model(kind: Kind, recipe: Recipe, *, seed: int = 0, size: int = 60_0
 
 
 def control_encoder(
-    kind: Kind, *, seed: int = 0, recipe: Recipe | None = None, size: int = 60_000
+    kind: Kind, *, seed: int = 0, recipe: ByteRecipe | None = None, size: int = 60_000
 ) -> ControlEncoder:
     """A control, made on the spot: ``random`` at once, the others in seconds.
 
@@ -125,5 +127,5 @@ def control_encoder(
         raise InputError(
             f"unknown control {kind!r}", f"{nearest(kind, KINDS)}one of {', '.join(KINDS)}"
         )
-    recipe = recipe or Recipe()
+    recipe = recipe or ByteRecipe()
     return ControlEncoder(kind, control_model(kind, recipe, seed=seed, size=size), recipe.window)

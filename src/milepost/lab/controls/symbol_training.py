@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from milepost.lab.controls.corpora import bracket_symbols, nonsense_symbols
 from milepost.lab.controls.encoders import text_of
 from milepost.lab.controls.kinds import Pretrained
+from milepost.train.fit_steps import fit_steps
 from milepost.train.schedule import rate_share
 
 _EXCHANGED = 0.15
@@ -67,11 +68,8 @@ def pretrain(
         torch.manual_seed(seed)
         guess = nn.Linear(width, kinds)
     learned = [*weights, *guess.parameters()]
-    adam = torch.optim.AdamW(learned, lr=_RATE, weight_decay=0.0)
-    costs = []
-    for step in range(steps):
-        for group in adam.param_groups:
-            group["lr"] = _RATE * rate_share(step, steps)
+
+    def loss(_: int) -> Tensor:
         places = torch.randint(len(text) - _WINDOW, (_BATCH,), generator=random)
         rows = text[places[:, None] + torch.arange(_WINDOW)]
         if causal:
@@ -80,10 +78,7 @@ def pretrain(
             hit = torch.rand(rows.shape, generator=random) < _EXCHANGED
             others = torch.randint(kinds, rows.shape, generator=random)
             states, wanted = read(torch.where(hit, others, rows))[hit], rows[hit]
-        loss = F.cross_entropy(guess(states), wanted)
-        adam.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(learned, 1.0)
-        adam.step()
-        costs.append(loss.item())
-    return costs
+        return F.cross_entropy(guess(states), wanted)
+
+    adam = torch.optim.AdamW(learned, lr=_RATE, weight_decay=0.0)
+    return fit_steps(adam, steps, loss, share=rate_share, clipped=learned)

@@ -9,7 +9,7 @@ What needs a million images cannot be seen here: 597 images are tested, so one i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -22,6 +22,7 @@ from milepost.errors import InputError
 from milepost.evaluate.statistics import Difference, difference
 from milepost.model.pooling import PoolModule, module
 from milepost.pooling.table import operator
+from milepost.train.fit_steps import fit_steps
 
 TRAINED = 1200
 """Images that are trained on; the other 597 are tested."""
@@ -32,7 +33,7 @@ _ROW = _SIDE // _PATCH
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class DigitRecipe:
     """How a digit reader is made and trained.
 
     Attributes:
@@ -54,6 +55,10 @@ class Recipe:
     pool_rate: float = 1e-2
     decay: float = 1e-2
 
+    def __repr__(self) -> str:
+        # Published runs are keyed by this text: a new class name must not make them again.
+        return f"Recipe({', '.join(f'{name}={value!r}' for name, value in asdict(self).items())})"
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -71,7 +76,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class DigitRow:
     """An operator over several seeds.
 
     Attributes:
@@ -91,7 +96,7 @@ class DigitReader(nn.Module):
         pooling: takes ``recipe.width``.
     """
 
-    def __init__(self, recipe: Recipe, pooling: PoolModule) -> None:
+    def __init__(self, recipe: DigitRecipe, pooling: PoolModule) -> None:
         super().__init__()
         width = recipe.width
         self.patches = nn.Linear(_PATCH * _PATCH, width)
@@ -155,7 +160,7 @@ def train_digits(
     name: str,
     settings: Mapping[str, Any] | None = None,
     seed: int = 0,
-    recipe: Recipe = Recipe(),
+    recipe: DigitRecipe = DigitRecipe(),
     *,
     guess: bool = False,
 ) -> Outcome:
@@ -198,8 +203,8 @@ def train_digits(
 def compare(
     arms: Mapping[str, tuple[str, Mapping[str, Any]]],
     seeds: Sequence[int],
-    recipe: Recipe = Recipe(),
-) -> dict[str, Row]:
+    recipe: DigitRecipe = DigitRecipe(),
+) -> dict[str, DigitRow]:
     """Several operators beside the first, by the same seeds and images.
 
     Args:
@@ -218,7 +223,7 @@ def compare(
     first = next(iter(told.values()))
     images = [str(n) for n in range(len(first) // len(seeds))] * len(seeds)
     return {
-        label: Row(
+        label: DigitRow(
             tuple(outcome.accuracy for outcome in outcomes),
             difference(told[label], first, images),
         )
@@ -226,7 +231,9 @@ def compare(
     }
 
 
-def _train(reader: DigitReader, images: Tensor, kinds: Tensor, recipe: Recipe, seed: int) -> None:
+def _train(
+    reader: DigitReader, images: Tensor, kinds: Tensor, recipe: DigitRecipe, seed: int
+) -> None:
     pool = list(reader.pooling.parameters())
     mine = {id(weight) for weight in pool}
     rest = [weight for weight in reader.parameters() if id(weight) not in mine]
@@ -238,14 +245,20 @@ def _train(reader: DigitReader, images: Tensor, kinds: Tensor, recipe: Recipe, s
     )
     steps = recipe.rounds * -(-len(images) // recipe.batch)
     warm = max(1, steps // 10)
-    rates = torch.optim.lr_scheduler.LambdaLR(
-        optimizer, lambda step: min((step + 1) / warm, (steps - step) / max(1, steps - warm))
-    )
     order = torch.Generator().manual_seed(seed)
-    for _ in range(recipe.rounds):
-        for numbers in torch.randperm(len(images), generator=order).split(recipe.batch):
-            loss = F.cross_entropy(reader(images[numbers]), kinds[numbers])
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            rates.step()
+    batches = (
+        numbers
+        for _ in range(recipe.rounds)
+        for numbers in torch.randperm(len(images), generator=order).split(recipe.batch)
+    )
+
+    def loss(_: int) -> Tensor:
+        numbers = next(batches)
+        return F.cross_entropy(reader(images[numbers]), kinds[numbers])
+
+    fit_steps(
+        optimizer,
+        steps,
+        loss,
+        share=lambda step, _: min((step + 1) / warm, (steps - step) / max(1, steps - warm)),
+    )

@@ -17,6 +17,7 @@ from milepost.lab.lmk.long_bert import LongBert
 from milepost.lab.lmk.readouts import Pooling, pooled_row
 from milepost.model.lmk import Row, pad, pool
 from milepost.model.lmk_model import Granularity
+from milepost.train.fit_steps import fit_steps
 from milepost.train.losses import info_nce
 from milepost.train.schedule import order_of, rate_share
 
@@ -25,7 +26,7 @@ Sentences = Sequence[Sequence[int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class LmkRecipe:
     """How each pooling is trained.
 
     Attributes:
@@ -173,7 +174,7 @@ def windows_of(text: Sentences, size: int) -> list[list[list[int]]]:
 def train(
     reader: PooledReader,
     pairs: Sequence[tuple[Sentences, Sentences]],
-    recipe: Recipe,
+    recipe: LmkRecipe,
     seed: int,
     say: Callable[[int, float], None] = lambda step, loss: None,
 ) -> list[float]:
@@ -194,28 +195,22 @@ def train(
     model = reader.model
     model.bert.embeddings["word_embeddings"].weight.requires_grad_(False)
     weights = [weight for weight in model.parameters() if weight.requires_grad]
-    optimizer = torch.optim.AdamW(weights, lr=recipe.rate, weight_decay=0.01)
     # Two generators: granularities, which one pooling alone heeds, must not move the positions.
     places, drawn = Random(f"{seed}/positions"), Random(f"{seed}/granularities")
     round_trip = model.bert.max_tokens - 1
-    losses: list[float] = []
-    for step, numbers in enumerate(order_of(len(pairs), recipe.batch, recipe.steps, seed)):
-        for group in optimizer.param_groups:
-            group["lr"] = recipe.rate * rate_share(step, recipe.steps)
-        sides = []
+    batches = order_of(len(pairs), recipe.batch, recipe.steps, seed)
+
+    def loss(_: int) -> Tensor:
+        numbers, sides = next(batches), []
         for side in (0, 1):
             texts = [pairs[n][side] for n in numbers]
             offsets = [places.randrange(round_trip) for _ in texts]
             granularities = drawn.choices(recipe.granularities, k=len(texts))
             sides.append(reader.train_vectors(texts, granularities, offsets))
-        loss = info_nce(sides[0], sides[1], recipe.temperature)
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(weights, 1.0)
-        optimizer.step()
-        losses.append(loss.item())
-        say(step, losses[-1])
-    return losses
+        return info_nce(sides[0], sides[1], recipe.temperature)
+
+    adam = torch.optim.AdamW(weights, lr=recipe.rate, weight_decay=0.01)
+    return fit_steps(adam, recipe.steps, loss, share=rate_share, clipped=weights, on_step=say)
 
 
 def _batches(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:

@@ -1,4 +1,4 @@
-"""``milepost lab multilayer``: pooling over layers × attention, on planted topics."""
+"""``milepost lab multilayer``: pooling over layers and kind of attention, on planted topics."""
 
 from __future__ import annotations
 
@@ -31,28 +31,28 @@ Examples:
   milepost lab multilayer --datasets 10 --json
 
 \b
-Few datasets decide nothing: of n datasets no p is under 2/2^n before it is corrected for the
-number of comparisons. See docs/pooling/multilayer.md.""",
+A few datasets show no significance: with n datasets p is at least 2/2^n before it is corrected for
+the number of comparisons. See docs/pooling/multilayer.md.""",
 )
 @click.option(
     "--study",
     type=click.Choice(_STUDIES),
     default="paper",
     show_default=True,
-    help="The paper's five designs; what is read × what is seen; or M5 without each of its parts.",
+    help="The paper's five designs; layers × attention; or M5 without each of its parts.",
 )
 @click.option(
     "--place",
     "places",
     type=click.Choice(_PLACES),
     multiple=True,
-    help="Where the topic can be read; several times for several. [default: all]",
+    help="Where the topic can be read; repeat for several. [default: all]",
 )
-@count_option("--datasets", 2, "Networks with topics and texts, at each place.")
-@count_option("--steps", 60, "Of training.")
-@count_option("--rank", 4, "Rank of LoRA; 0 leaves the network as it is.", minimum=0)
+@count_option("--datasets", 2, "Networks with topics and texts, for each place.")
+@count_option("--steps", 60, "Training steps.")
+@count_option("--rank", 4, "Rank of LoRA; 0 freezes the network.", minimum=0)
 @controls_option
-@seed_option("Of the first dataset.")
+@seed_option("Seed of the first dataset.")
 @json_option
 @common
 @click.pass_obj
@@ -70,13 +70,13 @@ def command(
 ) -> int:
     """Train five designs of pooling and attention on a small causal model, and compare them.
 
-    Below them stands M5 trained over frozen networks that know nothing of topics: as drawn, and
-    pre-trained on sentences without meaning and on nested pairs of words. These are not compared.
+    Below them are untrained baselines, which are not compared: M5 over frozen networks that are
+    random or pre-trained on meaningless sentences or on nested pairs of words.
     """
     from milepost._optional import require
     from milepost.console.records import print_json
 
-    require("scipy.stats", extra="lab")  # not when all is trained
+    require("scipy.stats", extra="lab")  # checked before training, not after
     from milepost.lab.multilayer.planted import PLACES
     from milepost.lab.multilayer.study import CHANCE, Training, compare, pairs_of, run
 
@@ -108,7 +108,7 @@ def command(
 
 
 def _scores(trials: list[Trial]) -> Iterator[str]:
-    """A row a design, a column a place; then what it costs."""
+    """One row for each design with its score at each place and its cost."""
     places = list(dict.fromkeys(one.place for one in trials))
     designs = list(dict.fromkeys(one.design for one in trials))
     rows = []

@@ -29,6 +29,7 @@ from milepost.lab.multilayer.controls import as_control
 from milepost.lab.multilayer.planted import PLACES, Place, Planted, Texts
 from milepost.model.lora import with_lora
 from milepost.model.pooling import PoolModule, module
+from milepost.train.fit_steps import fit_steps
 from milepost.train.losses import info_nce
 
 ASKED = 64
@@ -274,16 +275,13 @@ def _train(
     learned: list[Tensor],
     random: torch.Generator,
 ) -> None:
-    optimizer = torch.optim.AdamW(learned, lr=training.rate, weight_decay=0.01)
-    falling = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 1e-3, training.steps)
-    for _ in range(training.steps):
+    def loss(_: int) -> Tensor:
         texts = Texts.joined(*planted.pairs(training.batch, random))
         queries, documents = _encode(planted, pooling, design, texts).chunk(2)
-        loss = info_nce(queries, documents, 0.05)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        falling.step()
+        return info_nce(queries, documents, 0.05)
+
+    adam = torch.optim.AdamW(learned, lr=training.rate, weight_decay=0.01)
+    fit_steps(adam, training.steps, loss, share=lambda step, steps: 1 - 0.999 * step / steps)
 
 
 def _encode(planted: Planted, pooling: PoolModule, design: Design, texts: Texts) -> Tensor:

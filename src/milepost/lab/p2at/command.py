@@ -1,4 +1,4 @@
-"""``milepost lab p2at``: P2AT on images of shapes, as published and mended, beside rivals."""
+"""``milepost lab p2at``: P2AT on images of shapes: as published, corrected, and rivals."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ Examples:
     "arms",
     multiple=True,
     metavar="NAME",
-    help="What mixes the coarse map; may be given several times. [default: all]",
+    help="Mixer of the coarse map; repeat for several. [default: all]",
 )
-@count_option("--seeds", 1, "Runs of each.")
-@count_option("--steps", 200, "Of training.")
+@count_option("--seeds", 1, "Runs of each arm.")
+@count_option("--steps", 200, "Training steps.")
 @controls_option
 @json_option
 @common
@@ -51,9 +51,10 @@ def command(
     controls: bool,
     as_json: bool,
 ) -> int:
-    """Segment discs, squares and bars whose class is decided at one end, far from the other.
+    """Segment discs, squares and bars whose class is visible at one end only.
 
-    The last row is the corrected block in a network as drawn, its last layer alone trained.
+    The last row is an untrained baseline: the corrected block in a random network, whose last layer
+    alone is trained.
     """
     from milepost.lab.p2at.network.segmenter import ARMS
     from milepost.lab.p2at.shapes import CLASSES
@@ -68,7 +69,7 @@ def command(
                 progress=counter.steps_of("runs"),
             )
         except KeyboardInterrupt:
-            raise Interrupted("nothing is kept") from None
+            raise Interrupted("nothing is stored") from None
     if as_json:
         rows = [
             {
@@ -78,7 +79,7 @@ def command(
                 "seconds": each.seconds,
                 "milliseconds": each.milliseconds,
                 "mean": each.mean,
-                # NaN where a class is neither there nor guessed
+                # NaN for a class that is neither present nor predicted
                 "overlap": as_plain(dict(zip(CLASSES, each.overlap, strict=True))),
             }
             for each in outcomes

@@ -1,7 +1,7 @@
-"""What mixes a coarse map best: segmenters trained on shapes, with equal weights.
+"""Segmenters trained on shapes, one for each way to mix a coarse map, of equal size.
 
-``ARM@random`` is the control of an arm: its network as drawn, frozen, the last layer alone trained.
-The other controls of ``lab/controls.py`` are of texts, and there are none of images.
+``ARM@random`` is the untrained baseline of an arm: its random network, frozen but for the last
+layer. The other baselines of ``lab/controls`` are for texts; there are none for images.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import torch
@@ -19,6 +20,8 @@ from milepost.errors import InputError
 from milepost.lab.controls.kinds import parted
 from milepost.lab.p2at.network.segmenter import Segmenter, segmenter, weights
 from milepost.lab.p2at.shapes import CLASSES, SIZE, draw
+from milepost.train.fit_steps import fit_steps
+from milepost.train.schedule import warmed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
 TRAIN, TEST = 500, 200
 
 CONTROL = "corrected@random"
-"""Below the table: what the last layer learns of a network that learnt nothing."""
+"""The untrained baseline below the table: a random network whose last layer alone is trained."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,16 +123,14 @@ def trained(
             net.requires_grad_(False)
             net.classes.requires_grad_(True)
         learned = [weight for weight in net.parameters() if weight.requires_grad]
-        optimizer = torch.optim.AdamW(learned, lr=4e-3, weight_decay=0.01)
-        schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
-        for _ in range(steps):
+
+        def loss(_: int) -> Tensor:
             rows = torch.randint(len(images), (batch,))
             losses = F.cross_entropy(net(images[rows]), classes[rows], reduction="none")
-            optimizer.zero_grad()
-            hardest(losses, losses.numel() // 4).backward()
-            torch.nn.utils.clip_grad_norm_(learned, 1.0)
-            optimizer.step()
-            schedule.step()
+            return hardest(losses, losses.numel() // 4)
+
+        adam = torch.optim.AdamW(learned, lr=4e-3, weight_decay=0.01)
+        fit_steps(adam, steps, loss, share=partial(warmed, warm_up=0), clipped=learned)
     net.eval()
     return net
 

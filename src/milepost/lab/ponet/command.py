@@ -27,9 +27,9 @@ Texts are generated. See docs/pooling/ponet.md.""",
     type=click.Choice(["listops", "topics", "both", "none"]),
     default="both",
     show_default=True,
-    help="What is learned: nested lists of operations, topics of byte-level texts.",
+    help="What is learned: nested lists of operations, or topics of byte-level texts.",
 )
-@count_option("--longest", 96, "Tokens of a text, at most.", minimum=64)
+@count_option("--longest", 96, "Maximum length of a text in tokens.", minimum=64)
 @count_option("--steps", 100, "Training steps of 32 texts.")
 @count_option("--seeds", 1, "Trainings of each row.")
 @controls_option
@@ -39,7 +39,7 @@ Texts are generated. See docs/pooling/ponet.md.""",
     default="256,1024,4096",
     show_default=True,
     metavar="N,N…",
-    help="Lengths of text that time and memory are measured at; empty for none.",
+    help="Text lengths at which time and memory are measured; empty for none.",
 )
 @json_option
 @common
@@ -56,17 +56,18 @@ def command(
     lengths: str,
     as_json: bool,
 ) -> int:
-    """Train small encoders that differ in nothing but their mixing, then time one layer of each.
+    """Train small encoders that differ in their token mixer alone, then time one layer of each.
 
     Rows: softmax attention, a Fourier transform (FNet), PoNet's global aggregation alone, PoNet,
-    and PoNet with as many segments cut at random. All have as many parameters. Below them PoNet
-    frozen, its map to classes alone trained: as drawn, and pre-trained on texts without meaning.
+    and PoNet with as many random segments. All have equally many parameters. Below them are
+    untrained baselines: frozen PoNets with random weights or pre-trained on texts without meaning,
+    of which only the map to classes is trained.
     """
     from milepost.lab.ponet.mixers import MIXERS
     from milepost.lab.ponet.study import (
         CONTROLS,
         LEARNING,
-        Recipe,
+        PonetRecipe,
         cost,
         cost_table,
         learn,
@@ -77,7 +78,7 @@ def command(
     from milepost.lab.ponet.texts import KINDS
 
     sizes = lengths_of(lengths)
-    recipe = Recipe(longest=longest, steps=steps)
+    recipe = PonetRecipe(longest=longest, steps=steps)
     kinds = {"both": list(KINDS), "none": []}.get(texts, [texts])
     with Counter(settings) as counter:
         rows = [

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
+from milepost.console.columns import columns
 from milepost.errors import InputError, nearest
 from milepost.lab.controls.kinds import Pretrained, parted, rows_below
 from milepost.lab.controls.symbol_training import pretrain, symbols, text_bytes
@@ -26,6 +27,7 @@ from milepost.lab.ponet.mixers import Classifier, count, layer
 from milepost.lab.ponet.peak_memory import PeakMemory
 from milepost.lab.ponet.texts import KINDS, Example, Kind, numbered, recut
 from milepost.model.pooling.module import padded
+from milepost.train.fit_steps import fit_steps
 from milepost.train.schedule import rate_share
 
 RANDOM = "ponet, cut at random"
@@ -33,7 +35,7 @@ LEARNING = ("attention", "fft", "aggregation", "ponet", RANDOM)
 """Rows of the table of accuracies; ``plain`` attention computes what ``attention`` does."""
 
 CONTROLS = rows_below("ponet")
-"""Below them: what the map to classes learns of an encoder that learnt nothing of the texts."""
+"""Untrained baselines below them: the map to classes, trained over a frozen encoder."""
 
 _SIZE = 20_000  # tokens that a control is pre-trained on
 _SEGMENT = 16  # tokens of a segment of those
@@ -42,7 +44,7 @@ _ASKED = 64  # texts of a batch that is only read
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class PonetRecipe:
     """How every mixer is trained.
 
     Attributes:
@@ -106,7 +108,7 @@ class Cost:
 def learn(
     mixer: str,
     kind: str,
-    recipe: Recipe,
+    recipe: PonetRecipe,
     seeds: Sequence[int],
     say: Callable[[str, int, int], None] = lambda doing, done, of: None,
 ) -> Learned:
@@ -196,7 +198,7 @@ def lengths_of(words: str) -> list[int]:
     except ValueError:
         found = [0]
     if found and found[0] < 1:
-        raise InputError(f"{words!r} are no lengths", "write 256,1024,4096")
+        raise InputError(f"{words!r} is not a list of lengths", "256,1024,4096")
     return found
 
 
@@ -219,37 +221,40 @@ def growth(costs: Sequence[Cost]) -> dict[str, tuple[float, float]]:
 
 
 def learned_table(rows: Sequence[Learned]) -> str:
-    """Accuracies for people, in points of 100."""
-    lines = [
-        f"{'':22}{'texts':>9}{'accuracy':>10}{'sd':>6}{'parameters':>12}{'ms/step':>9}  padding"
-    ]
+    """Accuracies as lines of text, in points of 100."""
+    lines = []
     for row in rows:
-        mean, seeds = 100 * float(np.mean(row.accuracies)), len(row.accuracies)
-        spread = f"{100 * float(np.std(row.accuracies, ddof=1)):.1f}" if seeds > 1 else "–"
-        padding = "read" if row.padding > 1e-3 else "not read"
+        points = [100 * accuracy for accuracy in row.accuracies]
         lines.append(
-            f"{row.mixer:22}{row.kind:>9}{mean:>10.1f}{spread:>6}{row.parameters:>12,}"
-            f"{row.milliseconds:>9.1f}  {padding}"
+            (
+                row.mixer,
+                row.kind,
+                f"{np.mean(points):.1f}",
+                f"{np.std(points, ddof=1):.1f}" if len(points) > 1 else "–",
+                f"{row.parameters:,}",
+                f"{row.milliseconds:.1f}",
+                "read" if row.padding > 1e-3 else "not read",
+            )
         )
-    return "\n".join(lines)
+    head = ("mixer", "texts", "accuracy", "sd", "parameters", "ms/step", "padding")
+    return "\n".join(columns(head, lines, left=2))
 
 
 def cost_table(costs: Sequence[Cost]) -> str:
-    """Milliseconds and megabytes of a layer for people, with their growth."""
+    """Milliseconds and megabytes of a layer as lines of text, with their growth."""
     lengths = sorted({each.tokens for each in costs})
     known = {(each.mixer, each.tokens): each for each in costs}
     powers = growth(costs)
-    lines = [f"{'':14}" + "".join(f"{f'{n:,}':>20}" for n in lengths) + "   grows as"]
+    lines = []
     for name in dict.fromkeys(each.mixer for each in costs):
         cells = (known[name, n] for n in lengths)
-        shown = "".join(f"{f'{c.milliseconds:.1f} ms {c.megabytes:.1f} MB':>20}" for c in cells)
-        time_power, memory_power = powers.get(name, (float("nan"), float("nan")))
-        tail = f"   n^{time_power:.1f}, n^{memory_power:.1f}" if name in powers else ""
-        lines.append(f"{name:14}{shown}{tail}")
-    return "\n".join(lines)
+        shown = (f"{each.milliseconds:.1f} ms {each.megabytes:.1f} MB" for each in cells)
+        grows = "n^{:.1f}, n^{:.1f}".format(*powers[name]) if name in powers else ""
+        lines.append((name, *shown, grows))
+    return "\n".join(columns(("layer", *(f"{n:,}" for n in lengths), "grows as"), lines))
 
 
-def record(rows: Sequence[Learned], costs: Sequence[Cost], recipe: Recipe) -> dict[str, Any]:
+def record(rows: Sequence[Learned], costs: Sequence[Cost], recipe: PonetRecipe) -> dict[str, Any]:
     """Everything for ``--json``."""
     return {
         "recipe": asdict(recipe),
@@ -260,7 +265,7 @@ def record(rows: Sequence[Learned], costs: Sequence[Cost], recipe: Recipe) -> di
 
 
 def _trained(
-    mixer: str, kind: Kind, recipe: Recipe, seed: int, say: Callable[[int], None]
+    mixer: str, kind: Kind, recipe: PonetRecipe, seed: int, say: Callable[[int], None]
 ) -> tuple[Classifier, list[float]]:
     """The model, and the seconds of each step."""
     name, control = parted(mixer)
@@ -279,25 +284,24 @@ def _trained(
         model.requires_grad_(False)
         model.head.requires_grad_(True)
     learned = [weight for weight in model.parameters() if weight.requires_grad]
-    optimizer = torch.optim.AdamW(learned, lr=recipe.rate, weight_decay=0.01)
     random, times = Random(seed), []
-    for step in range(recipe.steps):
+
+    def loss(step: int) -> Tensor:
         say(step)
-        for group in optimizer.param_groups:
-            group["lr"] = recipe.rate * rate_share(step, recipe.steps)
         ids, mask, segments, labels = _batch(_texts(mixer, kind, random, recipe, recipe.batch))
-        begun = time.process_time()
-        loss = F.cross_entropy(model(ids, mask, segments), labels)
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        nn.utils.clip_grad_norm_(learned, 1.0)
-        optimizer.step()
-        times.append(time.process_time() - begun)
+        times.append(-time.process_time())
+        return F.cross_entropy(model(ids, mask, segments), labels)
+
+    def stop(step: int, _: float) -> None:
+        times[step] += time.process_time()
+
+    adam = torch.optim.AdamW(learned, lr=recipe.rate, weight_decay=0.01)
+    fit_steps(adam, recipe.steps, loss, share=rate_share, clipped=learned, on_step=stop)
     return model.eval(), times
 
 
 def _pretrain(
-    model: Classifier, control: Pretrained, kind: Kind, recipe: Recipe, seed: int
+    model: Classifier, control: Pretrained, kind: Kind, recipe: PonetRecipe, seed: int
 ) -> None:
     """Train the encoder to say which tokens were exchanged; its segments are all of one length."""
     if kind.in_bytes:
@@ -324,7 +328,9 @@ def _pretrain(
     )
 
 
-def _texts(mixer: str, kind: Kind, random: Random, recipe: Recipe, number: int) -> list[Example]:
+def _texts(
+    mixer: str, kind: Kind, random: Random, recipe: PonetRecipe, number: int
+) -> list[Example]:
     """Texts; the same ones for all mixers, but for their cuts."""
     made = [kind.make(random, recipe.longest) for _ in range(number)]
     if mixer != RANDOM:

@@ -3,8 +3,8 @@
 Comes in: a fleet, its traffic, a controller of ``milepost.govern``. Goes out: latencies, energy,
 brakes and time over budget, as tables with intervals over seeds.
 
-Read in this order: ``server.py`` (watts and speed at a clock), ``margins.py`` (what can be said
-without simulating), ``traffic.py`` (who asks for what when), ``controllers.py`` (the baselines),
-``faults.py``, ``row.py`` (the simulator), ``measured.py`` (what one run gives), ``study.py`` (many
-runs), ``sweeps.py``, ``report.py``; ``speed.py`` and ``live.py`` measure the real engine.
+Read in this order: ``server.py`` (watts and speed at a clock), ``traffic.py`` (requests over time),
+``controllers.py`` (the baselines), ``faults.py``, ``row.py`` (the simulator), ``measured.py`` (the
+figures of one run), ``study.py`` (many runs), ``sweeps.py``, ``report.py``; ``speed.py`` and
+``live.py`` measure the real engine.
 """

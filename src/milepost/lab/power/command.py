@@ -1,4 +1,4 @@
-"""``milepost lab power``: how many servers one power budget carries, and who pays."""
+"""``milepost lab power``: the number of servers under one power budget, and the cost for jobs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Examples:
   milepost lab power --live
 
 \b
-Searches and bulk indexing share a row of servers that has more of them than its budget was made
+Searches and bulk indexing share a row of servers with more servers than its budget was planned
 for. See docs/pooling/power.md.""",
 )
 @click.option(
@@ -34,13 +34,13 @@ for. See docs/pooling/power.md.""",
     type=click.IntRange(1, 10_000),
     default=40,
     show_default=True,
-    help="Servers that the budget was made for.",
+    help="Servers that the budget was planned for.",
 )
 @click.option(
     "--more",
     type=click.FloatRange(0, 400),
     metavar="PERCENT",
-    help="More servers than that, at most. [default: 50; for --sweep 20]",
+    help="Maximum of additional servers. [default: 50; for --sweep 20]",
 )
 @click.option(
     "--share",
@@ -48,30 +48,32 @@ for. See docs/pooling/power.md.""",
     default=50,
     show_default=True,
     metavar="PERCENT",
-    help="Of the servers, for bulk indexing.",
+    help="Share of the servers for bulk indexing.",
 )
 @click.option(
     "--watts",
     type=click.FloatRange(1),
     default=4200,
     show_default=True,
-    help="Budget a server; one that is busy draws 4,196.",
+    help="Budget of a server; a busy one draws 4,196.",
 )
 @click.option(
     "--minutes",
     type=click.FloatRange(0.5, 24 * 60),
     default=10,
     show_default=True,
-    help="A day of traffic is pressed into so many.",
+    help="Simulated minutes, into which a day of traffic is compressed.",
 )
 @click.option(
     "--controller",
     "controllers",
     type=click.Choice(NAMES),
     multiple=True,
-    help="Only this one; may be given again. [default: all; for --sweep polca and polca-kept]",
+    help="A controller; repeat for several. [default: all; for --sweep polca and polca-kept]",
 )
-@click.option("--sweep", type=click.Choice(SWEEPS), help="Vary one constant instead of servers.")
+@click.option(
+    "--sweep", type=click.Choice(SWEEPS), help="Vary a constant instead of the number of servers."
+)
 @count_option("--seeds", 5, "Runs of each row.")
 @seed_option("The first.")
 @click.option(
@@ -81,12 +83,12 @@ for. See docs/pooling/power.md.""",
     help="Record of the engine's speed. [default: lab/speed.json in Milepost's cache]",
 )
 @click.option("--measure", is_flag=True, help="Measure the engine's speed again.")
-@click.option("--live", is_flag=True, help="Time real searches beside real bulk indexing instead.")
+@click.option("--live", is_flag=True, help="Time real searches during real bulk indexing instead.")
 @click.option(
     "--report",
     metavar="FILE",
     type=FILE,
-    help="Draw it, as SVG.",
+    help="Write the plot as SVG.",
 )
 @json_option
 @model_option
@@ -110,9 +112,9 @@ def command(
     as_json: bool,
     model: str | None,
 ) -> None:
-    """Simulate a row of servers under a power budget, searches and bulk indexing beside each other.
+    """Simulate a row of servers under a power budget with searches and bulk indexing.
 
-    The engine's speed is measured first and kept.
+    The engine's speed is measured first and stored.
     """
     from milepost._optional import require
     from milepost.engine.folder import cache_folder

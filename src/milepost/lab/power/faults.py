@@ -1,4 +1,4 @@
-"""What goes wrong on the way between a row and its controller."""
+"""Faults on the way between a row of servers and its controller."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ class Faults:
     Attributes:
         missing: share of readings that never arrive.
         noise: standard deviation of readings, as a share of the budget.
-        lost: share of commands to clocks that are lost without a word.
-        lost_brakes: the same of the brake's.
-        blind: no reading arrives from the first of these seconds until the second.
-        restarts: seconds at which the controller is replaced by one that knows nothing.
+        lost: share of clock commands that are lost silently.
+        lost_brakes: share of brake commands that are lost silently.
+        blind: start and end, in seconds, of the time without readings.
+        restarts: seconds at which a new controller without state takes over.
     """
 
     missing: float = 0.0

@@ -107,7 +107,7 @@ def _phase(
 
 
 class _Bulk(threading.Thread):
-    """Indexes documents until it is told to end."""
+    """Indexes documents until ``end`` is called."""
 
     def __init__(self, index: Index, governor: Governor | None, turn: int) -> None:
         super().__init__(daemon=True)

@@ -68,13 +68,13 @@ def _note(lines: Sequence[Line], speed: Speed, policy: Policy) -> str:
     worst = max(max(line.rise) for line in lines)
     window = policy.telemetry + policy.cap_delay
     return (
-        "Slowdowns and work are against the same servers and jobs without a budget. Within the "
+        "Slowdowns and work are relative to the same servers and jobs without a budget. Within the "
         f"{window:g} s that a reading and a cap take, power rose by up to {100 * worst:.1f} % of "
-        f"the budget: from t2 = {100 * policy.t2:g} % that ends at {100 * (policy.t2 + worst):.1f} "
-        "%, so the threshold alone is no proof, the brake is. Arrivals are made from statistics of "
-        f"a public trace; a question takes {1e3 * speed.question:.2f} ms, 1,000 tokens "
-        f"{1e6 * speed.token:.0f} ms ({speed.engine}; {speed.machine}; {speed.date}); watts are a "
-        "public server's."
+        f"the budget: from t2 = {100 * policy.t2:g} % it reached {100 * (policy.t2 + worst):.1f} "
+        "%, so the threshold alone does not keep the budget; the brake does. Arrivals follow the "
+        "statistics of a public trace; a question takes "
+        f"{1e3 * speed.question:.2f} ms, 1,000 tokens {1e6 * speed.token:.0f} ms "
+        f"({speed.engine}; {speed.machine}; {speed.date}); watts are those of a public server."
     )
 
 

@@ -25,7 +25,7 @@ HIGH, LOW = 0, 1
 """Searches and bulk indexing: classes of jobs, and of the servers that are theirs."""
 
 
-class Row:
+class ServerRow:
     """Servers, their queues and clocks; for one run.
 
     Args:

@@ -59,9 +59,9 @@ class Speed:
         except OSError as error:
             raise UnreadableFile(f"{file} cannot be read ({error.strerror})", hint) from None
         except (ValueError, KeyError, TypeError) as error:
-            raise UnreadableFile(f"{file} is no record of speed ({error})", hint) from None
+            raise UnreadableFile(f"{file} is not a record of speed ({error})", hint) from None
         if not possible:
-            raise UnreadableFile(f"{file} is no record of speed (times of 0)", hint)
+            raise UnreadableFile(f"{file} is not a record of speed (times of 0)", hint)
         return speed
 
 

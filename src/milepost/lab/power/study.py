@@ -13,7 +13,7 @@ from milepost.govern import LIVE, PAPER, Controller, Policy
 from milepost.lab.power.controllers import OneForAll, OneThreshold, Slow, Uncapped
 from milepost.lab.power.faults import NONE, Faults
 from milepost.lab.power.measured import Run, nearest_rank
-from milepost.lab.power.row import Row
+from milepost.lab.power.row import ServerRow
 from milepost.lab.power.server import Server
 from milepost.lab.power.speed import Speed
 from milepost.lab.power.traffic import Traffic
@@ -121,7 +121,7 @@ class Fleet:
                 f"{nearest(controller, CONTROLLERS)}one of {', '.join(CONTROLLERS)}",
             )
         high, low = self.sized(more)
-        row = Row(
+        row = ServerRow(
             self.server,
             high,
             low,

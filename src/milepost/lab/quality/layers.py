@@ -29,6 +29,7 @@ from milepost.lab.quality.study import draws_of, ends
 from milepost.model import open_checkpoint
 from milepost.model.huggingface import HuggingFace
 from milepost.model.pooling.layer_weights import sparsemax
+from milepost.train.fit_steps import fit_steps
 
 _WINDOW = 512  # tokens read at once; longer texts are read in several windows
 _STEPS, _RATE = 200, 0.05
@@ -221,11 +222,11 @@ def fit(states: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.fl
     member = torch.nn.functional.one_hot(torch.from_numpy(labels)).double()
     member = member[:, member.sum(0) > 0]
     scores = torch.zeros(states.shape[1], dtype=torch.float64, requires_grad=True)
-    optimizer = torch.optim.Adam([scores], lr=_RATE)
-    for _ in range(_STEPS):
-        optimizer.zero_grad()
-        log_index(torch.einsum("nld,l->nd", given, sparsemax(scores)), member).backward()
-        optimizer.step()
+
+    def loss(_: int) -> Tensor:
+        return log_index(torch.einsum("nld,l->nd", given, sparsemax(scores)), member)
+
+    fit_steps(torch.optim.Adam([scores], lr=_RATE), _STEPS, loss)
     found: NDArray[np.float64] = sparsemax(scores).detach().numpy()
     return found
 

@@ -1,4 +1,4 @@
-"""``milepost lab show``: one pooling explained, with a picture of what counts in a text."""
+"""``milepost lab show``: one pooling explained, with a picture of its weights on a text."""
 
 from __future__ import annotations
 
@@ -33,18 +33,20 @@ Examples:
   milepost lab show attention:temperature=0.2
 
 \b
-NAME is an operator, with settings as NAME:setting=value. What counts is found by leaving out one
-token at a time. See docs/pooling.md.""",
+NAME is an operator, with settings as NAME:setting=value. The picture shows how far the
+vector moves without each token. See docs/pooling.md.""",
 )
 @click.argument("name")
 @click.argument("text", required=False)
-@click.option("--query", metavar="TEXT", help="For poolings that read one.")
+@click.option("--query", metavar="TEXT", help="Question for poolings that read one.")
 @click.option(
     "--model",
     metavar="FOLDER",
     help="A checkpoint, or minilm. [default: the repository's, else minilm]",
 )
-@click.option("--weights", metavar="FILE", type=FILE, help="A trained pooling, as Pool.save wrote.")
+@click.option(
+    "--weights", metavar="FILE", type=FILE, help="A trained pooling, written by Pool.save."
+)
 @click.option("--out", metavar="FILE", type=FILE, help="Write the picture as SVG.")
 @json_option
 @common
@@ -59,7 +61,7 @@ def command(
     out: Path | None,
     as_json: bool,
 ) -> int:
-    """Print equation, paper, settings and an example, and show what counts in TEXT."""
+    """Print equation, paper, settings and an example, and show the weight of each token in TEXT."""
     from milepost import pooling
     from milepost.lab.compare.rows import read_row
     from milepost.lab.show.study import example

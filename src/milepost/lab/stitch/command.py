@@ -1,4 +1,4 @@
-"""``milepost lab stitch``: encoders of many sizes out of two, and what each is worth."""
+"""``milepost lab stitch``: encoders of many sizes stitched from two, and their quality."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @click.command(
     "stitch",
-    short_help="Encoders of many sizes out of two.",
+    short_help="Stitch encoders of many sizes from two.",
     epilog="""\b
 Examples:
   milepost lab stitch --tiny
@@ -33,8 +33,10 @@ Examples:
 
 See docs/pooling/stitch.md.""",
 )
-@click.option("--tiny", is_flag=True, help="Seconds: to see that everything runs.")
-@click.option("--maps", "only_maps", is_flag=True, help="Only the maps whose errors are known.")
+@click.option("--tiny", is_flag=True, help="Run in seconds, as a check.")
+@click.option(
+    "--maps", "only_maps", is_flag=True, help="Show only the maps whose errors are known."
+)
 @click.option(
     "--ancestor",
     metavar="FOLDER",
@@ -49,7 +51,7 @@ See docs/pooling/stitch.md.""",
     type=click.Path(path_type=Path),
     default=Path("examples/origin-of-species.txt"),
     show_default=True,
-    help="What it reads.",
+    help="Text to read.",
 )
 @click.option("--seeds", type=click.IntRange(min=1), default=1, show_default=True, metavar="N")
 @click.option(
@@ -57,14 +59,14 @@ See docs/pooling/stitch.md.""",
     type=click.IntRange(1, 3),
     default=2,
     show_default=True,
-    help="Blocks of the window of paths.",
+    help="Width of the window of paths, in blocks.",
 )
 @click.option(
     "--sampling",
     type=click.Choice(["uniform", "balanced"]),
     default="uniform",
     show_default=True,
-    help="How paths are drawn in training.",
+    help="How training samples paths.",
 )
 @click.option(
     "--out",
@@ -76,7 +78,7 @@ See docs/pooling/stitch.md.""",
     "--report",
     metavar="FILE",
     type=FILE,
-    help="Draw recall against cost: .svg or .png.",
+    help="Plot recall against cost, as .svg or .png.",
 )
 @controls_option
 @json_option
@@ -99,7 +101,7 @@ def command(
 ) -> int:
     """Distil a narrow and a wide encoder, stitch them, and compare every descendant.
 
-    Agreement and recall are against the ancestor, on held-out sentences of TEXT.
+    Agreement and recall are relative to the ancestor, on held-out sentences of TEXT.
     """
     from dataclasses import replace
 
@@ -143,7 +145,7 @@ def command(
 
 
 def _maps(errors: Iterable[MapError]) -> Iterator[str]:
-    yield "a known map undone: squared error, exact and measured"
+    yield "inverting a known map: squared error, exact and measured"
     yield from columns(
         ("start", "exact", "measured"),
         [
@@ -175,7 +177,7 @@ def _tables(outcome: Outcome) -> Iterator[str]:
         ],
         left=2,
     )
-    yield "\nstitched paths by what the stitches begin with: recall@10 (cosine)"
+    yield "\nstitched paths by initialization of the stitches: recall@10 (cosine)"
     yield from columns(
         ("start", "before", "after"),
         [

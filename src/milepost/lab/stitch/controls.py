@@ -1,4 +1,4 @@
-"""What byte encoders that know nothing find of what the ancestor of the stitch experiment finds."""
+"""Untrained byte encoders as baselines: recall of the neighbours that the ancestor finds."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from milepost.types import Span
 
 
 def of_bytes(reader: ControlReader, shared: Material, times: int = 9) -> Descendant:
-    """A control of bytes among the descendants: its own vectors, which no space is shared with.
+    """A byte baseline among the descendants; its vectors share no space with the ancestor's.
 
     Args:
         reader: the control.
-        shared: whose held-out sentences it reads, each in its window and alone.
-        times: a window is read to tell how long that takes.
+        shared: material; each held-out sentence is read in its window and alone.
+        times: readings of a window, for the median time.
     """
     texts = [window(words) for words in shared.words]
     documents = np.concatenate([reader.encode(text, spans=spans).vectors for text, spans in texts])

@@ -93,12 +93,12 @@ class Material:
 
 
 def material(ancestor: Path, text: Path, plan: Plan) -> Material:
-    """Let the ancestor read the beginning of a text.
+    """The material of a study: the ancestor's vectors of the beginning of a text.
 
     Raises:
-        ModelError: the folder is no checkpoint.
+        ModelError: the folder is not a checkpoint.
         UnreadableFile: the text cannot be read.
-        InputError: the text is too short, or the ancestor is no BERT.
+        InputError: the text is too short, or the ancestor is not a BERT.
     """
     opened = open_checkpoint(ancestor)
     reading = opened.reading
@@ -106,7 +106,7 @@ def material(ancestor: Path, text: Path, plan: Plan) -> Material:
     held_text = _beginning(tokenizer, read(text).text, 6 * plan.windows)
     if len(held_text.spans) < 6 * plan.windows:
         raise InputError(
-            f"{text} has {len(held_text.spans)} sentences", f"give a text of {6 * plan.windows}"
+            f"{text} has {len(held_text.spans)} sentences", f"a text of {6 * plan.windows} or more"
         )
     pieces = [(0, 6 * n, 6 * n + 6) for n in range(plan.windows)]
     special = tokenizer.bos_id, tokenizer.landmark

@@ -1,4 +1,4 @@
-"""What came of the stitch experiment, and its means over seeds."""
+"""The results of the stitch study, and their means over seeds."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from milepost.model.stitch.starts import STARTS
 
 MAIN = "least_squares"
-"""What the stitches of the arm ``pool`` begin with."""
+"""The initialization of the stitches in the arm ``pool``."""
 
 CONTROL = "control"
-"""The arm of what knows nothing."""
+"""The arm of untrained baselines."""
 
 ARMS = "pool", "alone", "early exit", CONTROL
-"""Those that a table of sizes shows."""
+"""The arms in the table of sizes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,15 +24,15 @@ class Descendant:
 
     Attributes:
         arm: ``pool``, ``early exit`` or ``alone``; ``start:KIND`` before the paths are trained and
-            ``random``, ``transpose`` … after; ``control`` for what knows nothing.
+            ``random``, ``transpose`` … after; ``control`` for untrained baselines.
         name: of its path; of a control ``PATH@random``, ``bytes@nonsense`` or
             ``bytes@hierarchical``.
         seed: of the run.
-        parameters: that it runs, its table's included.
+        parameters: that it runs, including its token table.
         operations: on one window, by formula.
         milliseconds: of one window on this machine, median.
         agreement: mean cosine of its landmarks with the ancestor's, in the space that they share;
-            None where they share none.
+            None if they share no space.
         recall: share of the ancestor's ten nearest among its own.
     """
 
@@ -48,7 +48,7 @@ class Descendant:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of it.
+    """All results of a run.
 
     Attributes:
         descendants: every encoder of every arm and seed.
@@ -91,8 +91,8 @@ def mean_over_seeds(outcome: Outcome, arms: Sequence[str]) -> Iterator[tuple[Des
 
 
 @dataclass(frozen=True, slots=True)
-class StartTold:
-    """What one way to begin the stitches is worth: means over the stitched paths and seeds.
+class StartOutcome:
+    """An initialization of the stitches: means over the stitched paths and seeds.
 
     Attributes:
         start: of ``STARTS``.
@@ -109,10 +109,10 @@ def _agreements(rows: Sequence[Descendant]) -> list[float]:
     return [each.agreement for each in rows if each.agreement is not None]
 
 
-def starts_of(outcome: Outcome) -> Iterator[StartTold]:
-    """Every start of an outcome; the narrow and the wide encoder, without a stitch, left out."""
+def starts_of(outcome: Outcome) -> Iterator[StartOutcome]:
+    """Every initialization; the narrow and the wide encoder, which have no stitch, are left out."""
 
-    def told(arm: str) -> tuple[float, float]:
+    def means(arm: str) -> tuple[float, float]:
         rows = [
             each
             for each in outcome.descendants
@@ -125,4 +125,4 @@ def starts_of(outcome: Outcome) -> Iterator[StartTold]:
 
     for start in STARTS:
         after = "pool" if start == MAIN else start
-        yield StartTold(start, told(f"start:{start}"), told(after))
+        yield StartOutcome(start, means(f"start:{start}"), means(after))

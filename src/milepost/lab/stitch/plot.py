@@ -12,16 +12,16 @@ _ARMS = {"pool": "o", "alone": "s", "early exit": "^", "control": "x"}
 
 
 def check(path: Path) -> None:
-    """See that the picture can be drawn, before anything is measured.
+    """Check that the picture can be drawn, before anything is measured.
 
     Raises:
         InputError: another ending than .svg or .png, or no such folder.
         MissingExtra: matplotlib is not installed.
     """
     if path.suffix not in (".svg", ".png"):
-        raise InputError(f"{path} is no picture", "end it in .svg or .png")
+        raise InputError(f"{path} is not a .svg or .png file", "a name that ends in .svg or .png")
     if not path.parent.is_dir():
-        raise InputError(f"{path.parent} is no folder", "make it first")
+        raise InputError(f"{path.parent} is not a folder", f"mkdir {path.parent}")
     require("matplotlib", extra="lab")
 
 

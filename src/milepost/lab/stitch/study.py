@@ -1,8 +1,8 @@
-"""One ancestor, two auxiliaries, encoders of many costs: what each is worth, and what all cost.
+"""One ancestor, two auxiliaries, and stitched encoders of many sizes: their quality and cost.
 
 The ancestor is a landmark checkpoint, the text a book. Held-out sentences are documents, each read
-in its window; the same sentences alone are questions. What a descendant finds for them is held
-against what the ancestor finds: agreement with a teacher, not quality for people.
+in its window; the same sentences alone are questions. The neighbours that a descendant finds are
+compared with those of the ancestor: this measures agreement with a teacher, not search quality.
 """
 
 from __future__ import annotations
@@ -55,25 +55,25 @@ def run(
 ) -> Outcome:
     """The whole experiment.
 
-    Of each seed: both auxiliaries distilled; of each way to begin the stitches a pool, trained over
-    all its paths for the same steps; every size trained alone for as many steps as both stages
-    have; the wide auxiliary trained to leave early. The arm ``pool`` is the one of least squares.
+    For each seed it distils both auxiliaries, trains one pool for each initialization of the
+    stitches over all paths, trains every size alone for the steps of both stages together, and
+    trains the wide auxiliary with early exits. The arm ``pool`` starts from least squares.
 
     Args:
         ancestor: folder of a landmark checkpoint with a BERT.
         text: any file that can be read.
-        plan: sizes; None for the default.
-        seeds: how often, with other weights and draws.
+        plan: sizes and steps; None for the default.
+        seeds: number of runs, with different weights and draws.
         controls: the arm ``control``: where ``random`` is among them the sizes of each seed's pool
             with random weights, tables as well; the others as they are, which is the same for
             every seed.
         out: folder for the pool of the first seed, with the ancestor's tokenizer beside it.
-        progress: called with what is done, how much of it, and of how much.
+        progress: called with the name of the stage, the steps done and their number.
 
     Raises:
-        ModelError: the folder is no checkpoint.
+        ModelError: the folder is not a checkpoint.
         UnreadableFile: the text cannot be read.
-        InputError: the text is too short, or the ancestor is no BERT.
+        InputError: the text is too short, or the ancestor is not a BERT.
     """
     plan = plan or Plan()
     shared = material(ancestor, text, plan)

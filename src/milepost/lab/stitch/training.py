@@ -1,8 +1,8 @@
 """Distillation of auxiliaries from a landmark encoder, and training of stitched paths.
 
 Each step is one batch of windows of real sentences. The ancestor has read them once; its landmark
-vectors, centred and on their principal axes, are what every descendant is drawn to: by cosine, and
-by the similarities within the batch.
+vectors, centred and on their principal axes, are the targets of every descendant: by cosine, and by
+the similarities within the batch.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from milepost.model.stitch.pool import EncoderPool
 from milepost.model.stitch.starts import recorded
 from milepost.train.batches import Batch
 from milepost.train.check import vectors_of
+from milepost.train.fit_steps import take_step
 from milepost.train.light.training import principal_axes
 from milepost.train.losses import away_from, divergence, similarities
 from milepost.train.schedule import half_cosine
@@ -35,7 +36,7 @@ _TEMPERATURE = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """One batch and what the ancestor made of it.
+    """A batch with the ancestor's states and vectors.
 
     Attributes:
         batch: windows.
@@ -50,7 +51,7 @@ class Lesson:
 
     @property
     def valid(self) -> Tensor:
-        """Which tokens are no padding, ``(b, t)``."""
+        """Which tokens are not padding, ``(b, t)`` bool."""
         return self.batch.sentences >= 0
 
 
@@ -67,17 +68,17 @@ def matched(ancestor: int, depth: int) -> list[int]:
     """
     if not 1 <= depth <= ancestor:
         raise InputError(
-            f"{depth} blocks out of {ancestor}", "an auxiliary that is shallower than the ancestor"
+            f"{depth} blocks out of {ancestor}", "an auxiliary of at most as many blocks"
         )
     return [(number + 1) * ancestor // depth - 1 for number in range(depth)]
 
 
 @torch.no_grad()
 def lesson(ancestor: LandmarkEncoder, batch: Batch, depth: int) -> Lesson:
-    """Let the ancestor read a batch.
+    """Read a batch with the ancestor.
 
     Raises:
-        InputError: the ancestor is no BERT of ours, whose blocks cannot be seen.
+        InputError: the ancestor is not a ``Bert``, so its blocks cannot be read.
     """
     backbone = ancestor.backbone
     if not isinstance(backbone, Bert):
@@ -152,13 +153,13 @@ def inherit_tables(auxiliary: Bert, ancestor: Bert) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """How training goes.
+    """The length and rates of a training.
 
     Attributes:
-        steps: how many.
-        rate: peak of AdamW's; warmed up over 20 steps, then a cosine to nothing.
-        matching: weight of the error of matched depths beside the vectors' loss.
-        seed: of what is drawn.
+        steps: of the optimizer.
+        rate: peak learning rate of AdamW, after a warm-up over 20 steps; then a cosine to 0.
+        matching: weight of the error of matched depths, added to the loss of the vectors.
+        seed: of all draws.
     """
 
     steps: int
@@ -167,21 +168,15 @@ class Schedule:
     seed: int = 0
 
     def optimizer(self, parameters: Sequence[nn.Parameter]) -> torch.optim.Optimizer:
-        """AdamW on what is trained; what a step leaves alone does not move."""
+        """AdamW on the trainable parameters; those without a gradient in a step do not move."""
         trained = [each for each in parameters if each.requires_grad]
         return torch.optim.AdamW(trained, lr=self.rate, weight_decay=0.01)
 
     def go(self, optimizer: torch.optim.Optimizer, step: int, loss: Tensor) -> None:
-        """Send the gradients back and take step ``step``, from 0."""
-        share = min(1.0, (step + 1) / _WARM_UP)
-        for group in optimizer.param_groups:
-            group["lr"] = self.rate * share * half_cosine(step / self.steps)
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        nn.utils.clip_grad_norm_(
-            [each for group in optimizer.param_groups for each in group["params"]], 1.0
-        )
-        optimizer.step()
+        """Compute gradients and take step ``step``, counted from 0."""
+        share = min(1.0, (step + 1) / _WARM_UP) * half_cosine(step / self.steps)
+        trained = [each for group in optimizer.param_groups for each in group["params"]]
+        take_step(optimizer, loss, share, trained)
 
 
 def distil(

@@ -1,8 +1,8 @@
-"""Which net trains which architecture: shares that follow scores and load all nets alike.
+"""The net that trains an architecture: shares that follow scores and load all nets equally.
 
-``softmax(T · score)`` over nets, then scaled in turns (Sinkhorn) until every net gets as much: what
-one net does relatively better stays, that one net takes everything does not. All of it in
-logarithms: as published, in float32, a column can become exactly 0 and the rest NaN.
+``softmax(T · score)`` over nets is scaled in turns (Sinkhorn) until every net has the same load. A
+net keeps the architectures that it trains relatively better, and no net takes everything. All is
+computed in logarithms: in float32, as published, a column can become 0 and the rest NaN.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 UNEVEN = 1e-4
-"""Divergence of the nets' loads from even ones that is let pass."""
+"""Tolerated divergence of the nets' loads from equal loads."""
 ROUNDS = 100
 
 
@@ -26,7 +26,7 @@ def shares(scores: NDArray[np.floating], temperature: float) -> NDArray[np.float
 
 
 def unevenness(logs: NDArray[np.float64]) -> float:
-    """``KL(mean load || even load)`` of shares given as logarithms; 0 where all are alike."""
+    """``KL(mean load || even load)`` of shares given as logarithms; 0 if all are equal."""
     import numpy as np
 
     load = _load(logs)
@@ -36,16 +36,16 @@ def unevenness(logs: NDArray[np.float64]) -> float:
 def balanced(
     logs: NDArray[np.float64], *, uneven: float = UNEVEN, rounds: int = ROUNDS
 ) -> tuple[NDArray[np.float64], int]:
-    """Shares scaled until every net gets as much.
+    """Shares scaled until every net has the same load.
 
     Args:
         logs: logarithms of shares, ``(architectures, nets)``; each row's shares sum to 1.
         uneven: see ``unevenness``; the scaling ends at or below it.
-        rounds: after so many it ends as well.
+        rounds: maximum number of rounds.
 
     Returns:
-        Logarithms, of the same shape, and the rounds it took. Odds ratios between rows and nets
-        are those of the beginning.
+        Logarithms of the same shape, and the number of rounds. Odds ratios between rows and nets
+        do not change.
     """
     done = 0
     while done < rounds and unevenness(logs) > uneven:
@@ -55,7 +55,7 @@ def balanced(
 
 
 def warming(step: int, steps: int, first: float, last: float) -> float:
-    """The temperature of a step, on a line from ``first`` to ``last``.
+    """The temperature of a step on a line from ``first`` to ``last``.
 
     >>> [warming(e, 100, 1, 100) for e in (0, 50, 100)]
     [1.0, 50.5, 100.0]
@@ -64,7 +64,7 @@ def warming(step: int, steps: int, first: float, last: float) -> float:
 
 
 def warmest(noise: float) -> float:
-    """The greatest temperature at which scores still say more than their noise.
+    """The highest temperature at which scores still exceed their noise.
 
     A gap of one standard deviation between two nets then moves their odds by ``e``.
 

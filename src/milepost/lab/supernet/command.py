@@ -1,4 +1,4 @@
-"""``milepost lab supernet``: where and how to halve, by nets that share weights and by force."""
+"""``milepost lab supernet``: where and how to halve, by supernets and by brute force."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from milepost.lab.supernet.architectures import Architecture
-    from milepost.lab.supernet.study import Method, Row, Study
+    from milepost.lab.supernet.study import ArchitectureRow, Method, Study
 
 
 def _numbers(_: click.Context, __: click.Parameter, given: str) -> tuple[int, ...]:
@@ -24,7 +24,7 @@ def _numbers(_: click.Context, __: click.Parameter, given: str) -> tuple[int, ..
     try:
         return tuple(int(part) for part in given.split(","))
     except ValueError:
-        raise click.BadParameter(f"{given!r} is no row of numbers, as in 1,2,4") from None
+        raise click.BadParameter(f"{given!r} is not a list of numbers such as 1,2,4") from None
 
 
 @click.command(
@@ -41,17 +41,17 @@ Examples:
 )
 @click.option(
     "--task",
-    type=click.Choice(["loud", "planted", "shapes"]),
-    default="loud",
+    type=click.Choice(["max-magnitude", "planted", "shapes"]),
+    default="max-magnitude",
     show_default=True,
-    help="Loud pairs or motifs in order (text hierarchy), or textured discs (convolutions).",
+    help="Max-magnitude pairs, ordered motifs (both text) or textured discs (convolutions).",
 )
 @click.option(
     "--joins",
     type=click.Choice(["mean", "max", "attention"]),
     multiple=True,
-    help="What a halving may make of a pair; may be given several times. Where none is given: loud "
-    "all three, planted the mean, shapes the maximum.",
+    help="How a halving joins a pair; repeat for several. [default: all for max-magnitude, mean "
+    "for planted, max for shapes]",
 )
 @click.option(
     "--supernets",
@@ -59,7 +59,7 @@ Examples:
     show_default=True,
     callback=_numbers,
     metavar="N,…",
-    help="How many nets share the architectures.",
+    help="Numbers of supernets to compare.",
 )
 @click.option(
     "--assign",
@@ -68,11 +68,11 @@ Examples:
     multiple=True,
     default=("learnt", "fixed"),
     show_default=True,
-    help="How architectures come to nets; may be given several times.",
+    help="How architectures are assigned to nets; repeat for several.",
 )
-@count_option("--seeds", 2, "Runs of each.")
-@count_option("--steps", 250, "Training of one architecture alone.")
-@count_option("--budget", 4, "A search takes N times those steps.")
+@count_option("--seeds", 2, "Runs of each method.")
+@count_option("--steps", 250, "Training steps of one architecture alone.")
+@count_option("--budget", 4, "Steps of a search, as a multiple of --steps.")
 @json_option
 @common
 @click.pass_obj
@@ -88,7 +88,7 @@ def command(
     budget: int,
     as_json: bool,
 ) -> int:
-    """Rank placements of two halvings and their joins, and say how right each ranking is."""
+    """Rank placements of two halvings and their joins, and measure how correct each ranking is."""
     from milepost.lab.supernet.mixture import ASSIGNMENTS
     from milepost.lab.supernet.study import study
 
@@ -105,7 +105,7 @@ def command(
                 progress=counter.steps_of("steps"),
             )
         except KeyboardInterrupt:
-            raise Interrupted("nothing is kept") from None
+            raise Interrupted("nothing is stored") from None
     if as_json:
         print_json(made.as_json())
     else:
@@ -115,9 +115,9 @@ def command(
 
 
 def _shown(made: Study) -> Iterator[str]:
-    """A row an architecture, one a part of it, one a way of finding one."""
+    """Tables of architectures, of their parts, and of search methods."""
     yield from columns(
-        ("architecture", "MACs", "accuracy", "worth its cost"),
+        ("architecture", "MACs", "accuracy", "Pareto"),
         [
             (
                 _named(row),
@@ -156,6 +156,6 @@ def _cells(method: Method) -> tuple[str, ...]:
     )
 
 
-def _named(of: Row | Architecture) -> str:
+def _named(of: ArchitectureRow | Architecture) -> str:
     """``2 1 2 max mean``: layers at each resolution, the join of each halving."""
     return " ".join(map(str, (*of.placement, *of.joins)))

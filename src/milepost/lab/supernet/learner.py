@@ -1,4 +1,4 @@
-"""A net in training: one step with an architecture, and its accuracy."""
+"""A net in training, which takes steps with any architecture."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from torch.nn import functional as F
 
 from milepost.lab.supernet.architectures import Architecture
 from milepost.lab.supernet.tasks import Part, Task
+from milepost.train.fit_steps import take_step
 from milepost.train.schedule import half_cosine
 
 BATCH = 64
 
 
 class Learner:
-    """A net of a task with its optimizer and its own random numbers.
+    """A net with its optimizer and its own random generator.
 
     Args:
-        task: what it learns.
+        task: the data and the net.
         seed: of its weights and of its batches.
     """
 
@@ -33,20 +34,16 @@ class Learner:
 
         Args:
             architecture: of this step.
-            done: share of all steps that are taken, of all nets together: the rate falls along
+            done: share of all steps, of all nets together, that are taken; the rate falls along
                 half a cosine over them.
         """
-        for group in self._optimizer.param_groups:
-            group["lr"] = self.task.rate * half_cosine(done)
         inputs, classes = self._rows(self.task.train, BATCH)
         loss = F.cross_entropy(self.net(inputs, architecture), classes)
-        self._optimizer.zero_grad()
-        loss.backward()
-        self._optimizer.step()
+        take_step(self._optimizer, loss, half_cosine(done))
 
     @torch.no_grad()
     def accuracy(self, architecture: Architecture, part: Part, rows: int | None = None) -> float:
-        """Share of right answers on a part, or on so many of its rows, drawn anew each time."""
+        """Accuracy on a part (0-1), or on that many of its rows, drawn anew each time."""
         inputs, classes = part if rows is None else self._rows(part, rows)
         right = self.net(inputs, architecture).argmax(1) == classes
         return float(right.float().mean())
@@ -57,7 +54,7 @@ class Learner:
 
 
 def alone(task: Task, architecture: Architecture, seed: int, steps: int) -> Learner:
-    """A net trained with one architecture only."""
+    """A net trained with a single architecture."""
     learner = Learner(task, seed)
     for step in range(steps):
         learner.step(architecture, step / steps)

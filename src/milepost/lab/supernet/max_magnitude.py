@@ -1,10 +1,10 @@
-"""Texts of which only the loudness of a pair tells the class: how to halve is planted in them.
+"""Texts whose class depends on the position of a max-magnitude pair: halving must keep a maximum.
 
-A block reads states at unit mean square: the first one is blind to how loud a token is, and what it
-adds does not hang on it. Two pairs of a text say the same symbol, one of them unevenly (one token
-loud, one soft), the other evenly, both as loud in sum; which comes first is the class. With one
-block before a halving that takes the mean, a pair's state is the same for both, whatever the
-weights, and so is all that follows: the class is a coin. A maximum keeps the loud token.
+A block reads states at unit mean square, so the output of the first block does not depend on the
+magnitude of a token. Two pairs of a text have the same symbol: in the max-magnitude pair one token
+is large and one small, in the other pair both are equal, with the same sum. The class says which
+comes first. With one block before a halving by the mean, both pairs have the same state whatever
+the weights, so the class cannot be told. A maximum keeps the large token.
 """
 
 from __future__ import annotations
@@ -17,36 +17,38 @@ if TYPE_CHECKING:
 
 LENGTH, WIDTH = 24, 8
 SYMBOLS = 4
-LOUD, SOFT = 1.8, 0.2
-"""How loud the tokens of an uneven pair are, in either order; in an even pair both are 1."""
-SAID = ((0, True), (0, False), (1, True), (1, False))
-"""Symbol of each pair, and whether it is uneven: the first two make the class, the others are like
-them in another symbol, so that loudness alone tells nothing."""
+LARGE, SMALL = 1.8, 0.2
+"""Magnitudes of the tokens of a max-magnitude pair, in either order; in an even pair both are 1."""
+PAIRS = ((0, True), (0, False), (1, True), (1, False))
+"""Symbol of each pair, and whether it is uneven. The first two decide the class; the others have
+another symbol, so that magnitude alone does not tell the class."""
 
 
-def said(count: int, rng: np.random.Generator) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """Rows of symbols with four pairs in any places: class 1 where the uneven one of 0 is first.
+def max_magnitude_pairs(
+    count: int, rng: np.random.Generator
+) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """Rows of symbols with four pairs; class 1 if the uneven pair of symbol 0 comes first.
 
-    Pairs begin at even places, as those of a first halving do. Both tokens of a pair have the same
-    noise, and it is as loud as they are: a token is its loudness times a state.
+    Pairs start at even places, as the pairs of a first halving do. Both tokens of a pair have the
+    same noise, scaled like them: a token is its magnitude times a state.
 
     Returns:
-        ``(count, LENGTH, WIDTH)`` float32, the symbols' channels and room beside them; and
+        ``(count, LENGTH, WIDTH)`` float32, channels of the symbols and empty channels; and
         ``(count,)`` classes.
     """
     import numpy as np
 
     pairs = LENGTH // 2
     symbols = rng.choice([2, 3], (count, pairs, 2))
-    volume = np.ones((count, pairs, 2))
-    places = np.argsort(rng.random((count, pairs)), axis=1)[:, : len(SAID)]
+    magnitude = np.ones((count, pairs, 2))
+    places = np.argsort(rng.random((count, pairs)), axis=1)[:, : len(PAIRS)]
     rows = np.arange(count)
-    for place, (symbol, uneven) in zip(places.T, SAID, strict=True):
+    for place, (symbol, uneven) in zip(places.T, PAIRS, strict=True):
         symbols[rows, place] = symbol
         if uneven:
-            volume[rows, place] = rng.permuted(np.tile([LOUD, SOFT], (count, 1)), axis=1)
+            magnitude[rows, place] = rng.permuted(np.tile([LARGE, SMALL], (count, 1)), axis=1)
     states = np.repeat(0.1 * rng.standard_normal((count, pairs, 1, WIDTH)), 2, axis=2)
     states[..., :SYMBOLS] += np.eye(SYMBOLS)[symbols]
-    states *= volume[..., None]
+    states *= magnitude[..., None]
     classes = (places[:, 0] < places[:, 1]).astype(np.int64)
     return states.reshape(count, LENGTH, WIDTH).astype(np.float32), classes

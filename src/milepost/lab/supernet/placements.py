@@ -1,4 +1,4 @@
-"""Placements of poolings among layers, what they cost, and which are worth their cost."""
+"""Placements of poolings among layers, their cost, and which are Pareto-optimal."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import combinations, pairwise
 
 Placement = tuple[int, ...]
-"""Layers at each resolution, from the finest on."""
+"""Number of layers at each resolution, from the finest."""
 
 
 def placements(layers: int, poolings: int) -> list[Placement]:
@@ -16,7 +16,7 @@ def placements(layers: int, poolings: int) -> list[Placement]:
     [(1, 1, 2), (1, 2, 1), (2, 1, 1)]
 
     Returns:
-        ``C(layers - 1, poolings)`` placements; no resolution is without a layer.
+        ``C(layers - 1, poolings)`` placements; every resolution has at least one layer.
     """
     found: list[Placement] = []
     for cuts in combinations(range(1, layers), poolings):
@@ -26,7 +26,7 @@ def placements(layers: int, poolings: int) -> list[Placement]:
 
 
 def even(layers: int, poolings: int) -> Placement:
-    """The placement that everybody takes: as many layers everywhere, the first ones first.
+    """The usual placement: equally many layers everywhere, the remainder at the first resolutions.
 
     >>> even(10, 2)
     (4, 3, 3)
@@ -41,14 +41,14 @@ def macs(placement: Placement, layer: Sequence[int], shrink: int) -> int:
     Args:
         placement: see ``Placement``.
         layer: multiplications of each layer at full resolution.
-        shrink: places that become one at a pooling: 2 for text, 4 for images.
+        shrink: positions that a pooling merges into one: 2 for text, 4 for images.
     """
     levels = [level for level, layers in enumerate(placement) for _ in range(layers)]
     return sum(cost // shrink**level for cost, level in zip(layer, levels, strict=True))
 
 
 def resolution(placement: Placement, shrink: int) -> float:
-    """Layers counted by the share of places they see: ``a + b/4 + c/16`` for images.
+    """Layers weighted by the share of positions they see: ``a + b/4 + c/16`` for images.
 
     >>> resolution((4, 3, 3), 4)
     4.9375
@@ -57,7 +57,7 @@ def resolution(placement: Placement, shrink: int) -> float:
 
 
 def pareto(costs: Sequence[float], values: Sequence[float]) -> list[bool]:
-    """Which are worth their cost: nothing cheaper or as cheap has a value as good or better.
+    """Which are Pareto-optimal: nothing of at most their cost has a value at least as good.
 
     >>> pareto([1, 2, 3, 3], [5, 4, 6, 7])
     [True, False, False, True]

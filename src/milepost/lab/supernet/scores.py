@@ -1,7 +1,7 @@
-"""What each net was measured to give with each architecture, and how often it was.
+"""Measured scores of each net with each architecture, and the number of measurements.
 
-As published a table begins at 1 and forgets that slowly: an architecture never tried beats all that
-were. Here what was never measured is unknown.
+The published table starts at 1 and decays slowly, so untried architectures beat all tried ones.
+Here the score of an untried architecture is NaN.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ DECAY = 0.9
 
 
 class Scores:
-    """Running means, each corrected for having begun at 0.
+    """Running means, each corrected for its start at 0.
 
     Args:
         architectures: rows.
@@ -32,14 +32,14 @@ class Scores:
         self._running = np.zeros((architectures, nets))
 
     def add(self, architecture: int, net: int, score: float) -> None:
-        """Count one measurement in."""
+        """Add one measurement."""
         self.counts[architecture, net] += 1
         running = self._running[architecture, net]
         self._running[architecture, net] = self.decay * running + (1 - self.decay) * score
 
     @property
     def values(self) -> NDArray[np.float64]:
-        """``(architectures, nets)``: ``s / (1 - decay^n)``; NaN where nothing was measured."""
+        """``(architectures, nets)``: ``s / (1 - decay^n)``; NaN without measurements."""
         import numpy as np
 
         weight = 1 - self.decay**self.counts
@@ -52,8 +52,8 @@ class Scores:
 def noise(accuracy: float, rows: int, decay: float = DECAY) -> float:
     """Standard deviation of a running mean of accuracies, each over ``rows`` answers.
 
-    In its steady state, after many measurements; after five it is still twice that (0.016 for
-    0.0081).
+    This is the steady state after many measurements; after five the deviation is still twice as
+    large (0.016 for 0.0081).
 
     >>> round(noise(0.8, 128), 4)
     0.0081

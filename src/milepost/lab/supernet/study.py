@@ -1,4 +1,4 @@
-"""Every way of finding an architecture beside every architecture trained alone."""
+"""All search methods compared with training every architecture alone."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ArchitectureRow:
     """An architecture trained alone.
 
     Attributes:
         placement: layers at each resolution.
         joins: of each halving.
         macs: multiplications for one example.
-        accuracy: on the test part, mean over seeds.
-        spread: standard deviation over seeds; 0 of a single one.
-        worth: nothing at most as dear is as good.
+        accuracy: on the test part, mean over seeds, 0-1.
+        spread: standard deviation over seeds; 0 for a single seed.
+        worth: whether it is Pareto-optimal in cost and accuracy.
     """
 
     placement: Placement
@@ -44,17 +44,17 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A way of finding an architecture.
+    """A search method.
 
     Attributes:
-        name: what it is.
-        steps: of training that one run takes.
-        tau: Kendall's, to the accuracies of architectures trained alone, mean over runs; None for
-            a way that does not rank all of them.
+        name: of the method.
+        steps: training steps of one run.
+        tau: Kendall's tau with the accuracies of architectures trained alone, mean over runs; None
+            for a method that does not rank all of them.
         low, high: of its interval.
-        regret: what its pick loses, mean over runs; where several are first alike, their mean.
-        regret_at_cost: the same among architectures no dearer than the even placement.
-        picks: what it picked, run by run; without joins where it is indifferent to them.
+        regret: accuracy that its pick loses, mean over runs and over ties for the first place.
+        regret_at_cost: the same among architectures that cost at most the even placement.
+        picks: the choice of each run; without joins if the method does not distinguish them.
     """
 
     name: str
@@ -83,17 +83,17 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """All of it; ``as_json`` is what ``--json`` prints.
+    """All results; ``--json`` prints ``as_json``.
 
     Attributes:
         task: its name.
-        rows: an architecture each.
-        parts: a placement each, then a join of a halving each; none where there is but one join.
-        methods: a way of finding one each.
+        rows: one for each architecture.
+        parts: one for each placement, then for each join of a halving; empty with a single join.
+        methods: one for each search method.
     """
 
     task: str
-    rows: list[Row]
+    rows: list[ArchitectureRow]
     parts: list[Part]
     methods: list[Method]
 
@@ -113,21 +113,21 @@ def study(
     joins: Sequence[str] = (),
     progress: Progress = lambda _, __, ___: None,
 ) -> Study:
-    """Search with every method, and judge each by training every architecture alone.
+    """Search with every method, and compare it with training every architecture alone.
 
     Args:
         name: of a task.
         supernets: numbers of nets.
-        assignments: of architectures to nets, where there are several.
-        seeds: runs of everything.
+        assignments: of architectures to nets, for several nets.
+        seeds: number of runs.
         steps: of training one architecture alone.
-        budget: a search takes so many times those steps; brute force ``architectures · seeds``
-            times.
-        joins: what a halving may make of a pair; where none are given, those of the task.
-        progress: called with what is being done, how much is done, and of how much.
+        budget: steps of a search as a multiple of ``steps``; brute force takes
+            ``architectures · seeds``.
+        joins: operations that a halving may use; by default those of the task.
+        progress: called with the name of the stage, the steps done and their number.
 
     Raises:
-        InputError: an unknown task or join, or a number of nets that makes no sense.
+        InputError: an unknown task or join, or a number of nets that is out of range.
     """
     import numpy as np
 
@@ -136,7 +136,7 @@ def study(
         if not 1 <= nets <= len(chosen.architectures):
             raise InputError(
                 f"{nets} supernets for {len(chosen.architectures)} architectures",
-                "give from 1 to the number of architectures",
+                "1 to the number of architectures",
             )
     trials: list[tuple[str, int, Assignment]] = []
     for nets in supernets:
@@ -149,7 +149,7 @@ def study(
     judge = _Judge(chosen, truth)
     methods: list[Method] = []
     if seeds > 1:
-        # One seed's ranking is judged by the others: its own would be judge of itself.
+        # A seed's ranking is compared with the other seeds only: with itself it would be circular.
         others = np.array([np.delete(tested, seed, 0).mean(0) for seed in range(seeds)])
         methods.append(judge.ranked("brute force", len(truth) * steps, validated, others))
     done = seeds * len(truth) * steps
@@ -165,7 +165,7 @@ def study(
     spread = tested.std(0, ddof=1) if seeds > 1 else np.zeros(len(truth))
     worth = pareto(chosen.macs, truth.tolist())
     rows = [
-        Row(
+        ArchitectureRow(
             each.placement,
             each.joins,
             chosen.macs[at],
@@ -178,12 +178,12 @@ def study(
     return Study(name, rows, parts(rows), methods)
 
 
-def parts(rows: Sequence[Row]) -> list[Part]:
-    """Means and bests by placement and by the join of each halving.
+def parts(rows: Sequence[ArchitectureRow]) -> list[Part]:
+    """Mean and best accuracy by placement and by the join of each halving.
 
     Returns:
         Placements in their order, then the joins of the first halving, of the second, and so on;
-        nothing where only one join was tried.
+        empty if only one join was tried.
     """
     if len({join for row in rows for join in row.joins}) < 2:
         return []
@@ -200,7 +200,7 @@ def parts(rows: Sequence[Row]) -> list[Part]:
 def _alone(
     chosen: Task, seeds: int, steps: int, progress: Callable[[int], None]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Every architecture trained alone: accuracies on the test part and on that for choosing."""
+    """Every architecture trained alone: accuracies on the test part and on the choice part."""
     import numpy as np
 
     tested = np.zeros((seeds, len(chosen.architectures)))
@@ -215,12 +215,12 @@ def _alone(
 
 
 class _Judge:
-    """Knows the truth; says what a ranking or a pick is worth."""
+    """Compares rankings and picks with the measured accuracies."""
 
     def __init__(self, chosen: Task, truth: NDArray[np.float64]) -> None:
         self.task, self.truth = chosen, truth
         self.all = list(range(len(truth)))
-        # What everybody takes: the even placement, and the join that is the task's first.
+        # The usual choice: the even placement, and the task's first join.
         first = chosen.architectures[0]
         usual = Architecture(even(sum(first.placement), len(first.joins)), first.joins)
         self.usual = chosen.architectures.index(usual)
@@ -234,13 +234,13 @@ class _Judge:
         rankings: NDArray[np.floating],
         truths: NDArray[np.float64] | None = None,
     ) -> Method:
-        """A method that gives every architecture a number; one it does not know comes last.
+        """A method that scores every architecture; architectures without a score come last.
 
         Args:
             name: of the method.
             steps: of one run.
             rankings: ``(runs, architectures)``.
-            truths: of the same shape, where runs are judged by something of their own.
+            truths: of the same shape, for runs with their own truth.
         """
         import numpy as np
 
@@ -258,7 +258,7 @@ class _Judge:
         return Method(name, steps, tau, low, high, everywhere, cheap, picks)
 
     def _pick(self, ranking: NDArray[np.floating]) -> Architecture:
-        """The first; without joins where another with the same placement is as good."""
+        """The best one; without joins if another with the same placement is as good."""
         best = ranking.max()
         first = [self.task.architectures[at] for at in self.all if ranking[at] == best]
         if sum(each.placement == first[0].placement for each in first) > 1:

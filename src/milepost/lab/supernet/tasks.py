@@ -1,7 +1,7 @@
-"""Tasks whose best architecture is worth finding: loud pairs, motifs in order, textured discs.
+"""Tasks with a clear best architecture: max-magnitude pairs, ordered motifs, textured discs.
 
-Each asks for two things at once, one that a first halving can lose and one that only few layers at
-full length cannot see.
+Each needs two things at once: one that a first halving can lose, and one that few layers at full
+length cannot see.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from milepost.errors import InputError, nearest
-from milepost.lab.supernet import max_magnitude as loud_pairs
+from milepost.lab.supernet import max_magnitude as pairs
 from milepost.lab.supernet.architectures import Architecture, architectures
 from milepost.lab.supernet.nets import ImageNet, TextNet
 from milepost.lab.supernet.placements import macs, placements, resolution
@@ -31,20 +31,20 @@ Part = tuple[Tensor, Tensor]
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What architectures are searched for.
+    """The data and the nets that architectures are searched for.
 
     Attributes:
         name: see ``TASKS``.
-        architectures: all there are.
+        architectures: the search space.
         macs: of each, for one example.
         resolution: of each, see ``placements.resolution``.
         train: examples that nets learn from.
-        search: examples that say which net should train what; no gradient comes from them.
-        choice: fresh ones, that architectures are chosen on.
-        test: fresh ones, that the truth is measured on.
+        search: examples for the assignment of architectures to nets; they give no gradients.
+        choice: examples for the choice of an architecture.
+        test: examples for the measured accuracy.
         net: makes a net whose weights serve every architecture, from torch's random numbers; called
             with inputs and an architecture it gives logits.
-        rate: of learning, at the beginning.
+        rate: initial learning rate.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Task:
 
 
 LAYERS, POOLINGS = 6, 2
-LOUD_LAYERS = 5
+PAIR_LAYERS = 5
 """Of the task with all joins: six placements times nine ways to join, each trained alone."""
 SIZES = {"train": 8192, "search": 1024, "choice": 1024, "test": 1024}
 """Examples of each part."""
@@ -68,16 +68,16 @@ SIZES = {"train": 8192, "search": 1024, "choice": 1024, "test": 1024}
 LENGTH, WIDTH, CHANNELS = 32, 8, 16
 SYMBOLS = 4
 MOTIFS = ((0, 2, 2, 2, 1), (1, 2, 2, 2, 0))
-"""Alike but for their order; averages of pairs hold what is in them and not in which order."""
+"""They differ in order alone; averages of pairs keep the symbols and lose their order."""
 DECOYS = ((0, 2, 1), (1, 2, 0))
-"""Stand among the motifs in any order, so that the first and last symbols tell nothing."""
+"""They stand among the motifs in any order, so that end symbols do not tell the class."""
 
 SIDE = 16
 IMAGE_CHANNELS = 8
 
 
 def motifs(count: int, rng: np.random.Generator) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """Rows of symbols that hold both motifs: class 1 where the second comes first.
+    """Rows of symbols that hold both motifs: class 1 if the second comes first.
 
     Returns:
         ``(count, LENGTH, WIDTH)`` float32, the symbols' channels and room beside them, with noise;
@@ -126,22 +126,22 @@ def textures(count: int, rng: np.random.Generator) -> tuple[NDArray[np.float32],
     return images[:, None].astype(np.float32), classes
 
 
-def loud(seed: int = 0, joins: Sequence[str] = JOINS) -> Task:
-    """Pairs that only their loudness tells apart, in order, for the text hierarchy.
+def max_magnitude(seed: int = 0, joins: Sequence[str] = JOINS) -> Task:
+    """Ordered pairs that differ in magnitude alone, for the text hierarchy.
 
-    How to halve is planted by what a block cannot read, see ``loud_pairs``. Where: one block at
-    full length is too few before a mean; and to compare places blocks must see far, as those after
-    the last halving do.
+    The right join follows from what a block cannot read, see ``max_magnitude.py``. The right
+    placement: one block at full length is too few before a mean, and comparing positions
+    needs blocks with a long range, as those after the last halving have.
     """
-    layer = [loud_pairs.LENGTH * loud_pairs.WIDTH * (3 + 2 * CHANNELS)] * LOUD_LAYERS
+    layer = [pairs.LENGTH * pairs.WIDTH * (3 + 2 * CHANNELS)] * PAIR_LAYERS
     return _task(
-        "loud",
-        loud_pairs.said,
+        "max-magnitude",
+        pairs.max_magnitude_pairs,
         seed,
         layer,
         2,
         joins,
-        lambda: TextNet(loud_pairs.WIDTH, CHANNELS, LOUD_LAYERS, POOLINGS, 2),
+        lambda: TextNet(pairs.WIDTH, CHANNELS, PAIR_LAYERS, POOLINGS, 2),
         1e-2,
     )
 
@@ -149,9 +149,9 @@ def loud(seed: int = 0, joins: Sequence[str] = JOINS) -> Task:
 def planted(seed: int = 0, joins: Sequence[str] = ("mean",)) -> Task:
     """Motifs in order, for the text hierarchy.
 
-    To tell the motifs apart something must be done before the first halving: the one block at full
-    length, which every placement has, can set their ends apart. To compare their places blocks
-    must see far, as those after the last halving do.
+    The motifs must be told apart before the first halving: the one block at full length, which
+    every placement has, can distinguish their ends. Comparing their positions needs blocks with a
+    long range, as those after the last halving have.
     """
     layer = [LENGTH * WIDTH * (3 + 2 * CHANNELS)] * LAYERS
     return _task(
@@ -181,7 +181,11 @@ def shapes(seed: int = 0, joins: Sequence[str] = ("max",)) -> Task:
     )
 
 
-TASKS: dict[str, Callable[..., Task]] = {"loud": loud, "planted": planted, "shapes": shapes}
+TASKS: dict[str, Callable[..., Task]] = {
+    "max-magnitude": max_magnitude,
+    "planted": planted,
+    "shapes": shapes,
+}
 """Every task by its name; called with a seed and joins, or with neither."""
 
 
@@ -191,19 +195,19 @@ def task(name: str, seed: int = 0, joins: Sequence[str] = ()) -> Task:
     Args:
         name: see ``TASKS``.
         seed: of its examples.
-        joins: what a halving may make of a pair; where none are given, those of the task.
+        joins: operations that a halving may use; by default those of the task.
 
     Raises:
-        InputError: there is no such task, or no such join.
+        InputError: an unknown task or join.
     """
     if name not in TASKS:
         raise InputError(
-            f"there is no task {name!r}", f"{nearest(name, TASKS)}one of {', '.join(TASKS)}"
+            f"unknown task {name!r}", f"{nearest(name, TASKS)}one of {', '.join(TASKS)}"
         )
     for join in joins:
         if join not in JOINS:
             raise InputError(
-                f"there is no join {join!r}", f"{nearest(join, JOINS)}one of {', '.join(JOINS)}"
+                f"unknown join {join!r}", f"{nearest(join, JOINS)}one of {', '.join(JOINS)}"
             )
     return TASKS[name](seed, joins) if joins else TASKS[name](seed)
 

@@ -215,11 +215,11 @@ def pool(
     as_json: bool,
 ) -> int:
     """Compare byte encoders that differ only in their text: toy languages and controls."""
-    from milepost.lab.controls.byte_training import Recipe
+    from milepost.lab.controls.byte_training import ByteRecipe
     from milepost.lab.tokens.pool_protocol import Protocol, matrix
 
     protocol = Protocol(
-        Recipe(steps=steps),
+        ByteRecipe(steps=steps),
         size=size,
         task=on,
         languages=languages,
@@ -257,11 +257,11 @@ def transfer(
     as_json: bool,
 ) -> int:
     """Tune a byte encoder on the questions of one language, and search documents of others."""
-    from milepost.lab.controls.byte_training import Recipe
+    from milepost.lab.controls.byte_training import ByteRecipe
     from milepost.lab.tokens.transfer import Budget, transfer
 
     train, dev = _task(folder, "train"), _task(folder, "dev")
-    budget = Budget(Recipe(steps=2 * steps), size=size, steps=steps, seed=seed)
+    budget = Budget(ByteRecipe(steps=2 * steps), size=size, steps=steps, seed=seed)
     learned = sources.split(",")
     with Counter(settings) as counter:
         found = transfer(

@@ -46,6 +46,7 @@ from milepost.model.bytes.stack import StackShape, parameters
 from milepost.model.bytes.tokenizer import END, OFFSET, PAD, encode
 from milepost.model.bytes.word_model import ByteStream, WordModel, loss, nats
 from milepost.model.bytes.words import Word
+from milepost.train.fit_steps import fit_steps
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -304,16 +305,14 @@ def _train(
     """Seconds that training took; the batches are the same for every arm."""
     rng, cuts = np.random.default_rng(seed), np.random.default_rng(seed + 1)
     learned = [weight for weight in model.parameters() if weight.requires_grad]
+
+    def cost(_: int) -> Tensor:
+        chosen = [windows[n] for n in rng.integers(0, len(windows), setup.batch)]
+        return loss(model, _units(arm, chosen, stride, cuts))
+
     adam = torch.optim.AdamW(learned, lr=setup.rate, betas=(0.9, 0.95), weight_decay=0.0)
     begun = time.perf_counter()
-    for step in range(setup.steps):
-        chosen = [windows[n] for n in rng.integers(0, len(windows), setup.batch)]
-        cost = loss(model, _units(arm, chosen, stride, cuts))
-        adam.zero_grad()
-        cost.backward()
-        torch.nn.utils.clip_grad_norm_(learned, 1.0)
-        adam.step()
-        progress(step + 1)
+    fit_steps(adam, setup.steps, cost, clipped=learned, on_step=lambda step, _: progress(step + 1))
     return time.perf_counter() - begun
 
 

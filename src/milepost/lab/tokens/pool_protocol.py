@@ -31,7 +31,7 @@ from torch import nn
 
 from milepost.errors import InputError, nearest
 from milepost.evaluate.statistics import interval
-from milepost.lab.controls.byte_training import Recipe, gapped, pretrain
+from milepost.lab.controls.byte_training import ByteRecipe, gapped, pretrain
 from milepost.lab.controls.corpora import (
     LANGUAGES,
     Sentence,
@@ -43,6 +43,7 @@ from milepost.lab.controls.corpora import (
 from milepost.model.bytes.encoder import ByteModel, made, padded_ids
 from milepost.model.bytes.tokenizer import PAD, encode
 from milepost.model.pooling.module import masked_mean
+from milepost.train.fit_steps import fit_steps
 
 CONTROLS = ("random", "nonsense", "hierarchical", "permuted")
 """Rows that are not languages."""
@@ -70,7 +71,7 @@ class Protocol:
         rate: of tuning.
     """
 
-    recipe: Recipe = field(default_factory=lambda: Recipe(steps=100))
+    recipe: ByteRecipe = field(default_factory=lambda: ByteRecipe(steps=100))
     size: int = 60_000
     task: Kind = "rebuild"
     languages: int = 2
@@ -183,15 +184,14 @@ def tuned_accuracy(
         return answer
 
     trained = [*model.embedding.parameters(), *model.encoder.parameters(), *head.parameters()]
-    adam = torch.optim.AdamW(trained, lr=rate, weight_decay=0.0)
-    for _ in range(steps):
+
+    def loss(_: int) -> torch.Tensor:
         batch = [examples[n] for n in rng.integers(0, len(examples), 32)]
         wanted = torch.tensor([int(sentence.agrees) for sentence in batch])
-        loss = F.cross_entropy(logits(batch), wanted)
-        adam.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(trained, 1.0)
-        adam.step()
+        return F.cross_entropy(logits(batch), wanted)
+
+    adam = torch.optim.AdamW(trained, lr=rate, weight_decay=0.0)
+    fit_steps(adam, steps, loss, clipped=trained)
     with torch.no_grad():
         said = logits(questions).argmax(1).tolist()
     return [
@@ -204,7 +204,7 @@ def rebuilt(
     examples: Sequence[Sentence],
     questions: Sequence[Sentence],
     *,
-    recipe: Recipe,
+    recipe: ByteRecipe,
     steps: int,
     seed: int,
 ) -> list[float]:

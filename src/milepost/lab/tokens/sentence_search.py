@@ -26,6 +26,7 @@ from milepost.model.bytes.words import split_words
 from milepost.model.pooling.module import masked_mean
 from milepost.pooling.ragged import unit
 from milepost.text import split
+from milepost.train.fit_steps import fit_steps, linear_share
 from milepost.train.losses import info_nce
 from milepost.types import Span
 
@@ -262,18 +263,21 @@ def tune(
     """
     network: nn.Module = finder.reader if isinstance(finder, Words) else finder.model
     rng = np.random.default_rng(seed)
-    adam = torch.optim.AdamW(network.parameters(), lr=rate, weight_decay=0.0)
+    weights = list(network.parameters())
     network.train()
-    for step in range(steps):
-        for group in adam.param_groups:
-            group["lr"] = rate * (1 - step / steps)
+
+    def loss(_: int) -> Tensor:
         chosen = rng.choice(len(asked), min(batch, len(asked)), replace=False)
-        loss = finder.loss([asked[n] for n in chosen])
-        adam.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-        adam.step()
-        progress(step + 1)
+        return finder.loss([asked[n] for n in chosen])
+
+    fit_steps(
+        torch.optim.AdamW(weights, lr=rate, weight_decay=0.0),
+        steps,
+        loss,
+        share=linear_share,
+        clipped=weights,
+        on_step=lambda step, _: progress(step + 1),
+    )
     network.eval()
 
 

@@ -15,7 +15,7 @@ from itertools import accumulate
 
 from milepost.errors import InputError, nearest
 from milepost.evaluate.types import Task
-from milepost.lab.controls.byte_training import Recipe, pretrain
+from milepost.lab.controls.byte_training import ByteRecipe, pretrain
 from milepost.lab.controls.encoders import control_model
 from milepost.lab.controls.kinds import KINDS
 from milepost.lab.tokens.few_documents import few
@@ -72,7 +72,7 @@ class Budget:
         seed: of everything.
     """
 
-    recipe: Recipe = field(default_factory=Recipe)
+    recipe: ByteRecipe = field(default_factory=ByteRecipe)
     size: int = 60_000
     steps: int = 100
     questions: int = 500

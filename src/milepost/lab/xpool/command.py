@@ -1,4 +1,4 @@
-"""``milepost lab xpool``: documents found by a mean, re-ranked by what is asked."""
+"""``milepost lab xpool``: rerank documents by a pooling that depends on the question."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @click.command(
     "xpool",
-    short_help="Re-rank documents by a pooling that reads the question.",
+    short_help="Rerank documents by a pooling that reads the question.",
     epilog="""\b
 Examples:
   milepost lab xpool tasks/written tasks/squad_articles
@@ -34,8 +34,8 @@ Examples:
   milepost lab xpool tasks/written --heads 4 --temperature 0.5 --json
 
 \b
-Each FOLDER holds documents.jsonl.gz and questions.jsonl.gz. Training reads the training questions,
-figures are of the development questions. What --out writes, milepost.pooling.load reads.
+Each FOLDER holds documents.jsonl.gz and questions.jsonl.gz. Training uses the training questions,
+figures are for the development questions. milepost.pooling.load reads the file of --out.
 See docs/pooling/xpool.md.""",
 )
 @click.argument(
@@ -50,18 +50,18 @@ See docs/pooling/xpool.md.""",
     type=click.Choice(["dev", "test"]),
     default="dev",
     show_default=True,
-    help="Which questions are asked.",
+    help="Split of the evaluated questions.",
 )
-@count_option("--questions", 200, "Questions asked of each task, at most.")
-@count_option("--train-documents", 30, "Documents of each task to learn from, at most.")
-@count_option("--train-questions", 300, "Questions of each task to learn from, at most.")
+@count_option("--questions", 200, "Maximum number of questions of each task.")
+@count_option("--train-documents", 30, "Maximum number of training documents of each task.")
+@count_option("--train-questions", 300, "Maximum number of training questions of each task.")
 @click.option(
     "--keep",
     type=click.IntRange(min=1),
     default=20,
     show_default=True,
     metavar="K",
-    help="Documents that the first stage keeps.",
+    help="Documents that the first stage returns.",
 )
 @count_option("--steps", 100, "Training steps of 16 documents.")
 @click.option(
@@ -79,20 +79,20 @@ See docs/pooling/xpool.md.""",
     default=1.0,
     show_default=True,
     metavar="X",
-    help="Divides the attention's scores.",
+    help="Divisor of the attention scores.",
 )
 @click.option(
     "--final-norm/--no-final-norm",
     default=True,
     show_default=True,
-    help="The last LayerNorm, with the published block.",
+    help="Keep the last LayerNorm, as published.",
 )
 @click.option(
     "--against",
     type=click.Choice(["query", "centred", "normed"]),
     default="query",
     show_default=True,
-    help="What a document's vector is compared with.",
+    help="Form of the query that a document's vector is compared with.",
 )
 @click.option(
     "--splice",
@@ -100,15 +100,15 @@ See docs/pooling/xpool.md.""",
     default=0.5,
     show_default=True,
     metavar="X",
-    help="Foreign share of each document in the robustness column; 0 for none.",
+    help="Share of foreign landmarks in the robustness column; 0 for none.",
 )
-@count_option("--seeds", 1, "Trainings; figures are their mean.")
+@count_option("--seeds", 1, "Number of trainings, whose figures are averaged.")
 @seed_option()
 @click.option(
     "--out",
     type=FILE,
     metavar="FILE",
-    help="Write the first seed's pooling here (.npz).",
+    help="Write the pooling of the first seed here (.npz).",
 )
 @click.option(
     "--model",
@@ -119,7 +119,7 @@ See docs/pooling/xpool.md.""",
 )
 @vectors_option
 @controls_option
-@click.option("--allow-nc", is_flag=True, help="Learn from documents for non-commercial use.")
+@click.option("--allow-nc", is_flag=True, help="Train on documents for non-commercial use too.")
 @json_option
 @common
 @click.pass_obj
@@ -148,22 +148,22 @@ def command(
     allow_nc: bool,
     as_json: bool,
 ) -> int:
-    """Find documents by the mean of their landmarks, then order the best by what is asked.
+    """Find documents by the mean of their landmarks, then rerank the best by the question.
 
-    X-Pool is trained on the landmarks of training documents and held against poolings without
+    X-Pool is trained on the landmarks of training documents and compared with poolings without
     parameters: the best landmark, the three best, a softmax over all.
     """
     from milepost.evaluate.names import Workshop
     from milepost.lab.controls.readers import control_readers
     from milepost.lab.xpool.study import Asking, study
     from milepost.lab.xpool.table import table
-    from milepost.lab.xpool.training import Recipe
+    from milepost.lab.xpool.training import XPoolRecipe
 
     with Counter(settings) as counter:
         found = study(
             folders,
             Workshop(kept_vectors(cache), model=model).encoder(),
-            Recipe(steps=steps, rate=rate, against=against),
+            XPoolRecipe(steps=steps, rate=rate, against=against),
             {"heads": heads, "temperature": temperature, "final_norm": final_norm},
             Asking(
                 split=split,
@@ -186,13 +186,13 @@ def command(
     if not settings.quiet:
         click.echo(
             f"\n{found['questions']:,} {split} questions over {found['documents']:,} documents of "
-            f"{', '.join(found['tasks'])}; the first stage keeps {keep}, which hold the document "
+            f"{', '.join(found['tasks'])}; the first stage returns {keep}, among them the document "
             f"of {100 * found['ceiling']:.1f} % of the questions."
         )
         if controls:
             click.echo(
-                "@random, @nonsense, @hierarchical: landmarks of encoders that know nothing, over "
-                "their own first stage."
+                "@random, @nonsense, @hierarchical: landmarks of untrained baselines, after their "
+                "own first stage."
             )
         if out is not None:
             click.echo(f"{out}")

@@ -24,8 +24,8 @@ from milepost.evaluate.statistics import mean_over_tasks
 from milepost.evaluate.types import Split
 from milepost.lab.controls.readers import ControlReader
 from milepost.lab.data.landmarked import Landmarked, read, spliced
-from milepost.lab.xpool.table import FIGURES, Row, by_task, records
-from milepost.lab.xpool.training import Recipe, train
+from milepost.lab.xpool.table import FIGURES, RankingRow, by_task, records
+from milepost.lab.xpool.training import XPoolRecipe, train
 from milepost.pooling.operator import Pool
 from milepost.pooling.ragged import unit
 from milepost.pooling.xpool import Against, pair_scores
@@ -92,7 +92,7 @@ class Second:
 def study(
     folders: Sequence[Path],
     encoder: Reader,
-    recipe: Recipe,
+    recipe: XPoolRecipe,
     settings: Mapping[str, Any],
     asking: Asking,
     *,
@@ -157,12 +157,12 @@ def study(
 def _of_control(
     folders: Sequence[Path],
     control: ControlReader,
-    recipe: Recipe,
+    recipe: XPoolRecipe,
     settings: Mapping[str, Any],
     asking: Asking,
     say: Say,
 ) -> list[dict[str, Any]]:
-    """The first stage and those of ``CONTROLLED`` on landmarks of an encoder that knows nothing."""
+    """The first stage and those of ``CONTROLLED`` on landmarks of an untrained baseline."""
     taught, asked = _collections(folders, control, asking, say)
     heads = math.gcd(settings.get("heads", 1), taught.states.shape[1])
     pools, _ = _trained(taught, recipe, {**settings, "heads": heads}, asking.seeds, say)
@@ -198,7 +198,7 @@ def _collections(
 
 def _trained(
     taught: Landmarked,
-    recipe: Recipe,
+    recipe: XPoolRecipe,
     settings: Mapping[str, Any],
     seeds: Sequence[int],
     say: Say,
@@ -273,7 +273,9 @@ def figures(ranks: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
     }
 
 
-def ranked(data: Landmarked, seconds: Sequence[Second], most: int, seed: int = 0) -> list[Row]:
+def ranked(
+    data: Landmarked, seconds: Sequence[Second], most: int, seed: int = 0
+) -> list[RankingRow]:
     """The first stage and every second stage behind it.
 
     Args:
@@ -316,10 +318,10 @@ def ceiling(data: Landmarked, most: int) -> float:
     return mean_over_tasks(by_task(data, found.astype(np.float64)))[0]
 
 
-def _row(name: str, ranks: Sequence[NDArray[np.float64]], milliseconds: float) -> Row:
+def _row(name: str, ranks: Sequence[NDArray[np.float64]], milliseconds: float) -> RankingRow:
     each = [figures(one) for one in ranks]
     mean = {name: np.mean([one[name] for one in each], axis=0) for name in FIGURES}
-    return Row(name, mean, tuple(float(one["mrr"].mean()) for one in each), milliseconds)
+    return RankingRow(name, mean, tuple(float(one["mrr"].mean()) for one in each), milliseconds)
 
 
 def _others(data: Landmarked, seed: int) -> NDArray[np.float32]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from milepost.console.columns import columns
 from milepost.evaluate.statistics import Values, corrected, mean_over_tasks, over_tasks
 from milepost.lab.data.landmarked import Landmarked
 
@@ -16,7 +17,7 @@ FIGURES = ("recall@1", "recall@5", "mrr")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class RankingRow:
     """What one ranking reaches.
 
     Attributes:
@@ -43,7 +44,7 @@ def by_task(data: Landmarked, values: NDArray[np.float64]) -> dict[str, Values]:
 
 
 def records(
-    data: Landmarked, rows: Sequence[Row], hurt: Sequence[Row] = ()
+    data: Landmarked, rows: Sequence[RankingRow], hurt: Sequence[RankingRow] = ()
 ) -> list[dict[str, Any]]:
     """What is printed of the rows: means over tasks with intervals, differences to the first.
 
@@ -88,20 +89,20 @@ def records(
 
 
 def table(found: Sequence[Mapping[str, Any]]) -> str:
-    """The records as lines for people, figures in points of 100."""
-    head = ["", *FIGURES, "95 % of MRR", "over the first", "spliced", "ms"]
-    lines = [head]
+    """The records as lines of text, figures in points of 100."""
+    lines = []
     for record in found:
         low, high = (100 * value for value in record["mrr"][1:])
-        line = [record["name"], *(f"{100 * record[name][0]:.1f}" for name in FIGURES)]
-        line.append(f"{low:.1f} to {high:.1f}")
         over = record.get("over the first")
-        line.append(f"{100 * over['mrr'][0]:+.1f} {over['verdict']}" if over else "–")
-        line.append(f"{100 * record['mrr spliced'][0]:.1f}" if "mrr spliced" in record else "–")
-        line.append(f"{record['milliseconds']:.1f}")
-        lines.append(line)
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]).rstrip()
-        for line in lines
-    )
+        lines.append(
+            (
+                record["name"],
+                *(f"{100 * record[name][0]:.1f}" for name in FIGURES),
+                f"{low:.1f} to {high:.1f}",
+                f"{100 * over['mrr'][0]:+.1f} {over['verdict']}" if over else "–",
+                f"{100 * record['mrr spliced'][0]:.1f}" if "mrr spliced" in record else "–",
+                f"{record['milliseconds']:.1f}",
+            )
+        )
+    head = ("", *FIGURES, "95 % of MRR", "over the first", "spliced", "ms")
+    return "\n".join(columns(head, lines))

@@ -23,6 +23,7 @@ from milepost.lab.data.landmarked import Landmarked
 from milepost.model.pooling import PoolModule, module, padded
 from milepost.model.pooling.xpool import XPool
 from milepost.pooling.xpool import Against
+from milepost.train.fit_steps import fit_steps
 from milepost.train.losses.contrast import each_against_negatives
 from milepost.train.schedule import rate_share
 
@@ -31,7 +32,7 @@ MOST_SCALE = math.log(100)
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class XPoolRecipe:
     """How the pooling is trained.
 
     Attributes:
@@ -58,7 +59,7 @@ class Recipe:
 @torch.random.fork_rng(devices=[])
 def train(
     data: Landmarked,
-    recipe: Recipe,
+    recipe: XPoolRecipe,
     seed: int,
     *,
     settings: Mapping[str, Any] | None = None,
@@ -96,11 +97,9 @@ def train(
         weight_decay=0.0,
     )
     random = np.random.default_rng(seed)
-    losses: list[float] = []
     made.train()
-    for step in range(recipe.steps):
-        for group in optimizer.param_groups:
-            group["lr"] = recipe.rate * rate_share(step, recipe.steps)
+
+    def loss(_: int) -> Tensor:
         documents = random.choice(known, min(recipe.batch, len(known)), replace=False)
         questions = [int(random.choice(asked[number])) for number in documents]
         texts = [
@@ -109,13 +108,12 @@ def train(
         scores = batch_scores(
             made, torch.from_numpy(data.queries[questions]), *padded(texts), recipe.against
         )
-        loss = both_ways(scores, scale)
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        nn.utils.clip_grad_norm_([*made.parameters(), scale], 1.0)
-        optimizer.step()
-        losses.append(loss.item())
-        say(step, losses[-1])
+        return both_ways(scores, scale)
+
+    clipped = [*made.parameters(), scale]
+    losses = fit_steps(
+        optimizer, recipe.steps, loss, share=rate_share, clipped=clipped, on_step=say
+    )
     return made.eval(), losses
 
 

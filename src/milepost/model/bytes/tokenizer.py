@@ -38,7 +38,7 @@ def encode(text: str | bytes, *, end: bool = True) -> list[int]:
 
 
 def decode(ids: Iterable[int]) -> bytes:
-    """The bytes of ids; what is no byte (pad, end, unknown, unused ids) is left out.
+    """The bytes of ids; ids of no byte (pad, end, unknown, unused) are left out.
 
     A mark of a gap looks like the byte it borrows: take gaps out first (``span.restore``).
     """
@@ -90,7 +90,7 @@ def window_at(data: bytes, place: int, most: int) -> bytes:
 def windows(data: bytes, most: int) -> list[bytes]:
     """Pieces of at most ``most`` bytes that join to ``data``, each beginning at a character.
 
-    Bytes that are no UTF-8 at all are cut where they must be.
+    Bytes that are not UTF-8 are cut at ``most``.
     """
     pieces: list[bytes] = []
     place = 0
@@ -102,7 +102,7 @@ def windows(data: bytes, most: int) -> list[bytes]:
 
 
 def _border(data: bytes, place: int) -> int:
-    """Where the character at ``place`` begins; ``place`` itself where the bytes are no UTF-8."""
+    """Where the character at ``place`` begins; ``place`` itself if the bytes are not UTF-8."""
     for start in range(place, max(place - 4, -1), -1):
         if data[start] & 0xC0 != 0x80:
             return start

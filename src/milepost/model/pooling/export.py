@@ -120,7 +120,10 @@ def install(file: Path, folder: Path) -> Manifest:
             "choose a pooling that reads states alone; see: milepost lab show",
         )
     landmarks = np.eye(1, manifest.dimensions, dtype=np.float32)
-    wide = pool(landmarks, [1]).shape[1]  # weights of another width are an error here
+    segments = [1] if pool.operator.needs else None
+    wide = pool(landmarks, [1], segments=segments).shape[
+        1
+    ]  # weights of another width are an error here
     if wide != manifest.dimensions:
         raise InputError(
             f"{file} gives vectors of {wide} numbers, but a question's has {manifest.dimensions}",

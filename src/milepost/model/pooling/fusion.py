@@ -11,9 +11,9 @@ import torch
 from torch import Tensor, nn
 
 from milepost.model.pooling.sketch import product_sketch
-from milepost.pooling.fusion import NORM, ROOT, Fusion, chunk_sizes
+from milepost.pooling.fusion import NORM, ROOT, chunk_sizes
 from milepost.pooling.fusion_cores import FUSIONS
-from milepost.pooling.fusions import Fuse, fusion
+from milepost.pooling.fusions import Fuse
 from milepost.pooling.sketch import DRAWN
 
 Weights = Mapping[str, Tensor]
@@ -23,21 +23,19 @@ Settings = Mapping[str, Any]
 class FusionModule(nn.Module):
     """A fusion of pairs that trains.
 
+    ``FusionModule(fusion("mlb", out=8), 384, 384)``
+
     Args:
-        row: of the table.
-        settings: all of them, checked.
+        made: the NumPy fusion; training begins with the weights of its seed.
         x_width: numbers of x.
         y_width: numbers of y.
-        seed: of the weights begun with, those of the reference.
     """
 
-    def __init__(
-        self, row: Fusion, settings: Settings, x_width: int, y_width: int, seed: int = 0
-    ) -> None:
+    def __init__(self, made: Fuse, x_width: int, y_width: int) -> None:
         super().__init__()
-        self.row, self.settings = row, dict(settings)
-        random = np.random.default_rng(seed)
-        for name, value in row.start(settings, x_width, y_width, random).items():
+        self.row, self.settings = made.row, made.settings
+        random = np.random.default_rng(made.seed)
+        for name, value in self.row.start(self.settings, x_width, y_width, random).items():
             tensor = torch.from_numpy(value)
             if name in DRAWN:
                 self.register_buffer(name, tensor)
@@ -171,22 +169,3 @@ _CORES: dict[str, Callable[[Tensor, Tensor, Settings, Weights], Tensor]] = {
     "tucker": _chunked(_full_rank),
     "block-tucker": _chunked(_full_rank),
 }
-
-
-def fusion_module(
-    name: str, /, x_width: int, y_width: int, *, seed: int = 0, **settings: Any
-) -> FusionModule:
-    """A torch fusion.
-
-    Args:
-        name: see ``milepost.pooling.fusion_cores.FUSIONS``.
-        x_width: numbers of x.
-        y_width: numbers of y.
-        seed: of the weights begun with.
-        settings: see the fusion's parameters.
-
-    Raises:
-        InputError: an unknown fusion or parameter, or a value out of its bounds.
-    """
-    made = fusion(name, **settings)
-    return FusionModule(made.row, made.settings, x_width, y_width, seed)

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from milepost.errors import InputError
 from milepost.pooling.operator import Operator, Pool
 
 
@@ -63,16 +64,24 @@ class PoolModule(nn.Module):
             lengths: ``(texts,)`` int64, each at least 1: of nothing a softmax is NaN.
             queries: ``(texts, d_q)``; or ``(texts, q, d_q)``, several of each text.
             segments: ``(texts, longest)`` int64: the segment of each token, counted from 0 in each
-                text; None where each token is one.
+                text; for operators that need segments.
 
         Returns:
             ``(texts, d_out)`` float32; ``(texts, q, d_out)`` where each text has several queries.
+
+        Raises:
+            InputError: the operator needs segments, and there are none.
         """
         mask = torch.arange(states.shape[1], device=states.device)[None] < lengths[:, None]
         shape = (*mask.shape, *(1,) * (states.ndim - 2))
         # Not a product with the mask: padding may hold NaN.
         clean = torch.where(mask.view(shape), states, torch.zeros_like(states)).float()
         if segments is None:
+            if "segments" in self.operator.needs:
+                raise InputError(
+                    f"{self.operator.name} needs segments=, the segment of each token",
+                    "segments=torch.arange(longest).expand(texts, -1) where each is its own",
+                )
             segments = torch.arange(states.shape[1], device=states.device).expand(mask.shape)
         return self.pool(clean, mask, queries if queries is None else queries.float(), segments)
 

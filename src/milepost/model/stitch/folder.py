@@ -48,7 +48,7 @@ def load_pool(folder: Path) -> EncoderPool:
         said: dict[str, Any] = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
         weights = load_file(folder / WEIGHTS)
     except FileNotFoundError as error:
-        raise ModelError(f"{folder} is no pool: {error}", _HINT) from error
+        raise ModelError(f"{folder} is not a pool of encoders: {error}", _HINT) from error
     except Exception as error:  # safetensors raises its own
         raise ModelError(f"{folder} cannot be read: {error}", _HINT) from error
     if said.get("schema") != SCHEMA:

@@ -23,7 +23,7 @@ Start = Literal["random", "transpose", "pinv", "least_squares"]
 STARTS: tuple[Start, ...] = get_args(Start)
 
 Windows = Sequence[tuple[Tensor, Tensor]]
-"""Token ids and which of them are no padding, ``(b, t)`` int64 and bool."""
+"""Token ids and which of them are not padding, ``(b, t)`` int64 and bool."""
 
 
 @contextmanager

@@ -2,9 +2,9 @@
 
     x + attention(pyramid(x)) · local(x), then + MLP
 
-``Wiring`` says which of the published code's accidents are kept. Rows and columns are squeezed by
-means, so content at (i, j) meets content at (i', j') only through the means of its row and column:
-this is no full attention, and no axial attention either.
+``Wiring`` says which errors of the published code are kept. Rows and columns are reduced to means,
+so position (i, j) attends to (i', j') only through the means of its row and column: this is neither
+full attention nor axial attention.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ class Arm:
 
 ARMS: dict[str, Arm] = {
     "published": Arm("P2AT as published", wiring=PUBLISHED),
-    "corrected": Arm("P2AT, its accidents mended"),
+    "corrected": Arm("P2AT, its errors corrected"),
     "rows": Arm("corrected, row branch only", options={"columns": False}),
     "columns": Arm("corrected, column branch only", options={"rows": False}),
     "flat": Arm("corrected, no pyramid", options={"pyramid": False}),

@@ -1,4 +1,4 @@
-"""How P2AT's blocks are wired: as published, or with each of its accidents mended.
+"""The wiring of P2AT's blocks: as published, or with each error of the code corrected.
 
 Every flag is one entry of the list of flaws in ``docs/pooling/p2at.md``.
 """
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 @dataclass(frozen=True, slots=True)
 class Wiring:
-    """One flag a flaw; the default is mended.
+    """One flag for each flaw; by default all are corrected.
 
     Attributes:
         middle: the pyramid's second average is used; as published the first stands there twice.
