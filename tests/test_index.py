@@ -369,3 +369,13 @@ def test_boxes_need_a_pdf(index: Index) -> None:
     index.add(Document("a", BEES))
     with pytest.raises(InputError, match="PDF"):
         index.boxes(index.search("queen")[0])
+
+
+def test_a_document_given_twice_is_stored_once() -> None:
+    """The second one of a name is compared with the first: unchanged, or changed."""
+    with milepost.open(model=MODEL) as index:
+        same = index.add([Document("a", "One sentence."), Document("a", "One sentence.")])
+        other = index.add([Document("b", "One sentence."), Document("b", "Another one.")])
+        assert (same.added, same.unchanged, same.changed) == (("a",), ("a",), ())
+        assert (other.added, other.unchanged, other.changed) == (("b",), (), ("b",))
+        assert index.document("b").text == "Another one."

@@ -120,8 +120,8 @@ class Index:
         inside, folders = found(paths, tally.failed)
         work.extend(inside)
         present = {item.name if isinstance(item, Document) else str(item) for item in work}
-        with self._store.snapshot() as state:
-            stored = {info.name: info for info in state.documents()}
+        stored = {info.name: info for info in self.documents()}
+        done: set[str] = set()
         for number, item in enumerate(work, 1):
             name = item.name if isinstance(item, Document) else str(item)
 
@@ -130,6 +130,9 @@ class Index:
                     progress(Step(name, number, len(work), total, done))
 
             try:
+                if name in done:  # given twice: the second time it is what was just stored
+                    stored = {info.name: info for info in self.documents()}
+                done.add(name)
                 self._add_one(item, stored.get(name), tally, on_progress)
             except StoreError:
                 raise

@@ -82,7 +82,10 @@ def test_questions_by_rule(corpus, tmp_path):
         (["--rules", "--per-minute", "3"], "--per-minute has no effect with --rules"),
         (["--rules", "--kind", "headng"], "did you mean 'heading'"),
         (["--endpoint", "file:///x", "--model", "m"], "is not an address"),
-        (["--endpoint", "http://x/v1", "--model", "m", "--kind", "heading"], "unknown kind 'heading'"),
+        (
+            ["--endpoint", "http://x/v1", "--model", "m", "--kind", "heading"],
+            "unknown kind 'heading'",
+        ),
     ],
 )
 def test_what_makes_no_sense_is_refused(corpus, tmp_path, args, said):

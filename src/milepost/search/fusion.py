@@ -60,13 +60,14 @@ SIGNALS = {
 
 @dataclass(frozen=True, slots=True)
 class Reranking:
-    """The numbers that stand where the best places are read again; see ``ranking.py``.
+    """The numbers that apply with a reranker; see ``ranking.py``.
 
     Attributes:
         weight: of what the reranker finds.
         min_cosine: the cosine above which it counts.
         neighbour_share: the share that neighbours have in it.
-        calibration: that of ``Fusion`` and two more, of what was added and of how little is known.
+        calibration: that of ``Fusion`` and two more: of what reranking added, and of the share of
+            the text that is out of vocabulary.
         length_penalty, growth_threshold: those of ``Fusion``, for these scores.
     """
 
@@ -96,7 +97,7 @@ class Fusion:
             the logarithm of their characters.
         growth_threshold: without a budget, a neighbour joins a passage while its log-odds are at
             most this below the hit's.
-        rerank: what takes the place of the last three where the best places are read again.
+        rerank: what replaces the last three with a reranker.
     """
 
     gate: Mapping[str, float] = field(
@@ -114,7 +115,7 @@ class Fusion:
 
     @property
     def reranked(self) -> Fusion:
-        """The numbers where the best places are read again."""
+        """The numbers with a reranker."""
         again = self.rerank
         return replace(
             self,
@@ -128,7 +129,7 @@ class Fusion:
         """From the manifest's ``fusion``; what it does not name keeps its default.
 
         Raises:
-            ModelError: the numbers of a chance are too few or too many.
+            ModelError: the calibration has too few or too many numbers.
         """
         known = {name: fields[name] for name in Fusion.__dataclass_fields__ if name in fields}
         for name in ("landmark", "words"):
@@ -150,7 +151,7 @@ class Fusion:
             if len(given) != len(wanted):
                 raise ModelError(
                     f"the model's {name} has {len(given)} numbers instead of {len(wanted)}",
-                    "leave it out of milepost.json: then chances put passages in order, no more",
+                    "leave it out of milepost.json; scores then only order passages",
                 )
         return fusion
 

@@ -111,6 +111,8 @@ def _runs(
     snapshot: Snapshot, scope: Scope, ranked: Ranked, query: Query, measure: Measure
 ) -> list[Run]:
     """The sentences of each passage."""
+    import numpy as np
+
     limits, numbers = query.limits, ranked.numbers
     lengths = scope.spans[:, 1] - scope.spans[:, 0]
     if limits.budget is None:
@@ -122,17 +124,24 @@ def _runs(
             growth_threshold=numbers.growth_threshold,
         )
 
+    scores = length_adjusted_score(ranked.score, lengths, numbers.length_penalty)
+    order = np.argsort(-scores, kind="stable")
+    texts: dict[int, str] = {}
+    ahead, batch = 0, 64
+
     def cost(number: int) -> int:
+        nonlocal ahead, batch
         if measure is len:  # no text has to be read
             return int(lengths[number])
-        return measure(snapshot.texts([scope.part(number, number + 1)])[0])
+        while number not in texts:  # read ahead, twice as many each time: few calls of the store
+            best = order[ahead : ahead + batch].tolist()
+            parts = [scope.part(each, each + 1) for each in best]
+            texts.update(zip(best, snapshot.texts(parts), strict=True))
+            ahead, batch = ahead + batch, 2 * batch
+        return measure(texts[number])
 
     return select_within_budget(
-        length_adjusted_score(ranked.score, lengths, numbers.length_penalty),
-        scope.document_offsets,
-        k=limits.k,
-        left=limits.budget.size,
-        cost=cost,
+        scores, scope.document_offsets, k=limits.k, left=limits.budget.size, cost=cost
     )
 
 

@@ -20,6 +20,7 @@ def check_entry(entry: Entry, dimensions: int) -> None:
         ("spans", entry.spans.shape, (n, 2)),
         ("vectors", entry.vectors.shape, (n, dimensions)),
         ("vocab_coverage", entry.vocab_coverage.shape, (n,)),
+        ("paragraph_starts", entry.paragraph_starts.shape, (n,)),
         ("terms", (len(entry.terms),), (n,)),
     ):
         if shape != due:

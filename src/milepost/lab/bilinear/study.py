@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import torch
 import torch.nn.functional as F
@@ -107,7 +107,7 @@ class Scorer(nn.Module):
     def __init__(self, module: FusionModule, *, adds: bool) -> None:
         super().__init__()
         self.module = module
-        wide = module.settings["out"]
+        wide = cast(int, module.settings["out"])
         self.head = nn.Linear(wide, 1) if wide > 1 else None
         if adds:
             last = self.head
