@@ -35,9 +35,10 @@ def read_at(store: Store, order: Sequence[int], reranker: WordReranker) -> np.nd
     st.integers(14, 80),
     st.integers(1, 200),
     st.integers(1, 9),
+    st.integers(1, 12),
 )
 def test_windows_are_apart_within_documents_and_within_the_budget(
-    sizes, random, room, budget, most
+    sizes, random, room, budget, most, context
 ):
     """Whatever the order: no sentence twice, no window over a border, no more than is allowed."""
     store = empty_store()
@@ -54,6 +55,7 @@ def test_windows_are_apart_within_documents_and_within_the_budget(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "MAX_TOKENS", budget)
         patch.setattr(module, "MAX_WINDOWS", most)
+        patch.setattr(module, "CONTEXT_SENTENCES", context)  # few: texts are read in several calls
         found = read_at(store, order, reranker)
     windows = [[ids[0] - 1 for ids in window] for window in reranker.windows]
     costs = [sum(len(ids) + 1 for ids in window) for window in reranker.windows]
@@ -270,3 +272,15 @@ def test_a_script_that_the_tokenizer_does_not_know_is_left_to_the_words():
     before = ranked(store, ["common"], ranking=plain)
     after = ranked(store, ["common"], ranking=plain, reranker=reranker)
     np.testing.assert_allclose(after.score - before.score, [0.25 * 9.0, 0.25 * 1.0], rtol=1e-3)
+
+
+def test_texts_that_are_read_ahead_hold_the_whole_neighbourhood(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A sentence that was read as a neighbour of a better one may have neighbours that were not."""
+    store = empty_store()
+    put(store, "d", ["w" * (n + 1) + " " for n in range(40)])
+    monkeypatch.setattr(module, "CONTEXT_SENTENCES", 2)
+    monkeypatch.setattr(module, "MAX_WINDOWS", 3)
+    found = read_at(store, [10, 12, 14, 16], WordReranker(room=2))
+    assert np.flatnonzero(~np.isnan(found)).tolist() == [10, 12, 14]

@@ -94,7 +94,8 @@ def _reader(
     waiting = iter(order.tolist())
 
     def around(number: int) -> dict[int, Sequence[int]]:
-        while number not in known:
+        needed = range(*_neighbourhood(scope, number))
+        while not all(each in known for each in needed):
             missing: dict[int, None] = {}
             for best in waiting:
                 low, high = _neighbourhood(scope, best)
