@@ -69,7 +69,7 @@ def test_labels_that_no_longer_lie_apart_ring_the_alarm():
     for after in (crossed, np.ones((120, 16))):
         found = drift(VECTORS, after, LABELS)
         assert found.ratio[0] == 0
-        assert "labels lie 0.00 times as far apart" in found.alarms
+        assert "labels are 0.00 times as far apart" in found.alarms
     back = drift(crossed, VECTORS, LABELS, min_kept=0)
     assert math.isinf(back.ratio[0])
     assert back.alarms == ()

@@ -68,7 +68,7 @@ def test_the_loss_is_the_logarithm_of_the_index():
     states, labels = planted(1.0)
     points = states[:, 0]
     found = log_index(torch.from_numpy(points), torch.eye(2).double()[labels])
-    assert found.item() == pytest.approx(np.log(centres(points, labels).xbi))
+    assert found.item() == pytest.approx(-np.log(centres(points, labels).separation))
 
 
 def test_layers_are_made_equally_loud_by_the_training_half():

@@ -47,7 +47,7 @@ def test_whole_documents_change_their_label():
 
 def test_p_counts_the_observed_labels_and_what_is_as_good():
     assert share_as_good(np.array([3.0, 1.0, 3.0, 2.0])) == 0.5
-    assert share_as_good(np.array([3.0, 1.0, 4.0, 2.0]), least_is_best=True) == 0.75
+    assert share_as_good(np.array([3.0, 1.0, 4.0, 2.0]), lower_is_better=True) == 0.75
     assert share_as_good(np.array([math.inf, 1.0])) == 0.5
     assert math.isnan(share_as_good(np.array([math.nan, 1.0])))
 
