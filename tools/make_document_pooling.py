@@ -2,7 +2,7 @@
 
     python tools/make_document_pooling.py [bench/results/document-pooling.json.xz]
 
-``milepost lab lmk --result`` writes the file. The page is printed as well. Needs the extra ``eval``.
+``milepost lab lmk --result`` writes the file. The page is printed too. Needs the extra ``eval``.
 """
 
 from __future__ import annotations
