@@ -1,9 +1,8 @@
-"""Write ``docs/results-document-pooling.md`` and its plot from what the bench left.
+"""Write ``docs/results-document-pooling.md`` and its plot from the figures of a study.
 
     python tools/make_document_pooling.py [bench/results/document-pooling.json.xz]
 
-The file comes from ``bench/document_pooling.py``. The page is printed as well. Needs the extra
-``eval``.
+``milepost lab lmk --result`` writes the file. The page is printed too. Needs the extra ``eval``.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ HEAD = """\
 Made by `python tools/make_document_pooling.py` from
 `bench/results/document-pooling.json.xz`; do not edit it here. {made}.
 
-    python bench/document_pooling.py --base GT_FOLDER
+    milepost lab lmk --result document-pooling.json.xz
 
 See here what one vector per document loses as documents get longer, by pooling. One network is
 pooled in four ways with the same training: layers 2, 4 and 6 of all-MiniLM-L6-v2, attention local

@@ -17,6 +17,7 @@ from support.cli_process import environment
 
 TRAINING = {
     "compare": (),
+    "lmk": (),
     "multilayer": (),
     "xpool": (".",),
     "ponet": (),

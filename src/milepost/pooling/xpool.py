@@ -35,8 +35,8 @@ class XPool:
     (k · q) / (sqrt(c) τ)`` in each head of width ``c``; ``q, k, v`` are linear maps of LN1 of query
     and states. LN1 is the same for both unless ``shared_norm`` is off.
 
-    The paper's fifth bias, that of ``k``, adds the same to all scores of a text and cancels in the
-    softmax: it is left out.
+    The paper's fifth bias, that of ``k``, adds the same number to all scores of a text and cancels
+    in the softmax, so it is left out.
 
     Args:
         settings: of the operator.
@@ -60,7 +60,7 @@ class XPool:
     def shares(
         self, queries: NDArray[np.floating], states: NDArray[np.floating]
     ) -> NDArray[np.float64]:
-        """Of each token its part in each head's mean, ``(n, heads, q)``; sums to 1 over tokens."""
+        """The weight of each token in each head, ``(n, heads, q)``; sums to 1 over tokens."""
         asked = self._heads(self._map("query", self.normed(queries)))
         keys = self._heads(self._norm("input", states) @ self._weights["key_map"])
         sharp = asked.shape[-1] ** 0.5 * self._settings["temperature"]
@@ -92,7 +92,7 @@ class XPool:
 
 
 class Similar:
-    """Weights from cosines alone: subclasses say how.
+    """Base class of poolings whose weights depend on cosines alone.
 
     Args:
         settings: of the operator.
@@ -107,7 +107,7 @@ class Similar:
     def shares(
         self, queries: NDArray[np.floating], states: NDArray[np.floating]
     ) -> NDArray[np.float64]:
-        """Of each token its part in the mean, ``(n, 1, q)``; sums to 1 over tokens."""
+        """The weight of each token in the mean, ``(n, 1, q)``; sums to 1 over tokens."""
         import numpy as np
 
         cosines = unit(states).astype(np.float64) @ unit(queries).astype(np.float64).T
@@ -125,10 +125,10 @@ class Similar:
 
 
 class QueryTopK(Similar):
-    """The mean of the ``k`` states nearest to the query, of all where there are fewer.
+    """The mean of the ``k`` states nearest to the query, or of all if there are fewer.
 
-    The paper's code adds them up, which has the same cosine, and fails on texts of fewer than ``k``
-    tokens. Of two states as near as each other the earlier one is taken.
+    The paper's code adds them up, which gives the same cosine, and fails on texts of fewer than
+    ``k`` tokens. Ties go to the earlier state.
     """
 
     def _shares(self, cosines: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -168,27 +168,27 @@ def pair_scores(
 ) -> NDArray[np.float32]:
     """Cosine of every query with every text's vector for that query.
 
-    Nothing of the size queries × texts × d is held: texts are taken one by one, and their queries
-    in tiles.
+    No array of size queries × texts × d is made: texts are read one by one, and their queries in
+    tiles.
 
     Args:
         pool: one of ``POOLERS``, trained or not.
         queries: ``(queries, d)``.
-        states: ``(tokens, d)``, texts one behind the other.
+        states: ``(tokens, d)``, concatenated texts.
         lengths: ``(texts,)``.
         only: ``(queries, texts)``: which pairs; None for all.
-        asked: ``(queries, d)``: what texts are pooled for, where it is not ``queries``: to see
-            what conditioning does, condition on something else.
-        against: what is compared with a text's vector: the ``query`` as the paper has it; the
-            query less its mean over channels (``centred``), since what a LayerNorm gives has mean
-            0 when training begins; or LN1 of the query (``normed``, ``xpool`` only).
-        tile: numbers that the largest array holds, some six of which live at once.
+        asked: ``(queries, d)``: queries that texts are pooled for, if other than ``queries``, to
+            measure the effect of conditioning.
+        against: form of the query that is compared with a text's vector: ``query``, as in the
+            paper; ``centred``, the query minus its mean over channels, since the output of a
+            LayerNorm initially has mean 0; or ``normed``, LN1 of the query (``xpool`` only).
+        tile: size of the largest array; about six of them exist at a time.
 
     Returns:
         ``(queries, texts)`` float32 in [-1, 1]; minus infinity where ``only`` leaves a pair out.
 
     Raises:
-        InputError: a pooling that reads no queries, or what ``Pool`` cannot pool.
+        InputError: a pooling that reads no queries, or states that ``Pool`` refuses.
     """
     import numpy as np
 
@@ -198,9 +198,7 @@ def pair_scores(
     told = unit(queries)
     if against == "normed":
         if not isinstance(block, XPool):
-            raise InputError(
-                f"{pool.operator.name} has no LN1", "compare with 'query' or 'centred'"
-            )
+            raise InputError(f"{pool.operator.name} has no LN1", "'query' or 'centred'")
         told = unit(block.normed(queries))
     elif against == "centred":
         told = unit(queries - queries.mean(1, keepdims=True))
@@ -222,10 +220,10 @@ def block_of(
     states: NDArray[np.floating],
     lengths: NDArray[np.integer],
 ) -> XPool | Similar:
-    """What makes vectors, and says by ``shares`` which states they are made of.
+    """The function that computes vectors; its ``shares`` gives the weights of states.
 
     Raises:
-        InputError: a pooling that reads no queries, or what ``Pool`` cannot pool.
+        InputError: a pooling that reads no queries, or states that ``Pool`` refuses.
     """
     name = pool.operator.name
     if name not in POOLERS:
@@ -277,7 +275,7 @@ def _start(
     if width % settings["heads"]:
         raise InputError(
             f"{settings['heads']} heads do not divide states of width {width}",
-            "give a number of heads that does",
+            "a divisor of the width",
         )
     weights: dict[str, NDArray[np.float32]] = {}
     norms = ["input", "pooled"] + ["query"] * (not settings["shared_norm"])
@@ -316,17 +314,17 @@ OPERATORS = (
             "heads": Parameter(1, "Heads; they must divide the width.", least=1),
             "temperature": Parameter(
                 1.0,
-                "Divides the scores: with √c alone they are the softer, the narrower the states.",
+                "Divisor of the scores; with √c alone narrow states get flat weights.",
                 least=1e-3,
             ),
             "shared_norm": Parameter(True, "One LayerNorm for queries and states, as published."),
-            "branch": Parameter(True, "The linear branch beside the pooled vector."),
+            "branch": Parameter(True, "Add the linear branch to the pooled vector."),
             "final_norm": Parameter(True, "The LayerNorm at the end."),
             "start": Parameter(
                 "identity", "What the maps begin as.", choices=("identity", "random")
             ),
             "dropout": Parameter(
-                0.0, "Of the branch, in training; the paper has 0.3.", least=0.0, most=0.9
+                0.0, "Dropout of the branch in training; 0.3 in the paper.", least=0.0, most=0.9
             ),
         },
         needs=_QUERIES,
@@ -339,12 +337,12 @@ OPERATORS = (
         equation="z = (1/k) Σ x_i/|x_i| over the k greatest cos(q, x_i), k = min(k, n)",
         order="free",
         compute=_by(QueryTopK),
-        parameters={"k": Parameter(3, "How many states; 1 is the best one alone.", least=1)},
+        parameters={"k": Parameter(3, "Number of states; 1 selects the best one.", least=1)},
         needs=_QUERIES,
     ),
     Operator(
         "query-softmax",
-        "mean weighted by the states' nearness to the query",
+        "mean weighted by similarity to the query",
         paper="2203.15086",
         family="xpool",
         equation="z = Σ a_i x_i/|x_i|, a = softmax(cos(q, x_i)/τ)",

@@ -24,7 +24,7 @@ def run(*args):
 
 
 def test_it_hangs_in_the_lab():
-    result = CliRunner().invoke(lab, ["fusion", "--help"])
+    result = CliRunner().invoke(lab, ["bilinear", "--help"])
     assert "product-K" in result.output
 
 

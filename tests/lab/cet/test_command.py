@@ -54,10 +54,10 @@ def test_a_task_as_a_table_and_as_json(task, tmp_path, model):
     assert f"{found['rows'][0]['share']:.3f}" in result.output
     for name in controls:
         told = found["areas"][f"mined@{name}"]
-        assert f"with chance ({name}): mined {told:.3f}, coupled " in result.output
+        assert f"less than another sentence ({name}): mined {told:.3f}, coupled " in result.output
     bare = run(*given, "--no-controls").output
     assert "@" not in bare
-    assert "with chance: mined " in bare
+    assert "less than another sentence: mined " in bare
     lines = bare.splitlines()
     at = next(n for n, line in enumerate(lines) if line.startswith("rank by words"))
     assert sum(each["answers"] for each in found["selected"]) == 2

@@ -41,7 +41,7 @@ def comparison(checkpoint, data, *more):
     return run("compare", "--model", checkpoint, "--data", data, *sizes, *more)
 
 
-def test_tables_plots_and_a_book(checkpoint, data, tmp_path, cache):
+def test_tables_plots_and_a_file_of_runs(checkpoint, data, tmp_path, cache):
     """A table with a row an operator and control; the second time nothing is trained."""
     pytest.importorskip("matplotlib", reason="needs the eval extra")
     file, plots = tmp_path / "runs.jsonl", tmp_path / "plots"
@@ -75,7 +75,7 @@ def test_ctrl_c_says_what_is_kept(checkpoint, data, tmp_path, monkeypatch):
     monkeypatch.setattr("milepost.lab.compare.session.train", stop)
     result = comparison(checkpoint, data, "--pool", "mean", "--json", tmp_path / "runs.jsonl")
     assert isinstance(result.exception, Interrupted)
-    assert "goes on from here" in str(result.exception)
+    assert "repeat the command" in str(result.exception)
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ def test_controls_that_do_not_exist_and_empty_texts_are_named():
         control_encoder("nonsens")
     with pytest.raises(InputError, match="text 1 is empty"):
         control_encoder("random", recipe=RECIPE).states(["a", ""])
-    with pytest.raises(InputError, match="no text 'language x'"):
+    with pytest.raises(InputError, match="unknown text 'language x'"):
         source_text("language x", 100)
 
 

@@ -42,7 +42,7 @@ def run(*args, **options):
 def test_names_are_those_of_the_lab():
     assert {study.FREE, *NAMES} == set(study.CONTROLLERS)
     assert set(sweeps.SWEEPS) == set(SWEEPS)
-    assert STUDIES["power"][0] == "milepost.lab.power.command"
+    assert "power" in STUDIES
 
 
 def test_a_table_of_fleets(speed):

@@ -164,7 +164,7 @@ def test_speed_is_measured_kept_and_read(tmp_path):
     assert Speed.read(file) == speed
     for wrong in ("{}", "[1]", "no", json.dumps({"question": 0})):
         file.write_text(wrong)
-        with pytest.raises(UnreadableFile, match="no record of speed"):
+        with pytest.raises(UnreadableFile, match="not a record of speed"):
             Speed.read(file)
     with pytest.raises(UnreadableFile, match="cannot be read"):
         Speed.read(tmp_path / "nothing.json")

@@ -1,4 +1,4 @@
-"""A question of which one sentence of the evidence is marked, and what the rankers list for it."""
+"""A question with one marked sentence of evidence, and its rankings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from milepost.train.negatives import Candidate, Evidence, Limits, reason
 
 @dataclass(frozen=True)
 class Case:
-    """A question of which one sentence is marked.
+    """A question with one marked sentence.
 
     Attributes:
         read: its document.

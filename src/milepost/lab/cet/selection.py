@@ -1,8 +1,8 @@
-"""The product model of the audit, and whether the selection it fits is who was marked.
+"""The product model of the audit, and its fitted selection compared with the true one.
 
-Where evidence was hidden, it is known which of the sentences that answer stayed marked, and so what
-share of them at each rank. Selection fitted on rank, place and length lies beside it; and the model
-is fitted once more with one selection for all sentences, to see what these features are worth.
+For hidden evidence the share of marked answers at each rank is known, and is compared with the
+selection fitted on rank, place and length. The model is fitted once more with a constant selection,
+to measure the value of these features.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ RANKS = ((1, 1), (2, 5), (6, 20), (21, None))
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """Sentences that answer, of some ranks by shared words.
+    """Answering sentences of a range of ranks by shared words.
 
     Attributes:
         first, last: ranks, from 1; None for all that follow.
@@ -40,7 +40,7 @@ class Selected:
 def fitted(
     found: Sequence[Case], *, alike: bool = False
 ) -> tuple[list[dict[int, float]], tuple[Selected, ...]]:
-    """Weights of the listed sentences as negatives, by EM on what is marked, and the selection.
+    """Weights of the listed sentences as negatives, by EM on marked sentences, and the selection.
 
     How many answers there are in all, marked or hidden, fixes the mean of ``s``: more than who
     mines would know, and which ones they are it is not told.

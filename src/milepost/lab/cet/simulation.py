@@ -1,8 +1,9 @@
-"""Coupled estimation in a world whose truth is known: what the published form does, and EM.
+"""Coupled estimation on generated data with known truth: the published form, and EM.
 
-Every item has five features of its text, which make it relevant, and a score under the retriever
-that chose what annotators saw. ``rho`` says how far that score follows the text. Labels are the
-product of both. Four models of relevance see the labels; their truth is kept for the end.
+Every item has five features of its text, which determine its relevance, and a score of the
+retriever that selected what annotators saw. ``rho`` is the correlation of that score with the text.
+A label is the product of relevance and selection. Four models of relevance are trained on the
+labels and tested on the truth.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ def published(
 
 
 def area(scores: Floats, truth: Floats) -> float:
-    """Chance that a true item scores above a false one (area under the ROC curve); ties half.
+    """Area under the ROC curve: probability that a true item outscores a false one; ties half.
 
     Args:
         scores: ``(n,)``.
@@ -111,7 +112,7 @@ def area(scores: Floats, truth: Floats) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """How one way of training did.
+    """Results of one way of training.
 
     Attributes:
         name: of ``ARMS``.
@@ -132,7 +133,7 @@ class Arm:
 
 
 def compare(rhos: tuple[float, ...] = (0.0, 0.6), seeds: int = 10) -> Iterator[Arm]:
-    """All arms in worlds of each ``rho``, trained on 4,000 items, judged on 20,000 fresh ones.
+    """All arms on data of each ``rho``, trained on 4,000 items, tested on 20,000 others.
 
     Args:
         rhos: see ``world``.

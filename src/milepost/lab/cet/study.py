@@ -1,9 +1,9 @@
-"""How many hard negatives are answers that nobody marked: CET's claim, where the truth is known.
+"""The share of hard negatives that are unmarked answers: CET's claim, tested on known answers.
 
-Questions with several sentences of evidence are asked as if one annotator had marked one of them;
-the others are hidden. Every sentence of the document but that one is then a would-be negative. How
-many of the highest ranked are hidden answers, by rank and by who ranks, is the share of false
-negatives that mining there would take in: a lower bound, as more may answer than was ever marked.
+Of a question with several sentences of evidence only one is taken as marked; the others are hidden.
+Every other sentence of the document is then a candidate negative. The share of hidden answers at a
+rank of a ranker is the share of false negatives that mining there would add: a lower bound, since
+further sentences may answer that were never marked.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _DEPTH = BUCKETS[-1][1]
 
 @dataclass(frozen=True, slots=True)
 class AuditRow:
-    """One ranker's would-be negatives of some ranks.
+    """The candidate negatives of a ranker at a range of ranks.
 
     Attributes:
         ranker: of ``RANKERS``; ``landmarks@random`` and so on for a control.
@@ -82,7 +82,7 @@ class AuditRow:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What came of one task.
+    """The results of one task.
 
     Attributes:
         task: its name.
@@ -116,7 +116,7 @@ def audit(
     seed: int = 0,
     progress: Callable[[str, int, int], object] = lambda *_: None,
 ) -> Audit:
-    """Hide evidence of a task and look for it among its would-be negatives.
+    """Hide evidence of a task and count it among the candidate negatives.
 
     Args:
         task: whose evidence is marked.

@@ -3,16 +3,16 @@
 Comes in: a checkpoint, pairs and documents. Goes out: a cache of runs, tables, plots.
 
     reading.py    texts → token states of a frozen network, cached on disk
-    states.py     what is kept, and the parts of it that an operator reads
+    states.py     cached states, and the parts that an operator reads
     material.py   tasks: training pairs, queries, texts, which text is right
     images.py     the task on images
     controls.py   untrained baselines
-    rows.py       what is compared: an operator, its settings, the network under it
+    rows.py       rows: an operator, its settings, and the network below it
     recipe.py     pooling and head trained by InfoNCE
     scores.py     queries × texts, and nDCG@10 of each query
     cache.py      runs that are done, a JSON line each
-    session.py    runs what is not done yet
-    found.py      what the runs say, with intervals and corrected tests
+    session.py    runs that are not in the cache yet
+    found.py      statistics of the runs, with intervals and corrected tests
     tables.py     tables
     pictures.py   plots
 

@@ -1,4 +1,4 @@
-"""Runs that are done: JSON lines, each whole or not there, so that a stopped comparison goes on."""
+"""Finished runs as JSON lines, so that an interrupted comparison can continue."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The task of images: digits told by a small patch transformer that ends in the pooling.
+"""The task on images: digits classified by a small patch transformer that ends in the pooling.
 
-Nothing is frozen here: network and pooling are trained together (``lab/digits.py``), as in the
-papers that pool patches. Operators that read a query have none to read and are left out.
+Nothing is frozen: network and pooling are trained together (``lab/data/digits.py``), as in the
+papers that pool patches. Operators that read a query are left out.
 """
 
 from __future__ import annotations
@@ -60,5 +60,5 @@ def images() -> Measure:
 
 
 def fits(row: CompareRow) -> bool:
-    """Images have neither queries nor another network to read them by."""
+    """Whether a row fits: images have no queries and no other network."""
     return row.network == TRAINED and "queries" not in row.known.needs

@@ -1,4 +1,4 @@
-"""What is trained on and what is asked: short passages, and documents at three lengths.
+"""Training pairs and tasks: short passages, and documents at three lengths.
 
     sentences        a query → a passage of at most 64 tokens, among all held-out ones
     documents-512    a question or title → its document cut to 512 tokens, among all documents
@@ -6,10 +6,10 @@
     documents-8k     and to 8,192
     images           digits, see ``images.py``
 
-Documents at three lengths are trained on the same passages of 256 tokens, once: as LMK's authors do
-(arXiv 2601.21525), who train on short texts and read long ones. Each cut holds the shorter ones
-(``train/long_documents.py``). Pairs are told apart by a hash of the passage: eight in ten train,
-one is for development and is what is measured here, one is left for tests.
+Documents at three lengths share one training on passages of 256 tokens, as LMK's authors train on
+short texts and read long ones (arXiv 2601.21525). Each cut contains the shorter ones
+(``lab/data/long_documents.py``). A hash of the passage splits pairs: eight in ten train, one is for
+development and measured here, one is left for tests.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ Pair = tuple[Text, Text]
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How much is trained on and asked.
+    """Sizes of the material.
 
     Attributes:
         pairs: of training, each task's.
@@ -139,7 +139,7 @@ def materials(data: Path, words: Words, tasks: Sequence[str], sizes: Sizes) -> l
 
 
 def sentences(data: Path, words: Words, sizes: Sizes) -> Material:
-    """Short passages; of queries that several passages answer the first is kept."""
+    """Short passages; a query with several passages keeps the first."""
     queries = queries_by_passage(data / "pairs", SETS)
     training: list[Pair] = []
     held: list[tuple[str, Pair]] = []
@@ -177,7 +177,7 @@ def sentences(data: Path, words: Words, sizes: Sizes) -> Material:
 
 
 def documents(data: Path, words: Words, tasks: Sequence[str], sizes: Sizes) -> list[Material]:
-    """Long documents, a task a length."""
+    """Long documents, one task for each length."""
     if not tasks:
         return []
     longest, shortest = max(LENGTHS.values()), min(LENGTHS.values())

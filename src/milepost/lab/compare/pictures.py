@@ -25,7 +25,7 @@ from milepost.lab.compare.tables import OURS as LANDMARKS
 
 
 def lengths(found: Found) -> str | None:
-    """nDCG@10 against tokens: landmarks and the five best at the greatest length, others pale.
+    """nDCG@10 against tokens: landmarks and the five best at the longest text in colour.
 
     Returns:
         SVG, or None where there are no two lengths.
@@ -60,7 +60,7 @@ def lengths(found: Found) -> str | None:
 
 
 def differences(found: Found) -> str | None:
-    """Each row less landmarks, mean over tasks, with its interval.
+    """Each row minus landmarks, mean over tasks, with its interval.
 
     Returns:
         SVG, or None where there is nothing to compare.
@@ -89,7 +89,7 @@ def differences(found: Found) -> str | None:
 
 
 def write(found: Found, folder: Path) -> list[Path]:
-    """Write ``lengths.svg`` and ``differences.svg`` as far as there are figures.
+    """Write ``lengths.svg`` and ``differences.svg`` if there are figures for them.
 
     Raises:
         InputError: the folder cannot be written.

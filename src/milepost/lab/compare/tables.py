@@ -1,4 +1,4 @@
-"""A cache of runs as tables: the ranking, each row against landmarks, lengths, seeds, cost."""
+"""A cache of runs as tables: the ranking, each row minus landmarks, lengths, seeds, cost."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def tables(found: Found) -> list[Outcome]:
 
 
 def ranking(found: Found) -> Outcome:
-    """Every row, the best first."""
+    """All rows, best first."""
     apart = found.apart([(row, ALL) for row in found.rows], OURS)
     rows: list[tuple[Cell, ...]] = []
     for place, row in enumerate(found.rows, 1):
@@ -52,7 +52,7 @@ def ranking(found: Found) -> Outcome:
 
 
 def against(found: Found) -> Outcome:
-    """Each row less landmarks, task by task."""
+    """Each row minus landmarks on each task."""
     pairs = [(row, task) for row in found.rows for task in found.tasks]
     apart = found.apart(pairs, OURS)
     rows = tuple(
@@ -83,7 +83,7 @@ def _lengths(found: Found) -> list[str]:
 
 
 def by_length(found: Found) -> Outcome:
-    """The same documents and questions at each length, and what the longest costs."""
+    """The same documents and questions at each length."""
     tasks = _lengths(found)
     whole = [row for row in found.rows if all(found.of(row, task) for task in tasks)]
     places: dict[str, list[str]] = {
@@ -108,7 +108,7 @@ def by_length(found: Found) -> Outcome:
 
 
 def by_seed(found: Found) -> Outcome:
-    """Each seed alone: how much of a difference may be chance of training."""
+    """Each seed alone, to show the variance of training."""
     rows = tuple(
         (
             row,

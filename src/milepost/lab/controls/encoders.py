@@ -1,11 +1,11 @@
-"""Encoders that know nothing of language: the rows that stand below a table of poolings.
+"""Untrained baselines: byte encoders without knowledge of language, for the last rows of a table.
 
-    random          a byte encoder as it was drawn
+    random          a byte encoder with random weights
     nonsense        the same, pre-trained on words without meaning
     hierarchical    the same, pre-trained on nested brackets
 
-What a pooling reaches on these is not understanding: it is overlap of bytes, length and place. One
-recipe and one size for all (MonoByte, arXiv 2209.11035).
+The score of a pooling on these is due to overlap of bytes, length and position, not to meaning. All
+have the same recipe and size (MonoByte, arXiv 2209.11035).
 
     encoder = control_encoder("nonsense")
     states, lengths, segments = encoder.states(["A text. Of two sentences."])
@@ -35,7 +35,7 @@ _TOGETHER = 16  # windows read at a time
 
 
 class ControlEncoder:
-    """A byte encoder that is not trained any further.
+    """A frozen byte encoder.
 
     Args:
         name: as it stands in a table.
@@ -112,7 +112,7 @@ def control_model(
 def control_encoder(
     kind: Kind, *, seed: int = 0, recipe: ByteRecipe | None = None, size: int = 60_000
 ) -> ControlEncoder:
-    """A control, made on the spot: ``random`` at once, the others in seconds.
+    """Make a control: ``random`` at once, the others by some seconds of training.
 
     Args:
         kind: see ``KINDS``.

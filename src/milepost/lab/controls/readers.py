@@ -1,4 +1,4 @@
-"""Encoders that know nothing of language, in the place of a model that reads texts and questions.
+"""Untrained baselines in place of a model that reads texts and questions.
 
     for control in control_readers():
         control.name                                     # random, nonsense, hierarchical

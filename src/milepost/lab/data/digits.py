@@ -1,9 +1,9 @@
-"""Any pooling at the end of a small patch transformer that reads digits.
+"""Poolings at the end of a small patch transformer that classifies digits.
 
 The 1,797 digits of 8 × 8 that come with scikit-learn, cut into 16 patches of 2 × 2; two layers of
 width 32 with four heads; the pooling reads the states behind the last LayerNorm. Everything but
-the pooling is the same for all: images, their order, steps, rates, and where the network begins.
-What needs a million images cannot be seen here: 597 images are tested, so one is 0.17 points.
+the pooling is the same for all: images, their order, steps, rates, and initial weights. Small
+effects are out of reach: with 597 test images, one image is 0.17 points.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _ROW = _SIDE // _PATCH
 
 @dataclass(frozen=True, slots=True)
 class DigitRecipe:
-    """How a digit reader is made and trained.
+    """Sizes and training of a digit reader.
 
     Attributes:
         width, heads, layers: of the transformer.
@@ -65,7 +65,7 @@ class Outcome:
     """A trained reader's test.
 
     Attributes:
-        accuracy: share of test images told right, 0-1.
+        accuracy: share of correctly classified test images, 0-1.
         right: of each test image, in one order for all operators and seeds.
         pooling: as it was trained.
     """
@@ -205,7 +205,7 @@ def compare(
     seeds: Sequence[int],
     recipe: DigitRecipe = DigitRecipe(),
 ) -> dict[str, DigitRow]:
-    """Several operators beside the first, by the same seeds and images.
+    """Several operators compared with the first, on the same seeds and images.
 
     Args:
         arms: label → operator and settings.

@@ -1,6 +1,6 @@
-"""Tasks as vectors: a document is its landmarks, a question its vector and its document's number.
+"""Tasks as vectors: landmarks of each document, and a vector and the document of each question.
 
-What is trained and measured on top of a frozen encoder reads tasks once, through here.
+Studies on top of a frozen encoder read tasks here, once.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def read(
     allow_nc: bool = True,
     say: Callable[[str, int, int], None] = lambda task, done, of: None,
 ) -> Landmarked:
-    """Read tasks and encode what they hold.
+    """Read tasks and encode their documents and questions.
 
     Args:
         folders: with ``documents.jsonl.gz`` and ``questions.jsonl.gz``, one a task.

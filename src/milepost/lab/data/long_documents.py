@@ -1,13 +1,13 @@
 """Long documents cut to several lengths, and questions that each cut can answer.
 
-Of each document the stretch of ``FIRST`` tokens (or another ``shortest``) is chosen that holds the
-evidence of most questions, and only questions about it are kept (and titles). A longer cut adds
-text on both sides, in the proportion in which the document has it:
+The shortest cut of a document has ``FIRST`` tokens (or another ``shortest``): those with the
+evidence of the most questions. Only questions about it, and titles, are kept. A longer cut adds
+text on both sides, in proportion to the document:
 
     cut of L tokens of a document of N begins at   first * (N - L) / (N - shortest)
 
-So every cut holds the shorter ones, the same questions are asked at all lengths, and the evidence
-lies anywhere, not in front. What differs between lengths is how much else a document says.
+So every cut contains the shorter ones, the questions are the same at all lengths, and the evidence
+can be anywhere. Lengths differ only in the amount of other text.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def gather(
     questions: int,
     shortest: int = FIRST,
 ) -> tuple[list[LongDocument], list[Asked]]:
-    """The longest development documents about which something is asked.
+    """The longest development documents that have questions.
 
     Args:
         shared: folder of ``corpus`` and ``tasks``.
@@ -299,5 +299,5 @@ def queries_by_passage(folder: Path, names: Sequence[str]) -> dict[str, str]:
 
 
 def stable(name: str) -> str:
-    """A number that hangs on the name alone, to draw or order by; hexadecimal."""
+    """A hexadecimal number that depends on the name alone, for draws and orders."""
     return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,9 +1,9 @@
-"""Images of shapes on noise, made here: every pixel has a class, one of them decided far away.
+"""Generated images of shapes on noise, with a class for each pixel; two classes need long range.
 
     0 ground   1 disc   2 square   3 bar with a bright end   4 bar with a dark end
 
-A bar is nearly as long as the image. Both classes of it look alike but for a few pixels at one of
-its ends: a network that sees no farther than its kernels can only guess at the other end.
+A bar is nearly as long as the image. Both classes of bars differ in a few pixels at one end
+only, so a network with a short range can only guess at the other end.
 """
 
 from __future__ import annotations

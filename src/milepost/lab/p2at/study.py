@@ -150,7 +150,7 @@ def tested(net: Segmenter) -> tuple[float, ...]:
 
 @torch.no_grad()
 def milliseconds(net: Segmenter, runs: int = 15) -> float:
-    """One image through a network: the median after three to warm up."""
+    """Milliseconds of one image: the median after three warm-up runs."""
     image = torch.zeros(1, 1, SIZE, SIZE)
     taken: list[float] = []
     for run in range(runs + 3):
@@ -167,7 +167,7 @@ def study(
     steps: int,
     progress: Callable[[str, int, int], None] = lambda _, __, ___: None,
 ) -> list[Outcome]:
-    """Train and test every arm with every seed; all blocks as heavy as ``corrected``.
+    """Train and test every arm with every seed; all blocks have as many weights as ``corrected``.
 
     Args:
         arms: names, see ``trained``.

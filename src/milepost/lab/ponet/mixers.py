@@ -1,4 +1,4 @@
-"""Ways in which tokens learn of each other, behind one signature, at equal numbers of parameters.
+"""Token mixers with one signature and equal numbers of parameters.
 
 attention     softmax attention, by torch's fused kernel: time O(n²), memory O(n)
 plain         the same with its n × n matrix written out: memory O(n²)
@@ -51,7 +51,7 @@ class Attention(nn.Module):
 
 
 class Fourier(nn.Module):
-    """FNet's mixing. It knows no mask: what it gives changes with the padding of a batch."""
+    """FNet's mixing. It ignores the mask, so its output depends on the padding of a batch."""
 
     def forward(self, states: Tensor, _: Tensor, __: Tensor) -> Tensor:
         """``(b, n, d)`` → ``(b, n, d)``."""
@@ -115,12 +115,12 @@ def layer(name: str, width: int, heads: int) -> EncoderLayer:
 
 
 def count(module: nn.Module) -> int:
-    """Numbers that train."""
+    """Number of trainable parameters."""
     return sum(weight.numel() for weight in module.parameters() if weight.requires_grad)
 
 
 class Classifier(nn.Module):
-    """Tokens with sinusoidal places, layers of one mixer, their mean, a linear map to classes.
+    """Tokens with sinusoidal positions, layers of one mixer, their mean, a linear map to classes.
 
     Args:
         name: of the mixer.
@@ -160,7 +160,7 @@ class Classifier(nn.Module):
 
 
 def places(length: int, width: int) -> Tensor:
-    """Sinusoids of the places ``0 … length - 1``, ``(length, width)`` (arXiv 1706.03762)."""
+    """Sinusoids of the positions ``0 … length - 1``, ``(length, width)`` (arXiv 1706.03762)."""
     rates = 10_000.0 ** (-torch.arange(0, width, 2) / width)
     angles = torch.arange(length)[:, None] * rates
     return torch.stack([angles.sin(), angles.cos()], -1).flatten(1)[:, :width]

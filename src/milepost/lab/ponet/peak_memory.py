@@ -1,4 +1,4 @@
-"""The most memory that tensors take at once, counted where they are made and given back."""
+"""Peak memory of tensors, counted when they are allocated and freed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch.utils._pytree import tree_leaves
 
 
 class PeakMemory(TorchDispatchMode):
-    """While it is entered, adds up the bytes of all tensors that operations make, until they go.
+    """Context that adds up the bytes of all tensors that operations allocate, until they are freed.
 
     Forward and backward, on any device; what a kernel takes for itself inside is not seen.
 

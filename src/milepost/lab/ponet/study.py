@@ -1,9 +1,9 @@
-"""PoNet's mixing against its rivals: what is learned, and what it costs as texts grow.
+"""PoNet's mixing compared with rivals: accuracy, and cost by length of text.
 
-Every mixer reads the same generated texts in the same order, with as many parameters and steps.
-``ponet, cut at random`` gets as many segments at random places: does their structure matter?
-``ponet@random`` and the other controls train the map to classes alone, over a frozen encoder that
-is as it was drawn or pre-trained on texts without meaning.
+Every mixer reads the same generated texts in the same order, with equally many parameters and
+steps. ``ponet, cut at random`` gets as many segments at random places, to measure the effect of
+their structure. ``ponet@random`` and the other untrained baselines train the map to classes alone,
+over a frozen encoder that is random or pre-trained on texts without meaning.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _ASKED = 64  # texts of a batch that is only read
 
 @dataclass(frozen=True, slots=True)
 class PonetRecipe:
-    """How every mixer is trained.
+    """The recipe of every mixer.
 
     Attributes:
         longest: tokens of a text, at most.
@@ -68,7 +68,7 @@ class PonetRecipe:
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What a mixer learned of a kind of texts.
+    """Accuracy of a mixer on a kind of texts.
 
     Attributes:
         mixer: its row.
@@ -90,7 +90,7 @@ class Learned:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one layer takes, forward and backward, for one text.
+    """Cost of one layer, forward and backward, for one text.
 
     Attributes:
         mixer: its name.
@@ -112,7 +112,7 @@ def learn(
     seeds: Sequence[int],
     say: Callable[[str, int, int], None] = lambda doing, done, of: None,
 ) -> Learned:
-    """Train a mixer once a seed.
+    """Train a mixer with each seed.
 
     Args:
         mixer: one of ``LEARNING``; ``NAME@random`` and so on for a control of it.
@@ -203,7 +203,7 @@ def lengths_of(words: str) -> list[int]:
 
 
 def growth(costs: Sequence[Cost]) -> dict[str, tuple[float, float]]:
-    """By which power of the length time and memory grow, from the two longest texts of a mixer.
+    """Exponents of time and memory in the length, from the two longest texts of a mixer.
 
     1 is linear, 2 is quadratic: ``log(y2 / y1) / log(n2 / n1)``.
     """

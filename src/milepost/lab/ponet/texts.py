@@ -1,6 +1,6 @@
 """Generated texts with a class each: nested lists of operations, and byte-level texts of a topic.
 
-Both come with natural segments: an operation's arguments, and sentences.
+Both have natural segments: the arguments of an operation, and sentences.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ def of_bytes(reader: ControlReader, shared: Material, times: int = 9) -> Descend
 
 
 def window(words: Sequence[str]) -> tuple[str, list[Span]]:
-    """Sentences with a blank between them, and where each lies; one without a letter is a blank."""
+    """Sentences joined by blanks, and their offsets; one without a letter becomes a blank."""
     told = [each.strip() or "." for each in words]
     ends = list(accumulate(len(each) + 1 for each in told))
     return " ".join(told), [

@@ -1,7 +1,7 @@
-"""Four ways to begin a stitch, where the map to be undone is known: exact and measured errors.
+"""Four initializations of a stitch, for a known map to be inverted: exact and measured errors.
 
 States ``x`` of an ancestor are standard normal, a narrow encoder's are ``s = W x + b + noise``. A
-stitch has to say ``x`` from ``s``. The error is the expected squared distance, in sum over the
+stitch has to predict ``x`` from ``s``. The error is the expected squared distance, in sum over the
 numbers of ``x``.
 """
 
@@ -18,7 +18,7 @@ from milepost.model.stitch.affine import Affine, least_squares
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is to be undone.
+    """A map to be inverted.
 
     Attributes:
         down: ``W`` ``(k, d)`` and ``b``, ``k < d``.
@@ -84,7 +84,7 @@ def problem(seed: int = 0, *, wide: int = 24, narrow: int = 8, noise: float = 0.
 
 @dataclass(frozen=True, slots=True)
 class MapError:
-    """The error of one way.
+    """The error of one initialization.
 
     Attributes:
         start: of ``model.stitch.starts.STARTS``, with the rows that least squares saw.
@@ -102,7 +102,7 @@ class MapError:
 def compare(
     task: Problem, *, draws: int = 200, rows: tuple[int, ...] = (16, 64, 1024), seed: int = 1
 ) -> Iterator[MapError]:
-    """Exact expectations beside what draws give.
+    """Exact expectations and measured means.
 
     Args:
         task: what is to be undone.

@@ -1,4 +1,4 @@
-"""What the stitch experiment reads: a text as its ancestor reads it, and what is held out of it."""
+"""The data of the stitch study: a text as read by the ancestor, and its held-out part."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LONGEST = 24  # tokens of a sentence
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Sizes of the experiment.
+    """Sizes of the study.
 
     Attributes:
         narrow, wide: widths, with four times as much inside; heads of 16 numbers.
@@ -71,7 +71,7 @@ TINY = Plan(narrow=16, wide=32, distilling=8, stitching=8, windows=36)
 
 @dataclass(frozen=True)
 class Material:
-    """What all seeds share.
+    """The material that all seeds share.
 
     Attributes:
         ancestor: the checkpoint.
@@ -145,7 +145,7 @@ def read_held(model: LandmarkEncoder, held: tuple[Sequence[Batch], Batch]) -> tu
 
 
 def nearest(documents: Tensor, questions: Tensor) -> Tensor:
-    """The nearest documents of each question, ``(n, NEAREST)``, its own left out."""
+    """The nearest documents of each question, ``(n, NEAREST)``, without its own."""
     scores = questions @ documents.T
     scores.fill_diagonal_(-2.0)
     return scores.topk(NEAREST, dim=1).indices

@@ -1,4 +1,4 @@
-"""Recall of every descendant against what it costs, as a picture."""
+"""A plot of the recall of every descendant against its cost."""
 
 from __future__ import annotations
 

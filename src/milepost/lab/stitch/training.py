@@ -114,7 +114,7 @@ class Space:
 
 
 def space_of(lessons: Sequence[Lesson], width: int) -> Space:
-    """The space of so many numbers that keeps most of what the ancestor says of the lessons."""
+    """The space of a given width that keeps most of the variance of the ancestor's vectors."""
     vectors = torch.cat([each.vectors for each in lessons])
     axes = torch.eye(width)
     if width != vectors.shape[1]:
@@ -135,7 +135,7 @@ def loss_of(vectors: Tensor, targets: Tensor) -> Tensor:
 
 @torch.no_grad()
 def inherit_tables(auxiliary: Bert, ancestor: Bert) -> None:
-    """Begin the embeddings of an auxiliary as the ancestor's on their principal axes.
+    """Initialize the embeddings of an auxiliary as the ancestor's on their principal axes.
 
     The tables stay as they are in training, which an experiment on few sentences would spoil.
     """

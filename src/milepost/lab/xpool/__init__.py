@@ -1,1 +1,1 @@
-"""X-Pool: re-ranking documents by a pooling that reads the question."""
+"""X-Pool: reranking documents by a pooling that reads the question."""

@@ -1,9 +1,9 @@
-"""A first stage that knows no question, and poolings by the question that re-rank its best.
+"""A first stage by document means, and poolings by the question that rerank its best documents.
 
 The first stage is the cosine of a question with the mean of each document's landmarks (LMK,
-arXiv 2601.21525). It keeps ``most`` documents a question; a second stage orders these anew and
-leaves the others behind them, so that what the first stage loses stays lost: its recall at
-``most`` bounds every row. All tasks' documents are one collection.
+arXiv 2601.21525). It returns ``most`` documents. A second stage reorders these and
+appends the others, so the recall of the first stage at ``most`` bounds every row. The documents of
+all tasks form one collection.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ PLAIN: dict[str, Pool] = {
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """What is read, asked and compared.
+    """The data of the study and its sizes.
 
     Attributes:
         split: whose questions are asked.
@@ -73,7 +73,7 @@ class Asking:
 
 @dataclass(frozen=True, slots=True)
 class Second:
-    """One way to order the candidates.
+    """A way to order the candidates.
 
     Attributes:
         name: for the table.
@@ -100,7 +100,7 @@ def study(
     out: Path | None = None,
     say: Say = lambda doing, done, of: None,
 ) -> dict[str, Any]:
-    """Train X-Pool on the training documents of some tasks, and rank with it and its rivals.
+    """Train X-Pool on the training documents of some tasks, and rank with it and the baselines.
 
     Args:
         folders: tasks, see ``lab.landmarked.read``.
@@ -251,7 +251,7 @@ def candidates(first: NDArray[np.floating], most: int) -> NDArray[np.bool_]:
 
 
 def mid_ranks(scores: NDArray[np.floating], answers: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The rank of each question's document, from 1; among equals the middle one.
+    """The rank of each question's document, from 1; ties share the middle rank.
 
     So a ranking that scores all alike reaches what chance does.
 
@@ -276,7 +276,7 @@ def figures(ranks: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
 def ranked(
     data: Landmarked, seconds: Sequence[Second], most: int, seed: int = 0
 ) -> list[RankingRow]:
-    """The first stage and every second stage behind it.
+    """Rankings of the first stage and of every second stage.
 
     Args:
         data: documents and questions.
@@ -312,7 +312,7 @@ def ranked(
 
 
 def ceiling(data: Landmarked, most: int) -> float:
-    """The first stage's recall at ``most``: the mean over tasks that no second stage passes."""
+    """Recall of the first stage at ``most``, the bound of all second stages; mean over tasks."""
     kept = candidates(first_stage(data), most)
     found = np.take_along_axis(kept, data.answers[:, None], axis=1)[:, 0]
     return mean_over_tasks(by_task(data, found.astype(np.float64)))[0]

@@ -1,4 +1,4 @@
-"""What rankings of documents reach: means over tasks with intervals, for people and as records."""
+"""Results of rankings of documents: means over tasks with intervals, as text and as records."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ FIGURES = ("recall@1", "recall@5", "mrr")
 
 @dataclass(frozen=True, slots=True)
 class RankingRow:
-    """What one ranking reaches.
+    """Results of one ranking.
 
     Attributes:
         name: of the ranking.
-        figures: name of a figure → its value for each question, mean of the seeds.
+        figures: metric → value for each question, mean over seeds.
         seeds: MRR of each seed, mean over all questions.
-        milliseconds: of the second stage, a question, the processor's time; 0 for the first.
+        milliseconds: processor time of the second stage per question; 0 for the first.
     """
 
     name: str
@@ -46,10 +46,10 @@ def by_task(data: Landmarked, values: NDArray[np.float64]) -> dict[str, Values]:
 def records(
     data: Landmarked, rows: Sequence[RankingRow], hurt: Sequence[RankingRow] = ()
 ) -> list[dict[str, Any]]:
-    """What is printed of the rows: means over tasks with intervals, differences to the first.
+    """The printed figures: means over tasks with intervals, and differences from the first row.
 
     Args:
-        data: what was asked.
+        data: questions and documents.
         rows: of ``ranked``, the first stage in front.
         hurt: the same rows with foreign landmarks spliced in.
     """

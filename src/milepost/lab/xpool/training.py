@@ -1,8 +1,8 @@
-"""X-Pool trained on frozen landmarks: which document answers a question.
+"""Training of X-Pool on frozen landmarks, to rank documents by a question.
 
-A step takes some documents and a question of each, pools every document for every question, and
-draws each question to its document and each document to its question (arXiv 2203.15086; there the
-encoders train as well). No checkpoint is chosen: the weights after the last step are the result.
+A step samples documents and a question of each, pools every document for every question, and
+minimises InfoNCE in both directions (arXiv 2203.15086, where the encoders train as well). No
+checkpoint is selected: the weights after the last step are the result.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ from milepost.train.losses.contrast import each_against_negatives
 from milepost.train.schedule import rate_share
 
 MOST_SCALE = math.log(100)
-"""The logarithm of the scores' scale is kept at or below it, as CLIP does."""
+"""Upper bound of the logarithm of the scores' scale, as in CLIP."""
 
 
 @dataclass(frozen=True, slots=True)
 class XPoolRecipe:
-    """How the pooling is trained.
+    """The recipe of a training.
 
     Attributes:
         steps: optimizer steps.
-        batch: documents a step, each with one question; fewer where there are fewer.
-        rate: highest learning rate, after a linear warm-up over a tenth of the steps; then it
+        batch: documents per step, each with one question; at most all of them.
+        rate: peak learning rate, after a linear warm-up over a tenth of the steps; then it
             falls along a cosine to 0.
-        landmarks: most landmarks that a step reads of a document: those of the evidence, others
-            drawn anew each time.
-        scale: of the scores, to begin with; it is trained.
-        decay: of the maps.
+        landmarks: maximum number of landmarks of a document in a step: those of the evidence, and
+            others drawn anew each time.
+        scale: initial scale of the scores, which is trained.
+        decay: weight decay of the maps.
         against: what a document's vector is compared with, see ``pair_scores``.
     """
 
@@ -65,27 +65,27 @@ def train(
     settings: Mapping[str, Any] | None = None,
     say: Callable[[int, float], None] = lambda step, loss: None,
 ) -> tuple[PoolModule, list[float]]:
-    """Train ``xpool`` from the weights that it begins with.
+    """Train ``xpool`` from its initial weights.
 
     Args:
-        data: documents and questions to learn from.
+        data: training documents and questions.
         recipe: how.
-        seed: of the weights where they are random, of what each step draws, and of dropout.
+        seed: of random initial weights, of batches, and of dropout.
         settings: of the operator.
-        say: told step and loss.
+        say: called with step and loss.
 
     Returns:
-        The module, ready to be read (``eval``), and the loss of each step, nats.
+        The module in evaluation mode, and the loss of each step in nats.
 
     Raises:
-        InputError: questions about one document only: nothing to tell apart.
+        InputError: all questions are about one document.
     """
     torch.manual_seed(seed)
     width = data.states.shape[1]
     asked = [np.flatnonzero(data.answers == number) for number in range(len(data.lengths))]
     known = [number for number, questions in enumerate(asked) if len(questions)]
     if len(known) < 2:
-        raise InputError("questions about one document teach nothing", "train on more documents")
+        raise InputError("questions about one document teach nothing", "more training documents")
     made = module("xpool", width, query_width=width, seed=seed, **dict(settings or {}))
     assert isinstance(made, XPool)
     scale = nn.Parameter(torch.tensor(math.log(recipe.scale)))

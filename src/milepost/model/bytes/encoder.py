@@ -1,7 +1,7 @@
 """A byte encoder and the small decoder that trains it: ByT5 as MonoByte has it (arXiv 2209.11035).
 
-The encoder is what stays: states of bytes. Span corruption trains it to rebuild, not to compare: a
-mean of its raw states is a weak vector until it is tuned on pairs.
+The encoder gives states of bytes. Span corruption trains it to reconstruct, not to compare, so the
+mean of its states is a weak vector until it is tuned on pairs.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ class ByteShape:
 
 
 BYT5_SMALL = ByteShape(StackShape(1472, 3584, 6, 64), encoder=12, decoder=4)
-"""The published size: 299,637,760 parameters. Nothing of ours needs it."""
+"""The published size: 299,637,760 parameters, for comparison only."""
 
 TINY = ByteShape(StackShape(64, 128, 4, 16), encoder=2, decoder=1)
-"""The size of the experiments: seconds on one core."""
+"""The size of the studies: seconds on one core."""
 
 
 class ByteModel(nn.Module):
-    """Encoder and decoder over bytes; embeddings of input and output are apart.
+    """Encoder and decoder over bytes; input and output embeddings are separate.
 
     Args:
         shape: its sizes.
@@ -69,13 +69,13 @@ class ByteModel(nn.Module):
         return found
 
     def forward(self, inputs: Tensor, targets: Tensor) -> Tensor:
-        """Logits of every target, ``(b, m, vocabulary)``, each from those before it.
+        """Logits of every target, ``(b, m, vocabulary)``, each from the targets before it.
 
         Args:
             inputs: ``(b, n)`` ids with gaps, padded with ``PAD``.
             targets: ``(b, m)`` ids, padded with ``PAD``.
         """
-        # The decoder begins with PAD and reads the targets one late; only real places count.
+        # The decoder starts with PAD and reads the shifted targets; padding does not count.
         before = torch.cat([torch.full_like(targets[:, :1], PAD), targets[:, :-1]], 1)
         read = self.decoder(
             self.embedding(before), targets != PAD, self.states(inputs), inputs != PAD
@@ -90,14 +90,14 @@ class ByteModel(nn.Module):
 
 
 def padded_ids(rows: Sequence[Sequence[int]]) -> Tensor:
-    """Rows of ids as ``(b, longest)`` int64, ``PAD`` behind each."""
+    """Rows of ids as ``(b, longest)`` int64, padded with ``PAD`` on the right."""
     return nn.utils.rnn.pad_sequence(
         [torch.tensor(row, dtype=torch.int64) for row in rows], batch_first=True, padding_value=PAD
     )
 
 
 def made(shape: ByteShape, seed: int) -> ByteModel:
-    """A model with random weights, the same for the same seed; others' random numbers stay."""
+    """A model with random weights from the seed alone; torch's generator is not changed."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return ByteModel(shape)

@@ -1,12 +1,12 @@
-"""Span corruption: gaps in a row of ids, and what stood in them (T5, arXiv 1910.10683).
+"""Span corruption: gaps in a row of ids, and their content (T5, arXiv 1910.10683).
 
     text     a b c d e f g h i j        gaps at d e f and i j
     input    a b c <0> g h <1> end
     target   <0> d e f <1> i j end
 
-``noise = round(share · N)`` ids fall into ``round(noise / mean)`` gaps. The lengths that models
-are trained with follow from that (``raw_length``); 229 targets for 1,024 inputs, as in the
-published configuration of gaps of 20, belong to gaps of 3.
+``noise = round(share · N)`` ids fall into ``round(noise / mean)`` gaps, which determines the
+lengths of training texts (``raw_length``). The published configuration for gaps of 20 has 229
+targets for 1,024 inputs, which is right for gaps of 3.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SHARE = 0.15
 
 
 def gaps_of(length: int, mean: float, share: float = SHARE) -> tuple[int, int]:
-    """How many of ``length`` ids fall into gaps, and into how many: at least one of each.
+    """Number of ids in gaps, and number of gaps, among ``length`` ids: at least one of each.
 
     Args:
         length: ids, at least 2.
@@ -60,7 +60,7 @@ def raw_length(inputs: int, mean: float, share: float = SHARE) -> tuple[int, int
 def random_gaps(
     length: int, mean: float, rng: np.random.Generator, share: float = SHARE
 ) -> NDArray[np.bool_]:
-    """Which ids fall into gaps, ``(length,)`` bool; the first id never does.
+    """Which ids fall into gaps, ``(length,)`` bool; never the first id.
 
     Noise and the rest are each cut at random into as many parts as there are gaps, and alternate.
     """
@@ -77,10 +77,10 @@ def corrupt(ids: Sequence[int], gaps: Sequence[bool]) -> tuple[list[int], list[i
 
     Args:
         ids: without end.
-        gaps: as many: true where an id is taken away.
+        gaps: one flag for each id: true for removed ids.
 
     Raises:
-        InputError: more gaps than there are marks, or not one flag an id.
+        InputError: more gaps than marks, or not one flag for each id.
     """
     if len(ids) != len(gaps):
         raise InputError(f"{len(gaps)} flags for {len(ids)} ids: one each")
@@ -98,7 +98,7 @@ def corrupt(ids: Sequence[int], gaps: Sequence[bool]) -> tuple[list[int], list[i
 
 
 def restore(inputs: Sequence[int], targets: Sequence[int]) -> list[int]:
-    """What ``corrupt`` took apart, without end; gaps whose content is missing stay empty."""
+    """Undo ``corrupt``, without the end; gaps without content stay empty."""
     marks = range(SENTINEL - SENTINELS + 1, SENTINEL + 1)
     content: dict[int, list[int]] = {}
     here: list[int] = []
@@ -118,7 +118,7 @@ def restore(inputs: Sequence[int], targets: Sequence[int]) -> list[int]:
 
 
 def _cut(total: int, parts: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """``total`` as a sum of ``parts`` whole numbers of at least 1, every sum as likely."""
+    """``total`` as a sum of ``parts`` whole numbers of at least 1, all sums equally likely."""
     import numpy as np
 
     ends = np.sort(rng.choice(np.arange(1, total), parts - 1, replace=False))

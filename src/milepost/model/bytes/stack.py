@@ -1,8 +1,8 @@
 """The layers of T5 1.1, which byte models and word models share (arXiv 1910.10683, 2105.13626).
 
-Root-mean-square norm in front of every part, attention without biases and without the division by
-√e (the first weights make up for it), one table of relative positions a stack, gated GELU. No
-dropout: the byte models were pre-trained without.
+Root-mean-square norm before every part, attention without biases and without the division by √e
+(the initial weights compensate), one table of relative positions for each stack, gated GELU. No
+dropout, as in the pre-training of the byte models.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class StackShape:
         inner: width of the feed-forward part.
         heads: attention heads.
         head_width: channels of a head; heads · head_width need not be the width.
-        buckets: relative positions that are told apart.
-        distance: from here on all are one bucket.
+        buckets: number of distinguished relative positions.
+        distance: larger distances share one bucket.
     """
 
     width: int
@@ -52,8 +52,8 @@ def relative_buckets(
 ) -> Tensor:
     """T5's bucket of each relative position (key − query), int64 of the same shape.
 
-    Half of the buckets are exact, the others grow with the logarithm. Both ways: one half of the
-    buckets for keys before and one for keys behind; causal: keys behind count as 0.
+    Half of the buckets are exact, the others grow logarithmically. A bidirectional stack has half
+    of the buckets for keys before and half for keys after; in a causal one keys after count as 0.
     """
     start = torch.zeros_like(relative)
     if both_ways:
@@ -116,7 +116,7 @@ class Gated(nn.Module):
 
 
 class Layer(nn.Module):
-    """Attention to itself, to a source where it has one, and the feed-forward part."""
+    """Self-attention, attention to a source if it has one, and the feed-forward part."""
 
     def __init__(self, shape: StackShape, *, crossed: bool) -> None:
         super().__init__()
@@ -143,8 +143,8 @@ class Stack(nn.Module):
     Args:
         shape: its sizes.
         layers: how many.
-        causal: a place sees itself and what stands before it.
-        crossed: every layer also looks at a source.
+        causal: a position attends to itself and to those before it.
+        crossed: every layer also attends to a source.
     """
 
     def __init__(
@@ -168,8 +168,8 @@ class Stack(nn.Module):
 
         Args:
             states: embedded ids or vectors of words.
-            mask: ``(b, n)`` bool: false is padding, which nobody looks at.
-            source: ``(b, m, d)`` that a crossed stack looks at.
+            mask: ``(b, n)`` bool: False for padding, which is not attended to.
+            source: ``(b, m, d)``, for a crossed stack.
             source_mask: ``(b, m)`` bool.
         """
         bias = self.positions(states.shape[1], states.device) + bias_of(
@@ -182,7 +182,7 @@ class Stack(nn.Module):
         return result
 
     def positions(self, length: int, device: torch.device) -> Tensor:
-        """What relative positions add to the scores, ``(1, heads, length, length)``."""
+        """The bias of relative positions on the scores, ``(1, heads, length, length)``."""
         place = torch.arange(length, device=device)
         buckets = relative_buckets(
             place[None] - place[:, None],
@@ -203,5 +203,5 @@ class Stack(nn.Module):
 
 
 def parameters(module: nn.Module) -> int:
-    """How many numbers a module trains; what is frozen does not count."""
+    """Number of trainable parameters of a module."""
     return sum(weight.numel() for weight in module.parameters() if weight.requires_grad)

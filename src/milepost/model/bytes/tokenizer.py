@@ -1,8 +1,8 @@
 """Bytes as ids and back, the ids of ByT5: pad 0, end 1, unknown 2, byte ``b`` is ``b + 3``.
 
 The marks of gaps (sentinels) go from 258 downwards, as in ByT5: ids of bytes that UTF-8 never has.
-There are eleven of those (0xFF to 0xF5); a twelfth mark would be a byte that occurs, so there is
-none. Others count down from 383 or up from 259: same data, other ids, so models do not mix.
+There are eleven of those (0xFF to 0xF5); a twelfth mark would be a byte that occurs. Other codes
+count down from 383 or up from 259, so models cannot be mixed.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from milepost.errors import InputError
 PAD, END, UNKNOWN, OFFSET = 0, 1, 2, 3
 
 VOCABULARY = 384
-"""Ids of the published models: 259 that are used and 125 that are not."""
+"""Number of ids of the published models: 259 used and 125 unused."""
 
 SENTINEL = 258
 """The mark of the first gap; the next is one lower."""
 
 SENTINELS = 11
-"""How many bytes never occur in UTF-8 from 0xFF downwards without a hole."""
+"""Number of consecutive bytes, from 0xFF downwards, that never occur in UTF-8."""
 
 
 def encode(text: str | bytes, *, end: bool = True) -> list[int]:
-    """Ids of a text, nothing normalised: ``"olá"`` → [114, 111, 198, 164, 1].
+    """Ids of a text without normalization: ``"olá"`` → [114, 111, 198, 164, 1].
 
     Args:
         text: a string, read as UTF-8, or bytes as they are.
-        end: close with ``END``.
+        end: append ``END``.
 
     Raises:
         InputError: the string holds half a surrogate pair, which has no bytes.
@@ -40,7 +40,7 @@ def encode(text: str | bytes, *, end: bool = True) -> list[int]:
 def decode(ids: Iterable[int]) -> bytes:
     """The bytes of ids; ids of no byte (pad, end, unknown, unused) are left out.
 
-    A mark of a gap looks like the byte it borrows: take gaps out first (``span.restore``).
+    A mark of a gap shares its id with a byte, so remove gaps first (``span.restore``).
     """
     return bytes(i - OFFSET for i in ids if OFFSET <= i < OFFSET + 256)
 

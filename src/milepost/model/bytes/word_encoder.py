@@ -1,8 +1,8 @@
-"""Bytes → words → landmarks: a front end that needs no vocabulary (arXiv 2310.11628, WordPool).
+"""Bytes → words → landmarks: an encoder without a vocabulary (arXiv 2310.11628, WordPool).
 
-Each word's bytes are read alone by the operator ``wordpool`` and become one vector; an encoder
-reads the words of a window, with a landmark behind every sentence; the landmarks' states are the
-sentences' vectors. Typing errors and names nobody has seen get a vector from their spelling.
+The operator ``wordpool`` turns the bytes of each word into one vector. An encoder reads the words
+of a window, with a landmark after every sentence, and the states of the landmarks are the vectors
+of the sentences. Typing errors and unknown names get a vector from their spelling.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from milepost.text import split
 
 
 class PublishedMask(WordPool):
-    """``wordpool`` with the mask of the authors' code, to measure what it costs.
+    """``wordpool`` with the mask of the authors' code, to measure its effect.
 
-    Only cells from padding to padding are blocked, so real places still look at padding; the first
-    place of padding counts as real; and the lengths grow by p with every call on the same tensor.
+    It blocks attention from padding to padding only, so tokens attend to padding; it takes the
+    first padding position for a token; and lengths grow by p with every call on the same tensor.
 
     Attributes:
-        calls: how often the lengths have been passed in, this time included. No arm counts it up:
-            in ``words-published`` the lengths are the first call's.
+        calls: number of calls with these lengths, this one included. No arm increases it:
+            ``words-published`` uses the lengths of the first call.
     """
 
     calls = 1
 
     def allowed(self, mask: Tensor) -> Tensor:
-        """Which place may look at which, ``(texts, p + n, p + n)``."""
+        """The attention mask, ``(texts, p + n, p + n)`` bool."""
         count = int(self.settings["prefixes"])
         length = mask.sum(1, keepdim=True) + count * self.calls
         beyond = torch.arange(count + mask.shape[1], device=mask.device)[None] > length
@@ -46,18 +46,18 @@ class PublishedMask(WordPool):
 
 
 class WordEncoder(nn.Module):
-    """The vectors of words, each from its own bytes alone.
+    """Vectors of words, each computed from its own bytes alone.
 
     Args:
         width: d.
-        prefixes: vectors a word.
-        heads: of the small encoder; they divide the width.
+        prefixes: vectors per word.
+        heads: of the small encoder, a divisor of the width.
         layers: of the small encoder.
         cap: bytes of the longest word.
-        pooling: ``wordpool``, or another operator without needs that gives d numbers (``mean``);
-            those give one vector a word.
+        pooling: ``wordpool``, or another operator without needs and of output width d (``mean``),
+            which gives one vector per word.
         published_mask: pad as the authors' code does; for measuring only.
-        seed: of the pooling's first weights.
+        seed: of the pooling's initial weights.
     """
 
     def __init__(
@@ -100,8 +100,8 @@ class Page:
     """Sentences of one text that are read together.
 
     Attributes:
-        words: the words of each sentence, without white space; their places are the text's.
-        spans: place of each sentence in the text, code points.
+        words: the words of each sentence, without white space; with offsets in the text.
+        spans: offsets of each sentence in the text, in code points.
     """
 
     words: list[list[Word]] = field(default_factory=list)
@@ -166,7 +166,7 @@ class WordReader(nn.Module):
     def forward(self, reading: Sequence[Page]) -> Tensor:
         """Vectors of all sentences of all pages, in order, ``(sentences, d)``; not of unit length.
 
-        A word that occurs often is read once: its vector depends on its bytes alone.
+        A repeated word is read once, since its vector depends on its bytes alone.
         """
         numbers: dict[str, int] = {}
         rows: list[list[int]] = []
@@ -189,7 +189,7 @@ class WordReader(nn.Module):
         return landmarks
 
     def read(self, text: str) -> tuple[Tensor, list[tuple[int, int]]]:
-        """A text of any length: vectors ``(sentences, d)`` and the sentences' places."""
+        """Vectors ``(sentences, d)`` and offsets of the sentences of a text of any length."""
         reading = pages(text, self.window, self.cap)
         spans = [span for page in reading for span in page.spans]
         if not reading:

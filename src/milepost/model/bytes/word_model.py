@@ -1,10 +1,10 @@
-"""Language models over bytes: word by word (arXiv 2310.11628), and byte by byte to compare with.
+"""Language models over bytes: word by word (arXiv 2310.11628), and byte by byte for comparison.
 
     word i-1's vectors → stack over words → h_i → the bytes of word i, one after the other
 
-The bytes of all words are decoded in parallel when training. A word is its bytes and an end mark;
-what pads the canvas is not scored. ``log P(text)`` is the sum of both parts, so that bits per byte
-can be compared with a byte model's.
+Training decodes the bytes of all words in parallel. A word is its bytes and an end mark; padding is
+not scored. ``log P(text)`` is the sum of both parts, so bits per byte are
+comparable with those of a byte model.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class WordModel(nn.Module):
         layers: of the stack over units.
         word_layers: of the word encoder.
         decoder_layers: of the word decoder.
-        prefixes: vectors a unit, p.
+        prefixes: vectors per unit, p.
         cap: bytes of the longest unit.
         pooling: see ``WordEncoder``.
         published_mask: see ``WordEncoder``.
@@ -74,7 +74,7 @@ class WordModel(nn.Module):
         different, place = torch.unique(flat, dim=0, return_inverse=True)
         vectors = self.words(different)[place].reshape(batch, count * self.prefixes, -1)
         present = (units[:, :, 0] != PAD).repeat_interleave(self.prefixes, 1)
-        # Unit i is decoded from what stands before it: the row begins with a learned unit.
+        # Unit i is decoded from the units before it: the row starts with a learned unit.
         begin = self.begin.expand(batch, -1, -1)
         shifted = torch.cat([begin, vectors[:, : -self.prefixes]], 1)
         context = self.stack(shifted, present).reshape(batch * count, self.prefixes, -1)
@@ -107,7 +107,7 @@ class ByteStream(nn.Module):
         nn.init.normal_(self.head.weight, 0.0, shape.width**-0.5)
 
     def forward(self, units: Tensor) -> Tensor:
-        """Logits ``(b, n, vocabulary)`` of each of ``(b, n)`` ids, from those before it."""
+        """Logits ``(b, n, vocabulary)`` of each of ``(b, n)`` ids, from the ids before it."""
         before = torch.cat([torch.full_like(units[:, :1], END), units[:, :-1]], 1)
         logits: Tensor = self.head(self.stack(self.embedding(before), units != PAD))
         return logits
@@ -118,7 +118,7 @@ class ByteStream(nn.Module):
 
 
 def nats(logits: Tensor, targets: Tensor) -> Tensor:
-    """``-log P`` of each target, of the targets' shape; 0 where there is none (``PAD``)."""
+    """``-log P`` of each target, of the targets' shape; 0 for padding (``PAD``)."""
     flat = F.cross_entropy(
         logits.flatten(0, -2), targets.flatten(), ignore_index=PAD, reduction="none"
     )
@@ -126,6 +126,6 @@ def nats(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 def loss(model: WordModel | ByteStream, units: Tensor) -> Tensor:
-    """Mean nats of what is scored."""
+    """Mean loss of the scored targets in nats."""
     targets = model.targets(units)
     return nats(model(units), targets).sum() / (targets != PAD).sum().clamp(min=1)

@@ -1,8 +1,8 @@
-"""A text as words that join to it again, with their places in characters and in bytes.
+"""A text as words that join to the text again, with offsets in characters and in bytes.
 
 A word is a run of white space, a run of letters, numbers and marks (by Unicode category, so that
-an Indic word is not broken at its vowel signs), or any other single character. None is longer than
-``CAP`` bytes: long runs (web addresses, scripts without spaces) are cut between characters.
+an Indic word is not broken at its vowel signs), or any other single character. Words have at
+most ``CAP`` bytes: long runs (web addresses, scripts without spaces) are cut between characters.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from unicodedata import category
 from milepost.model.bytes.tokenizer import as_bytes, clip
 
 CAP = 16
-"""Bytes of the longest word; the canvas of a word encoder."""
+"""Maximum length of a word in bytes."""
 
 Kind = Literal["space", "word", "other"]
 
@@ -26,8 +26,8 @@ class Word(NamedTuple):
 
     Attributes:
         text: the piece.
-        start, end: its place in code points, end exclusive.
-        first, last: its place in bytes of UTF-8, end exclusive.
+        start, end: offsets in code points, end exclusive.
+        first, last: offsets in bytes of UTF-8, end exclusive.
     """
 
     text: str

@@ -14,7 +14,7 @@ from milepost.pooling.bilinear import METHODS
 class Fused(Conditioned):
     """``mcb``, ``mlb``, ``mfb``, ``mfh``, ``mutan`` and ``block``.
 
-    Either side goes through its maps once, however many pairs there are.
+    Each side passes its maps once, whatever the number of pairs.
     """
 
     def conditioned(self, states: Tensor, mask: Tensor, queries: Tensor) -> Tensor:
@@ -25,7 +25,7 @@ class Fused(Conditioned):
         there = mask[:, None, :, None]
         if self.settings["over"] == "max":
             return fused.masked_fill(~there, -torch.inf).amax(2)
-        # Biases make something of padding.
+        # Biases make padding non-zero.
         return (fused * there).sum(2) / there.sum(2)
 
 

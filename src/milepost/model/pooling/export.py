@@ -1,8 +1,8 @@
 """A torch pooling as an OpenVINO graph: one text's states in, its vector out.
 
 The graph reads ``states`` ``(n, d)`` of one text, any n from 1, and, where the operator needs them,
-``query`` ``(d_q)`` and ``segments`` ``(n)``; it gives ``vector`` ``(d_out)``. One text at a time:
-nothing is padded.
+``query`` ``(d_q)`` and ``segments`` ``(n)``; it gives ``vector`` ``(d_out)``. It reads one text at
+a time, so nothing is padded.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def graph(module: PoolModule, *, query_width: int = 0) -> Any:
     """The ``openvino.Model`` of a pooling.
 
     Args:
-        module: in whatever state of training; it is read, not changed.
+        module: in training or evaluation mode; it is not changed.
         query_width: of operators that read queries.
     """
     with no_telemetry():
@@ -86,7 +86,7 @@ def write(module: PoolModule, folder: Path, **widths: int) -> None:
 
     Args:
         module: the pooling.
-        folder: made where it does not exist.
+        folder: created if it does not exist.
         widths: see ``graph``.
     """
     with no_telemetry():
@@ -97,9 +97,9 @@ def write(module: PoolModule, folder: Path, **widths: int) -> None:
 
 
 def install(file: Path, folder: Path) -> Manifest:
-    """Make a saved pooling that of a model folder: its documents are pooled so from now on.
+    """Install a saved pooling as the document pooling of a model folder.
 
-    The model's fingerprint changes with it, as documents' vectors do.
+    The model's fingerprint changes, since the vectors of documents change.
 
     Args:
         file: what ``Pool.save`` wrote, trained on landmarks of this width.
@@ -107,8 +107,8 @@ def install(file: Path, folder: Path) -> Manifest:
 
     Raises:
         ModelError: file or folder cannot be read.
-        InputError: the pooling needs a query or layers, was trained on another width, or gives
-            vectors that no question's can be compared with.
+        InputError: the pooling needs a query or layers, was trained on another width, or its
+            vectors differ in width from those of questions.
     """
     manifest = read_manifest(folder)
     pool = load(file)
@@ -117,7 +117,7 @@ def install(file: Path, folder: Path) -> Manifest:
         raise InputError(
             f"{file} holds {pool.operator.name}, which needs {', '.join(sorted(beyond))}: a "
             "document has one vector, whatever is asked",
-            "choose a pooling that reads states alone; see: milepost lab show",
+            "a pooling that reads states alone, see: milepost lab show",
         )
     landmarks = np.eye(1, manifest.dimensions, dtype=np.float32)
     segments = [1] if pool.operator.needs else None
@@ -127,7 +127,7 @@ def install(file: Path, folder: Path) -> Manifest:
     if wide != manifest.dimensions:
         raise InputError(
             f"{file} gives vectors of {wide} numbers, but a question's has {manifest.dimensions}",
-            "choose a pooling, or settings, that keep the width",
+            "a pooling, or settings, that keep the width",
         )
     settings: dict[str, Any] = pool.settings
     module = make(pool.operator.name, manifest.dimensions, **settings)

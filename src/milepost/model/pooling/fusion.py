@@ -33,7 +33,8 @@ class FusionModule(nn.Module):
 
     def __init__(self, made: Fuse, x_width: int, y_width: int) -> None:
         super().__init__()
-        self.row, self.settings = made.row, made.settings
+        self.row = made.row
+        self.settings: Settings = made.settings
         random = np.random.default_rng(made.seed)
         for name, value in self.row.start(self.settings, x_width, y_width, random).items():
             tensor = torch.from_numpy(value)

@@ -11,7 +11,7 @@ from milepost.pooling.hierarchy import joins
 
 
 class Hierarchy(PoolModule):
-    """``hierarchy``; its weights know no placement, so that one module can run them all."""
+    """``hierarchy``; one module runs all placements, since no weight depends on them."""
 
     def pool(self, states: Tensor, mask: Tensor, _: Tensor | None, __: Tensor) -> Tensor:
         """See ``milepost.pooling.hierarchy.hierarchy``."""
@@ -21,14 +21,14 @@ class Hierarchy(PoolModule):
     def placed(
         self, states: Tensor, mask: Tensor, placement: tuple[int, ...], how: tuple[str, ...]
     ) -> Tensor:
-        """Pool with other halvings than the settings say.
+        """Pool with other halvings than those of the settings.
 
         Args:
             states: ``(texts, n, d)``, 0 beyond the mask.
             mask: ``(texts, n)`` bool.
             placement: blocks at each level; as many in sum as the module has.
-            how: the join of each halving; ``attention`` only where the module was made with it, for
-                at least as many halvings.
+            how: the join of each halving; ``attention`` only if the module was made with it, for at
+                least as many halvings.
 
         Returns:
             ``(texts, d)``.

@@ -1,4 +1,4 @@
-"""One weight a layer; the reference is ``milepost.pooling.layer_weights``."""
+"""One weight for each layer; the reference is ``milepost.pooling.layer_weights``."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def sparsemax(scores: Tensor) -> Tensor:
 
 
 class _Weighted(PoolModule):
-    """Reads one vector a layer and adds them up."""
+    """Weighted sum of one vector for each layer."""
 
     def pool(self, states: Tensor, mask: Tensor, _: Tensor | None, __: Tensor) -> Tensor:
         """See ``milepost.pooling.layer_weights``."""

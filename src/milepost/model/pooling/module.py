@@ -1,4 +1,4 @@
-"""The one shape of all torch poolings: padded states, a mask, one vector a text."""
+"""Base of all torch poolings: padded states and a mask in, one vector for each text out."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from milepost.pooling.operator import Operator, Pool
 
 
 class PoolModule(nn.Module):
-    """Base of all: subclasses give ``pool``.
+    """Base class; subclasses define ``pool``.
 
-    Parameters have the names and shapes of the reference's weights, so that ``weights`` of a
-    trained module is what ``Pool`` computes with.
+    Parameters have the names and shapes of the reference's weights, so that
+    ``Pool`` can use the weights of a trained module.
 
     Args:
         operator: the row of the table.
         settings: all settings, checked.
         width: d of the states.
-        query_width: d of the queries; 0 where there are none.
+        query_width: d of the queries; 0 without queries.
         layers: of the states, for operators that need layers.
-        seed: of the weights begun with, those of the reference.
+        seed: of the initial weights, those of the reference.
     """
 
     def __init__(
@@ -60,14 +60,14 @@ class PoolModule(nn.Module):
 
         Args:
             states: ``(texts, longest, d)``, or ``(texts, longest, layers, d)`` for operators that
-                need layers; what stands beyond a text's length is not read.
-            lengths: ``(texts,)`` int64, each at least 1: of nothing a softmax is NaN.
-            queries: ``(texts, d_q)``; or ``(texts, q, d_q)``, several of each text.
+                need layers; states beyond the length of a text are not read.
+            lengths: ``(texts,)`` int64, each at least 1, since a softmax of nothing is NaN.
+            queries: ``(texts, d_q)``; or ``(texts, q, d_q)`` for several per text.
             segments: ``(texts, longest)`` int64: the segment of each token, counted from 0 in each
                 text; for operators that need segments.
 
         Returns:
-            ``(texts, d_out)`` float32; ``(texts, q, d_out)`` where each text has several queries.
+            ``(texts, d_out)`` float32; ``(texts, q, d_out)`` for several queries per text.
 
         Raises:
             InputError: the operator needs segments, and there are none.
@@ -88,11 +88,11 @@ class PoolModule(nn.Module):
     def pool(
         self, states: Tensor, mask: Tensor, queries: Tensor | None, segments: Tensor
     ) -> Tensor:
-        """What an operator does: ``states`` are float32 and 0 beyond ``mask``."""
+        """The computation of an operator; ``states`` are float32 and 0 beyond ``mask``."""
         raise NotImplementedError
 
     def weight(self, name: str) -> Tensor:
-        """A weight by the reference's name."""
+        """A weight by its name in the reference."""
         value: Tensor = getattr(self, name)
         return value
 
@@ -121,7 +121,7 @@ def masked_max(states: Tensor, mask: Tensor) -> Tensor:
 
 
 def masked_softmax(scores: Tensor, mask: Tensor, dim: int = 1) -> Tensor:
-    """Softmax that gives what lies beyond ``mask`` nothing; ``mask`` has the scores' shape."""
+    """Softmax that is 0 beyond ``mask``; ``mask`` has the scores' shape."""
     return torch.softmax(scores.masked_fill(~mask, -torch.inf), dim)
 
 

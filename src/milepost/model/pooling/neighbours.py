@@ -10,7 +10,7 @@ from milepost.pooling.neighbours import RMS_FLOOR
 
 
 def averages(values: Tensor, mask: Tensor, width: int) -> Tensor:
-    """Mean of the window around each place, of as much of it as the text has.
+    """Mean of the part of the window around each position that lies in the text.
 
     Args:
         values: ``(texts, n, d)``, 0 beyond the mask.
@@ -25,14 +25,14 @@ def averages(values: Tensor, mask: Tensor, width: int) -> Tensor:
         F.avg_pool1d(part, width, stride=1, padding=width // 2)
         for part in (values.transpose(1, 2), there)
     )
-    # The empty windows far beyond a text have the count 0; what they hold is cut off anyway.
+    # Windows beyond a text have the count 0; their values are cut off below.
     return (total / count.clamp(min=0.5 / width) * there).transpose(1, 2)
 
 
 def paired(
     values: Tensor, mask: Tensor, join: str, score: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Pairs made one; the last of an odd text stays as it is.
+    """Join pairs of states; the last state of an odd text stays as it is.
 
     Args:
         values: ``(texts, n, d)``, 0 beyond the mask.
@@ -52,7 +52,7 @@ def paired(
     if join == "max":
         return torch.where(second[..., None], torch.maximum(even, follows), even), first
     if join == "attention" and score is not None:
-        # Of two, a softmax is a sigmoid of the difference.
+        # A softmax of two scores is a sigmoid of their difference.
         more = (rms_scaled(follows) - rms_scaled(even)) @ score
         share = torch.sigmoid(more) * second.to(values.dtype)
         return even + share[..., None] * (follows - even), first
@@ -61,5 +61,5 @@ def paired(
 
 
 def rms_scaled(values: Tensor) -> Tensor:
-    """Rows over their root mean square; a row of zeros stays one."""
+    """Rows divided by their root mean square; a row of zeros stays zero."""
     return values * torch.rsqrt(values.square().mean(-1, keepdim=True) + RMS_FLOOR)

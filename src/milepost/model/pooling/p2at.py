@@ -13,15 +13,15 @@ from milepost.pooling.p2at import WIDTHS, odd
 
 
 def members(number: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-    """Which tokens are of each group, as a matrix that takes means, and which groups there are.
+    """A matrix that averages the tokens of each group, and which groups exist.
 
     Args:
         number: ``(texts, n)`` int64, each token's group, from 0 in each text.
         mask: ``(texts, n)`` bool.
 
     Returns:
-        ``(texts, groups, n)`` float32 whose rows sum to 1 (0 where there is no such group), and
-        ``(texts, groups)`` bool; there are as many groups as tokens, most of them without any.
+        ``(texts, groups, n)`` float32 whose rows sum to 1 (0 for missing groups), and
+        ``(texts, groups)`` bool; there are as many groups as tokens, most of them empty.
     """
     groups = torch.cumsum(torch.ones_like(number[:1]), 1)[..., None] - 1
     inside = ((number[:, None] == groups) & mask[:, None]).float()
@@ -65,7 +65,7 @@ class P2AT(PoolModule):
         return masked_mean(landmarks * rows_are[..., None], rows_are)
 
     def _attention(self, of: Tensor, there: Tensor, axis: str) -> Tensor:
-        """Attention among rows, or columns, and its projection: the same for both."""
+        """Attention among rows or columns, with its projection."""
         heads, reach = int(self.settings["heads"]), int(self.settings["reach"])
         q, k, v = (
             (of @ self.weight(name)).unflatten(-1, (heads, -1)).transpose(1, 2)

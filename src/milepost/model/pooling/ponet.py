@@ -1,6 +1,6 @@
 """Multi-granularity pooling; the reference is ``milepost.pooling.ponet``.
 
-Of equal greatest values each gets an equal part of the gradient, in segments as in windows.
+Equal maxima share the gradient equally, in segments and in windows.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def local_max(values: Tensor, mask: Tensor, window: int) -> Tensor:
 
 
 def segment_max(values: Tensor, mask: Tensor, segments: Tensor) -> Tensor:
-    """See ``milepost.pooling.ponet.segment_max``; beyond the mask stands any segment's."""
+    """See ``milepost.pooling.ponet.segment_max``; values beyond the mask are arbitrary."""
     place = torch.where(mask, segments, torch.zeros_like(segments))[..., None].expand_as(values)
     shown = values.masked_fill(~mask[..., None], -torch.inf)
     nothing = torch.full_like(values, -torch.inf)

@@ -1,4 +1,4 @@
-"""PoNet's mixing as a layer of an encoder: states in, as many states out, at a cost of O(n d²).
+"""PoNet's mixing as a layer of an encoder, at a cost of O(n d²).
 
     x = LN(x + mixer(x)),  x = LN(x + feed-forward(x))
 
@@ -16,15 +16,15 @@ from milepost.model.pooling.ponet import mixed
 
 
 class PoNetMixer(nn.Module):
-    """Global aggregation, segment maxima and local maxima, joined with each token: six maps.
+    """Global aggregation, segment maxima and local maxima, combined with each token: six maps.
 
     Args:
         width: d of the states.
-        heads: of the global aggregation; they divide the width.
+        heads: of the global aggregation, a divisor of the width.
         window: tokens of the local maximum, an odd number.
 
     Raises:
-        InputError: heads or window cannot be.
+        InputError: heads do not divide the width, or the window is even.
     """
 
     def __init__(self, width: int, heads: int = 1, window: int = 3) -> None:
@@ -32,7 +32,7 @@ class PoNetMixer(nn.Module):
         if width % heads or window % 2 == 0:
             raise InputError(
                 f"{heads} heads of {width} channels and a window of {window} cannot be",
-                "give heads that divide the width, and an odd window",
+                "heads that divide the width, and an odd window",
             )
         self.maps = nn.Linear(width, 5 * width)
         self.out = nn.Linear(width, width)
@@ -47,7 +47,7 @@ class PoNetMixer(nn.Module):
 
 
 class EncoderLayer(nn.Module):
-    """A mixer and a feed-forward layer, each with its residual and LayerNorm behind it.
+    """A mixer and a feed-forward layer, each followed by its residual sum and LayerNorm.
 
     Args:
         mixer: ``(states, mask, segments)`` → states.
@@ -67,7 +67,7 @@ class EncoderLayer(nn.Module):
         """Mix and transform.
 
         Args:
-            states: ``(b, n, d)``; what stands beyond the mask is not read.
+            states: ``(b, n, d)``; states beyond the mask are not read.
             mask: ``(b, n)`` bool.
             segments: ``(b, n)`` int64, the segment of each token, from 0 in each text.
 
@@ -96,6 +96,6 @@ def ponet_layer(
         dropout: of both updates, in training.
 
     Raises:
-        InputError: heads or window cannot be.
+        InputError: heads do not divide the width, or the window is even.
     """
     return EncoderLayer(PoNetMixer(width, heads, window), width, inner or 4 * width, dropout)

@@ -32,7 +32,7 @@ class SketchMoment(PoolModule):
 
     def pool(self, states: Tensor, mask: Tensor, _: Tensor | None, __: Tensor) -> Tensor:
         """See ``milepost.pooling.sketch.moment``."""
-        # What stands beyond a text must be 0 after the centre is taken away, too.
+        # States beyond a text must be 0 after the centre is subtracted, too.
         centred = (states - self.weight("centre")) * mask[..., None]
         weights = {name: self.weight(name) for name in self.operator.fixed}
         sketches = product_sketch(centred, centred, weights, int(self.settings["size"]))

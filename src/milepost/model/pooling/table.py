@@ -50,7 +50,7 @@ def module(
         width: d of the states.
         query_width: d of the queries, for operators that read them.
         layers: of the states, for operators that need layers.
-        seed: of the weights begun with.
+        seed: of the initial weights.
         settings: see the operator's parameters.
 
     Raises:

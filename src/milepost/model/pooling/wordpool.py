@@ -32,13 +32,13 @@ class WordPool(PoolModule):
         )
 
     def allowed(self, mask: Tensor) -> Tensor:
-        """Which place may look at which, ``(texts, p + n, p + n)``: nobody looks at padding."""
+        """The attention mask, ``(texts, p + n, p + n)`` bool: padding is never attended to."""
         count = int(self.settings["prefixes"])
         keys = torch.cat([torch.ones_like(mask[:, :1]).expand(-1, count), mask], 1)
         return keys[:, None, :].expand(-1, count + mask.shape[1], -1)
 
     def _layer(self, row: Tensor, bias: Tensor, layer: int, asking: int | None) -> Tensor:
-        """One layer; only the first ``asking`` places come out, all where None."""
+        """One layer; returns the first ``asking`` positions, or all if None."""
         heads = int(self.settings["heads"])
         seen = self._norm(row, layer, 0)
         query, key, value = (

@@ -1,4 +1,4 @@
-"""Pooling by what is asked; the reference is ``milepost.pooling.xpool``."""
+"""Pooling by a query; the reference is ``milepost.pooling.xpool``."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from milepost.model.pooling.module import PoolModule, masked_softmax
 
 
 class Conditioned(PoolModule):
-    """Base of poolings by a query: subclasses give ``conditioned``.
+    """Base class of poolings by a query; subclasses define ``conditioned``.
 
-    Queries may be ``(texts, d)``, one a text, or ``(texts, q, d)``, several, which gives vectors
-    ``(texts, q, d)``: all pairs of a batch are ``queries.expand(texts, -1, -1)``.
+    Queries are ``(texts, d)``, one for each text, or ``(texts, q, d)``, which gives vectors
+    ``(texts, q, d)``: ``queries.expand(texts, -1, -1)`` gives all pairs of a batch.
     """
 
     def pool(self, states: Tensor, mask: Tensor, queries: Tensor | None, _: Tensor) -> Tensor:
@@ -63,7 +63,7 @@ class XPool(Conditioned):
 
 
 class Similar(Conditioned):
-    """Base of weights that come from cosines alone: subclasses give ``shares``."""
+    """Base class of poolings weighted by cosines alone; subclasses define ``shares``."""
 
     def conditioned(self, states: Tensor, mask: Tensor, queries: Tensor) -> Tensor:
         """See ``milepost.pooling.xpool.Similar``."""
@@ -72,7 +72,7 @@ class Similar(Conditioned):
         return self.shares(cosines, mask[:, None].expand_as(cosines)) @ held
 
     def shares(self, cosines: Tensor, mask: Tensor) -> Tensor:
-        """Cosines ``(b, q, n)`` → each state's part in the mean."""
+        """Cosines ``(b, q, n)`` → weight of each state in the mean."""
         raise NotImplementedError
 
 
@@ -83,7 +83,7 @@ class QueryTopK(Similar):
         """See ``milepost.pooling.xpool.QueryTopK``."""
         shown = cosines.masked_fill(~mask, -torch.inf)
         ordered = torch.sort(shown, dim=-1, descending=True, stable=True).indices
-        # The order of an order is each one's rank.
+        # The argsort of an argsort gives ranks.
         best = mask & (ordered.argsort(-1) < int(self.settings["k"]))
         return best / best.sum(-1, keepdim=True)
 

@@ -1,10 +1,10 @@
-"""Encoders of many sizes out of two (Learngene Pool, arXiv 2312.05743).
+"""Encoders of many sizes stitched from two (Learngene Pool, arXiv 2312.05743).
 
 Comes in: a narrow and a wide auxiliary encoder, distilled from one ancestor. Goes out: landmark
-encoders that begin in the narrow one and end in the wide one, all in one space of vectors.
+encoders that start in the narrow one and end in the wide one, with vectors in one space.
 
 Read in this order: ``paths.py`` (which blocks an encoder runs, and how often each is trained),
 ``costs.py`` (parameters and multiplications as formulas), ``affine.py`` (maps between widths),
 ``stitched.py`` (the network of one path), ``pool.py`` (all of them, sharing their weights),
-``starts.py`` (what stitches begin with), ``folder.py`` (the pool on disk).
+``starts.py`` (initialization of the stitches), ``folder.py`` (the pool on disk).
 """

@@ -1,8 +1,8 @@
 """Affine maps between widths: least squares, pseudo-inverse, transpose, mean, composition.
 
-Distillation trains a map from the ancestor's states to a narrow encoder's; a stitch has to go the
-other way. The paper takes the transpose, which undoes ``W`` only where its rows are orthonormal;
-the pseudo-inverse undoes it in its row space, least squares as well as the data allow.
+Distillation trains a map from the ancestor's states to a narrow encoder's; a stitch needs the
+inverse direction. The paper uses the transpose, which inverts ``W`` only if its rows are
+orthonormal; the pseudo-inverse inverts it in its row space; least squares fits the data.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Affine:
         return Affine(back, -back @ self.bias)
 
     def then(self, after: Affine) -> Affine:
-        """One map after the other, as one."""
+        """The composition of two maps."""
         return Affine(after.weight @ self.weight, after.weight @ self.bias + after.bias)
 
     def write(self, layer: nn.Linear) -> None:
@@ -58,12 +58,12 @@ class Affine:
 
 
 def identity(width: int) -> Affine:
-    """The map that changes nothing."""
+    """The identity map."""
     return Affine(torch.eye(width, dtype=torch.float64), torch.zeros(width, dtype=torch.float64))
 
 
 def mean(maps: Sequence[Affine]) -> Affine:
-    """The mean of some maps, weights and biases alike: no joint fit, see ``least_squares``."""
+    """The mean of the weights and biases of some maps; not a joint fit, see ``least_squares``."""
     return Affine(
         torch.stack([each.weight for each in maps]).mean(0),
         torch.stack([each.bias for each in maps]).mean(0),
@@ -73,8 +73,8 @@ def mean(maps: Sequence[Affine]) -> Affine:
 def least_squares(start: Tensor, end: Tensor, pull: float = 0.0) -> Affine:
     """The map with the least squared error from rows of ``start`` to rows of ``end``.
 
-    ``[W b] = pinv([X 1]) Y``. For a stitch that serves several paths the rows of all are given
-    together, a joint fit; Stitchable Networks fit each path and average, which is another map.
+    ``[W b] = pinv([X 1]) Y``. A stitch of several paths is fitted jointly, on the rows of all.
+    Stitchable Networks fit each path and average, which gives a different map.
 
     Args:
         start: ``(n, in)``.
@@ -82,12 +82,12 @@ def least_squares(start: Tensor, end: Tensor, pull: float = 0.0) -> Affine:
         pull: ridge on the weight, per row; needed where rows are fewer than columns.
 
     Raises:
-        InputError: rows that do not match, none, or numbers that are not finite.
+        InputError: no rows, rows that do not match, NaN or infinity.
     """
     if not len(start) or len(start) != len(end):
         raise InputError(f"{len(start)} rows to {len(end)}", "as many, and at least one")
     if not (torch.isfinite(start).all() and torch.isfinite(end).all()):
-        raise InputError("a state is not finite", "see what the encoder was given")
+        raise InputError("a state is not finite", "finite states: check the encoder's input")
     x, y = start.double(), end.double()
     middle, target = x.mean(0), y.mean(0)
     x, y = x - middle, y - target

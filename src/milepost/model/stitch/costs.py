@@ -1,7 +1,7 @@
-"""What an encoder costs, as formulas: parameters that are run, and floating-point operations.
+"""The cost of an encoder by formula: parameters in use, and floating-point operations.
 
-One multiplication with its addition is two operations; norms, activations and softmax are left
-out, as usual. Tables of embeddings are parameters and no operations.
+A multiplication with its addition counts as two operations; norms, activations and softmax are left
+out, as usual. Embedding tables count as parameters without operations.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def block_parameters(width: int, inner: int | None = None) -> int:
-    """Of one transformer block: ``4 d^2 + 2 d i + 9 d + i``, which is ``12 d^2 + 13 d`` for 4 d.
+    """Parameters of a block: ``4 d^2 + 2 d i + 9 d + i``, which is ``12 d^2 + 13 d`` for 4 d.
 
     >>> [block_parameters(width) for width in (192, 384, 768)]
     [444864, 1774464, 7087872]
@@ -20,7 +20,7 @@ def block_parameters(width: int, inner: int | None = None) -> int:
 
 
 def linear_parameters(start: int, end: int) -> int:
-    """Of a stitch between two widths, with its bias.
+    """Parameters of a stitch between two widths, with its bias.
 
     >>> linear_parameters(192, 768)
     148224
@@ -29,17 +29,17 @@ def linear_parameters(start: int, end: int) -> int:
 
 
 def table_parameters(config: dict[str, Any]) -> int:
-    """Of the embeddings of a BERT: words, positions, types and the norm."""
+    """Parameters of the embeddings of a BERT: words, positions, types and the norm."""
     rows = config["vocab_size"] + config["max_position_embeddings"]
     rows += config.get("type_vocab_size", 2) + 2
     return int(rows * config["hidden_size"])
 
 
 def block_operations(width: int, inner: int, tokens: int, asking: int | None = None) -> int:
-    """Of one block over ``tokens``, of which ``asking`` get a state (None: all).
+    """Operations of a block over ``tokens``, of which ``asking`` get a state (None: all).
 
-    Keys and values of every token; queries, output and the inner layers of those that ask; scores
-    and mixture of each with every token.
+    Keys and values are computed for every token; queries, output and inner layers for ``asking``
+    tokens; scores and mixtures for each of these with every token.
     """
     rows = tokens if asking is None else asking
     projections = 2 * (2 * tokens + 2 * rows) * width**2
@@ -47,5 +47,5 @@ def block_operations(width: int, inner: int, tokens: int, asking: int | None = N
 
 
 def linear_operations(start: int, end: int, rows: int) -> int:
-    """Of a stitch over so many states."""
+    """Operations of a stitch over a number of states."""
     return 2 * rows * start * end

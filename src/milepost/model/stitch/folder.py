@@ -1,4 +1,4 @@
-"""A pool on disk: one folder with two files, out of which every size is read."""
+"""A pool on disk: a folder with two files, from which every size is read."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _HINT = f"a folder with {CONFIG} and {WEIGHTS}"
 
 
 def save_pool(pool: EncoderPool, folder: Path, dtype: torch.dtype = torch.float16) -> None:
-    """Write the weights once, whatever the number of descendants, and what they are.
+    """Write the shared weights once, and a list of the descendants.
 
-    ``pool.json`` names the descendants with their parameters, for who chooses among them.
+    ``pool.json`` lists the descendants with their numbers of parameters.
     """
     folder.mkdir(parents=True, exist_ok=True)
     said = {
@@ -52,7 +52,7 @@ def load_pool(folder: Path) -> EncoderPool:
     except Exception as error:  # safetensors raises its own
         raise ModelError(f"{folder} cannot be read: {error}", _HINT) from error
     if said.get("schema") != SCHEMA:
-        raise ModelError(f"{folder / CONFIG} is of another schema than {SCHEMA}", "update milepost")
+        raise ModelError(f"{folder / CONFIG} does not have the schema {SCHEMA}", "update milepost")
     try:
         pool = EncoderPool(
             said["narrow"], said["wide"], kernel=said["kernel"], own_sentence=said["own_sentence"]

@@ -1,8 +1,8 @@
-"""Which blocks a descendant runs: paths through two auxiliaries of equal depth.
+"""The blocks of a descendant: paths through two auxiliaries of equal depth.
 
-A path ``(j, k)`` runs the narrow blocks 0 to j, a stitch, and the wide blocks k to the end. Which
-pairs there are says a window of ``kernel`` blocks that slides over both depths; all pairs of one
-window share its stitch, a pair in two windows has the first one's.
+A path ``(j, k)`` runs the narrow blocks 0 to j, a stitch, and the wide blocks k to the end. The
+pairs are those in a window of ``kernel`` blocks that slides over both depths. All pairs of a window
+share its stitch; a pair in two windows has the stitch of the first.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ class Path:
 
     Attributes:
         narrow: blocks of the narrow auxiliary, from its first.
-        first, last: blocks of the wide one, ``last`` exclusive; none where they are equal.
-        stitch: number of the shared stitch; -1 where nothing is stitched, or where the narrow
-            one alone leaves by its own map into the wide one's space.
+        first, last: blocks of the wide one, ``last`` exclusive; none if they are equal.
+        stitch: number of the shared stitch; -1 without a stitch, or for the narrow auxiliary
+            alone, which has its own map into the space of the wide one.
     """
 
     narrow: int
@@ -31,19 +31,19 @@ class Path:
 
     @property
     def blocks(self) -> int:
-        """How many it runs: of depth D, stitched ones D to D + 2 with a kernel of 2."""
+        """Number of blocks; stitched paths of depth D have D to D + 2 with a kernel of 2."""
         return self.narrow + self.last - self.first
 
     @property
     def name(self) -> str:
-        """``narrow``, ``wide``, ``j-k`` of a stitched one, ``wide:2`` of one that ends early."""
+        """``narrow``, ``wide``, ``j-k`` of a stitched one, ``wide:2`` of an early exit."""
         if not self.narrow:
             return "wide" if self.stitch == -1 else f"wide:{self.last}"
         return "narrow" if self.first == self.last else f"{self.narrow - 1}-{self.first}"
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """What it trains: ``narrow embeddings``, ``narrow 0``, ``stitch 0``, ``wide 1``."""
+        """Its parts: ``narrow embeddings``, ``narrow 0``, ``stitch 0``, ``wide 1``."""
         return (
             "narrow embeddings" if self.narrow else "wide embeddings",
             *(f"narrow {n}" for n in range(self.narrow)),
@@ -53,7 +53,7 @@ class Path:
 
 
 EXIT = -2
-"""``stitch`` of a path that ends early: no stitch, and not the whole wide auxiliary."""
+"""``stitch`` of a path that ends early: no stitch and only a part of the wide auxiliary."""
 
 
 def pairs(depth: int, kernel: int = 2, stride: int = 1) -> list[tuple[int, int, int]]:
@@ -76,7 +76,7 @@ def pairs(depth: int, kernel: int = 2, stride: int = 1) -> list[tuple[int, int, 
     if min(depth, kernel, stride) < 1 or kernel > depth:
         raise InputError(
             f"a window of {kernel} blocks in steps of {stride} over {depth}",
-            "numbers from 1, the window no deeper than the encoders",
+            "numbers from 1, and a window of at most the encoders' depth",
         )
     found: dict[tuple[int, int], int] = {}
     for number, start in enumerate(range(0, depth - kernel + 1, stride)):
@@ -93,16 +93,16 @@ def paths(depth: int, kernel: int = 2, stride: int = 1) -> list[Path]:
 
 
 def early_exits(depth: int) -> list[Path]:
-    """The wide auxiliary cut after each of its blocks, the shortest first; the last is whole."""
+    """The wide auxiliary cut after each of its blocks, the shortest first, the whole one last."""
     return [Path(0, 0, last, EXIT) for last in range(1, depth)] + [Path(0, 0, depth)]
 
 
 def visits(chosen: Sequence[Path], chances: Sequence[float] | None = None) -> dict[str, float]:
-    """How often each part is trained: the sum of the chances of the paths that run it.
+    """How often each part is trained: the sum of the probabilities of the paths that run it.
 
     Args:
         chosen: the paths.
-        chances: of each; None counts paths.
+        chances: probability of each path; None counts paths.
     """
     found: dict[str, float] = {}
     for path, chance in zip(chosen, chances or [1.0] * len(chosen), strict=True):
@@ -112,15 +112,15 @@ def visits(chosen: Sequence[Path], chances: Sequence[float] | None = None) -> di
 
 
 def balanced(chosen: Sequence[Path], uniform: float = 0.5, rounds: int = 500) -> list[float]:
-    """Chances of the paths under which no part is trained much less than another.
+    """Probabilities of the paths that train all parts about equally often.
 
-    Of uniform sampling the ends of the two auxiliaries, where they meet, get the least: 3 of 18
-    at depth 6. The fair chances maximise ``sum over parts of log(visits)`` (as the weights of a
-    mixture, by EM, whose sum never falls); a share stays uniform so that every path is trained.
+    Uniform sampling trains the facing ends of the two auxiliaries least: 3 of 18 at depth 6. The
+    balanced probabilities maximise ``sum over parts of log(visits)`` (by EM, as the weights of a
+    mixture); a share stays uniform so that every path is trained.
 
     Args:
         chosen: the paths.
-        uniform: share of the uniform chances.
+        uniform: share of uniform probabilities.
         rounds: of EM.
 
     Raises:

@@ -16,11 +16,11 @@ from milepost.model.stitch.stitched import MODEL_TYPE
 
 
 class EncoderPool(nn.Module):
-    """A narrow and a wide BERT of equal depth, the stitches from the one into the other.
+    """A narrow and a wide BERT of equal depth, and the stitches between them.
 
-    Every descendant ends in the space of the wide auxiliary: the stitched ones by its last block,
-    the narrow one alone by a map of its own. So documents may be indexed by one of them and
-    questions asked by another.
+    The vectors of every descendant are in the space of the wide auxiliary: stitched ones run its
+    last block, the narrow one has its own map. So one of them may index documents and another
+    encode questions.
 
     Args:
         narrow: fields of a ``config.json`` with ``model_type`` ``bert``.
@@ -33,7 +33,7 @@ class EncoderPool(nn.Module):
         sizes: ``S``, ``M`` and ``L``: the narrow one, a stitched one of middle cost, the wide one.
 
     Raises:
-        InputError: the auxiliaries do not fit, or the window is deeper than they are.
+        InputError: the auxiliaries do not fit, or the window exceeds their depth.
     """
 
     def __init__(
@@ -85,10 +85,10 @@ class EncoderPool(nn.Module):
         return known[name]
 
     def encoder(self, path: Path | str) -> LandmarkEncoder:
-        """One descendant as an encoder like any other; its weights are the pool's own.
+        """A descendant as an encoder, which shares the weights of the pool.
 
-        Training it trains the pool. Saved by ``save_checkpoint`` it stands alone: a plain BERT
-        where it is the wide auxiliary, else a ``milepost_stitched``.
+        Training it trains the pool. ``save_checkpoint`` writes it as a model of its own: a plain
+        BERT for the wide auxiliary, else a ``milepost_stitched``.
         """
         chosen = self.path(path) if isinstance(path, str) else path
         with torch.device("meta"):  # its own weights are never used
@@ -107,7 +107,7 @@ class EncoderPool(nn.Module):
         return made
 
     def parameters_of(self, path: Path) -> int:
-        """Parameters that a descendant runs, by formula; those of its tables are counted."""
+        """Parameters that a descendant runs, by formula, including its tables."""
         front = self.configs["narrow" if path.narrow else "wide"]
         blocks = self._blocks("narrow", path.narrow) + self._blocks("wide", path.last - path.first)
         stitch = costs.linear_parameters(self.narrow.width, self.wide.width) if path.narrow else 0
@@ -119,7 +119,7 @@ class EncoderPool(nn.Module):
         Args:
             path: which.
             tokens: of the window, landmarks included.
-            landmarks: of the window; the last block works at them alone.
+            landmarks: of the window, to which the last block is limited.
         """
         blocks = ["narrow"] * path.narrow + ["wide"] * (path.last - path.first)
         asking = [tokens] * (len(blocks) - 1) + [landmarks]

@@ -1,8 +1,8 @@
-"""What the stitches of a pool begin with, before any descendant is trained.
+"""Initialization of the stitches of a pool, before any descendant is trained.
 
-``random`` leaves them as they were made. ``transpose`` and ``pinv`` go from the narrow states back
-to the ancestor's, by the maps that distillation trained, and on to the wide ones: the paper's way
-and the same with an inverse. ``least_squares`` asks the activations themselves.
+``random`` keeps the random weights. ``transpose`` (as in the paper) and ``pinv`` map the narrow
+states back to the ancestor's by the maps of the distillation, then on to the wide ones.
+``least_squares`` fits the activations.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ def from_distillation(
 ) -> None:
     """Set the stitches by the maps of the distillation.
 
-    A stitch takes the mean of the maps of the narrow depths that it serves, turns it round, and
-    goes on by the mean of the maps of the wide depths it leads to.
+    A stitch inverts the mean of the maps of its narrow depths, and applies the mean of the maps of
+    its wide depths.
 
     Args:
         pool: changed in place.
-        kind: how a map is turned round.
+        kind: how a map is inverted.
         narrow: of each block, from the ancestor's matched states to the narrow block's output.
-        wide: the same of the wide blocks; None where they have the ancestor's own space.
+        wide: the same for the wide blocks; None if they share the ancestor's space.
 
     Raises:
         InputError: there is not one map for each block.
@@ -67,8 +67,8 @@ def from_distillation(
     for number, stitch in enumerate(pool.stitches):
         served = [path for path in pool.paths if path.narrow and path.stitch == number]
         down = mean([narrow[path.narrow - 1] for path in served])
-        # What enters wide block k is what left block k - 1; the first has the embeddings' alone,
-        # for which nothing was matched: its own block's map is the nearest.
+        # The input of wide block k is the output of block k - 1; the first reads the embeddings,
+        # which have no map: the map of its own block is the nearest.
         up = (
             identity(pool.wide.width)
             if wide is None
@@ -82,8 +82,8 @@ def from_distillation(
 def from_activations(pool: EncoderPool, windows: Windows, pull: float = 1e-4) -> None:
     """Set the stitches by least squares, jointly over all paths that share one.
 
-    From what leaves narrow block j to what enters wide block k of the wide auxiliary alone, the
-    embeddings for k = 0, over all tokens.
+    They map the output of narrow block j to the input of wide block k in the wide auxiliary alone
+    (the embeddings for k = 0), over all tokens.
 
     Args:
         pool: changed in place.
@@ -118,10 +118,10 @@ def begin(
     wide: Sequence[Affine] | None = None,
     windows: Windows = (),
 ) -> None:
-    """Set the stitches in one of the ``STARTS``; what a kind does not need may be left out.
+    """Set the stitches in one of the ``STARTS``; unneeded arguments may be left out.
 
     Raises:
-        InputError: there is no such start, or what it needs is missing.
+        InputError: an unknown start, or a missing argument.
     """
     if kind in ("transpose", "pinv"):
         from_distillation(pool, "transpose" if kind == "transpose" else "pinv", narrow, wide)
@@ -131,4 +131,4 @@ def begin(
         from_activations(pool, windows)
     elif kind != "random":
         hint = f"{nearest(kind, STARTS)}one of {', '.join(STARTS)}"
-        raise InputError(f"stitches cannot begin with {kind!r}", hint)
+        raise InputError(f"unknown start {kind!r}", hint)

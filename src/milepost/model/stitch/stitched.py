@@ -1,7 +1,7 @@
 """The network of one stitched descendant: blocks of a narrow BERT, a linear map, blocks of a wide.
 
-Embeddings and positions are the front's; the mask is kept through the stitch, and so is what is
-ours: the last block that is run works at landmarks alone.
+Embeddings and positions come from the front; the mask passes through the stitch; the last block
+computes landmarks only.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Stitched(nn.Module):
 
     Args:
         config: ``front`` and ``end``, fields of BERT configurations whose ``num_hidden_layers`` are
-            the blocks that are run, of the end 0 or more; ``vocab_size``. The vectors have the
+            the blocks that are run (0 or more for the end); ``vocab_size``. The vectors have the
             ``hidden_size`` of the end.
     """
 

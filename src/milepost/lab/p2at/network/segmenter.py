@@ -70,7 +70,7 @@ class FullAttention(nn.Module):
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """What mixes the coarse map.
+    """A mixer of the coarse map.
 
     Attributes:
         help: what it is, a few words.
@@ -156,7 +156,7 @@ def arm(name: str) -> Arm:
 
 
 def weights(module: nn.Module) -> int:
-    """How many numbers a module learns."""
+    """Number of trainable parameters of a module."""
     return sum(weight.numel() for weight in module.parameters())
 
 

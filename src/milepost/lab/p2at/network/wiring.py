@@ -60,7 +60,7 @@ class CellNorm(nn.Module):
 
 
 class Norm(nn.Module):
-    """The norm that a wiring has, with a learned scale and shift for each channel.
+    """The norm of a wiring, with a learned scale and shift for each channel.
 
     Args:
         channels: in and out.
@@ -88,7 +88,7 @@ class Norm(nn.Module):
 
 
 def cells(x: Tensor, mask: Tensor | None, wiring: Wiring) -> Tensor:
-    """Which cells are there, ``(b, 1, h, w)`` in the type of ``x``; all where nobody counts."""
+    """Which cells are there, ``(b, 1, h, w)`` in the type of ``x``; all without a mask."""
     if mask is None or not wiring.masked:
         return torch.ones_like(x[:, :1])
     return mask[:, None].to(x.dtype)
