@@ -91,7 +91,7 @@ class Document:
         The boxes are read from the file again each time, so nothing of them is stored.
 
         Raises:
-            InputError: the document is no PDF, the span is outside the text, or the file is
+            InputError: the document is not a PDF, the span is outside the text, or the file is
                 gone or has changed since it was read.
         """
         if self.locator is None:

@@ -1,4 +1,4 @@
-"""What is measured of a sentence before its chance to hold evidence is told.
+"""Features of a sentence, from which the learned ranking predicts that it is evidence.
 
 Everything follows from the score curves of the question (``fusion.curves``) and from where
 paragraphs begin and how long sentences are; no text is read. The trees of ``trees.py`` were
@@ -43,7 +43,7 @@ FEATURES: dict[str, str] = {
 
 ``gap`` is a distance to the best sentence of all, ``±1`` a mean or score with one neighbour on each
 side, ``around k`` the mean of ``k`` neighbours on each side, ``warm`` the same where scores under
-the mean count 0, ``covered`` the share of the question's words (by rarity) that stand there,
+the mean count 0, ``covered`` the share of the question's words (by rarity) that are there,
 ``rank`` the logarithm of one plus the place in an order, ``deviation`` a standard score, lengths
 logarithms of characters.
 """

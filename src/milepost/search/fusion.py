@@ -50,7 +50,7 @@ SIGNALS = {
     "words at landmark": "words' standard score (±1) at the best landmark, over 4",
     "landmark at words": "landmarks' standard score at the words' best sentence, over 2",
     "terms": "ln of the number of distinct words asked for, less 2",
-    "rarity": "mean rarity of the words that stand somewhere, less 4, over 2",
+    "rarity": "mean rarity of the words that are in the text, less 4, over 2",
     "rarest": "the greatest rarity, less 6, over 2",
     "cover": "words' best score (±1) as a share of what all words once would give, less 0.5",
     "out of vocabulary": "how little the tokenizer knows of question and documents, 0-1",

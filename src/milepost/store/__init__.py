@@ -2,7 +2,7 @@
 
 In come entries: a document, its sentence spans, unit vectors and lexical terms. Out come
 snapshots: the same things again, and three plain lists over all of them: the rows nearest to a
-vector, the rows that match terms, the postings of a term. The room knows neither models nor files
+vector, the rows that match terms, the postings of a term. It knows neither models nor files
 nor what a good answer is: it cannot split, encode, weigh or fuse.
 
 Read in this order: ``base`` (the contract), ``memory`` (the contract at its plainest), ``check``

@@ -1,4 +1,4 @@
-"""Page boxes of a stored document: its file is read again when boxes are requested."""
+"""Page boxes of a stored document: its file is opened when boxes are requested."""
 
 from __future__ import annotations
 

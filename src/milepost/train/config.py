@@ -130,7 +130,7 @@ class CheckSettings:
     """Questions that measure progress; they are never trained on.
 
     Attributes:
-        tasks: folders or files, as ``milepost eval --tasks``.
+        tasks: folders or files, as ``milepost eval run --tasks``.
         split: of the questions. ``test`` is for one final ``milepost eval``: looking at it during
             training would select by it.
         documents, questions: maximum of each task.

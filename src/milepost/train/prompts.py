@@ -1,4 +1,4 @@
-"""What a language model is told when it is to ask a question, and what it may answer.
+"""The instructions to a language model that writes a question, and what it may answer.
 
 One excerpt, one kind of question, one answer: a question on one line, or ``NONE``.
 """

@@ -28,7 +28,7 @@ class Late:
     A text is read once for all sizes: kept are the mean and the number of each sentence's tokens,
     and a unit of whole sentences is their weighted mean,
     ``v_u = Σ n_s m_s / Σ n_s``, brought to length 1. For units that cut sentences the text is
-    read again.
+    encoded anew.
 
     Args:
         name: the system's name.

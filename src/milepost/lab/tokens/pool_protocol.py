@@ -239,7 +239,7 @@ def normalised(score: float, own: float, random: float) -> float | None:
         random: of random weights on it.
 
     Returns:
-        None where the target's own encoder is no better than random weights.
+        None where random weights are as good as the target's own encoder.
 
     >>> round(normalised(0.65, 0.70, 0.42), 5)
     0.82143

@@ -3,7 +3,7 @@
 In comes an entry, which is kept whole or not at all; out come the answers of ``store.base``.
 ``milepost.sqlite`` (WAL) holds texts, records, and terms in FTS5; ``vectors.seg`` holds int8 rows
 that are only ever appended. A row counts when the SQLite transaction that names it has committed.
-The room knows nothing of scoring beyond FTS5's own BM25.
+It knows nothing of scoring beyond FTS5's own BM25.
 
 Read in this order: ``schema`` (the tables), ``segment`` (the rows of numbers), ``tokens`` (terms
 in FTS5), ``write``, ``read``, ``vectors`` (similarity, nearest), ``faults``, ``folder`` (made,

@@ -68,7 +68,7 @@ def _fault(error: sqlite3.Error, folder: Path) -> MilepostError:
 
 @contextmanager
 def door(folder: Path) -> Iterator[None]:
-    """Say of a file that is no database that it is no index, rather than a damaged one."""
+    """Report a file that is not a database as not an index, rather than as a damaged one."""
     try:
         yield
     except sqlite3.DatabaseError as error:

@@ -24,7 +24,7 @@ def found(folder: Path) -> Path:
     if not path.is_file():
         taken = folder.is_file() or (folder.is_dir() and any(folder.iterdir()))
         hint = "name the folder of an index" if taken else f"milepost index PATH… --db {folder}"
-        raise NotAnIndex(f"{folder} is no Milepost index", hint)
+        raise NotAnIndex(f"{folder} is not a Milepost index", hint)
     return path
 
 

@@ -14,7 +14,7 @@ FILE = "milepost.sqlite"
 APPLICATION = 0x4D504F53  # "MPOS"
 VERSION = 3  # 2 spoke of familiar sentences and had a table of openings
 
-# ``name``, ``source`` and ``hash`` have no type, see ``read.kept``: a file's name may be no UTF-8.
+# ``name``, ``source`` and ``hash`` have no type, see ``read.kept``: a file's name may not be UTF-8.
 # The record of a document is narrow and its bulk lies in ``bodies`` and ``pieces``, so that a list
 # of all documents reads few pages. ``runs`` outlive their documents until vacuum.
 TABLES = """
@@ -171,7 +171,7 @@ def damaged(folder: Path, what: str) -> IndexDamaged:
 def foreign(folder: Path) -> NotAnIndex:
     """Make the error for a file of another program under our name."""
     return NotAnIndex(
-        f"{folder / FILE} is no Milepost index", "choose another folder with --db FOLDER"
+        f"{folder / FILE} is not a Milepost index", "choose another folder with --db FOLDER"
     )
 
 

@@ -38,10 +38,10 @@ class Prepared:
 
 
 def kept(value: str) -> str | bytes:
-    """Make of a string what SQLite can hold: text, or bytes where it is no valid Unicode."""
+    """Make of a string what SQLite can hold: text, or bytes where it is not valid Unicode."""
     try:
         value.encode()
-    except UnicodeEncodeError:  # a file name that is no UTF-8 has lone surrogates
+    except UnicodeEncodeError:  # a file name that is not UTF-8 has lone surrogates
         return value.encode("utf-8", "surrogatepass")
     return value
 
