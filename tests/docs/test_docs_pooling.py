@@ -82,11 +82,11 @@ def results(tmp_path_factory):
     pytest.importorskip("torch", reason="needs the train extra")
     pytest.importorskip("matplotlib", reason="needs the eval extra")
     from milepost.lab.compare.cache import ResultCache
-    from support.small_comparison import made_book, made_run
+    from support.small_comparison import made_cache, made_run
 
     folder = tmp_path_factory.mktemp("docs")
     book = ResultCache(folder / "pooling.jsonl.xz")
-    made = made_book()
+    made = made_cache()
     for asked in made.asked.values():
         book.ask(asked)
     for run in [*made.runs, made_run("mean", "sentences", 0, [0.25] * 30, trained=False)]:

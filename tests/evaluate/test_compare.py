@@ -171,7 +171,7 @@ def test_files_of_other_budgets() -> None:
     # 800 is the middle of all three, and only the first file has it.
     found = compare([joined(small, middle)], [joined(small, large)])
     assert (found.metric, len(found.rows), found.unmeasured) == ("recall@400", 1, ())
-    with pytest.raises(InputError, match=r"metric .recall@800.*one of recall@400.* of both files"):
+    with pytest.raises(InputError, match=r"metric .recall@800.*one of recall@400.* in both files"):
         compare([joined(small, middle)], [joined(small, large)], "recall@800")
     with pytest.raises(InputError, match=r"budgets 400, 800, the second 1600: .*--budgets$"):
         compare([joined(small, middle)], [large])

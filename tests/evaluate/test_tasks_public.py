@@ -87,7 +87,7 @@ def test_beir_judgements_begin_with_a_head_line(beir: Path) -> None:
 
 def test_beir_names_the_splits_it_has(beir: Path) -> None:
     """A split without judgements is an error that says which there are."""
-    with pytest.raises(UnreadableFile, match="a split that has judgements: test"):
+    with pytest.raises(UnreadableFile, match="has judgements for test"):
         read_public("beir", beir, "dev")
 
 

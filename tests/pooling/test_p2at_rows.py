@@ -168,8 +168,8 @@ def test_the_pyramid_takes_the_greatest_average_of_each_width():
 
 
 def test_an_even_window_is_refused():
-    with pytest.raises(InputError, match=r"widths are \(3, 4\); try: give odd numbers"):
-        pooling.get("pyramid", widths=(3, 4))(np.ones((2, 2), "f4"), [2])
+    with pytest.raises(InputError, match=r"widths are \(3, 4\); try: odd numbers"):
+        pooling.get("pyramid", widths=(3, 4))(np.ones((2, 2), "f4"), [2], segments=[1, 1])
 
 
 @pytest.mark.parametrize(

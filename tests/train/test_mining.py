@@ -299,7 +299,7 @@ def test_wrong_lines_are_named_and_the_others_mined(tmp_path):
 
 
 def test_lines_of_another_kind_are_named_and_the_others_mined(tmp_path):
-    """A misspelt key, a question among documents, no JSON: in two files and in one."""
+    """A misspelt key, a question among documents, not JSON: in two files and in one."""
     misspelt = {"id": "q2", "document": "bees", "qestion": "What is laid?", "spans": [[0, 40]]}
     texts, questions = files(
         tmp_path, [*DOCUMENTS, question("x")], [question(), misspelt, {"id": "d", "text": SHIPS}]
@@ -311,7 +311,7 @@ def test_lines_of_another_kind_are_named_and_the_others_mined(tmp_path):
     assert [str(error).partition(";")[0] for error in mined.bad] == [
         f"{questions}, line 2: no 'question'",
         f"{questions}, line 3: no 'question'",
-        f"{questions}, line 4: no JSON: Expecting value at character 7",
+        f"{questions}, line 4: not JSON: Expecting value at character 7",
         f"{texts}, line 3: a 'question' among documents",
     ]
     both = tmp_path / "both.jsonl"
@@ -320,7 +320,7 @@ def test_lines_of_another_kind_are_named_and_the_others_mined(tmp_path):
     assert mined.counts["questions"] == 1
     assert [str(error).partition(";")[0] for error in mined.bad] == [
         f"{both}, line 4: no 'text' or 'question'",
-        f"{both}, line 5: [1] is no JSON object",
+        f"{both}, line 5: [1] is not a JSON object",
     ]
 
 
@@ -330,7 +330,7 @@ def test_a_file_without_questions(tmp_path):
     with pytest.raises(InputError, match="no train question"):
         mine(*given, tmp_path / "out.jsonl", ENCODER)
     given[1].write_text("{broken\n")
-    with pytest.raises(InputError, match="line 1: no JSON"):
+    with pytest.raises(InputError, match="line 1: not JSON"):
         mine(*given, tmp_path / "out2.jsonl", ENCODER)
 
 

@@ -87,7 +87,7 @@ def test_blocks_are_matched_with_the_last_of_each_part():
     assert matched(12, 3) == [3, 7, 11]
     assert matched(6, 3) == [1, 3, 5]
     assert matched(12, 6) == [1, 3, 5, 7, 9, 11]
-    with pytest.raises(InputError, match="shallower"):
+    with pytest.raises(InputError, match="at most as many blocks"):
         matched(3, 6)
 
 
