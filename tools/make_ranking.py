@@ -2,8 +2,8 @@
 
     python tools/make_ranking.py
 
-Reads ``ranking.json`` and ``ranking-light.json`` (``bench/fit_ranking.py --report``),
-``reranker.json`` (``bench/fit_reranker.py --report``), ``reliability.json`` and, where they are,
+Reads ``ranking.json`` and ``ranking-light.json`` (``bench/fit_ranking.py`` of commit 54009c5),
+``reranker.json`` (``bench/fit_reranker.py``), ``reliability.json`` and, where they are,
 ``reliability-light.json`` and ``reliability-budget.json`` (``bench/reliability.py``) under
 ``bench/results``. Needs the extra ``eval``.
 """
@@ -168,7 +168,7 @@ def gains(name: str, report: dict[str, Any]) -> Iterator[str]:
     crossed = report.get("twins", 0)
     more = (
         f" and, at half the weight, {crossed:,} times of two models that were each trained on one "
-        "half of the other documents and asked about the second (`bench/twins.py`)"
+        "half of the other documents and asked about the second (`bench/twins.py` of then)"
     )
     yield (
         f"{report['date']}. {report['trees']} trees, trained on training questions about documents "
@@ -190,9 +190,10 @@ def reranked(report: dict[str, Any]) -> Iterator[str]:
     yield f"## The reranker of {report['model']}"
     yield ""
     yield (
-        f"{report['date']}, `python bench/fit_reranker.py --model FOLDER --documents 30 "
-        f"--questions 8`: development questions in {report['dev']:,} cases, the best places of "
-        "each reranked. Chosen on the questions shown: weight "
+        f"{report['date']}, commit 54009c5 (`milepost fit` today): `python bench/fit_reranker.py "
+        f"--model FOLDER --documents 30 --questions 8`: development questions in "
+        f"{report['dev']:,} cases, the best windows of each reranked. Chosen on the questions "
+        "shown: weight "
         f"{weight:g}, `min_cosine` {least:g}, `neighbour_share` {near:g}, and "
         "`length_penalty`, `growth_threshold` and the calibration. For its gain on test questions "
         "compare `landmark` with `landmark-first` in [the results](results.md)."
