@@ -205,7 +205,7 @@ def test_a_subcommand_takes_only_the_options_it_uses(cli, arguments):
     """An option without effect would suggest a table that was not measured."""
     result = cli("eval", *arguments)
     assert result.exit_code == 2
-    assert re.search(r"no such option.* see: milepost eval", result.stderr)
+    assert re.search(r"no such option.* try: milepost eval", result.stderr)
 
 
 @pytest.mark.parametrize("group", [["eval"], ["lab"], ["lab", "quality"], ["lab", "tokens"]])

@@ -80,7 +80,7 @@ def test_questions_by_rule(corpus, tmp_path):
         (["--endpoint", "http://x/v1"], "missing --endpoint URL and --model NAME"),
         (["--rules", "--endpoint", "http://x/v1"], "--endpoint has no effect with --rules"),
         (["--rules", "--per-minute", "3"], "--per-minute has no effect with --rules"),
-        (["--rules", "--kind", "headng"], "did you mean 'heading'"),
+        (["--rules", "--kind", "headng"], "try: 'heading'"),
         (["--endpoint", "file:///x", "--model", "m"], "is not an address"),
         (
             ["--endpoint", "http://x/v1", "--model", "m", "--kind", "heading"],
