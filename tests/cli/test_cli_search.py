@@ -219,7 +219,7 @@ def test_the_index_of_the_folder_is_found(cli, model, notes, monkeypatch, tmp_pa
     monkeypatch.setenv("MILEPOST_DB", str(tmp_path / "nowhere"))
     result = cli("search", "bees", *model)
     assert result.exit_code == 2
-    assert "nowhere is no Milepost index" in result.stderr
+    assert "nowhere is not a Milepost index" in result.stderr
 
 
 def test_a_search_makes_no_index(cli, model, tmp_path):
