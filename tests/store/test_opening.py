@@ -132,7 +132,7 @@ def test_foreign_file_of_that_name(tmp_path: Path, kind: str, create: bool) -> N
         connection.execute("CREATE TABLE meta (a)")
         connection.close()
     before = path.read_bytes()
-    with pytest.raises(NotAnIndex, match="no Milepost index"):
+    with pytest.raises(NotAnIndex, match="not a Milepost index"):
         opened(tmp_path, create=create)
     with pytest.raises(NotAnIndex):
         erase_store(tmp_path)
