@@ -169,9 +169,9 @@ def test_wrong_lines_are_named(tmp_path: Path) -> None:
         (4, "outside document 'a'"),
         (5, "hold no words"),
         (6, "no document 'aa'"),
-        (7, "no split 'training'"),
+        (7, "unknown split 'training'"),
         (8, "'text' is empty"),
-        (10, "stands already in line 9"),
+        (10, "is already in line 9"),
     ):
         assert any(f"{path}, line {line}: " in each and words in each for each in told), (
             line,
@@ -193,7 +193,7 @@ def test_broken_files(tmp_path: Path) -> None:
 
 
 BROKEN = b'{"id": \n[1]\n{"text": "\xff"}\n'
-BROKEN_SAID = ("no JSON: Expecting value at character 7", "[1] is no JSON object", "no UTF-8")
+BROKEN_SAID = ("not JSON: Expecting value at character 7", "[1] is not a JSON object", "not UTF-8")
 
 
 def named(report: Report, path: Path, first: int, said: tuple[str, ...]) -> bool:

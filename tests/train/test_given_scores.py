@@ -217,7 +217,7 @@ def test_lines_with_scores(tmp_path: Path) -> None:
     assert [pair.scores for pair in found.pairs] == [(3.0, 0.5, -2.25), (), (1.5,)]
     said = [str(error) for error in found.report.bad]
     assert [words.partition("pairs.jsonl, line ")[2][:1] for words in said] == list("34567")
-    assert "2 scores for a passage and 2 negatives; write 3" in said[0]
+    assert "2 scores for a passage and 2 negatives; try: write 3" in said[0]
     assert all("'scores' is not a list of numbers" in words for words in said[1:])
     assert next(found.report.lines()).endswith("3 pairs, 2 of them with scores, 5 bad lines")
 
