@@ -159,7 +159,7 @@ def test_one_folder_holds_every_size(tmp_path):
     with pytest.raises(ModelError, match="damaged"):
         load_pool(tmp_path)
     (tmp_path / WEIGHTS).unlink()
-    with pytest.raises(ModelError, match="no pool"):
+    with pytest.raises(ModelError, match="not a pool"):
         load_pool(tmp_path)
 
 
