@@ -54,7 +54,10 @@ def without(names, *args):
     """A process of the command line in which some libraries cannot be imported."""
     code = BLOCKED.format(names=names)
     return subprocess.run(
-        [sys.executable, "-c", code, *args], capture_output=True, text=True, env=environment()
+        [sys.executable, "-c", code, *args],
+        capture_output=True,
+        encoding="utf-8",
+        env=environment(),
     )
 
 

@@ -105,7 +105,7 @@ def test_a_damaged_checkpoint_is_named(tmp_path: Any) -> None:
     from milepost.errors import ModelError
     from milepost.model import load_checkpoint
 
-    with pytest.raises(ModelError, match="no checkpoint"):
+    with pytest.raises(ModelError, match="is not a checkpoint"):
         load_checkpoint(tmp_path)
     folder = write_checkpoint(tmp_path / "m", "bert")
     weights = load_file(folder / "model.safetensors")

@@ -121,5 +121,5 @@ def test_an_adapter_without_its_base(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="base"):
         open_checkpoint(tmp_path / "adapter")
     tiny_folder(tmp_path / "base", "llama", hidden_size=16, head_dim=4)
-    with pytest.raises(ModelError, match="no adapter of its base"):
+    with pytest.raises(ModelError, match="is not an adapter of its base"):
         open_checkpoint(tmp_path / "adapter")
