@@ -11,6 +11,10 @@ from hypothesis import settings
 
 from milepost.engine import shipped_models
 
+# Workers of pytest-xdist share the cores; NumPy, torch and ONNX Runtime would each take them all.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 # A busy machine is slow now and then: how long an example takes says nothing of the code.
 settings.register_profile("unhurried", settings(), deadline=None)
 settings.load_profile("unhurried")

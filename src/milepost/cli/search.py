@@ -118,16 +118,13 @@ def search(
     if not paths:
         from milepost.index import open as open_index
 
-        report = None
         index = open_index(required_db(db), model=model, create=False, read_only=True)
         with index:
             query = parse(index.model)
-            result = index.search_detailed(query, documents=_documents(index, names, None))
-            return _show(settings, query, result, report, index, as_json, explain)
+            return _answer(settings, index, query, names, None, as_json, explain)
     query, index, report = _read(settings, parse, paths, model, as_json, cache=not no_cache)
     with index:
-        result = index.search_detailed(query, documents=_documents(index, names, report))
-        return _show(settings, query, result, report, index, as_json, explain)
+        return _answer(settings, index, query, names, report, as_json, explain)
 
 
 def _read(
@@ -168,18 +165,19 @@ def _documents(index: Index, names: tuple[str, ...], report: Report | None) -> l
     return [info.name for info in inside] if len(inside) < len(stored) else None
 
 
-def _show(
+def _answer(
     settings: Settings,
-    query: Query,
-    result: SearchResult,
-    report: Report | None,
     index: Index,
+    query: Query,
+    names: tuple[str, ...],
+    report: Report | None,
     as_json: bool,
     explain: bool,
 ) -> int:
-    """Print the result; returns the exit code."""
+    """Search and print the result; returns the exit code."""
     from milepost.cli.sources import complain, read_names
 
+    result = index.search_detailed(query, documents=_documents(index, names, report))
     if as_json:
         from milepost.console.records import print_json, result_record
 
