@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -127,9 +128,10 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--source", type=Path, help="src of another checkout, measured beside")
     options = parser.parse_args()
-    lines = [line for line in BOOK.read_text(encoding="utf-8").split("\n") if len(line) > 60]
+    pieces = re.split(r"[.!?;]\s+", BOOK.read_text(encoding="utf-8"))
+    pieces = [" ".join(piece.split()) for piece in pieces if 40 < len(piece) < 300]
     needed = options.files * 20
-    sentences = [f"{lines[n % len(lines)]} Number {n}.\n\n" for n in range(needed)]
+    sentences = [f"{n}, {pieces[n % len(pieces)]}.\n\n" for n in range(needed)]
     gathering(sentences, 20)
     searching(sentences, options.files, options.rounds, [None, *filter(None, [options.source])])
 

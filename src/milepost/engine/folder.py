@@ -106,7 +106,7 @@ def find_model(name: str | os.PathLike[str] | None = None) -> ModelFolder:
     folder = local(
         shipped if (shipped / MANIFEST).is_file() else name,
         "give a folder or a shipped name; see: milepost models",
-        only=[MANIFEST, TOKENIZER, "openvino_*", "pooling.*", f"{RERANKER}/*"],
+        only=[MANIFEST, TOKENIZER, "openvino_*", "pooling.*", "*.npz", f"{RERANKER}/*"],
     )
     if folder is None:
         known = ", ".join(model.manifest.name for model in shipped_models())
