@@ -14,10 +14,23 @@ if TYPE_CHECKING:
     from milepost.errors import MilepostError
     from milepost.index import Index, open
     from milepost.text import read
-    from milepost.types import Box, Document, Hit, Landmarks, Mark, Passage, Report
+    from milepost.types import (
+        Box,
+        Check,
+        Difference,
+        Document,
+        Hit,
+        Landmarks,
+        Mark,
+        Passage,
+        Place,
+        Report,
+    )
 
 _HOMES = {
     "Box": "milepost.types",
+    "Check": "milepost.types",
+    "Difference": "milepost.types",
     "Document": "milepost.types",
     "Encoder": "milepost.encoder",
     "Hit": "milepost.types",
@@ -26,6 +39,7 @@ _HOMES = {
     "Mark": "milepost.types",
     "MilepostError": "milepost.errors",
     "Passage": "milepost.types",
+    "Place": "milepost.types",
     "Report": "milepost.types",
     "load": "milepost.encoder",
     "open": "milepost.index",
@@ -34,6 +48,8 @@ _HOMES = {
 
 __all__ = [
     "Box",
+    "Check",
+    "Difference",
     "Document",
     "Encoder",
     "Hit",
@@ -42,6 +58,7 @@ __all__ = [
     "Mark",
     "MilepostError",
     "Passage",
+    "Place",
     "Report",
     "load",
     "open",
