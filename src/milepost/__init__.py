@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from milepost.encoder import Encoder, load
     from milepost.errors import MilepostError
     from milepost.index import Index, open
+    from milepost.marking import Marked, annotate
     from milepost.text import read
     from milepost.types import (
         Box,
@@ -37,10 +38,12 @@ _HOMES = {
     "Index": "milepost.index",
     "Landmarks": "milepost.types",
     "Mark": "milepost.types",
+    "Marked": "milepost.marking",
     "MilepostError": "milepost.errors",
     "Passage": "milepost.types",
     "Place": "milepost.types",
     "Report": "milepost.types",
+    "annotate": "milepost.marking",
     "load": "milepost.encoder",
     "open": "milepost.index",
     "read": "milepost.text",
@@ -56,10 +59,12 @@ __all__ = [
     "Index",
     "Landmarks",
     "Mark",
+    "Marked",
     "MilepostError",
     "Passage",
     "Place",
     "Report",
+    "annotate",
     "load",
     "open",
     "read",

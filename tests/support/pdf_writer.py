@@ -10,11 +10,15 @@ from milepost.types import Document
 
 @dataclass
 class PdfPage:
-    """A page to be written: ``text`` puts one line, x and y in points from the bottom left."""
+    """A page to be written: ``text`` puts one line, x and y in points from the bottom left.
+
+    ``crop`` is left, bottom, right, top of what a viewer shows.
+    """
 
     width: float = 612
     height: float = 792
     rotate: int = 0
+    crop: tuple[float, float, float, float] | None = None
     operations: list[str] = field(default_factory=list)
 
     def text(self, x: float, y: float, words: str, size: float = 10, *, bold: bool = False) -> None:
@@ -41,9 +45,9 @@ def write_pdf(pages: list[PdfPage], outline: list[tuple[str, int]] | None = None
         stream = "\n".join(page.operations).encode("cp1252")
         objects.append(b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream))
         objects.append(
-            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 %d %d] /Rotate %d /Contents %d 0 R "
+            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 %d %d]%s /Rotate %d /Contents %d 0 R "
             b"/Resources << /Font << /F1 3 0 R /F2 4 0 R >> >> >>"
-            % (page.width, page.height, page.rotate, len(objects))
+            % (page.width, page.height, _crop(page), page.rotate, len(objects))
         )
         kids.append(len(objects))
     refs = b" ".join(b"%d 0 R" % kid for kid in kids)
@@ -76,6 +80,24 @@ def write_pdf(pages: list[PdfPage], outline: list[tuple[str, int]] | None = None
         start,
     )
     return bytes(out)
+
+
+def _crop(page: PdfPage) -> bytes:
+    return b"" if page.crop is None else b" /CropBox [%d %d %d %d]" % page.crop
+
+
+def with_stream_table(data: bytes) -> bytes:
+    """The same file with its table of objects as a stream (PDF 1.5)."""
+    start = int(re.findall(rb"startxref\n(\d+)", data)[-1])
+    rows = [int(place) for place in re.findall(rb"(\d{10}) 00000 n", data[start:])]
+    size = len(rows) + 2
+    table = b"\0\0\0\0\0\0" + b"".join(
+        b"\x01" + place.to_bytes(4, "big") + b"\0" for place in (*rows, start)
+    )
+    return data[:start] + (
+        b"%d 0 obj\n<< /Type /XRef /Size %d /Root 1 0 R /W [1 4 1] /Length %d >>\nstream\n%s\n"
+        b"endstream\nendobj\nstartxref\n%d\n%%%%EOF\n" % (size - 1, size, len(table), table, start)
+    )
 
 
 def check_document(document: Document) -> None:

@@ -102,6 +102,10 @@ COMMANDS = {
         "milepost.cli.check:check",
         "Say whether a sentence, quotation or claim is in documents.",
     ),
+    "annotate": (
+        "milepost.cli.annotate:annotate",
+        "Highlight the answers to questions in a copy of a PDF.",
+    ),
     "index": ("milepost.cli.index:index", "Read files and folders into an index."),
     "encode": (
         "milepost.cli.encode:encode",

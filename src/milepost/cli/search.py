@@ -172,9 +172,13 @@ def _answer(
     documents = chosen_documents(index, names, report)
     result = index.search_detailed(query, documents=documents)
     if as_json:
+        from milepost.cli.boxes import passage_boxes
         from milepost.console.records import print_json, result_record
 
-        print_json(result_record(query.text, result, report, explain=explain))
+        boxes, missing = passage_boxes(index, result.passages)
+        print_json(result_record(query.text, result, report, explain=explain, boxes=boxes))
+        for note in missing if not settings.quiet else ():
+            say(note)
     elif result.passages:
         from milepost.cli.answer import print_result
 

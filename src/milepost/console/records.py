@@ -6,21 +6,32 @@ import json
 import math
 import sys
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from milepost.console.heat import strip
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from milepost.marking import Marked
     from milepost.search import SearchResult
-    from milepost.types import Check, Passage, Report
+    from milepost.types import Box, Check, Passage, Report
 
 VERSION = 2
 """Version of the JSON output; it grows when a field changes its meaning or goes away."""
 
 
-def passage_record(passage: Passage) -> dict[str, Any]:
-    """Give a passage with all its fields."""
-    return {
+class PageBox(NamedTuple):
+    """A box, and the width and height of its page in points."""
+
+    box: Box
+    width: float
+    height: float
+
+
+def passage_record(passage: Passage, boxes: Sequence[PageBox] | None = None) -> dict[str, Any]:
+    """Give a passage with all its fields, and with its boxes if it has some."""
+    record: dict[str, Any] = {
         "text": passage.text,
         "document": passage.document,
         "source": passage.source,
@@ -40,6 +51,20 @@ def passage_record(passage: Passage) -> dict[str, Any]:
         "heading": passage.heading,
         "page": passage.page,
     }
+    if boxes is not None:
+        record["boxes"] = [
+            {
+                "page": each.box.page,
+                "left": round(each.box.left, 2),
+                "top": round(each.box.top, 2),
+                "right": round(each.box.right, 2),
+                "bottom": round(each.box.bottom, 2),
+                "page_width": round(each.width, 2),
+                "page_height": round(each.height, 2),
+            }
+            for each in boxes
+        ]
+    return record
 
 
 def report_record(report: Report) -> dict[str, Any]:
@@ -58,12 +83,30 @@ def report_record(report: Report) -> dict[str, Any]:
 
 
 def result_record(
-    question: str, result: SearchResult, report: Report | None, *, explain: bool
+    question: str,
+    result: SearchResult,
+    report: Report | None,
+    *,
+    explain: bool,
+    boxes: Sequence[Sequence[PageBox] | None] = (),
 ) -> dict[str, Any]:
-    """Give what ``milepost search --json`` prints."""
+    """Give what ``milepost search --json`` prints.
+
+    Args:
+        question: as it was asked.
+        result: what was found.
+        report: what was read, if anything was.
+        explain: give the reasons as well.
+        boxes: of each passage, None for one that has none; empty for none at all.
+    """
     record: dict[str, Any] = {
         "question": question,
-        "passages": [passage_record(passage) for passage in result.passages],
+        "passages": [
+            passage_record(passage, each)
+            for passage, each in zip(
+                result.passages, boxes or [None] * len(result.passages), strict=True
+            )
+        ],
     }
     if report is not None:
         record["report"] = report_record(report)
@@ -97,6 +140,19 @@ def check_record(check: Check, report: Report | None) -> dict[str, Any]:
     if report is not None:
         record["report"] = report_record(report)
     return record
+
+
+def marked_record(marked: Marked) -> dict[str, Any]:
+    """Give what ``milepost annotate --json`` prints."""
+    return {
+        "path": None if marked.path is None else str(marked.path),
+        "highlights": marked.highlights,
+        "questions": [
+            {"question": question, "passages": [passage_record(passage) for passage in passages]}
+            for question, passages in marked.passages.items()
+        ],
+        "notes": marked.notes,
+    }
 
 
 def as_plain(value: Any) -> Any:

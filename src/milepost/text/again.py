@@ -2,32 +2,59 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from pathlib import Path
 
 from milepost.errors import InputError
-from milepost.text.readers import SUFFIXES, read
+from milepost.text.readers import SUFFIXES, read_bytes
 from milepost.types import Box, Document
 
 
 def locator(document: Document) -> Callable[[int, int], list[Box]] | None:
     """Make the ``Document.locator`` of a stored document; None if it is not a PDF file.
 
+    Only the pages of the span are read, and the whole file where their lines do not fit the text.
     The callable raises InputError if the file is missing or has changed since it was indexed.
     """
     source = document.source
     if source is None or SUFFIXES.get(Path(source).suffix.lower()) != "pdf":
         return None
+    whole: list[Document] = []
 
     def boxes(start: int, end: int) -> list[Box]:
-        hint = f"milepost index {source}"
-        if not Path(source).is_file():
-            raise InputError(
-                f"{source} does not exist any more, so its page boxes are unknown", hint
-            )
-        fresh = read(Path(source))
-        if fresh.hash != document.hash:
-            raise InputError(f"{source} has changed since it was indexed", hint)
-        return fresh.boxes(start, end)
+        from milepost.text.readers.pdf.spans import boxes_of_span
+
+        data = stored_bytes(document)
+        found = None
+        if not whole:
+            found = boxes_of_span(data, source, document.text, document.marks, (start, end))
+        if found is None:
+            if not whole:
+                whole.append(read_bytes(data, source, source))
+            found = whole[0].boxes(start, end)
+        return found
 
     return boxes
+
+
+def stored_bytes(document: Document) -> bytes:
+    """The bytes of a stored document's file, which are those that were indexed.
+
+    Raises:
+        InputError: there is no file, it cannot be read, or it has changed.
+    """
+    source = document.source
+    if source is None:
+        raise InputError(f"{document.name} has no file", "index the file itself")
+    hint = f"milepost index {source}"
+    try:
+        data = Path(source).read_bytes()
+    except FileNotFoundError as error:
+        raise InputError(f"{source} does not exist any more", hint) from error
+    except OSError as error:
+        reason = error.strerror or "unknown reason"
+        raise InputError(f"{source} cannot be read: {reason}", "check the path") from error
+    if hashlib.sha256(data).hexdigest() != document.hash:
+        raise InputError(f"{source} has changed since it was indexed", hint)
+    return data

@@ -14,4 +14,5 @@ Bytes of a file in, a ``Document`` out. Reading order of the files:
     breaks    two lines → one paragraph or not      line_joiner  hyphens, spaces
     join      pages → the text, and where each printed line went
     boxes     a span of the text → boxes, read from the file again
+    spans     the same of a stored text, from its pages alone; sizes of pages
 """

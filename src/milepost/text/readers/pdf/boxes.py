@@ -76,11 +76,11 @@ def _boxes(rows: NDArray[np.int32], start: int, end: int, data: bytes, name: str
                 part = line.source[max(start - first, 0) : min(end, last) - first]
                 wanted = sorted({glyph for glyph in part if glyph >= 0})
                 if wanted and glyphs.ink is not None:
-                    boxes.append(_around(glyphs.ink[wanted], line, number))
+                    boxes.append(around(glyphs.ink[wanted], line, number))
     return boxes
 
 
-def _around(ink: NDArray[np.float64], line: Line, page: int) -> Box:
+def around(ink: NDArray[np.float64], line: Line, page: int) -> Box:
     """Box around the glyphs of one line; a glyph far from the line (a broken font) is ignored."""
     import numpy as np
 

@@ -1,0 +1,143 @@
+"""``milepost annotate``: a PDF and questions in, a copy with the answers highlighted out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from milepost.console.options import (
+    Interrupted,
+    Settings,
+    common,
+    db_option,
+    json_option,
+    model_option,
+    say,
+)
+
+if TYPE_CHECKING:
+    from milepost.index import Index
+    from milepost.marking import Marked
+
+MARKED, NOTHING = 0, 1
+
+
+@click.command(
+    short_help="Highlight the answers to questions in a copy of a PDF.",
+    epilog="""\b
+Examples:
+  milepost annotate report.pdf "who paid for the study?"
+  milepost annotate report.pdf "which methods?" "which limits?" -o marked.pdf
+  milepost annotate report.pdf "is there a fee?" --min-score 0.5 -k 3 --db reports.milepost""",
+)
+@click.argument("pdf", metavar="PDF")
+@click.argument("questions", metavar="QUESTION...", nargs=-1, required=True)
+@click.option(
+    "-o",
+    "--out",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="File to write. [default: NAME.marked.pdf beside the PDF]",
+)
+@click.option(
+    "-k",
+    type=click.IntRange(min=1),
+    default=5,
+    show_default=True,
+    help="Maximum number of passages for each question.",
+)
+@click.option(
+    "--min-score",
+    type=click.FloatRange(0, 1),
+    metavar="PROBABILITY",
+    default=0.0,
+    help="Only passages that hold evidence with this probability or more, 0 to 1.",
+)
+@click.option("--overwrite", is_flag=True, help="Replace FILE if it exists, be it PDF itself.")
+@db_option("An index that holds the PDF. [default: the cache]")
+@json_option
+@model_option
+@click.option("--no-cache", is_flag=True, help="Keep nothing of the PDF for the next time.")
+@common
+@click.pass_obj
+def annotate(
+    settings: Settings,
+    pdf: str,
+    questions: tuple[str, ...],
+    out: Path | None,
+    k: int,
+    min_score: float,
+    overwrite: bool,
+    db: Path | None,
+    as_json: bool,
+    model: str | None,
+    no_cache: bool,
+) -> int:
+    """Write a copy of PDF in which what answers each QUESTION is highlighted.
+
+    Each question has its colour; the comment of a highlight has the question and the probability.
+    The copy begins with the bytes of the PDF, and only the highlights are added. Exit code 1, and
+    no file, if nothing is found.
+    """
+    from milepost.marking import annotate as write_copy
+
+    with _opened(settings, pdf, db, model, as_json, cache=not no_cache) as index:
+        marked = write_copy(
+            index, pdf, questions, out, k=k, min_score=min_score, overwrite=overwrite
+        )
+    if as_json:
+        from milepost.console.records import marked_record, print_json
+
+        print_json(marked_record(marked))
+    elif not settings.quiet:
+        _print(marked)
+    if not settings.quiet:
+        for note in marked.notes:
+            say(note)
+        if marked.path is None:
+            say("nothing found, so no file was written")
+    return NOTHING if marked.path is None else MARKED
+
+
+def _opened(
+    settings: Settings, pdf: str, db: Path | None, model: str | None, as_json: bool, *, cache: bool
+) -> Index:
+    """An index that holds the PDF."""
+    from milepost.cli.sources import indexed
+    from milepost.console.progress import Bar
+    from milepost.engine import find_model
+    from milepost.errors import UnreadableFile
+    from milepost.index import open as open_index
+
+    if db is not None:
+        return open_index(db, model=model, create=False, read_only=True)
+    try:
+        with Bar(settings, as_json=as_json) as bar:
+            index, report = indexed((pdf,), find_model(model), settings, bar, cache=cache)
+    except KeyboardInterrupt:
+        raise Interrupted from None
+    if report.failed:
+        index.close()
+        raise UnreadableFile(*_reason(report.failed))
+    return index
+
+
+def _reason(failed: dict[str, str]) -> tuple[str, str]:
+    """Problem and hint of the first file that could not be read."""
+    problem, _, hint = next(iter(failed.values())).partition("; try: ")
+    return problem, hint
+
+
+def _print(marked: Marked) -> None:
+    """Print the file, and for each question the pages and probabilities of its passages."""
+    from milepost.cli.answer import shown_path
+    from milepost.console.screen import visible, visible_name
+
+    if marked.path is not None:
+        count = f"{marked.highlights} highlight{'' if marked.highlights == 1 else 's'}"
+        click.echo(f"{visible_name(shown_path(str(marked.path)))}: {count}")
+    for question, passages in marked.passages.items():
+        said = ", ".join(f"page {passage.page} ({passage.score:.0%})" for passage in passages)
+        click.echo(f"  {visible(' '.join(question.split()))}: {said or 'nothing found'}")

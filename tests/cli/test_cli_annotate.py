@@ -1,0 +1,99 @@
+"""``milepost annotate``: a marked copy from the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from milepost.marking.highlights import count_highlights
+from support.pdf_writer import PdfPage, write_pdf
+
+QUESTION = "What lays the eggs?"
+
+
+@pytest.fixture
+def pdf(tmp_path: Path) -> Path:
+    """A PDF of two pages."""
+    pages = [PdfPage(), PdfPage()]
+    pages[0].lines(72, 700, ["Bees build cells of wax.", "", "The queen lays the eggs."])
+    pages[1].lines(72, 700, ["A ship needs deep water.", "", "Tugs pull ships to the quay."])
+    path = tmp_path / "bees.pdf"
+    path.write_bytes(write_pdf(pages))
+    return path
+
+
+def test_a_copy_is_written(cli, model, pdf, tmp_path):
+    """Beside the PDF, or where -o says; pages and probabilities are printed."""
+    result = cli("annotate", pdf, QUESTION, "Who pulls ships?", "-k", 1, *model)
+    made = tmp_path / "bees.marked.pdf"
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    assert lines[0] == f"{made}: 2 highlights"
+    assert lines[1].startswith(f"  {QUESTION}: page 1 (")
+    assert lines[2].startswith("  Who pulls ships?: page 2 (")
+    assert made.read_bytes().startswith(pdf.read_bytes())
+    assert count_highlights(made.read_bytes(), "x") == 2
+    again = cli("annotate", pdf, QUESTION, *model)
+    assert (again.exit_code, "another file, or --overwrite" in again.stderr) == (2, True)
+    out = tmp_path / "deep" / "out.pdf"
+    result = cli("annotate", pdf, QUESTION, "-o", out, "-k", 1, "--json", *model)
+    record = json.loads(result.stdout)
+    assert (record["path"], record["highlights"]) == (str(out), 1)
+    (asked,) = record["questions"]
+    assert asked["question"] == QUESTION
+    assert "queen" in asked["passages"][0]["text"]
+    assert out.is_file()
+    assert cli("annotate", pdf, QUESTION, "-o", out, "--overwrite", "-q", *model).stdout == ""
+
+
+def test_an_index_may_be_used(cli, model, pdf, tmp_path):
+    """With --db the PDF is not read again; it must be in there."""
+    assert cli("index", pdf, "--db", tmp_path / "db", *model).exit_code == 0
+    assert cli("annotate", pdf, QUESTION, "--db", tmp_path / "db", *model).exit_code == 0
+    other = pdf.with_name("other.pdf")
+    other.write_bytes(pdf.read_bytes())
+    result = cli("annotate", other, QUESTION, "--db", tmp_path / "db", *model)
+    assert (result.exit_code, "is not in the index" in result.stderr) == (2, True)
+
+
+def test_nothing_found_and_errors(cli, model, pdf, notes):
+    """Exit code 1 without a file; 2 for what is not a PDF or cannot be read."""
+    result = cli("annotate", pdf, QUESTION, "--min-score", 1, *model)
+    assert result.exit_code == 1
+    assert "nothing found, so no file was written" in result.stderr
+    assert not pdf.with_name("bees.marked.pdf").exists()
+    result = cli("annotate", notes / "gold.txt", QUESTION, *model)
+    assert (result.exit_code, "is not a PDF file" in result.stderr) == (2, True)
+    result = cli("annotate", notes / "none.pdf", QUESTION, *model)
+    assert result.exit_code == 2
+    assert result.stderr.count("\n") == 1
+    assert "none.pdf does not exist" in result.stderr
+
+
+def test_search_gives_boxes(cli, model, pdf, notes, tmp_path):
+    """``search --json`` has the boxes of passages of PDFs, with the size of their page."""
+    asked = "search", QUESTION, pdf, notes, "--json", "-k", 9, *model
+    record = json.loads(cli(*asked).stdout)
+    kinds = {Path(passage["document"]).suffix for passage in record["passages"]}
+    assert kinds > {".pdf"}
+    for passage in record["passages"]:
+        assert ("boxes" in passage) == passage["document"].endswith(".pdf")
+        for box in passage.get("boxes", ()):
+            assert set(box) == {
+                "page", "left", "top", "right", "bottom", "page_width", "page_height"
+            }  # fmt: skip
+            assert (box["page_width"], box["page_height"]) == (612, 792)
+            assert 72 <= box["left"] + 1 < box["right"] < 612
+            assert 72 < box["top"] < box["bottom"] < 140
+    assert cli("index", pdf, "--db", tmp_path / "db", *model).exit_code == 0
+    pdf.write_bytes(b"%PDF-1.4 broken")
+    result = cli("search", QUESTION, "--db", tmp_path / "db", "--json", *model)
+    assert result.exit_code == 0
+    assert "no page boxes" in result.stderr
+    assert "has changed since it was indexed" in result.stderr
+    assert not any("boxes" in passage for passage in json.loads(result.stdout)["passages"])
+    pdf.unlink()
+    result = cli("search", QUESTION, "--db", tmp_path / "db", "--json", *model)
+    assert (result.exit_code, result.stderr.count("\n")) == (0, 1)
