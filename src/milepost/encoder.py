@@ -189,20 +189,32 @@ class Encoder:
         Raises:
             BadQuestion: the question is empty or has neither letter nor digit.
         """
+        vector: NDArray[np.float32] = self.encode_queries([question])[0]
+        return vector
+
+    def encode_queries(self, questions: Sequence[str]) -> NDArray[np.float32]:
+        """``encode_query`` of many questions, ``(n, d)``, which run together.
+
+        Raises:
+            BadQuestion: one of them is empty or has neither letter nor digit.
+        """
         import numpy as np
 
-        if not any(letter.isalnum() for letter in question):
-            said = question.strip()
-            problem = f"{said!r} has neither letter nor digit" if said else "is empty"
-            raise BadQuestion(f"the question {problem}", "ask in words")
-        words = prefixed(question, self.manifest.query_prefix)
-        ids, _, _ = self.tokenizer.count([words])[0]
-        if len(ids) > self.manifest.longest:
-            return self.encode(words).document
+        for question in questions:
+            if not any(letter.isalnum() for letter in question):
+                said = question.strip()
+                problem = f"{said!r} has neither letter nor digit" if said else "is empty"
+                raise BadQuestion(f"the question {problem}", "ask in words")
+        texts = [prefixed(question, self.manifest.query_prefix) for question in questions]
+        counted = [ids for ids, _, _ in self.tokenizer.count(texts)]
+        vectors = np.zeros((len(texts), self.dimensions), np.float32)
         # One sentence whatever full stops it holds: so questions were read in training.
-        vectors = np.zeros((1, self.dimensions), np.float32)
-        self._run([ids], vectors, None)
-        return vectors.reshape(-1)
+        short = [n for n, ids in enumerate(counted) if len(ids) <= self.manifest.longest]
+        if short:
+            vectors[short] = np.concatenate(self.encode_windows([[counted[n]] for n in short]))
+        for n in set(range(len(texts))).difference(short):
+            vectors[n] = self.encode(texts[n]).document
+        return vectors
 
     def encode_windows(self, rows: Sequence[Sequence[Sequence[int]]]) -> list[NDArray[np.float32]]:
         """Vectors of sentences in windows that the caller has made, ``(sentences, d)`` for each.

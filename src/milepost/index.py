@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -92,6 +92,7 @@ class Index:
         *,
         prune: bool = True,
         progress: Callable[[Step], None] | None = None,
+        reader: Callable[[Path], Document] = read,
     ) -> Report:
         """Read, encode and store documents; what has not changed is passed over.
 
@@ -107,6 +108,7 @@ class Index:
             prune: remove documents whose files once stood in one of the folders given and are
                 not found there any more: deleted, moved, or ignored by now.
             progress: called as sentences are encoded.
+            reader: reads a file; a server reads in a process of its own.
 
         Raises:
             StoreError: the index cannot be written (full disk, no permission, second writer);
@@ -133,7 +135,7 @@ class Index:
                 if name in done:  # given twice: the second time it is what was just stored
                     stored = {info.name: info for info in self.documents()}
                 done.add(name)
-                self._add_one(item, stored.get(name), tally, on_progress)
+                self._add_one(item, stored.get(name), tally, on_progress, reader)
             except StoreError:
                 raise
             except MilepostError as error:
@@ -161,6 +163,7 @@ class Index:
         stored: DocumentInfo | None,
         tally: _Tally,
         on_progress: Callable[[int, int], None],
+        reader: Callable[[Path], Document],
     ) -> None:
         name = item.name if isinstance(item, Document) else str(item)
         stamp = None
@@ -171,7 +174,7 @@ class Index:
             if stored is not None and stamp is not None and stored.signature == stamp:
                 tally.unchanged.append(name)
                 return
-            document = read(item)
+            document = reader(item)
         if stored is not None and self._holds(stored, document):
             if stored.signature != stamp:  # touched, or copied: the next time it is not read
                 self._store.touch(name, stamp)
@@ -229,6 +232,10 @@ class Index:
         if gone:
             self._vacuum()
         return gone
+
+    def snapshot(self) -> AbstractContextManager[Snapshot]:
+        """One committed state of the store, for the length of a ``with`` block."""
+        return self._store.snapshot()
 
     def documents(self) -> list[DocumentInfo]:
         """What is indexed, in the order it was added; no text is read."""

@@ -99,6 +99,7 @@ def _was_interrupted(error: BaseException) -> bool:
 COMMANDS = {
     "search": ("milepost.cli.search:search", "Find the passages that answer a question."),
     "index": ("milepost.cli.index:index", "Read files and folders into an index."),
+    "serve": ("milepost.cli.serve:serve", "Serve a page and an API over HTTP."),
     "encode": (
         "milepost.cli.encode:encode",
         "Print the landmarks of a text: one vector per sentence.",

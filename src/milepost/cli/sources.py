@@ -109,6 +109,20 @@ def indexed(
     return _filled(open_index(None, model=model), sources, progress)
 
 
+def cached_index(paths: Sequence[str], model: Encoder, settings: Settings) -> tuple[Index, Path]:
+    """The index of these paths in the cache, as it is, and its folder; a damaged one is erased."""
+    from milepost.index import open as open_index
+
+    folder = cache_place(paths, model.fingerprint)
+    try:
+        return open_index(folder, model=model), folder
+    except (IndexDamaged, NewerSchema, OldSchema) as error:
+        _note(settings, error)
+        if not _erased(folder):
+            raise
+    return open_index(folder, model=model), folder
+
+
 def _filled(
     index: Index, sources: list[str | Document], progress: Callable[[Step], None]
 ) -> tuple[Index, Report]:

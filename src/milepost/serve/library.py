@@ -1,0 +1,172 @@
+"""The documents of a server: ids, titles, uploads, and the files behind them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path, PurePath
+
+from milepost.errors import InputError
+from milepost.index import Index
+from milepost.serve.failures import Refused
+from milepost.store import DocumentInfo
+from milepost.text import SUFFIXES
+
+_LONGEST_NAME = 200
+"""Bytes of an uploaded file's name; file systems allow 255, and temporary names are longer."""
+
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f/\\:*?\"<>|]+")
+_DEVICES = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
+
+
+@lru_cache(maxsize=1 << 16)
+def document_id(name: str) -> str:
+    """The id of a document in addresses: what a name, often a long path, is hashed to."""
+    return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:20]
+
+
+class Library:
+    """An index, and the folder where uploaded files are kept.
+
+    Args:
+        index: the index.
+        uploads: folder of uploaded files; it is made with the first one.
+        roots: files and folders that were given to the server; a title leaves them out.
+    """
+
+    def __init__(self, index: Index, uploads: Path, roots: Sequence[Path] = ()) -> None:
+        self.index, self.uploads, self.roots = index, uploads, tuple(roots)
+
+    def infos(self) -> list[DocumentInfo]:
+        """All documents, in the order they were added."""
+        return self.index.documents()
+
+    def info(self, identity: str) -> DocumentInfo:
+        """The document of an id.
+
+        Raises:
+            Refused: 404, there is none.
+        """
+        for info in self.infos():
+            if document_id(info.name) == identity:
+                return info
+        raise Refused(404, f"no document has the id {identity}", "GET /documents")
+
+    def chosen(self, wanted: Iterable[str] | None) -> list[str] | None:
+        """Names of the documents that were asked for by id or title; None for all.
+
+        Raises:
+            Refused: 404, one of them is not there.
+        """
+        if wanted is None:
+            return None
+        by_key: dict[str, list[str]] = {}
+        for info in self.infos():
+            by_key.setdefault(document_id(info.name), []).append(info.name)
+            by_key.setdefault(self.title(info), []).append(info.name)
+        names: list[str] = []
+        for key in wanted:
+            if key not in by_key:
+                raise Refused(
+                    404, f"no document has the id or title {key[:80]!r}", "GET /documents"
+                )
+            names += by_key[key]
+        return names
+
+    def title(self, info: DocumentInfo) -> str:
+        """A document's name for people: its path below what the server was given."""
+        return info.name if info.source is None else self.short(info.source)
+
+    def short(self, path: str) -> str:
+        """A path for people: below what the server was given, or its last part."""
+        source = Path(path)
+        for root in (self.uploads, *self.roots):
+            if source != root and source.is_relative_to(root):
+                return source.relative_to(root).as_posix()
+        return source.name
+
+    def file(self, info: DocumentInfo) -> Path:
+        """The file of a document.
+
+        Raises:
+            Refused: 404, it came from no file, or the file is gone.
+        """
+        if info.source is None or not (path := Path(info.source)).is_file():
+            raise Refused(404, f"the file of {self.title(info)} is not there any more")
+        return path
+
+    def is_upload(self, info: DocumentInfo) -> bool:
+        """Whether the server keeps the file itself."""
+        return info.source is not None and Path(info.source).parent == self.uploads
+
+    def keep(self, name: str, part: Path) -> Path:
+        """Give a complete upload its name; one of that name is replaced.
+
+        Args:
+            name: as the client gave it.
+            part: the file, in the folder of uploads.
+
+        Raises:
+            InputError: the name is empty, or of a kind that is not read.
+        """
+        target = self.uploads / safe_name(name)
+        part.replace(target)
+        _sync(self.uploads)
+        return target
+
+    def part(self) -> Path:
+        """A new, empty file for an upload that has begun."""
+        self.uploads.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=".part-", dir=self.uploads)
+        os.close(handle)
+        return Path(name)
+
+    def sweep(self) -> None:
+        """Remove what uploads that broke off have left."""
+        for part in self.uploads.glob(".part-*"):
+            with suppress(OSError):
+                part.unlink()
+
+    def remove(self, info: DocumentInfo) -> None:
+        """Remove a document, and its file where it was uploaded; other files stay."""
+        if self.is_upload(info) and info.source is not None:
+            Path(info.source).unlink(missing_ok=True)
+        self.index.remove(info.name)
+
+
+def safe_name(name: str) -> str:
+    """A file name without folders, control characters and names of devices.
+
+    Raises:
+        InputError: nothing is left, or files of this kind are not read.
+
+    >>> safe_name("../../etc/report: final.pdf")
+    'report_ final.pdf'
+    """
+    last = PurePath(name.replace("\\", "/")).name
+    cleaned = _UNSAFE.sub("_", last).strip(" .")
+    stem, suffix = os.path.splitext(cleaned)  # noqa: PTH122 - a name, not a path
+    if not stem or suffix.lower() not in SUFFIXES:
+        known = ", ".join(sorted(SUFFIXES))
+        raise InputError(f"files named {last[:80]!r} are not read", f"one of {known}")
+    if _DEVICES.fullmatch(cleaned):
+        stem = f"_{stem}"
+    room = _LONGEST_NAME - len(suffix.encode())
+    while len(stem.encode("utf-8", "surrogatepass")) > room:
+        stem = stem[:-1]
+    return stem + suffix
+
+
+def _sync(folder: Path) -> None:
+    """Let a new name reach the disk; not every system can."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
