@@ -13,15 +13,15 @@ from fastapi import FastAPI
 import milepost
 from milepost.govern import Governor, open_sensor
 from milepost.index import Index
+from milepost.library.documents import Library
+from milepost.library.indexing import Indexer
+from milepost.library.isolated import Isolated
+from milepost.library.reading import read_file
 from milepost.reranker import preload
 from milepost.serve.batching import Batcher
 from milepost.serve.failures import add_handlers
 from milepost.serve.guard import Guard
-from milepost.serve.indexing import Indexer
-from milepost.serve.isolated import Isolated
-from milepost.serve.library import Library
 from milepost.serve.metrics import Measured, Metrics
-from milepost.serve.reading import read_file
 from milepost.serve.routes import documents, embeddings, page, search, status
 from milepost.serve.settings import ServeSettings
 from milepost.serve.state import State

@@ -14,6 +14,7 @@ from milepost.errors import (
     MilepostError,
     MissingExtra,
     StorageFull,
+    UnknownDocument,
     UnreadableFile,
 )
 
@@ -26,6 +27,7 @@ log = logging.getLogger("milepost.serve")
 
 _STATUS: dict[type[MilepostError], int] = {
     BadQuestion: 422,
+    UnknownDocument: 404,
     UnreadableFile: 422,
     InputError: 422,
     IndexBusy: 409,

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
     from milepost.encoder import Encoder
     from milepost.govern import Governor
+    from milepost.library.documents import Library
+    from milepost.library.indexing import Indexer
+    from milepost.library.isolated import Isolated
     from milepost.serve.batching import Batcher
-    from milepost.serve.indexing import Indexer
-    from milepost.serve.isolated import Isolated
-    from milepost.serve.library import Library
     from milepost.serve.metrics import Metrics
     from milepost.serve.settings import ServeSettings
 

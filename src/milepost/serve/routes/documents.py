@@ -12,9 +12,9 @@ from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
 from milepost.errors import MilepostError, StorageFull
-from milepost.serve import reading
+from milepost.library import reading
+from milepost.library.documents import document_id, safe_name
 from milepost.serve.failures import Refused
-from milepost.serve.library import document_id, safe_name
 from milepost.serve.state import State, state_of
 from milepost.text import SUFFIXES
 

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
 from milepost.console.heat import strip
+from milepost.library.documents import document_id
 from milepost.search import Limits
-from milepost.serve.library import document_id
 from milepost.serve.state import State, state_of, while_connected
 
 if TYPE_CHECKING:

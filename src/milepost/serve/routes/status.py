@@ -6,8 +6,8 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 
 import milepost
+from milepost.library.documents import document_id
 from milepost.serve.failures import Refused
-from milepost.serve.library import document_id
 from milepost.serve.state import state_of
 
 router = APIRouter(tags=["status"])

@@ -11,9 +11,8 @@ from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path, PurePath
 
-from milepost.errors import InputError
+from milepost.errors import InputError, UnknownDocument
 from milepost.index import Index
-from milepost.serve.failures import Refused
 from milepost.store import DocumentInfo
 from milepost.text import SUFFIXES
 
@@ -50,18 +49,18 @@ class Library:
         """The document of an id.
 
         Raises:
-            Refused: 404, there is none.
+            UnknownDocument: there is none.
         """
         for info in self.infos():
             if document_id(info.name) == identity:
                 return info
-        raise Refused(404, f"no document has the id {identity}", "GET /documents")
+        raise UnknownDocument(f"no document has the id {identity}", "a document of the list")
 
     def chosen(self, wanted: Iterable[str] | None) -> list[str] | None:
         """Names of the documents that were asked for by id or title; None for all.
 
         Raises:
-            Refused: 404, one of them is not there.
+            UnknownDocument: one of them is not there.
         """
         if wanted is None:
             return None
@@ -72,8 +71,8 @@ class Library:
         names: list[str] = []
         for key in wanted:
             if key not in by_key:
-                raise Refused(
-                    404, f"no document has the id or title {key[:80]!r}", "GET /documents"
+                raise UnknownDocument(
+                     f"no document has the id or title {key[:80]!r}", "a document of the list"
                 )
             names += by_key[key]
         return names
@@ -94,10 +93,10 @@ class Library:
         """The file of a document.
 
         Raises:
-            Refused: 404, it came from no file, or the file is gone.
+            UnknownDocument: it came from no file, or the file is gone.
         """
         if info.source is None or not (path := Path(info.source)).is_file():
-            raise Refused(404, f"the file of {self.title(info)} is not there any more")
+            raise UnknownDocument(f"the file of {self.title(info)} is not there any more")
         return path
 
     def is_upload(self, info: DocumentInfo) -> bool:
