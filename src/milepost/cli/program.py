@@ -100,6 +100,7 @@ COMMANDS = {
     "search": ("milepost.cli.search:search", "Find the passages that answer a question."),
     "index": ("milepost.cli.index:index", "Read files and folders into an index."),
     "serve": ("milepost.cli.serve:serve", "Serve a page and an API over HTTP."),
+    "mcp": ("milepost.cli.mcp:mcp", "Give agents tools to search documents (MCP)."),
     "encode": (
         "milepost.cli.encode:encode",
         "Print the landmarks of a text: one vector per sentence.",

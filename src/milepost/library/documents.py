@@ -72,7 +72,7 @@ class Library:
         for key in wanted:
             if key not in by_key:
                 raise UnknownDocument(
-                     f"no document has the id or title {key[:80]!r}", "a document of the list"
+                    f"no document has the id or title {key[:80]!r}", "a document of the list"
                 )
             names += by_key[key]
         return names

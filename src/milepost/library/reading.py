@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
 
-from milepost.errors import InputError
+from milepost.errors import InputError, UnreadableFile
 from milepost.text import read
 from milepost.types import Box, Document
 
@@ -39,6 +39,18 @@ class Place:
 def read_file(path: Path) -> Document:
     """``milepost.read`` without what cannot be sent to another process."""
     return replace(read(path), locator=None)
+
+
+def read_inside(path: Path, roots: tuple[Path, ...]) -> Document:
+    """``read_file`` of a file that is in one of the folders, links followed.
+
+    Raises:
+        UnreadableFile: a link leads out of the folders.
+    """
+    real = path.resolve()
+    if not any(real.is_relative_to(root.resolve()) for root in roots):
+        raise UnreadableFile(f"{path} is a link that leaves the folder", "name its target as PATH")
+    return read_file(path)
 
 
 def place(path: Path, digest: str, start: int, end: int) -> Place:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from pathlib import Path
 
 import anyio
@@ -53,9 +53,10 @@ def create_app(
         redoc_url=None,
         lifespan=_lifespan,
     )
-    app.state.build = lambda: _state(index, settings, metrics, uploads, sources)
+    state = app.state.milepost = _state(index, settings, metrics, uploads, sources)
     for routes in (embeddings, search, documents, status, page):
         app.include_router(routes.router)
+    _add_tools(app, state)
     add_handlers(app)
     app.add_middleware(Guard, settings=settings)
     if settings.allowed_origins:
@@ -74,12 +75,13 @@ def create_app(
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Start the parts, and end them so that nothing stored is lost."""
-    state: State = app.state.build()
-    app.state.milepost = state
+    state: State = app.state.milepost
     batches = asyncio.create_task(state.batcher.run())
     state.indexer.start()
     try:
-        yield
+        async with app.state.sessions():
+            state.ready = True
+            yield
     finally:
         batches.cancel()
         with suppress(asyncio.CancelledError):
@@ -126,8 +128,29 @@ def _state(
         metrics=metrics,
         governor=governor,
         searches=anyio.CapacityLimiter(settings.search_threads),
-        ready=True,
     )
+
+
+def _add_tools(app: FastAPI, state: State) -> None:
+    """Mount the tools for agents at ``/mcp``, where the SDK for them is installed."""
+    try:
+        import mcp  # noqa: F401
+    except ImportError:
+        app.state.sessions = nullcontext
+        return
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    from milepost.mcp.server import create_server
+    from milepost.mcp.tools import Tools
+
+    searching = state.governor.search if state.governor else nullcontext
+    server = create_server(Tools(state.library, state.indexer, searching))
+    mounted = server.streamable_http_app(
+        # Hosts and origins were checked by ``Guard`` before.
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    )
+    app.router.routes.extend(mounted.routes)
+    app.state.sessions = server.session_manager.run
 
 
 def _cores() -> float:

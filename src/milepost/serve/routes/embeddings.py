@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import time
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 import numpy as np
 from fastapi import APIRouter, Request
@@ -107,8 +107,7 @@ class Models(BaseModel):
 async def embeddings(request: Request, asked: EmbeddingRequest) -> EmbeddingAnswer:
     """Vectors of texts, and, if asked for, of each of their sentences."""
     state = state_of(request)
-    texts = [asked.input] if isinstance(asked.input, str) else asked.input
-    _check(state, asked, texts)
+    texts = _checked(state, asked)
     query = asked.input_type == "query"
     encoded = await while_connected(request, state.batcher.encode(texts, query=query))
     as_base64 = asked.encoding_format == "base64"
@@ -149,20 +148,24 @@ def _model(state: State) -> Model:
     return Model(id=manifest.name, created=_STARTED, dimensions=manifest.dimensions)
 
 
-def _check(state: State, asked: EmbeddingRequest, texts: list[Any]) -> None:
+def _checked(state: State, asked: EmbeddingRequest) -> list[str]:
+    """The texts of a request that can be answered."""
     if asked.model is not None:
         _check_name(state, asked.model)
-    if not all(isinstance(text, str) for text in texts):
+    given = [asked.input] if isinstance(asked.input, str) else asked.input
+    texts = [text for text in given if isinstance(text, str)]
+    if len(texts) < len(given):
         raise Refused(
             422,
             "input: token numbers",
-            "text instead of token numbers (LangChain: check_embedding_ctx_length=False)",
+            "text instead (LangChain: check_embedding_ctx_length=False)",
         )
     width = state.encoder.dimensions
     if asked.dimensions not in (None, width):
         raise Refused(422, f"dimensions: {asked.dimensions}", f"{width}, or leave it out")
     if asked.landmarks and asked.input_type == "query":
         raise Refused(422, "landmarks: a question has none", '"input_type": "document"')
+    return texts
 
 
 def _check_name(state: State, name: str) -> None:
