@@ -14,7 +14,6 @@ from pathlib import Path, PurePath
 from milepost.errors import InputError, UnknownDocument
 from milepost.index import Index
 from milepost.store import DocumentInfo
-from milepost.text import SUFFIXES
 
 _LONGEST_NAME = 200
 """Bytes of an uploaded file's name; file systems allow 255, and temporary names are longer."""
@@ -111,7 +110,7 @@ class Library:
             part: the file, in the folder of uploads.
 
         Raises:
-            InputError: the name is empty, or of a kind that is not read.
+            InputError: the name is empty.
         """
         target = self.uploads / safe_name(name)
         part.replace(target)
@@ -142,20 +141,19 @@ def safe_name(name: str) -> str:
     """A file name without folders, control characters and names of devices.
 
     Raises:
-        InputError: nothing is left, or files of this kind are not read.
+        InputError: nothing is left.
 
     >>> safe_name("../../etc/report: final.pdf")
     'report_ final.pdf'
     """
     last = PurePath(name.replace("\\", "/")).name
     cleaned = _UNSAFE.sub("_", last).strip(" .")
+    if not cleaned.strip("_"):
+        raise InputError("the file has no name", "a name such as report.pdf")
     stem, suffix = os.path.splitext(cleaned)  # noqa: PTH122 - a name, not a path
-    if not stem or suffix.lower() not in SUFFIXES:
-        known = ", ".join(sorted(SUFFIXES))
-        raise InputError(f"files named {last[:80]!r} are not read", f"one of {known}")
     if _DEVICES.fullmatch(cleaned):
         stem = f"_{stem}"
-    room = _LONGEST_NAME - len(suffix.encode())
+    room = max(1, _LONGEST_NAME - len(suffix.encode("utf-8", "surrogatepass")))
     while len(stem.encode("utf-8", "surrogatepass")) > room:
         stem = stem[:-1]
     return stem + suffix

@@ -27,7 +27,7 @@ class Ready(BaseModel):
     documents: int
     sentences: int
     read_only: bool
-    suffixes: list[str] = Field(description="Endings of files that can be uploaded.")
+    suffixes: list[str] = Field(description="Endings of known files; others are read as text.")
 
 
 class Current(BaseModel):
@@ -79,7 +79,7 @@ async def ready(request: Request) -> Ready:
         documents=len(infos),
         sentences=sum(info.sentences for info in infos),
         read_only=state.settings.read_only,
-        suffixes=sorted(SUFFIXES),
+        suffixes=sorted({*SUFFIXES, ".txt"}),
     )
 
 
