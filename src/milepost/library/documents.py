@@ -99,6 +99,32 @@ class Library:
             raise UnknownDocument(f"the file of {self.title(info)} is not there any more")
         return path
 
+    def sentences(
+        self, info: DocumentInfo, start: int, end: int, most: int
+    ) -> list[tuple[int, int]]:
+        """Spans of the sentences that overlap a part of a document's text.
+
+        The white space around a sentence is left out; one that is nothing else is skipped.
+
+        Args:
+            info: the document.
+            start: offset in code points.
+            end: offset behind the part.
+            most: spans returned at most, the first ones.
+        """
+        with self.index.snapshot() as store:
+            spans = store.sentences([info]).spans
+            first = int(spans[:, 1].searchsorted(start, side="right"))
+            last = int(spans[:, 0].searchsorted(end, side="left"))
+            chosen = spans[first : min(last, first + most)].tolist()
+            texts = store.texts([(info, low, high) for low, high in chosen])
+        found = []
+        for (low, _), text in zip(chosen, texts, strict=True):
+            ink = low + len(text) - len(text.lstrip())
+            if text.strip():
+                found.append((ink, ink + len(text.strip())))
+        return found
+
     def is_upload(self, info: DocumentInfo) -> bool:
         """Whether the server keeps the file itself."""
         return info.source is not None and Path(info.source).parent == self.uploads

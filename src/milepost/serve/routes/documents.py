@@ -28,6 +28,9 @@ router = APIRouter(prefix="/documents", tags=["documents"])
 _LONGEST = 200_000
 """Characters of one answer with text."""
 
+_MOST = 10_000
+"""Sentences of one answer."""
+
 _BLOCK = 1 << 20
 
 Offset = Annotated[int, Query(ge=0, le=2**53)]
@@ -41,6 +44,7 @@ class Summary(BaseModel):
     characters: int
     sentences: int
     pdf: bool = Field(description="Whether its pages can be shown as pictures.")
+    uploaded: bool = Field(description="Whether its file goes when the document is removed.")
     notes: list[str] = Field(description="What could not be read, or was left out.")
 
 
@@ -91,6 +95,20 @@ class Size(BaseModel):
     page: int
     width: float
     height: float
+
+
+class Pages(BaseModel):
+    """The pages of a PDF, those without text too."""
+
+    pages: list[Size]
+
+
+class Sentences(BaseModel):
+    """Sentences of a part of a document."""
+
+    sentences: list[tuple[int, int]] = Field(
+        description="Start and end of each, in order, without the white space around it."
+    )
 
 
 class Boxes(BaseModel):
@@ -199,6 +217,27 @@ async def text(
     )
 
 
+@router.get("/{identity}/sentences")
+async def sentences(request: Request, identity: str, start: Offset, end: Offset) -> Sentences:
+    """The sentences that overlap a part of the text, at most 10,000."""
+    state = state_of(request)
+    info = state.library.info(identity)
+    if not start <= end <= info.characters:
+        raise Refused(422, f"end: {end}", f"{start} to {info.characters}")
+    return Sentences(
+        sentences=await run_in_threadpool(state.library.sentences, info, start, end, _MOST)
+    )
+
+
+@router.get("/{identity}/pages")
+async def pages(request: Request, identity: str) -> Pages:
+    """The pages of a PDF and their sizes."""
+    state = state_of(request)
+    path = _pdf(state, state.library.info(identity))
+    found = await run_in_threadpool(state.pages.call, reading.sizes, path)
+    return Pages(pages=[Size(page=n, width=w, height=h) for n, (w, h) in enumerate(found, 1)])
+
+
 @router.get("/{identity}/boxes")
 async def boxes(request: Request, identity: str, start: Offset, end: Offset) -> Boxes:
     """Where a span of a PDF is printed: one box for each line."""
@@ -268,6 +307,7 @@ def _summary(state: State, info: DocumentInfo) -> Summary:
         characters=info.characters,
         sentences=info.sentences,
         pdf=_is_pdf(info),
+        uploaded=state.library.is_upload(info),
         notes=list(info.notes),
     )
 

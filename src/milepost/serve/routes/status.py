@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 import milepost
 from milepost.library.documents import document_id
 from milepost.serve.failures import Refused
-from milepost.serve.state import state_of
+from milepost.serve.state import State, state_of
 
 router = APIRouter(tags=["status"])
 
@@ -27,6 +27,7 @@ class Ready(BaseModel):
     documents: int
     sentences: int
     read_only: bool
+    calibrated: bool = Field(description="Whether scores are probabilities, or only order.")
     suffixes: list[str] = Field(description="Endings of files that can be uploaded.")
 
 
@@ -79,6 +80,7 @@ async def ready(request: Request) -> Ready:
         documents=len(infos),
         sentences=sum(info.sentences for info in infos),
         read_only=state.settings.read_only,
+        calibrated=_calibrated(state),
         suffixes=sorted(SUFFIXES),
     )
 
@@ -119,6 +121,13 @@ async def metrics(request: Request) -> Response:
     if state.governor is not None:
         state.metrics.paused.set(state.governor.status().paused)
     return Response(state.metrics.text(), media_type="text/plain; version=0.0.4")
+
+
+def _calibrated(state: State) -> bool:
+    from milepost.search.trees import FILE
+
+    folder = state.encoder.folder
+    return folder is not None and (folder / FILE).is_file()
 
 
 def _reason(title: str, name: str, why: str) -> Reason:
