@@ -14,10 +14,13 @@ from pathlib import Path, PurePath
 from milepost.errors import InputError, UnknownDocument
 from milepost.index import Index
 from milepost.store import DocumentInfo
-from milepost.text import SUFFIXES
+from milepost.text.folders import BINARY
 
 _LONGEST_NAME = 200
 """Bytes of an uploaded file's name; file systems allow 255, and temporary names are longer."""
+
+_LONGEST_SUFFIX = 20
+"""Bytes of what is taken for a suffix; what is longer is a part of the name."""
 
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f/\\:*?\"<>|]+")
 _DEVICES = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
@@ -163,9 +166,27 @@ class Library:
             Path(info.source).unlink(missing_ok=True)
         self.index.remove(info.name)
 
+    def discard(self, identity: str) -> str:
+        """Remove an uploaded file that could not be read, so that it is not tried again.
+
+        Returns:
+            The name it would have in the index.
+
+        Raises:
+            UnknownDocument: no uploaded file has this id.
+        """
+        for path in self.uploads.iterdir() if self.uploads.is_dir() else ():
+            if document_id(str(path)) == identity:
+                path.unlink(missing_ok=True)
+                return str(path)
+        raise UnknownDocument(f"no document has the id {identity}", "a document of the list")
+
 
 def safe_name(name: str) -> str:
     """A file name without folders, control characters and names of devices.
+
+    Any suffix will do, as a file is text unless its first bytes say otherwise; but those that are
+    skipped in folders are refused, as the file would not be found again at the next start.
 
     Raises:
         InputError: nothing is left, or files of this kind are not read.
@@ -176,12 +197,15 @@ def safe_name(name: str) -> str:
     last = PurePath(name.replace("\\", "/")).name
     cleaned = _UNSAFE.sub("_", last).strip(" .")
     stem, suffix = os.path.splitext(cleaned)  # noqa: PTH122 - a name, not a path
-    if not stem or suffix.lower() not in SUFFIXES:
-        known = ", ".join(sorted(SUFFIXES))
-        raise InputError(f"files named {last[:80]!r} are not read", f"one of {known}")
+    if len(suffix.encode("utf-8", "surrogatepass")) > _LONGEST_SUFFIX:
+        stem, suffix = cleaned, ""
+    if not stem or suffix[1:].lower() in BINARY:
+        raise InputError(
+            f"files named {last[:80]!r} are not read", "a PDF, Word, EPUB, HTML, Markdown or text"
+        )
     if _DEVICES.fullmatch(cleaned):
         stem = f"_{stem}"
-    room = _LONGEST_NAME - len(suffix.encode())
+    room = _LONGEST_NAME - len(suffix.encode("utf-8", "surrogatepass"))
     while len(stem.encode("utf-8", "surrogatepass")) > room:
         stem = stem[:-1]
     return stem + suffix

@@ -11,7 +11,7 @@ from fastapi import APIRouter, File, Query, Request, Response, UploadFile
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
-from milepost.errors import MilepostError, StorageFull
+from milepost.errors import MilepostError, StorageFull, UnknownDocument
 from milepost.library import reading
 from milepost.library.documents import document_id, safe_name
 from milepost.serve.failures import Refused
@@ -190,10 +190,20 @@ async def document(request: Request, identity: str) -> Details:
 
 @router.delete("/{identity}", status_code=204)
 async def remove(request: Request, identity: str) -> Response:
-    """Remove a document, and its file where it was uploaded; other files stay."""
+    """Remove a document, and its file where it was uploaded; other files stay.
+
+    An upload that could not be read is removed by its id as well.
+    """
     state = state_of(request)
     _may_write(state)
-    await run_in_threadpool(state.library.remove, state.library.info(identity))
+    try:
+        info = state.library.info(identity)
+    except UnknownDocument:
+        name = await run_in_threadpool(state.library.discard, identity)
+    else:
+        name = info.name
+        await run_in_threadpool(state.library.remove, info)
+    state.indexer.forget(name)
     return Response(status_code=204)
 
 

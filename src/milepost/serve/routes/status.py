@@ -28,7 +28,10 @@ class Ready(BaseModel):
     sentences: int
     read_only: bool
     calibrated: bool = Field(description="Whether scores are probabilities, or only order.")
-    suffixes: list[str] = Field(description="Endings of files that can be uploaded.")
+    suffixes: list[str] = Field(
+        description="Endings of files with a reader of their own; others are read as text."
+    )
+    binary: list[str] = Field(description="Endings of files that cannot be uploaded.")
 
 
 class Current(BaseModel):
@@ -45,6 +48,7 @@ class Current(BaseModel):
 class Reason(BaseModel):
     """A file, and what is said of it."""
 
+    id: str
     title: str
     reason: str
 
@@ -70,6 +74,7 @@ async def health() -> Health:
 async def ready(request: Request) -> Ready:
     """Whether the model and the index are open; 503 until then."""
     from milepost.text import SUFFIXES
+    from milepost.text.folders import BINARY
 
     state = state_of(request)
     if not state.ready:
@@ -82,6 +87,7 @@ async def ready(request: Request) -> Ready:
         read_only=state.settings.read_only,
         calibrated=_calibrated(state),
         suffixes=sorted(SUFFIXES),
+        binary=sorted(f".{suffix}" for suffix in BINARY),
     )
 
 
@@ -132,4 +138,4 @@ def _calibrated(state: State) -> bool:
 
 def _reason(title: str, name: str, why: str) -> Reason:
     """A reason without the path of the server's disk."""
-    return Reason(title=title, reason=why.replace(name, title))
+    return Reason(id=document_id(name), title=title, reason=why.replace(name, title))
