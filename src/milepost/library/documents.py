@@ -14,9 +14,13 @@ from pathlib import Path, PurePath
 from milepost.errors import InputError, UnknownDocument
 from milepost.index import Index
 from milepost.store import DocumentInfo
+from milepost.text.folders import BINARY
 
 _LONGEST_NAME = 200
 """Bytes of an uploaded file's name; file systems allow 255, and temporary names are longer."""
+
+_LONGEST_SUFFIX = 20
+"""Bytes of what is taken for a suffix; what is longer is a part of the name."""
 
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f/\\:*?\"<>|]+")
 _DEVICES = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
@@ -98,6 +102,32 @@ class Library:
             raise UnknownDocument(f"the file of {self.title(info)} is not there any more")
         return path
 
+    def sentences(
+        self, info: DocumentInfo, start: int, end: int, most: int
+    ) -> list[tuple[int, int]]:
+        """Spans of the sentences that overlap a part of a document's text.
+
+        The white space around a sentence is left out; one that is nothing else is skipped.
+
+        Args:
+            info: the document.
+            start: offset in code points.
+            end: offset behind the part.
+            most: spans returned at most, the first ones.
+        """
+        with self.index.snapshot() as store:
+            spans = store.sentences([info]).spans
+            first = int(spans[:, 1].searchsorted(start, side="right"))
+            last = int(spans[:, 0].searchsorted(end, side="left"))
+            chosen = spans[first : min(last, first + most)].tolist()
+            texts = store.texts([(info, low, high) for low, high in chosen])
+        found = []
+        for (low, _), text in zip(chosen, texts, strict=True):
+            ink = low + len(text) - len(text.lstrip())
+            if text.strip():
+                found.append((ink, ink + len(text.strip())))
+        return found
+
     def is_upload(self, info: DocumentInfo) -> bool:
         """Whether the server keeps the file itself."""
         return info.source is not None and Path(info.source).parent == self.uploads
@@ -110,7 +140,7 @@ class Library:
             part: the file, in the folder of uploads.
 
         Raises:
-            InputError: the name is empty.
+            InputError: the name is empty, or of a kind that is not read.
         """
         target = self.uploads / safe_name(name)
         part.replace(target)
@@ -136,12 +166,30 @@ class Library:
             Path(info.source).unlink(missing_ok=True)
         self.index.remove(info.name)
 
+    def discard(self, identity: str) -> str:
+        """Remove an uploaded file that could not be read, so that it is not tried again.
+
+        Returns:
+            The name it would have in the index.
+
+        Raises:
+            UnknownDocument: no uploaded file has this id.
+        """
+        for path in self.uploads.iterdir() if self.uploads.is_dir() else ():
+            if document_id(str(path)) == identity:
+                path.unlink(missing_ok=True)
+                return str(path)
+        raise UnknownDocument(f"no document has the id {identity}", "a document of the list")
+
 
 def safe_name(name: str) -> str:
     """A file name without folders, control characters and names of devices.
 
+    Any suffix will do, as a file is text unless its first bytes say otherwise; but those that are
+    skipped in folders are refused, as the file would not be found again at the next start.
+
     Raises:
-        InputError: nothing is left.
+        InputError: nothing is left, or files of this kind are not read.
 
     >>> safe_name("../../etc/report: final.pdf")
     'report_ final.pdf'
@@ -151,9 +199,15 @@ def safe_name(name: str) -> str:
     if not cleaned.strip("_"):
         raise InputError("the file has no name", "a name such as report.pdf")
     stem, suffix = os.path.splitext(cleaned)  # noqa: PTH122 - a name, not a path
+    if len(suffix.encode("utf-8", "surrogatepass")) > _LONGEST_SUFFIX:
+        stem, suffix = cleaned, ""
+    if suffix[1:].lower() in BINARY:
+        raise InputError(
+            f"files named {last[:80]!r} are not read", "a PDF, Word, EPUB, HTML, Markdown or text"
+        )
     if _DEVICES.fullmatch(cleaned):
         stem = f"_{stem}"
-    room = max(1, _LONGEST_NAME - len(suffix.encode("utf-8", "surrogatepass")))
+    room = _LONGEST_NAME - len(suffix.encode("utf-8", "surrogatepass"))
     while len(stem.encode("utf-8", "surrogatepass")) > room:
         stem = stem[:-1]
     return stem + suffix

@@ -109,6 +109,11 @@ class Indexer:
                 self._step, waiting, self._indexed, tuple(self._failed), tuple(self._notes)
             )
 
+    def forget(self, name: str) -> None:
+        """Say no more of a document that was removed."""
+        with self._changed:
+            self._drop({name})
+
     def join(self, seconds: float | None = None) -> bool:
         """Wait until everything given is in the index; False where time was up before."""
         with self._changed:
@@ -159,9 +164,16 @@ class Indexer:
             return
         with self._changed:
             self._indexed += len(report.added) + len(report.changed)
+            self._drop({*report.added, *report.changed, *report.failed})  # what was said before
             self._failed.extend(report.failed.items())
             for name, notes in report.notes.items():
                 self._notes.extend((name, note) for note in notes)
+
+    def _drop(self, names: set[str]) -> None:
+        for said in (self._failed, self._notes):
+            kept = [(name, why) for name, why in said if name not in names]
+            said.clear()
+            said.extend(kept)
 
     def _read_file(self, path: Path) -> Document:
         if self._stopping:

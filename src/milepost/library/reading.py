@@ -73,6 +73,14 @@ def place(path: Path, digest: str, start: int, end: int) -> Place:
     return Place(boxes, sizes)
 
 
+def sizes(path: Path) -> list[tuple[float, float]]:
+    """Width and height in points of every page of a PDF, as a reader shows it."""
+    import pypdfium2
+
+    with pypdfium2.PdfDocument(path) as pdf:
+        return [pdf.get_page_size(index) for index in range(len(pdf))]
+
+
 def picture(path: Path, page: int, scale: float) -> bytes:
     """A page of a PDF as PNG.
 

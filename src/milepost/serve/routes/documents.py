@@ -11,7 +11,7 @@ from fastapi import APIRouter, File, Query, Request, Response, UploadFile
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
-from milepost.errors import MilepostError, StorageFull
+from milepost.errors import MilepostError, StorageFull, UnknownDocument
 from milepost.library import reading
 from milepost.library.documents import document_id, safe_name
 from milepost.serve.failures import Refused
@@ -28,6 +28,9 @@ router = APIRouter(prefix="/documents", tags=["documents"])
 _LONGEST = 200_000
 """Characters of one answer with text."""
 
+_MOST = 10_000
+"""Sentences of one answer."""
+
 _BLOCK = 1 << 20
 
 Offset = Annotated[int, Query(ge=0, le=2**53)]
@@ -41,6 +44,7 @@ class Summary(BaseModel):
     characters: int
     sentences: int
     pdf: bool = Field(description="Whether its pages can be shown as pictures.")
+    uploaded: bool = Field(description="Whether its file goes when the document is removed.")
     notes: list[str] = Field(description="What could not be read, or was left out.")
 
 
@@ -91,6 +95,20 @@ class Size(BaseModel):
     page: int
     width: float
     height: float
+
+
+class Pages(BaseModel):
+    """The pages of a PDF, those without text too."""
+
+    pages: list[Size]
+
+
+class Sentences(BaseModel):
+    """Sentences of a part of a document."""
+
+    sentences: list[tuple[int, int]] = Field(
+        description="Start and end of each, in order, without the white space around it."
+    )
 
 
 class Boxes(BaseModel):
@@ -172,10 +190,20 @@ async def document(request: Request, identity: str) -> Details:
 
 @router.delete("/{identity}", status_code=204)
 async def remove(request: Request, identity: str) -> Response:
-    """Remove a document, and its file where it was uploaded; other files stay."""
+    """Remove a document, and its file where it was uploaded; other files stay.
+
+    An upload that could not be read is removed by its id as well.
+    """
     state = state_of(request)
     _may_write(state)
-    await run_in_threadpool(state.library.remove, state.library.info(identity))
+    try:
+        info = state.library.info(identity)
+    except UnknownDocument:
+        name = await run_in_threadpool(state.library.discard, identity)
+    else:
+        name = info.name
+        await run_in_threadpool(state.library.remove, info)
+    state.indexer.forget(name)
     return Response(status_code=204)
 
 
@@ -197,6 +225,27 @@ async def text(
     return Part(
         start=start, end=last, characters=info.characters, text=await run_in_threadpool(part)
     )
+
+
+@router.get("/{identity}/sentences")
+async def sentences(request: Request, identity: str, start: Offset, end: Offset) -> Sentences:
+    """The sentences that overlap a part of the text, at most 10,000."""
+    state = state_of(request)
+    info = state.library.info(identity)
+    if not start <= end <= info.characters:
+        raise Refused(422, f"end: {end}", f"{start} to {info.characters}")
+    return Sentences(
+        sentences=await run_in_threadpool(state.library.sentences, info, start, end, _MOST)
+    )
+
+
+@router.get("/{identity}/pages")
+async def pages(request: Request, identity: str) -> Pages:
+    """The pages of a PDF and their sizes."""
+    state = state_of(request)
+    path = _pdf(state, state.library.info(identity))
+    found = await run_in_threadpool(state.pages.call, reading.sizes, path)
+    return Pages(pages=[Size(page=n, width=w, height=h) for n, (w, h) in enumerate(found, 1)])
 
 
 @router.get("/{identity}/boxes")
@@ -268,6 +317,7 @@ def _summary(state: State, info: DocumentInfo) -> Summary:
         characters=info.characters,
         sentences=info.sentences,
         pdf=_is_pdf(info),
+        uploaded=state.library.is_upload(info),
         notes=list(info.notes),
     )
 

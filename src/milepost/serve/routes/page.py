@@ -1,4 +1,4 @@
-"""``/``: the page for people, three files without any network behind them."""
+"""``/``: the page for people, files of one folder; nothing else of the disk is served."""
 
 from __future__ import annotations
 

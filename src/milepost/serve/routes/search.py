@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
-from milepost.console.heat import strip
+from milepost.console.heat import peaks, strip
 from milepost.library.documents import document_id
 from milepost.search import Limits
 from milepost.serve.state import State, state_of, while_connected
 
 if TYPE_CHECKING:
     from milepost.search import SearchResult
+    from milepost.store import DocumentInfo
     from milepost.types import Passage
 
 router = APIRouter(tags=["search"])
@@ -71,6 +72,9 @@ class SearchAnswer(BaseModel):
     heat: dict[str, list[float]] | None = Field(
         None, description="Best score in each 64th of a document, by id."
     )
+    peaks: dict[str, list[int]] | None = Field(
+        None, description="With heat: an offset inside the best sentence of each 64th, by id."
+    )
 
 
 @router.post("/search", response_model_exclude_none=False)
@@ -90,13 +94,15 @@ def _answer(state: State, asked: SearchRequest) -> SearchAnswer:
         rerank=asked.rerank,
         min_score=asked.min_score,
     )
-    titles = {info.name: state.library.title(info) for info in state.library.infos()}
+    infos = state.library.infos()
+    titles = {info.name: state.library.title(info) for info in infos}
     return SearchAnswer(
         passages=[_found(passage, titles) for passage in result.passages],
         best=result.best,
         terms={term: bool(weight) for term, weight in result.terms.items()},
         notes=list(result.notes),
         heat=_heat(result) if asked.heat else None,
+        peaks=_peaks(result, infos) if asked.heat else None,
     )
 
 
@@ -116,3 +122,11 @@ def _found(passage: Passage, titles: dict[str, str]) -> Found:
 
 def _heat(result: SearchResult) -> dict[str, list[float]]:
     return {document_id(name): list(strip(curve)) for name, curve in result.relevance.items()}
+
+
+def _peaks(result: SearchResult, infos: list[DocumentInfo]) -> dict[str, list[int]]:
+    return {
+        document_id(info.name): list(peaks(result.relevance[info.name], info.characters))
+        for info in infos
+        if info.name in result.relevance
+    }

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 import milepost
 from milepost.library.documents import document_id
 from milepost.serve.failures import Refused
-from milepost.serve.state import state_of
+from milepost.serve.state import State, state_of
 
 router = APIRouter(tags=["status"])
 
@@ -27,7 +27,11 @@ class Ready(BaseModel):
     documents: int
     sentences: int
     read_only: bool
-    suffixes: list[str] = Field(description="Endings of known files; others are read as text.")
+    calibrated: bool = Field(description="Whether scores are probabilities, or only order.")
+    suffixes: list[str] = Field(
+        description="Endings of files with a reader of their own; others are read as text."
+    )
+    binary: list[str] = Field(description="Endings of files that cannot be uploaded.")
 
 
 class Current(BaseModel):
@@ -44,6 +48,7 @@ class Current(BaseModel):
 class Reason(BaseModel):
     """A file, and what is said of it."""
 
+    id: str
     title: str
     reason: str
 
@@ -69,6 +74,7 @@ async def health() -> Health:
 async def ready(request: Request) -> Ready:
     """Whether the model and the index are open; 503 until then."""
     from milepost.text import SUFFIXES
+    from milepost.text.folders import BINARY
 
     state = state_of(request)
     if not state.ready:
@@ -79,7 +85,9 @@ async def ready(request: Request) -> Ready:
         documents=len(infos),
         sentences=sum(info.sentences for info in infos),
         read_only=state.settings.read_only,
-        suffixes=sorted({*SUFFIXES, ".txt"}),
+        calibrated=_calibrated(state),
+        suffixes=sorted(SUFFIXES),
+        binary=sorted(f".{suffix}" for suffix in BINARY),
     )
 
 
@@ -121,6 +129,13 @@ async def metrics(request: Request) -> Response:
     return Response(state.metrics.text(), media_type="text/plain; version=0.0.4")
 
 
+def _calibrated(state: State) -> bool:
+    from milepost.search.trees import FILE
+
+    folder = state.encoder.folder
+    return folder is not None and (folder / FILE).is_file()
+
+
 def _reason(title: str, name: str, why: str) -> Reason:
     """A reason without the path of the server's disk."""
-    return Reason(title=title, reason=why.replace(name, title))
+    return Reason(id=document_id(name), title=title, reason=why.replace(name, title))
