@@ -196,10 +196,12 @@ def safe_name(name: str) -> str:
     """
     last = PurePath(name.replace("\\", "/")).name
     cleaned = _UNSAFE.sub("_", last).strip(" .")
+    if not cleaned.strip("_"):
+        raise InputError("the file has no name", "a name such as report.pdf")
     stem, suffix = os.path.splitext(cleaned)  # noqa: PTH122 - a name, not a path
     if len(suffix.encode("utf-8", "surrogatepass")) > _LONGEST_SUFFIX:
         stem, suffix = cleaned, ""
-    if not stem or suffix[1:].lower() in BINARY:
+    if suffix[1:].lower() in BINARY:
         raise InputError(
             f"files named {last[:80]!r} are not read", "a PDF, Word, EPUB, HTML, Markdown or text"
         )

@@ -16,6 +16,10 @@ R = TypeVar("R")
 
 GIBIBYTE = 1 << 30
 
+_READY = "ready"
+_START = 60.0
+"""Seconds that the process may take to start, which no call pays for."""
+
 
 class Isolated:
     """Runs functions, one at a time, in another process, which is replaced when it dies.
@@ -41,8 +45,8 @@ class Isolated:
             UnreadableFile: the process died, or took too long.
         """
         with self._one:
-            pipe = self._started()
             try:
+                pipe = self._started()
                 pipe.send((function, args, kwargs))
                 if not pipe.poll(self._seconds):
                     self._stop()
@@ -75,6 +79,8 @@ class Isolated:
             )
             self._process.start()
             theirs.close()
+            if not self._pipe.poll(_START) or self._pipe.recv() != _READY:
+                raise EOFError
         return self._pipe
 
     def _stop(self) -> None:
@@ -95,6 +101,7 @@ def _serve(pipe: Connection[Any, Any], memory: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     except (ImportError, ValueError, OSError):  # Windows; or a lower limit is set already
         pass
+    pipe.send(_READY)
     while True:
         try:
             function, args, kwargs = pipe.recv()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,6 +32,12 @@ _CHARACTERS = 6
 
 _CURSOR = 60
 """Tokens that are left for a cursor and a note."""
+
+_PASSAGES = 200
+"""Passages that can be paged through."""
+
+_LEAST_ROOM = 20
+"""Tokens of text below which no shorter passage is tried."""
 
 
 class Evidence(BaseModel):
@@ -124,34 +130,85 @@ class Tools:
             InputError: no such document, a bad cursor, an empty question, a budget too small.
         """
         budget = _budget(budget_tokens)
-        seen = _spent(cursor, question)
         names = self._library.chosen(documents)
-        room = int(budget * TEXT_SHARE)
         with self._searching():
-            earlier = self._ask(question, seen, min_score, names) if seen else None
-            found = self._ask(question, seen + room, min_score, names)
-        shown = [(p.document, p.start, p.end) for p in earlier.passages] if earlier else []
-        titles = {info.name: self._library.title(info) for info in self._library.infos()}
-        passages = [
-            _evidence(passage, titles)
-            for passage in found.passages
-            if not any(_inside(passage, span) for span in shown)
-        ]
-        result = Searched(passages=passages, notes=self._notes(found))
-        fitted(result, "passages", self._library.index.model.count_tokens, budget - _CURSOR)
-        passages = result.passages
-        spent = seen + sum(self._tokens(each.text) for each in passages)
-        if passages and self._more(found, spent, seen + room):
-            result.next = _cursor(spent, question)
-        if not passages:
-            result.notes.append(
-                "nothing else was found"
-                if seen
-                else f"no passage has {min_score:g} or more"
-                if found.best and min_score
-                else "nothing was found"
-            )
+            if cursor is None:
+                result = self._first(question, budget, min_score, names)
+                more = bool(result.passages)
+                result.next = _cursor(question, budget, 0) if more else None
+            else:
+                result = self._following(question, budget, min_score, names, cursor)
+        if not result.passages:
+            result.notes.append("nothing was found" if cursor is None else "nothing else was found")
         return result
+
+    def _first(
+        self, question: str, budget: int, min_score: float, names: list[str] | None
+    ) -> Searched:
+        """The sentences that make the most of the budget."""
+        room = int(budget * TEXT_SHARE)
+        while True:
+            found = self._library.index.search_detailed(
+                question, None, f"{room}t", names, min_score=min_score
+            )
+            passages = self._evidence(found.passages)
+            result = self._within(Searched(passages=passages, notes=self._notes(found)), budget)
+            # A long heading can take the room of the only passage: then a shorter one.
+            if result.passages or not passages or room < _LEAST_ROOM:
+                return result
+            room //= 2
+
+    def _following(
+        self, question: str, budget: int, min_score: float, names: list[str] | None, cursor: str
+    ) -> Searched:
+        """Passages in order of their score, without those that came before."""
+        first, skipped = _places(cursor, question)
+        shown = self._first(question, first, min_score, names).passages
+        found = self._library.index.search_detailed(
+            question, _PASSAGES, None, names, min_score=min_score
+        )
+        left = [
+            each
+            for each in self._evidence(found.passages)
+            if not any(_overlap(each, other) for other in shown)
+        ][skipped:]
+        result = self._within(Searched(passages=left, notes=self._notes(found)), budget)
+        if left and not result.passages:  # longer than the budget: its best sentence
+            result.passages = [self._best_sentence(found, left[0])]
+            self._within(result, budget)
+        if len(result.passages) < len(left) and result.passages:
+            result.next = _cursor(question, first, skipped + len(result.passages))
+        return result
+
+    def _evidence(self, passages: Sequence[Passage]) -> list[Evidence]:
+        titles = {info.name: self._library.title(info) for info in self._library.infos()}
+        return [
+            Evidence(
+                text=passage.text,
+                document=titles.get(passage.document, passage.document),
+                id=document_id(passage.document),
+                start=passage.start,
+                end=passage.end,
+                score=round(passage.score, 4),
+                page=passage.page,
+                heading=passage.heading,
+            )
+            for passage in passages
+        ]
+
+    def _best_sentence(self, found: SearchResult, wanted: Evidence) -> Evidence:
+        passage = next(
+            each
+            for each in found.passages
+            if (document_id(each.document), each.start) == (wanted.id, wanted.start)
+        )
+        best = passage.hits[0]
+        text = passage.text[best.start - passage.start : best.end - passage.start]
+        return wanted.model_copy(update={"text": text, "start": best.start, "end": best.end})
+
+    def _within(self, result: Searched, budget: int) -> Searched:
+        count = self._library.index.model.count_tokens
+        return fitted(result, "passages", count, budget - _CURSOR)
 
     def read(
         self,
@@ -196,7 +253,7 @@ class Tools:
         """The documents that can be searched."""
         budget = _budget(tokens)
         infos = self._library.infos()
-        after = _spent(cursor, "documents")
+        after = 0 if cursor is None else _places(cursor, "documents")[1]
         rows = [
             Listed(
                 document=self._library.title(info),
@@ -211,20 +268,8 @@ class Tools:
         fitted(result, "documents", self._library.index.model.count_tokens, budget - _CURSOR)
         last = after + len(result.documents)
         if result.documents and last < len(infos):
-            result.next = _cursor(last, "documents")
+            result.next = _cursor("documents", LEAST, last)
         return result
-
-    def _ask(
-        self, question: str, tokens: int, min_score: float, names: list[str] | None
-    ) -> SearchResult:
-        return self._library.index.search_detailed(
-            question, None, f"{tokens}t", names, min_score=min_score
-        )
-
-    def _more(self, found: SearchResult, spent: int, asked: int) -> bool:
-        """Whether there is more than what was shown: the budget was what ended the result."""
-        total = sum(self._tokens(passage.text) for passage in found.passages)
-        return spent < total or total > 0.5 * asked
 
     def _notes(self, found: SearchResult) -> list[str]:
         return [*self._indexing(), *(found.notes if found.passages else ())]
@@ -260,31 +305,15 @@ class Tools:
                 fits = middle
             else:
                 beyond = middle
-            if beyond - fits < 8 and fits:
-                break
         if fits >= len(text):
             return text
         whole = [end for _, end in split(text[:fits]) if end < fits]
         return text[: whole[-1]] if whole and whole[-1] > fits // 2 else text[:fits]
 
 
-def _evidence(passage: Passage, titles: dict[str, str]) -> Evidence:
-    return Evidence(
-        text=passage.text,
-        document=titles.get(passage.document, passage.document),
-        id=document_id(passage.document),
-        start=passage.start,
-        end=passage.end,
-        score=round(passage.score, 4),
-        page=passage.page,
-        heading=passage.heading,
-    )
-
-
-def _inside(passage: Passage, span: tuple[str, int, int]) -> bool:
-    """Whether a passage was shown before, whole or in part."""
-    document, start, end = span
-    return passage.document == document and passage.start < end and passage.end > start
+def _overlap(one: Evidence, other: Evidence) -> bool:
+    """Whether two passages share a part of a document."""
+    return one.id == other.id and one.start < other.end and one.end > other.start
 
 
 def _budget(tokens: int) -> int:
@@ -306,19 +335,23 @@ def _number(value: str | None) -> int | None:
     return None if value is None else int(value)
 
 
-def _cursor(spent: int, of: str) -> str:
-    data = json.dumps([spent, _mark(of)]).encode()
+def _cursor(of: str, *places: int) -> str:
+    """Numbers that lead on, for one question only."""
+    data = json.dumps([_mark(of), *places], separators=(",", ":")).encode()
     return base64.urlsafe_b64encode(data).decode().rstrip("=")
 
 
-def _spent(cursor: str | None, of: str) -> int:
-    """What a cursor says was shown; it belongs to one question."""
-    if cursor is None:
-        return 0
+def _places(cursor: str, of: str) -> tuple[int, int]:
+    """The numbers of a cursor.
+
+    Raises:
+        InputError: it is none, or of another question.
+    """
     try:
-        spent, mark = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-        if isinstance(spent, int) and 0 <= spent <= 1 << 40 and mark == _mark(of):
-            return spent
+        data = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
+        mark, first, skipped = json.loads(data)
+        if mark == _mark(of) and LEAST <= first <= MOST and 0 <= skipped <= 1 << 40:
+            return int(first), int(skipped)
     except (ValueError, TypeError, binascii.Error):
         pass
     raise InputError("the cursor is not one of this question", "the `next` of the last result")
