@@ -18,7 +18,7 @@ const FORMS = [
  */
 export function citeMenu(place) {
   const menu = el("details", { class: "menu" },
-    el("summary", {}, icon("quote"), "Cite"),
+    el("summary", {}, icon("quote"), el("span", { text: "Cite" })),
     el("div", { class: "items" },
       FORMS.map(([name, form]) => el("button", {
         type: "button",
@@ -35,7 +35,7 @@ export function citeMenu(place) {
     if (event.relatedTarget && !menu.contains(event.relatedTarget)) menu.open = false;
   });
   const link = el("button", { type: "button", class: "quiet", on: { click: async () => copyLink(await place()) } },
-    icon("link"), "Copy link");
+    icon("link"), el("span", { text: "Copy link" }));
   return [menu, link];
 }
 

@@ -4,7 +4,7 @@ import { citeMenu } from "./actions.js";
 import { getJson, isAborted } from "./api.js";
 import { byId, el, fill } from "./dom.js";
 import { HeatStrip } from "./heat.js";
-import { passagesIn, spansAt } from "./marks.js";
+import { passagesIn, spansAt, textOf } from "./marks.js";
 import { PdfView } from "./pdf.js";
 import { answer, go, library, route } from "./state.js";
 import { TextView } from "./text.js";
@@ -12,7 +12,7 @@ import { Tools } from "./tools.js";
 import { markAt } from "./words.js";
 
 const HOT = 0.375; // height of the strip from which a click goes to the sentence, not to the part
-const LONGEST_QUOTE = 4000; // characters
+const SLOW = 1000; // milliseconds after which people are told what takes so long
 
 let strip = null;
 let tools = null;
@@ -122,12 +122,12 @@ function build() {
   open.view?.close();
   const pages = asPages && sizes !== null;
   open.view = pages
-    ? new PdfView(body, details, sizes, (page) => movedTo(offsetOfPage(page), page))
+    ? new PdfView(body, details, sizes, (page) => movedTo(offsetOn(page), page))
     : new TextView(body, details, (offset) => movedTo(offset, markAt(details.marks, "page", offset)));
   body.classList.toggle("as-pages", pages);
   byId("document-quote").classList.toggle("visually-hidden", !pages); // the text itself shows it
   tools.choose(pages);
-  byId("document-note").textContent = problem ?? "";
+  note(problem ?? "");
   drawStrip();
 }
 
@@ -144,8 +144,9 @@ async function reach(place) {
       if (mine === open) movedTo(place.start ?? 0, markAt(details.marks, "page", place.start ?? 0));
       await showQuote(place, []);
     } else {
-      const page = Number(markAt(details.marks, "page", place.start ?? 0) ?? 1);
-      await view.showPage(place.start === null ? 1 : page);
+      await showQuote(place, []); // before the pages, which it moves down
+      if (mine !== open) return;
+      await view.showPage(place.start === null ? 1 : pageOf(place.start));
       await markPages(place, true);
     }
   } catch (error) {
@@ -155,11 +156,28 @@ async function reach(place) {
 
 async function markPages(place, follow) {
   const { view } = open;
-  const pages = await view.mark(spansAt(place));
-  if (view !== open?.view || place !== open.place) return;
-  if (follow) view.showFirst();
-  await showQuote(place, pages);
+  const spans = spansAt(place);
+  const slow = setTimeout(() => {
+    if (view === open?.view && spans.length) note("Looking for the sentence on its page. The first time in a document can take a while.");
+  }, SLOW);
+  try {
+    await view.mark(spans, async (pages) => {
+      clearTimeout(slow);
+      if (view !== open?.view || place !== open.place) return;
+      note("");
+      await showQuote(place, pages);
+      if (follow) view.showFirst();
+    });
+  } finally {
+    clearTimeout(slow);
+  }
 }
+
+const note = (text) => {
+  byId("document-note").textContent = text;
+};
+
+const pageOf = (offset) => Number(markAt(open.details.marks, "page", offset) ?? 1);
 
 /** The answer is another one: mark what it says, and leave the window where it is. */
 function remark() {
@@ -172,7 +190,7 @@ function remark() {
     showQuote(open.place, []);
   } else {
     markPages(open.place, false).catch((error) => {
-      if (!isAborted(error)) byId("document-note").textContent = error.message;
+      if (!isAborted(error)) note(error.message);
     });
   }
 }
@@ -182,19 +200,13 @@ async function showQuote(place, pages) {
   const marked = spansAt(place)[0]?.kind === "best" && place.end !== null;
   const text = marked ? await textOf(place) : "";
   if (place !== open?.place) return;
-  const across = pages.length > 1 ? `Pages ${pages[0]} and ${pages.at(-1)}: ` : "";
+  const across = pages.length > 1 ? `Pages ${pages[0]} and ${pages.at(-1)}. ` : "";
   quote(text, across);
 }
 
 function quote(text, before = "") {
   byId("document-quote").hidden = !text;
   fill(byId("document-quote"), before ? el("strong", { text: before }) : null, text);
-}
-
-async function textOf({ id, start, end }) {
-  const passage = passagesIn(id).find((one) => one.start <= start && end <= one.end);
-  if (passage) return passage.points.slice(start, end);
-  return (await getJson(`/documents/${id}/text?start=${start}&end=${Math.min(end, start + LONGEST_QUOTE)}`)).text.trim();
 }
 
 function fail(error) {
@@ -213,7 +225,10 @@ function movedTo(offset, page) {
   strip.move(offset / Math.max(1, details.characters));
 }
 
-function offsetOfPage(page) {
+/** An offset on a page: that of the place, if it is there, else where the page begins. */
+function offsetOn(page) {
+  const { place } = open;
+  if (place?.start && pageOf(place.start) === page) return place.start;
   let offset = 0;
   for (const mark of open.details.marks) {
     if (mark.kind === "page" && Number(mark.value) <= page) offset = mark.offset;
@@ -248,7 +263,7 @@ async function toCell(cell) {
   }
   const offset = Math.floor((cell * details.characters) / 64);
   if (open.view instanceof TextView) open.view.show(offset).catch(fail);
-  else open.view.showPage(Number(markAt(details.marks, "page", offset) ?? 1));
+  else open.view.showPage(pageOf(offset));
 }
 
 function change(pages) {

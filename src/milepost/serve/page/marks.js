@@ -1,10 +1,12 @@
 // What is marked in an open document: the sentence at the place, and other evidence around it.
 
+import { getJson } from "./api.js";
 import { isProbable } from "./passage.js";
 import { answer, route } from "./state.js";
 import { evidence } from "./words.js";
 
 const MOST = 24; // spans marked beside the one at the place
+const LONGEST = 4000; // characters of a quotation
 
 /** Passages of the answer at hand in a document, in the order of its text. */
 export function passagesIn(id) {
@@ -34,4 +36,12 @@ export function spansAt({ id, start, end }) {
   if (end === null) return others;
   const sure = !asked || status === "failed" || sentences.some(overlaps);
   return [{ start, end, kind: sure ? "best" : "here" }, ...others];
+}
+
+/** The words at a place. */
+export async function textOf({ id, start, end }) {
+  const passage = passagesIn(id).find((one) => one.start <= start && end <= one.end);
+  if (passage) return passage.points.slice(start, end);
+  const until = Math.min(end, start + LONGEST);
+  return (await getJson(`/documents/${id}/text?start=${start}&end=${until}`)).text.trim();
 }

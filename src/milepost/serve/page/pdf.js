@@ -92,24 +92,22 @@ export class PdfView {
   /**
    * Mark these spans, of { start, end, kind }, and no others.
    *
-   * @returns {Promise<number[]>} pages on which the first span is printed
+   * @param {(pages: number[]) => void} onFirst called when the first span is marked, with the
+   *   pages on which it is printed
    */
-  async mark(spans) {
+  async mark(spans, onFirst) {
     const turn = (this.turn = Symbol("the marks that count"));
     for (const { boxes } of this.pages) boxes.replaceChildren();
     this.first = null;
-    let firstPages = [];
     for (const [number, span] of spans.entries()) {
       const path = `/documents/${this.document.id}/boxes?start=${span.start}&end=${span.end}`;
       const { boxes } = await getJson(path, this.ending.signal);
-      if (turn !== this.turn) return firstPages;
+      if (turn !== this.turn) return;
       for (const box of boxes) this.put(box, span.kind);
-      if (number === 0) {
-        this.first = boxes[0] ?? null;
-        firstPages = [...new Set(boxes.map(({ page }) => page))];
-      }
+      if (number > 0) continue;
+      this.first = boxes[0] ?? null;
+      onFirst([...new Set(boxes.map(({ page }) => page))]);
     }
-    return firstPages;
   }
 
   put({ page, left, top, right, bottom }, kind) {
@@ -130,13 +128,12 @@ export class PdfView {
     return this.load(page);
   }
 
-  /** Bring the first marked box into view; false where there is none. */
+  /** Bring the first marked box into view. */
   showFirst() {
-    if (!this.first) return false;
+    if (!this.first) return;
     const { node, height } = this.pages[this.first.page - 1];
     const top = node.offsetTop + (node.clientHeight * this.first.top) / height;
     this.scroller.scrollTop = top - this.scroller.clientHeight / 3;
-    return true;
   }
 
   /** Number of the page at a third of the window's height. */
