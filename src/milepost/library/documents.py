@@ -39,10 +39,14 @@ class Library:
         index: the index.
         uploads: folder of uploaded files; it is made with the first one.
         roots: files and folders that were given to the server; a title leaves them out.
+
+    Attributes:
+        lines: folder of the printed lines of PDFs, beside that of uploads; see ``reading``.
     """
 
     def __init__(self, index: Index, uploads: Path, roots: Sequence[Path] = ()) -> None:
         self.index, self.uploads, self.roots = index, uploads, tuple(roots)
+        self.lines = uploads.with_name("lines")
 
     def infos(self) -> list[DocumentInfo]:
         """All documents, in the order they were added."""
@@ -155,10 +159,12 @@ class Library:
         return Path(name)
 
     def sweep(self) -> None:
-        """Remove what uploads that broke off have left."""
-        for part in self.uploads.glob(".part-*"):
+        """Remove what uploads that broke off and documents that are gone have left."""
+        known = {info.hash for info in self.infos()}
+        lines = [path for path in self.lines.glob("*.npz") if path.stem not in known]
+        for path in (*self.uploads.glob(".part-*"), *self.lines.glob(".part-*"), *lines):
             with suppress(OSError):
-                part.unlink()
+                path.unlink()
 
     def remove(self, info: DocumentInfo) -> None:
         """Remove a document, and its file where it was uploaded; other files stay."""

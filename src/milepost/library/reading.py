@@ -5,19 +5,24 @@ Its functions are called through ``Isolated``, so that PDFium runs in no thread 
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections import OrderedDict
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
+from zipfile import BadZipFile
 
 from milepost.errors import InputError, UnreadableFile
 from milepost.text import read
+from milepost.text.readers.pdf.boxes import Locator, from_source
 from milepost.types import Box, Document
 
 _KEPT = 4
 """Documents whose printed lines stay in memory: people click through one at a time."""
 
-_documents: OrderedDict[tuple[str, str], Document] = OrderedDict()
+_locators: OrderedDict[tuple[str, str], Locator] = OrderedDict()
 
 LONGEST_SIDE = 4000
 """Pixels of a picture's longer side; a page of a poster is drawn smaller than asked."""
@@ -36,9 +41,19 @@ class Place:
     sizes: dict[int, tuple[float, float]]
 
 
-def read_file(path: Path) -> Document:
-    """``milepost.read`` without what cannot be sent to another process."""
-    return replace(read(path), locator=None)
+def read_file(path: Path, lines: Path | None = None) -> Document:
+    """``milepost.read`` without what cannot be sent to another process.
+
+    Args:
+        path: the file.
+        lines: folder in which the printed lines of a PDF are kept: which characters of the text
+            are on which line. To learn it again, the whole file must be read, seconds for each
+            hundred pages.
+    """
+    document = read(path)
+    if lines is not None and isinstance(document.locator, Locator):
+        _keep(document.locator, lines)
+    return replace(document, locator=None)
 
 
 def read_inside(path: Path, roots: tuple[Path, ...]) -> Document:
@@ -53,7 +68,7 @@ def read_inside(path: Path, roots: tuple[Path, ...]) -> Document:
     return read_file(path)
 
 
-def place(path: Path, digest: str, start: int, end: int) -> Place:
+def place(path: Path, digest: str, start: int, end: int, lines: Path | None = None) -> Place:
     """Where a span of a PDF is printed.
 
     Args:
@@ -61,13 +76,14 @@ def place(path: Path, digest: str, start: int, end: int) -> Place:
         digest: its sha256 (hex) when it was indexed.
         start: offset into the document's text.
         end: offset behind the span.
+        lines: see ``read_file``.
 
     Raises:
-        InputError: not a PDF, changed since, or a span outside the text.
+        InputError: not a PDF, or changed since.
     """
     import pypdfium2
 
-    boxes = tuple(_document(path, digest).boxes(start, end))
+    boxes = tuple(_locator(path, digest, lines)(start, end))
     with pypdfium2.PdfDocument(path) as pdf:
         sizes = {page: pdf[page - 1].get_size() for page in sorted({box.page for box in boxes})}
     return Place(boxes, sizes)
@@ -105,15 +121,53 @@ def picture(path: Path, page: int, scale: float) -> bytes:
     return out.getvalue()
 
 
-def _document(path: Path, digest: str) -> Document:
-    """A document with its printed lines; the last few are kept."""
+def _locator(path: Path, digest: str, lines: Path | None) -> Locator:
+    """What finds spans in a PDF, by the lines that were kept or by reading it again."""
     key = str(path), digest
-    if key not in _documents:
-        document = read(path)
-        if document.hash != digest:
-            raise InputError("the file has changed since it was indexed", "index it again")
-        _documents[key] = document
-        if len(_documents) > _KEPT:
-            _documents.popitem(last=False)
-    _documents.move_to_end(key)
-    return _documents[key]
+    if key not in _locators:
+        _locators[key] = _kept(path, digest, lines) or _made(path, digest, lines)
+        if len(_locators) > _KEPT:
+            _locators.popitem(last=False)
+    _locators.move_to_end(key)
+    return _locators[key]
+
+
+def _made(path: Path, digest: str, lines: Path | None) -> Locator:
+    document = read(path)
+    if document.hash != digest:
+        raise InputError("the file has changed since it was indexed", "index it again")
+    if not isinstance(document.locator, Locator):
+        raise InputError(f"{path.name} is not a PDF", "a PDF file")
+    if lines is not None:
+        _keep(document.locator, lines)
+    return document.locator
+
+
+def _kept(path: Path, digest: str, lines: Path | None) -> Locator | None:
+    import numpy as np
+
+    if lines is None:
+        return None
+    try:
+        with np.load(lines / f"{digest}.npz", allow_pickle=False) as file:
+            table = file["lines"]
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile):  # missing, or cut by a crash
+        return None
+    if table.dtype != np.int32 or table.ndim != 2 or table.shape[1] != 4:
+        return None
+    return Locator(table, str(path), digest, from_source(str(path)))
+
+
+def _keep(locator: Locator, lines: Path) -> None:
+    """Best effort: without the lines, boxes are found by reading the file again."""
+    import numpy as np
+
+    with suppress(OSError):
+        lines.mkdir(parents=True, exist_ok=True)
+        handle, part = tempfile.mkstemp(prefix=".part-", dir=lines)
+        try:
+            with os.fdopen(handle, "wb") as out:
+                np.savez_compressed(out, lines=locator.lines)
+            Path(part).replace(lines / f"{locator.digest}.npz")
+        except OSError:
+            Path(part).unlink(missing_ok=True)

@@ -100,11 +100,11 @@ def _state(
     governor = Governor(open_sensor(cores=_cores())) if settings.govern else None
     bulk = governor.bulk() if governor else None
     reader = Isolated()
+    library = Library(index, uploads, sources)
 
     def read(path: Path) -> Document:
-        return reader.call(read_file, path)
+        return reader.call(read_file, path, library.lines)
 
-    library = Library(index, uploads, sources)
     indexer = Indexer(index, read, bulk, end=reader.close)
     encoder = index.model
     preload(encoder)

@@ -256,7 +256,9 @@ async def boxes(request: Request, identity: str, start: Offset, end: Offset) -> 
     if not start <= end <= info.characters:
         raise Refused(422, f"end: {end}", f"{start} to {info.characters}")
     path = _pdf(state, info)
-    place = await run_in_threadpool(state.pages.call, reading.place, path, info.hash, start, end)
+    place = await run_in_threadpool(
+        state.pages.call, reading.place, path, info.hash, start, end, state.library.lines
+    )
     return Boxes(
         boxes=[
             Rectangle(page=box.page, left=box.left, top=box.top, right=box.right, bottom=box.bottom)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,31 +27,44 @@ if TYPE_CHECKING:
     from milepost.text.readers.pdf.records import Line
 
 
-def locator(
-    printed: Sequence[Printed], name: str, digest: str, read: Callable[[], bytes]
-) -> Callable[[int, int], list[Box]]:
-    """Make a document's ``locator`` from its printed lines.
+@dataclass(frozen=True, slots=True, eq=False)
+class Locator:
+    """Finds spans of a document on its pages; see ``Document.locator``.
 
-    Args:
-        printed: start, end, page and index of each printed line, in text order.
+    Attributes:
+        lines: ``(n, 4)`` int32: start, end, page and index of each printed line, in text order.
         name: name of the document, for messages.
         digest: sha256 of the file when it was first read.
         read: returns the bytes of the file.
     """
-    import numpy as np
 
-    table = np.array(printed, dtype=np.int32).reshape(-1, 4)
+    lines: NDArray[np.int32]
+    name: str
+    digest: str
+    read: Callable[[], bytes]
 
-    def locate(start: int, end: int) -> list[Box]:
-        rows = table[(table[:, 0] < end) & (table[:, 1] > start)]
+    def __call__(self, start: int, end: int) -> list[Box]:
+        """Where ``text[start:end]`` is printed, one box a line.
+
+        Raises:
+            InputError: the file is gone or has changed since it was first read.
+        """
+        rows = self.lines[(self.lines[:, 0] < end) & (self.lines[:, 1] > start)]
         if not len(rows):
             return []
-        data = read()
-        if hashlib.sha256(data).hexdigest() != digest:
-            raise InputError(f"{name} has changed since it was read", "read or index it again")
-        return _boxes(rows, start, end, data, name)
+        data = self.read()
+        if hashlib.sha256(data).hexdigest() != self.digest:
+            raise InputError(f"{self.name} has changed since it was read", "read or index it again")
+        return _boxes(rows, start, end, data, self.name)
 
-    return locate
+
+def locator(
+    printed: Sequence[Printed], name: str, digest: str, read: Callable[[], bytes]
+) -> Locator:
+    """Make a document's ``locator`` from its printed lines; see ``Locator``."""
+    import numpy as np
+
+    return Locator(np.array(printed, dtype=np.int32).reshape(-1, 4), name, digest, read)
 
 
 def from_source(source: str) -> Callable[[], bytes]:
