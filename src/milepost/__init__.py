@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from milepost.chunking import chunks
     from milepost.encoder import Encoder, load
     from milepost.errors import MilepostError
     from milepost.index import Index, open
     from milepost.text import read
-    from milepost.types import Box, Document, Hit, Landmarks, Mark, Passage, Report
+    from milepost.types import Box, Chunk, Document, Hit, Landmarks, Mark, Passage, Report
 
 _HOMES = {
     "Box": "milepost.types",
+    "Chunk": "milepost.types",
     "Document": "milepost.types",
     "Encoder": "milepost.encoder",
     "Hit": "milepost.types",
@@ -27,6 +29,7 @@ _HOMES = {
     "MilepostError": "milepost.errors",
     "Passage": "milepost.types",
     "Report": "milepost.types",
+    "chunks": "milepost.chunking",
     "load": "milepost.encoder",
     "open": "milepost.index",
     "read": "milepost.text",
@@ -34,6 +37,7 @@ _HOMES = {
 
 __all__ = [
     "Box",
+    "Chunk",
     "Document",
     "Encoder",
     "Hit",
@@ -43,6 +47,7 @@ __all__ = [
     "MilepostError",
     "Passage",
     "Report",
+    "chunks",
     "load",
     "open",
     "read",

@@ -182,6 +182,30 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class Chunk:
+    """A piece of a document for another program's store; made by ``milepost.chunks``.
+
+    ``text == document_text[start:end]``, always; the chunks of a document tile its text.
+
+    Attributes:
+        text: whole sentences, with the white space after each.
+        start, end: offsets into the document's text.
+        vector: ``(d,)`` float32, unit length; not compared by ``==``.
+        page: the page (from 1) on which it begins, or None where the format has no pages.
+        heading: the nearest heading at or before its first sentence, or None.
+        document: the document's name.
+    """
+
+    text: str
+    start: int
+    end: int
+    vector: NDArray[np.float32] = field(compare=False)
+    page: int | None
+    heading: str | None
+    document: str
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """What ``index.add`` did, by document name.
 
