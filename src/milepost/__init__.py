@@ -15,11 +15,25 @@ if TYPE_CHECKING:
     from milepost.errors import MilepostError
     from milepost.index import Index, open
     from milepost.text import read
-    from milepost.types import Box, Chunk, Document, Hit, Landmarks, Mark, Passage, Report
+    from milepost.types import (
+        Box,
+        Check,
+        Chunk,
+        Difference,
+        Document,
+        Hit,
+        Landmarks,
+        Mark,
+        Passage,
+        Place,
+        Report,
+    )
 
 _HOMES = {
     "Box": "milepost.types",
+    "Check": "milepost.types",
     "Chunk": "milepost.types",
+    "Difference": "milepost.types",
     "Document": "milepost.types",
     "Encoder": "milepost.encoder",
     "Hit": "milepost.types",
@@ -28,6 +42,7 @@ _HOMES = {
     "Mark": "milepost.types",
     "MilepostError": "milepost.errors",
     "Passage": "milepost.types",
+    "Place": "milepost.types",
     "Report": "milepost.types",
     "chunks": "milepost.chunking",
     "load": "milepost.encoder",
@@ -37,7 +52,9 @@ _HOMES = {
 
 __all__ = [
     "Box",
+    "Check",
     "Chunk",
+    "Difference",
     "Document",
     "Encoder",
     "Hit",
@@ -46,6 +63,7 @@ __all__ = [
     "Mark",
     "MilepostError",
     "Passage",
+    "Place",
     "Report",
     "chunks",
     "load",

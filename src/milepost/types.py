@@ -181,6 +181,77 @@ class Passage:
     page: int | None
 
 
+Verdict = Literal["verbatim", "near", "supported", "not found"]
+"""Whether a text is in the documents; see ``Check``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What a checked text and a document have in place of each other.
+
+    ``given`` is ``Check.text[given_start:given_end]``, ``text`` is ``document_text[start:end]``.
+    One of them may be empty.
+    """
+
+    given: str
+    text: str
+    given_start: int
+    given_end: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place of a document that holds a checked text, word for word or nearly.
+
+    ``text == document_text[start:end]``, always; ``page`` and ``heading`` are those of its first
+    character.
+
+    Attributes:
+        similarity: 0–1, the share of the checked words that is there; 1 where all are.
+        ignored: in what the place is not equal and counts as equal: ``white space``,
+            ``hyphenation``, ``case``, ``typography`` (quotation marks, dashes, ligatures, other
+            forms of a letter); empty where every character is equal.
+        differences: in order; empty for a place that holds the text word for word.
+    """
+
+    document: str
+    source: str | None
+    start: int
+    end: int
+    text: str
+    page: int | None
+    heading: str | None
+    similarity: float
+    ignored: tuple[str, ...] = ()
+    differences: tuple[Difference, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Whether a text is in the documents, and where.
+
+    Attributes:
+        text: what was looked for: without white space and quotation marks around it.
+        verdict: ``verbatim``: word for word; ``near``: but for some words; ``supported``: a passage
+            says so with a probability of ``min_score`` or more; ``not found``: none of these.
+        places: where it is verbatim, in the order of the documents, or near, the most similar
+            first; else none.
+        passages: what supports it, the most probable first, where it is neither.
+        best: the greatest probability of a passage, of those under ``min_score`` too; 0 where
+            passages were not asked for.
+        notes: for users.
+    """
+
+    text: str
+    verdict: Verdict
+    places: tuple[Place, ...] = ()
+    passages: tuple[Passage, ...] = ()
+    best: float = 0.0
+    notes: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """A piece of a document for another program's store; made by ``milepost.chunks``.
