@@ -23,7 +23,7 @@ from milepost.naming import Name, known, stored_name, unknown
 from milepost.reranker import preload
 from milepost.search import Limits, Query, SearchModel, SearchResult, search
 from milepost.search.ranking import Ranking
-from milepost.store import DocumentInfo, Store, open_store
+from milepost.store import DocumentInfo, Snapshot, Store, open_store
 from milepost.text import locator, read
 from milepost.types import Box, Check, Document, Passage, Report
 
