@@ -1,4 +1,4 @@
-"""What an agent can ask: search, read, documents.
+"""What an agent can ask: search, read, check, documents.
 
 Every result is a record that becomes JSON, and is within the budget of tokens that was asked for,
 as the model counts them: that is on the safe side, because names and punctuation, of which JSON has
@@ -77,6 +77,29 @@ class Read(BaseModel):
     next: int | None = Field(
         default=None, description="`start` of what comes after; none at the end."
     )
+    notes: list[str] = Field(default_factory=list)
+
+
+class Match(BaseModel):
+    """A place of a document that holds the checked text, word for word or nearly."""
+
+    text: str
+    document: str
+    id: str
+    start: int
+    end: int
+    page: int | None = None
+    differences: list[tuple[str, str]] = Field(
+        default_factory=list, description="What was given, and what the document has instead."
+    )
+
+
+class Checked(BaseModel):
+    """What `check` gives."""
+
+    verdict: str = Field(description="verbatim, near, supported or not found.")
+    places: list[Match] = Field(description="Where it is, word for word or nearly.")
+    passages: list[Evidence] = Field(description="What supports it.")
     notes: list[str] = Field(default_factory=list)
 
 
@@ -247,6 +270,45 @@ class Tools:
         result.text = self._cut(result, budget)
         result.end = start + len(result.text)
         result.next = result.end if result.end < info.characters else None
+        return result
+
+    def check(
+        self,
+        text: str,
+        documents: list[str] | None = None,
+        min_score: float = 0.5,
+        budget_tokens: int = 1500,
+    ) -> Checked:
+        """Whether a quotation or claim is in the documents, and where.
+
+        Raises:
+            InputError: no such document, or a text without letters and digits.
+        """
+        budget = _budget(budget_tokens)
+        names = self._library.chosen(documents)
+        with self._searching():
+            found = self._library.index.check(text, names, min_score=min_score)
+        titles = {info.name: self._library.title(info) for info in self._library.infos()}
+        result = Checked(
+            verdict=found.verdict,
+            places=[
+                Match(
+                    text=place.text,
+                    document=titles.get(place.document, place.document),
+                    id=document_id(place.document),
+                    start=place.start,
+                    end=place.end,
+                    page=place.page,
+                    differences=[(each.given, each.text) for each in place.differences],
+                )
+                for place in found.places
+            ],
+            passages=self._evidence(found.passages),
+            notes=[*self._indexing(), *found.notes],
+        )
+        count = self._library.index.model.count_tokens
+        for field in ("passages", "places"):
+            fitted(result, field, count, budget)
         return result
 
     def documents(self, cursor: str | None = None, tokens: int = 2000) -> Documents:

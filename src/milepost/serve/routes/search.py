@@ -97,7 +97,7 @@ def _answer(state: State, asked: SearchRequest) -> SearchAnswer:
     infos = state.library.infos()
     titles = {info.name: state.library.title(info) for info in infos}
     return SearchAnswer(
-        passages=[_found(passage, titles) for passage in result.passages],
+        passages=[found(passage, titles) for passage in result.passages],
         best=result.best,
         terms={term: bool(weight) for term, weight in result.terms.items()},
         notes=list(result.notes),
@@ -106,7 +106,8 @@ def _answer(state: State, asked: SearchRequest) -> SearchAnswer:
     )
 
 
-def _found(passage: Passage, titles: dict[str, str]) -> Found:
+def found(passage: Passage, titles: dict[str, str]) -> Found:
+    """A passage as the API gives it; ``titles`` by document name."""
     return Found(
         text=passage.text,
         id=document_id(passage.document),
