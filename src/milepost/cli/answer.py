@@ -97,9 +97,9 @@ def _head(number: int, passage: Passage) -> Text:
             style += Style(link=Path(passage.source).absolute().as_uri() + page)
     head = Text(f"{number}".ljust(len(_INDENT)), style=PLACE)
     head.append(visible_name(name), style=style)
-    if passage.page is not None:
-        head.append(f" · page {passage.page}", style=ASIDE)
-    if passage.heading:
+    if passage.place:
+        head.append(f" · {visible(' '.join(passage.place.split()))}", style=ASIDE)
+    if passage.heading and passage.heading not in (passage.place or ""):  # a sheet's own name
         head.append(f" · {visible(' '.join(passage.heading.split()))}", style=ASIDE)
     head.append(f" · {passage.score:.0%}", style=ASIDE)
     return head

@@ -38,6 +38,7 @@ def passage_record(passage: Passage) -> dict[str, Any]:
         ],
         "heading": passage.heading,
         "page": passage.page,
+        "place": passage.place,
     }
 
 
