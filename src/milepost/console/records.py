@@ -39,6 +39,7 @@ def passage_record(passage: Passage) -> dict[str, Any]:
         ],
         "heading": passage.heading,
         "page": passage.page,
+        "place": passage.place,
     }
 
 

@@ -88,9 +88,7 @@ def create_server(tools: Tools) -> MCPServer[Any]:
         ] = 0.5,
         budget_tokens: Budget = 1500,
     ) -> Annotated[CallToolResult, Checked]:
-        """Say whether a text is in the documents: verbatim, nearly (with what differs), supported
-        by which sentences, or not found.
-        """
+        """Say whether a text is in the documents: verbatim, nearly, supported, or not found."""
         result = await _run(partial(tools.check, text, documents, min_score, budget_tokens))
         links = {each.id: each.document for each in result.places}
         links |= {each.id: each.document for each in result.passages}

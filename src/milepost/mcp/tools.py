@@ -20,7 +20,7 @@ from pydantic import BaseModel, Field
 from milepost.errors import InputError
 from milepost.library import Indexer, Library, document_id
 from milepost.mcp.budget import LEAST, MOST, TEXT_SHARE, fitted
-from milepost.types import mark_at
+from milepost.types import mark_at, place_in_words, places_at
 
 if TYPE_CHECKING:
     from milepost.search import SearchResult
@@ -49,7 +49,7 @@ class Evidence(BaseModel):
     start: int = Field(description="Offset in the document's text.")
     end: int
     score: float = Field(description="Probability, 0 to 1, that this is evidence.")
-    page: int | None = None
+    place: str | None = Field(default=None, description="Page, slide, sheet and row … in words.")
     heading: str | None = None
 
 
@@ -72,7 +72,7 @@ class Read(BaseModel):
     start: int
     end: int
     characters: int = Field(description="Length of the whole document.")
-    page: int | None = Field(default=None, description="Page on which the text begins.")
+    place: str | None = Field(default=None, description="Page, slide … where the text begins.")
     heading: str | None = None
     next: int | None = Field(
         default=None, description="`start` of what comes after; none at the end."
@@ -88,7 +88,7 @@ class Match(BaseModel):
     id: str
     start: int
     end: int
-    page: int | None = None
+    place: str | None = None
     differences: list[tuple[str, str]] = Field(
         default_factory=list, description="What was given, and what the document has instead."
     )
@@ -213,7 +213,7 @@ class Tools:
                 start=passage.start,
                 end=passage.end,
                 score=round(passage.score, 4),
-                page=passage.page,
+                place=passage.place,
                 heading=passage.heading,
             )
             for passage in passages
@@ -262,7 +262,7 @@ class Tools:
             start=start,
             end=end,
             characters=info.characters,
-            page=_number(mark_at(marks, "page", start)),
+            place=place_in_words(places_at(marks, start)),
             heading=mark_at(marks, "heading", start),
             next=end,
             notes=list(info.notes),
@@ -298,7 +298,7 @@ class Tools:
                     id=document_id(place.document),
                     start=place.start,
                     end=place.end,
-                    page=place.page,
+                    place=place.place,
                     differences=[(each.given, each.text) for each in place.differences],
                 )
                 for place in found.places
@@ -391,10 +391,6 @@ def _page(info: DocumentInfo, page: int, marks: tuple[Any, ...]) -> int:
         hint = f"1 to {last}" if places else "start, because this document has no pages"
         raise InputError(f"page: {page} is not in {Path(info.name).name}", hint)
     return int(places[page])
-
-
-def _number(value: str | None) -> int | None:
-    return None if value is None else int(value)
 
 
 def _cursor(of: str, *places: int) -> str:

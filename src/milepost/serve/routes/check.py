@@ -51,6 +51,7 @@ class FoundPlace(BaseModel):
     end: int
     text: str
     page: int | None
+    place: str | None
     heading: str | None
     similarity: float = Field(description="Share of the words that are there.")
     ignored: list[str] = Field(description="What differs and counts as equal.")
@@ -97,6 +98,7 @@ def _place(place: Place, titles: dict[str, str]) -> FoundPlace:
         end=place.end,
         text=place.text,
         page=place.page,
+        place=place.place,
         heading=place.heading,
         similarity=place.similarity,
         ignored=list(place.ignored),

@@ -59,6 +59,7 @@ class Found(BaseModel):
     score: float = Field(description="Probability, 0 to 1, that it holds evidence.")
     sentences: list[Sentence] = Field(description="Best first.")
     page: int | None
+    place: str | None = Field(description="Page, slide, sheet and row … in words.")
     heading: str | None
 
 
@@ -117,6 +118,7 @@ def found(passage: Passage, titles: dict[str, str]) -> Found:
         score=passage.score,
         sentences=[Sentence(start=hit.start, end=hit.end, score=hit.score) for hit in passage.hits],
         page=passage.page,
+        place=passage.place,
         heading=passage.heading,
     )
 
