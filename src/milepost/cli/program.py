@@ -98,6 +98,10 @@ def _was_interrupted(error: BaseException) -> bool:
 
 COMMANDS = {
     "search": ("milepost.cli.search:search", "Find the passages that answer a question."),
+    "ask": (
+        "milepost.cli.ask:ask",
+        "Answer a question from documents, by a language model, citations checked.",
+    ),
     "index": ("milepost.cli.index:index", "Read files and folders into an index."),
     "encode": (
         "milepost.cli.encode:encode",
