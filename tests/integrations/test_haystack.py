@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-os.environ.setdefault("HAYSTACK_TELEMETRY_ENABLED", "False")
 pytest.importorskip("haystack", reason="needs the integrations extra")
 
 from haystack import Document, Pipeline

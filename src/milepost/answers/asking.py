@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
 from milepost.answers.citations import Citation, check_citations, cited_sentences
@@ -44,11 +44,13 @@ class Answer:
 Event = Piece | Citation | Answer
 
 
-def answer(question: str, passages: Sequence[Passage], endpoint: Endpoint) -> Iterator[Event]:
+def answer(
+    question: str, passages: Sequence[Passage], endpoint: Endpoint
+) -> Generator[Event, None, None]:
     """Ask a language model to answer from passages, and check what it cites.
 
-    The question and the passages are sent to the endpoint. Closing the iterator closes the
-    connection.
+    The question and the passages are sent to the endpoint. Closing the generator closes
+    the connection.
 
     Args:
         question: in words.

@@ -102,6 +102,10 @@ COMMANDS = {
         "milepost.cli.check:check",
         "Say whether a sentence, quotation or claim is in documents.",
     ),
+    "ask": (
+        "milepost.cli.ask:ask",
+        "Answer a question from documents, by a language model, citations checked.",
+    ),
     "index": ("milepost.cli.index:index", "Read files and folders into an index."),
     "serve": ("milepost.cli.serve:serve", "Serve a page and an API over HTTP."),
     "mcp": ("milepost.cli.mcp:mcp", "Give agents tools to search documents (MCP)."),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from milepost.console.heat import strip
 
 if TYPE_CHECKING:
+    from milepost.answers import Citation
     from milepost.search import SearchResult
     from milepost.types import Check, Passage, Report
 
@@ -40,6 +41,19 @@ def passage_record(passage: Passage) -> dict[str, Any]:
         "heading": passage.heading,
         "page": passage.page,
         "place": passage.place,
+    }
+
+
+def citation_record(citation: Citation) -> dict[str, Any]:
+    """Give a citation with all its fields."""
+    return {
+        "number": citation.number,
+        "start": citation.start,
+        "end": citation.end,
+        "sentence": citation.sentence,
+        "verdict": citation.verdict,
+        "quotes": citation.quotes,
+        "places": citation.places,
     }
 
 
