@@ -9,27 +9,26 @@ import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from milepost.checking import PASSAGES, check_store, prepared
 from milepost.encoder import Encoder, load
-from milepost.errors import IndexBusy, InputError, MilepostError, StorageFull, StoreError, nearest
-from milepost.intake import absolute, entry, found, hashed, signature
+from milepost.errors import IndexBusy, MilepostError, StorageFull, StoreError
+from milepost.intake import Tally, absolute, entry, found, hashed, signature
+from milepost.naming import Name, known, stored_name, unknown
 from milepost.reranker import preload
-from milepost.search import Query, SearchModel, SearchResult, search
+from milepost.search import Limits, Query, SearchModel, SearchResult, search
 from milepost.search.ranking import Ranking
 from milepost.store import DocumentInfo, Snapshot, Store, open_store
 from milepost.text import locator, read
-from milepost.types import Box, Document, Passage, Report
+from milepost.types import Box, Check, Document, Passage, Report
 
 if TYPE_CHECKING:
     from milepost.engine import ModelFolder
-
-Name = str | os.PathLike[str]
-"""A document's name in the index, or the path of its file."""
 
 Source = Name | Document
 
@@ -51,19 +50,6 @@ class Step:
     documents: int
     sentences: int
     done: int
-
-
-@dataclass(slots=True)
-class _Tally:
-    """The report while it grows."""
-
-    added: list[str] = field(default_factory=list)
-    unchanged: list[str] = field(default_factory=list)
-    changed: list[str] = field(default_factory=list)
-    failed: dict[str, str] = field(default_factory=dict)
-    notes: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    sentences: int = 0
-    tokens: int = 0
 
 
 class Index:
@@ -116,7 +102,7 @@ class Index:
         """
         begun = time.monotonic()
         given = [sources] if isinstance(sources, str | os.PathLike | Document) else list(sources)
-        tally = _Tally()
+        tally = Tally()
         work: list[Path | Document] = [source for source in given if isinstance(source, Document)]
         paths = [absolute(source) for source in given if not isinstance(source, Document)]
         inside, folders = found(paths, tally.failed)
@@ -145,23 +131,13 @@ class Index:
         removed = self._prune(folders, present, tally.failed) if prune else []
         if tally.changed or removed:
             self._vacuum()
-        return Report(
-            added=tuple(tally.added),
-            unchanged=tuple(tally.unchanged),
-            changed=tuple(tally.changed),
-            removed=tuple(removed),
-            failed=tally.failed,
-            notes=tally.notes,
-            sentences=tally.sentences,
-            tokens=tally.tokens,
-            seconds=time.monotonic() - begun,
-        )
+        return tally.report(removed, time.monotonic() - begun)
 
     def _add_one(
         self,
         item: Path | Document,
         stored: DocumentInfo | None,
-        tally: _Tally,
+        tally: Tally,
         on_progress: Callable[[int, int], None],
         reader: Callable[[Path], Document],
     ) -> None:
@@ -227,7 +203,7 @@ class Index:
         """Remove documents by name or path; returns the names that were there."""
         given = [names] if isinstance(names, str | os.PathLike) else list(names)
         with self._store.snapshot() as state:
-            found = [self._name(name, state) for name in given]
+            found = [stored_name(name, state) for name in given]
         gone = tuple(name for name in found if self._store.delete(name))
         if gone:
             self._vacuum()
@@ -249,9 +225,9 @@ class Index:
             StoreError: nothing of that name or path is indexed; with the nearest that is.
         """
         with self._store.snapshot() as state:
-            info = state.info(self._name(name, state))
+            info = state.info(stored_name(name, state))
             if info is None:
-                raise StoreError(*self._unknown(os.fspath(name), state))
+                raise StoreError(*unknown(os.fspath(name), state))
             stored = Document(
                 name=info.name,
                 text=state.texts([(info, 0, info.characters)])[0],
@@ -312,43 +288,57 @@ class Index:
     ) -> SearchResult:
         """``search`` with its reasons: signals, weights and parts of every score."""
         given = question if isinstance(question, Query) else None
-        reranker = preload(self.model) if (given.rerank if given else rerank) else None
+        model = self._search_model(given.rerank if given else rerank)
         query = given or Query.parse(
             str(question), self.model, k=k, budget=budget, min_score=min_score, rerank=rerank
         )
         with self._store.snapshot() as state:
             if documents is not None:
-                query = replace(query, documents=self._known(documents, state))
-            model = SearchModel(self._ranking, reranker, self.model.count_tokens)
+                query = replace(query, documents=known(documents, state))
             return search(state, query, model)
 
-    def _known(self, names: Name | Iterable[Name], state: Snapshot) -> frozenset[str]:
-        """Names of documents that are in the index, which paths may be given for."""
-        given = [names] if isinstance(names, str | os.PathLike) else list(names)
-        stored = {info.name for info in state.documents()}
-        found = set()
-        for each in given:
-            written = os.fspath(each)
-            name = written if written in stored else str(absolute(each))
-            if name not in stored:
-                raise InputError(*self._unknown(written, state))
-            found.add(name)
-        return frozenset(found)
+    def _search_model(self, rerank: bool) -> SearchModel:
+        """What the search asks of the model; its reranker is loaded meanwhile."""
+        reranker = preload(self.model) if rerank else None
+        return SearchModel(self._ranking, reranker, self.model.count_tokens)
 
-    def _name(self, name: Name, state: Snapshot) -> str:
-        """A document's name; a path of an indexed file may be given as the caller writes it."""
-        written = os.fspath(name)
-        if state.info(written) is None:
-            path = str(absolute(name))
-            if state.info(path) is not None:
-                return path
-        return written
+    def check(
+        self,
+        text: str,
+        documents: Name | Iterable[Name] | None = None,
+        *,
+        min_score: float = 0.5,
+    ) -> Check:
+        """Whether a sentence, a quotation or a claim is in the documents, and where.
 
-    def _unknown(self, name: str, state: Snapshot) -> tuple[str, str]:
-        """Problem and hint for a document that is not there."""
-        known = [info.name for info in state.documents()]
-        near = nearest(name, known) or nearest(str(absolute(name)), known)
-        return f"{name} is not in the index", f"{near}milepost index {name}"
+        It is looked for word for word, but for white space, hyphens at line ends, case and
+        typography; then with some words changed, added or missing; then as a question, whose
+        passages may support it. The model is loaded for the last step alone.
+
+        Args:
+            text: what to look for; quotation marks around it do not count.
+            documents: names or paths of the documents to search; None for all.
+            min_score: the probability, 0–1, from which a passage supports it.
+
+        Raises:
+            BadQuestion: the text is empty or has neither letter nor digit.
+            InputError: one of the documents is not in the index, with the nearest that is; or
+                ``min_score`` is not a probability.
+        """
+        given = prepared(text)
+        Limits.parse(PASSAGES, None, min_score)
+        with self._store.snapshot() as state:
+            names = None if documents is None else known(documents, state)
+            infos = [info for info in state.documents() if names is None or info.name in names]
+
+            def supporting(claim: str) -> SearchResult:
+                model = self._search_model(rerank=True)
+                query = Query.parse(
+                    claim, self.model, k=PASSAGES, documents=names, min_score=min_score
+                )
+                return search(state, query, model)
+
+            return check_store(state, given, infos, supporting)
 
     def close(self) -> None:
         """Release the files of the index."""

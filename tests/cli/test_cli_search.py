@@ -354,3 +354,12 @@ def test_a_page_and_a_heading_are_shown(cli, model, notes):
     """The heading that a passage stands under is printed beside its file."""
     result = cli("search", "What was canvas woven from?", notes / "ships.md", "-k", 1, *model)
     assert re.search(r"ships\.md · Sails · \d+%$", result.stdout.splitlines()[0])
+
+
+def test_the_row_of_a_table_is_shown(cli, model, tmp_path):
+    """The place of the best hit is printed beside its file, and is a field of the JSON."""
+    table = tmp_path / "parts.csv"
+    table.write_bytes(b"Part,Colour,Shelf\nBolt,blue,7\nNut,green,12\nRivet,red,3\n")
+    args = "search", "On which shelf is the green nut?", table, "-k", 1, *model
+    assert re.search(r"parts\.csv · row 3 · \d+%$", cli(*args).stdout.splitlines()[0])
+    assert found(cli(*args, "--json"))[0]["place"] == "row 3"

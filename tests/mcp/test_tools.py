@@ -100,6 +100,26 @@ def test_reading_on_gives_the_whole_text(server, index) -> None:
     assert len(text) > 3000
 
 
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("Bees 😀 are insects.", "verbatim"),
+        ("bees 😀 are  insects", "verbatim"),
+        ("Bees 😀 are small insects.", "near"),
+        ("The parliament dissolved itself on a Tuesday.", "not found"),
+    ],
+)
+def test_a_quotation_is_checked(server, index, text, verdict) -> None:
+    result = call(server, "check", text=text, documents=["note.txt"])
+    found = result.structured_content
+    assert found["verdict"] == verdict
+    assert tokens(index, result) <= 1500
+    if verdict == "near":
+        assert ["small", ""] in [
+            [a.strip(), b.strip()] for a, b in found["places"][0]["differences"]
+        ]
+
+
 def test_documents(server) -> None:
     got = call(server, "documents").structured_content
     assert [each["document"] for each in got["documents"]] == ["book.txt", "note.txt"]
@@ -130,7 +150,7 @@ def test_tools_say_that_they_only_look(server) -> None:
             return await client.list_tools()
 
     listed = anyio.run(ask).tools
-    assert [each.name for each in listed] == ["search", "read", "documents"]
+    assert [each.name for each in listed] == ["search", "read", "check", "documents"]
     assert all(each.annotations.read_only_hint and each.output_schema for each in listed)
 
 

@@ -58,3 +58,24 @@ def test_what_cannot_be_asked(server: Server, body: dict[str, object], status: i
             "/search", content=json.dumps(body), headers={"content-type": "application/json"}
         )
     assert got.status_code == status, got.text
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("Ants follow trails of scent to find food.", "verbatim"),
+        ("Ants follow trails of smell to find food.", "near"),
+        ("Whales sing in winter.", "not found"),
+    ],
+)
+def test_a_quotation_is_checked(server: Server, text: str, verdict: str) -> None:
+    with server.client() as client:
+        got = client.post("/check", json={"text": text}).json()
+        assert got["verdict"] == verdict
+        for place in got["places"]:
+            part = client.get(
+                f"/documents/{place['id']}/text",
+                params={"start": place["start"], "end": place["end"]},
+            ).json()
+            assert part["text"] == place["text"]
+        assert client.post("/check", json={"text": "?!"}).status_code == 422

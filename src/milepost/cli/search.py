@@ -151,20 +151,6 @@ def _read(
         raise Interrupted(kept) from None
 
 
-def _documents(index: Index, names: tuple[str, ...], report: Report | None) -> list[str] | None:
-    """Names of the documents that the PATHs and ``--in`` leave; None for all."""
-    if not names and report is None:
-        return None
-    from milepost.cli.sources import read_names, select
-
-    stored = index.documents()
-    read = {info.name for info in stored} if report is None else read_names(report)
-    inside = [info for info in stored if info.name in read]
-    if names:
-        return select(inside, names)
-    return [info.name for info in inside] if len(inside) < len(stored) else None
-
-
 def _answer(
     settings: Settings,
     index: Index,
@@ -175,9 +161,10 @@ def _answer(
     explain: bool,
 ) -> int:
     """Search and print the result; returns the exit code."""
-    from milepost.cli.sources import complain, read_names
+    from milepost.cli.sources import chosen_documents, complain, read_names
 
-    result = index.search_detailed(query, documents=_documents(index, names, report))
+    documents = chosen_documents(index, names, report)
+    result = index.search_detailed(query, documents=documents)
     if as_json:
         from milepost.console.records import print_json, result_record
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,8 +24,8 @@ from milepost.errors import (
 
 if TYPE_CHECKING:
     from milepost.encoder import Encoder
+    from milepost.engine.folder import ModelFolder
     from milepost.index import Index, Step
-    from milepost.store import DocumentInfo
     from milepost.types import Document, Report
 
 STDIN = "stdin"
@@ -79,7 +79,7 @@ def cache_place(paths: Sequence[str], fingerprint: str) -> Path:
 
 def indexed(
     paths: Sequence[str],
-    model: Encoder,
+    model: Encoder | ModelFolder,
     settings: Settings,
     progress: Callable[[Step], None],
     *,
@@ -87,16 +87,20 @@ def indexed(
 ) -> tuple[Index, Report]:
     """Bring an index of the paths up to date; unchanged files are not opened.
 
+    A model that is given as a folder is loaded when a text has to be encoded.
+
     The cache is best effort: a damaged one is built again, one that cannot be written is not used.
     """
+    from milepost.engine.folder import ModelFolder
     from milepost.index import open as open_index
 
     sources = expand(paths)
+    chosen = model.path if isinstance(model, ModelFolder) else model
     if cache:
-        folder = cache_place(paths, model.fingerprint)
+        folder = cache_place(paths, model.manifest.fingerprint)
         for attempt in range(2):
             try:
-                return _filled(open_index(folder, model=model), sources, progress)
+                return _filled(open_index(folder, model=chosen), sources, progress)
             except IndexBusy:
                 raise
             except (IndexDamaged, NewerSchema, OldSchema) as error:
@@ -106,7 +110,7 @@ def indexed(
             except StoreError as error:
                 _note(settings, error)
                 break
-    return _filled(open_index(None, model=model), sources, progress)
+    return _filled(open_index(None, model=chosen), sources, progress)
 
 
 def cached_index(paths: Sequence[str], model: Encoder, settings: Settings) -> tuple[Index, Path]:
@@ -153,7 +157,21 @@ def read_names(report: Report) -> set[str]:
     return {*report.added, *report.unchanged, *report.changed}
 
 
-def select(infos: Iterable[DocumentInfo], wanted: Sequence[str]) -> list[str]:
+def chosen_documents(index: Index, names: Sequence[str], report: Report | None) -> list[str] | None:
+    """Names of the documents that the PATHs and ``--in`` leave; None for all."""
+    if not names and report is None:
+        return None
+    stored = [info.name for info in index.documents()]
+    inside = stored
+    if report is not None:
+        read = read_names(report)
+        inside = [name for name in stored if name in read]
+    if names:
+        return select(inside, names)
+    return inside if len(inside) < len(stored) else None
+
+
+def select(known: Sequence[str], wanted: Sequence[str]) -> list[str]:
     """Find the documents that match ``--in``: by name, path, folder, file name or pattern.
 
     Raises:
@@ -161,7 +179,6 @@ def select(infos: Iterable[DocumentInfo], wanted: Sequence[str]) -> list[str]:
     """
     from milepost.intake import absolute
 
-    known = [info.name for info in infos]
     chosen: dict[str, None] = {}
     for want in wanted:
         path = str(absolute(want))

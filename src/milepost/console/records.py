@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import math
 import sys
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from milepost.console.heat import strip
 
 if TYPE_CHECKING:
     from milepost.search import SearchResult
-    from milepost.types import Passage, Report
+    from milepost.types import Check, Passage, Report
 
 VERSION = 2
 """Version of the JSON output; it grows when a field changes its meaning or goes away."""
@@ -38,6 +39,7 @@ def passage_record(passage: Passage) -> dict[str, Any]:
         ],
         "heading": passage.heading,
         "page": passage.page,
+        "place": passage.place,
     }
 
 
@@ -74,6 +76,21 @@ def result_record(
             "notes": result.notes,
             "heat": {name: strip(curve) for name, curve in result.relevance.items()},
         }
+    return record
+
+
+def check_record(check: Check, report: Report | None) -> dict[str, Any]:
+    """Give what ``milepost check --json`` prints."""
+    record: dict[str, Any] = {
+        "text": check.text,
+        "verdict": check.verdict,
+        "places": [asdict(place) for place in check.places],
+        "passages": [passage_record(passage) for passage in check.passages],
+        "best": check.best,
+        "notes": check.notes,
+    }
+    if report is not None:
+        record["report"] = report_record(report)
     return record
 
 

@@ -20,9 +20,9 @@ _REMEMBERED = 100
 
 
 class Stopped(BaseException):
-    """The server shuts down; the document at hand is read again at the next start.
+    """The server shuts down; the document at hand is started anew at the next start.
 
-    Not an ``Exception``, so that nothing takes it for a bad file.
+    A ``BaseException``, so that nothing takes it for a bad file.
     """
 
 

@@ -1,4 +1,4 @@
-"""What an agent can ask: search, read, documents.
+"""What an agent can ask: search, read, check, documents.
 
 Every result is a record that becomes JSON, and is within the budget of tokens that was asked for,
 as the model counts them: that is on the safe side, because names and punctuation, of which JSON has
@@ -20,7 +20,7 @@ from pydantic import BaseModel, Field
 from milepost.errors import InputError
 from milepost.library import Indexer, Library, document_id
 from milepost.mcp.budget import LEAST, MOST, TEXT_SHARE, fitted
-from milepost.types import mark_at
+from milepost.types import mark_at, place_in_words, places_at
 
 if TYPE_CHECKING:
     from milepost.search import SearchResult
@@ -49,7 +49,7 @@ class Evidence(BaseModel):
     start: int = Field(description="Offset in the document's text.")
     end: int
     score: float = Field(description="Probability, 0 to 1, that this is evidence.")
-    page: int | None = None
+    place: str | None = Field(default=None, description="Page, slide, sheet and row … in words.")
     heading: str | None = None
 
 
@@ -72,11 +72,34 @@ class Read(BaseModel):
     start: int
     end: int
     characters: int = Field(description="Length of the whole document.")
-    page: int | None = Field(default=None, description="Page on which the text begins.")
+    place: str | None = Field(default=None, description="Page, slide … where the text begins.")
     heading: str | None = None
     next: int | None = Field(
         default=None, description="`start` of what comes after; none at the end."
     )
+    notes: list[str] = Field(default_factory=list)
+
+
+class Match(BaseModel):
+    """A place of a document that holds the checked text, word for word or nearly."""
+
+    text: str
+    document: str
+    id: str
+    start: int
+    end: int
+    place: str | None = None
+    differences: list[tuple[str, str]] = Field(
+        default_factory=list, description="What was given, and what the document has instead."
+    )
+
+
+class Checked(BaseModel):
+    """What `check` gives."""
+
+    verdict: str = Field(description="verbatim, near, supported or not found.")
+    places: list[Match] = Field(description="Where it is, word for word or nearly.")
+    passages: list[Evidence] = Field(description="What supports it.")
     notes: list[str] = Field(default_factory=list)
 
 
@@ -190,7 +213,7 @@ class Tools:
                 start=passage.start,
                 end=passage.end,
                 score=round(passage.score, 4),
-                page=passage.page,
+                place=passage.place,
                 heading=passage.heading,
             )
             for passage in passages
@@ -239,7 +262,7 @@ class Tools:
             start=start,
             end=end,
             characters=info.characters,
-            page=_number(mark_at(marks, "page", start)),
+            place=place_in_words(places_at(marks, start)),
             heading=mark_at(marks, "heading", start),
             next=end,
             notes=list(info.notes),
@@ -247,6 +270,45 @@ class Tools:
         result.text = self._cut(result, budget)
         result.end = start + len(result.text)
         result.next = result.end if result.end < info.characters else None
+        return result
+
+    def check(
+        self,
+        text: str,
+        documents: list[str] | None = None,
+        min_score: float = 0.5,
+        budget_tokens: int = 1500,
+    ) -> Checked:
+        """Whether a quotation or claim is in the documents, and where.
+
+        Raises:
+            InputError: no such document, or a text without letters and digits.
+        """
+        budget = _budget(budget_tokens)
+        names = self._library.chosen(documents)
+        with self._searching():
+            found = self._library.index.check(text, names, min_score=min_score)
+        titles = {info.name: self._library.title(info) for info in self._library.infos()}
+        result = Checked(
+            verdict=found.verdict,
+            places=[
+                Match(
+                    text=place.text,
+                    document=titles.get(place.document, place.document),
+                    id=document_id(place.document),
+                    start=place.start,
+                    end=place.end,
+                    place=place.place,
+                    differences=[(each.given, each.text) for each in place.differences],
+                )
+                for place in found.places
+            ],
+            passages=self._evidence(found.passages),
+            notes=[*self._indexing(), *found.notes],
+        )
+        count = self._library.index.model.count_tokens
+        for field in ("passages", "places"):
+            fitted(result, field, count, budget)
         return result
 
     def documents(self, cursor: str | None = None, tokens: int = 2000) -> Documents:
@@ -329,10 +391,6 @@ def _page(info: DocumentInfo, page: int, marks: tuple[Any, ...]) -> int:
         hint = f"1 to {last}" if places else "start, because this document has no pages"
         raise InputError(f"page: {page} is not in {Path(info.name).name}", hint)
     return int(places[page])
-
-
-def _number(value: str | None) -> int | None:
-    return None if value is None else int(value)
 
 
 def _cursor(of: str, *places: int) -> str:

@@ -8,7 +8,7 @@ word is; BM25 at several scales), ``scope.py`` (which sentences are scored), ``f
 score from landmarks and words, weighed by the question's own signals), ``features.py``,
 ``trees.py`` and ``ranking.py`` (the learned ranking of the best of them), ``reranking.py`` (the
 best windows, scored by a joint encoder), ``passages.py`` (sentences to passages under a budget),
-``searcher.py`` (the pipeline in one function).
+``searcher.py`` (the pipeline in one function). ``quoted.py`` finds quotations in a store.
 """
 
 from __future__ import annotations

@@ -59,6 +59,7 @@ class Found(BaseModel):
     score: float = Field(description="Probability, 0 to 1, that it holds evidence.")
     sentences: list[Sentence] = Field(description="Best first.")
     page: int | None
+    place: str | None = Field(description="Page, slide, sheet and row … in words.")
     heading: str | None
 
 
@@ -97,7 +98,7 @@ def _answer(state: State, asked: SearchRequest) -> SearchAnswer:
     infos = state.library.infos()
     titles = {info.name: state.library.title(info) for info in infos}
     return SearchAnswer(
-        passages=[_found(passage, titles) for passage in result.passages],
+        passages=[found(passage, titles) for passage in result.passages],
         best=result.best,
         terms={term: bool(weight) for term, weight in result.terms.items()},
         notes=list(result.notes),
@@ -106,7 +107,8 @@ def _answer(state: State, asked: SearchRequest) -> SearchAnswer:
     )
 
 
-def _found(passage: Passage, titles: dict[str, str]) -> Found:
+def found(passage: Passage, titles: dict[str, str]) -> Found:
+    """A passage as the API gives it; ``titles`` by document name."""
     return Found(
         text=passage.text,
         id=document_id(passage.document),
@@ -116,6 +118,7 @@ def _found(passage: Passage, titles: dict[str, str]) -> Found:
         score=passage.score,
         sentences=[Sentence(start=hit.start, end=hit.end, score=hit.score) for hit in passage.hits],
         page=passage.page,
+        place=passage.place,
         heading=passage.heading,
     )
 

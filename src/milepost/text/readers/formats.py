@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path, PurePath
 
 from milepost.errors import UnreadableFile
+from milepost.text.readers import ole
 from milepost.types import Document
 
 SUFFIXES: dict[str, str] = {
@@ -18,6 +19,21 @@ SUFFIXES: dict[str, str] = {
     ".docx": "docx",
     ".docm": "docx",
     ".epub": "epub",
+    ".pptx": "slides",
+    ".pptm": "slides",
+    ".ppsx": "slides",
+    ".odt": "opendocument",
+    ".odp": "opendocument",
+    ".xlsx": "sheets",
+    ".xlsm": "sheets",
+    ".xlsb": "sheets",
+    ".xls": "sheets",
+    ".ods": "sheets",
+    ".rtf": "rtf",
+    ".ipynb": "notebook",
+    ".eml": "eml",
+    ".mbox": "mbox",
+    ".msg": "msg",
     ".html": "html",
     ".htm": "html",
     ".xhtml": "html",
@@ -27,8 +43,8 @@ SUFFIXES: dict[str, str] = {
     ".mkd": "markdown",
     ".rst": "underlined",
     ".rest": "underlined",
-    ".csv": "rows",
-    ".tsv": "rows",
+    ".csv": "delimited",
+    ".tsv": "delimited",
     ".jsonl": "rows",
     ".ndjson": "rows",
     ".log": "rows",
@@ -45,6 +61,15 @@ _READERS = {
     "html": ("html", "read_html"),
     "docx": ("docx", "read_docx"),
     "epub": ("epub", "read_epub"),
+    "slides": ("slides", "read_slides"),
+    "opendocument": ("opendocument", "read_opendocument"),
+    "sheets": ("sheets", "read_sheets"),
+    "delimited": ("delimited", "read_delimited"),
+    "rtf": ("rtf", "read_rtf"),
+    "notebook": ("notebook", "read_notebook"),
+    "eml": ("mail", "read_eml"),
+    "mbox": ("mail", "read_mbox"),
+    "msg": ("outlook", "read_msg"),
     "pdf": ("pdf.read", "read_pdf"),
 }
 """Format to module and function of its reader."""
@@ -65,21 +90,22 @@ _REFUSED = (
     (b"SQLite format 3\0", "a database"),
     (b"\x7fELF", "a program"),
     (b"MZ\x90", "a program"),
-    (b"{\\rtf", "rich text (RTF)"),
     (b"ITSF", "a compiled help file"),
     (b"AT&TFORM", "a DjVu scan"),
 )
 _HINTS = {
     "a picture": "convert it to a PDF with text (OCR) first",
     "a compressed archive": "unpack it first",
-    "rich text (RTF)": "save it as docx or txt",
     "a DjVu scan": "convert it to PDF",
 }
-_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_CONTAINERS = {"pdf", "docx", "epub", "slides", "opendocument", "sheets", "msg"}
+"""Formats that are known by their bytes; a suffix alone does not make them."""
+
 _HTML = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.{0,2000}?-->\s*)*<(?:!doctype\s+html|html[\s>])",
     re.IGNORECASE | re.DOTALL,
 )
+_MBOX = re.compile(rb"From \S+ [^\r\n]*\d\d:\d\d[^\r\n]*\d\r?\n[\w-]+:")
 
 
 def read(path: str | os.PathLike[str]) -> Document:
@@ -118,7 +144,12 @@ def read_bytes(data: bytes, name: str, source: str | None = None) -> Document:
     """
     if not data:
         raise UnreadableFile(f"{name} is empty (0 bytes)", "save or download it again")
-    document = _reader(_format(data, name))(data, name, source)
+    try:
+        document = _reader(_format(data, name))(data, name, source)
+    except RecursionError as error:
+        raise UnreadableFile(
+            f"{name} is damaged: its parts are nested too deeply", "save it again"
+        ) from error
     return dataclasses.replace(document, hash=hashlib.sha256(data).hexdigest())
 
 
@@ -132,8 +163,10 @@ def _format(data: bytes, name: str) -> str:
         return "pdf"
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _zipped(data, name)
-    if data.startswith(_OLE):
-        raise _legacy(data, name)
+    if data.startswith(ole.MAGIC):
+        return ole.format_of(data, name)
+    if data.startswith(b"{\\rtf"):
+        return "rtf"
     for magic, kind in _REFUSED:
         if data.startswith(magic):
             raise UnreadableFile(
@@ -141,11 +174,14 @@ def _format(data: bytes, name: str) -> str:
             )
     if _HTML.match(data[:4096]):
         return "html"
-    chosen = SUFFIXES.get(PurePath(name).suffix.lower(), "plain")
-    if chosen in ("pdf", "docx", "epub"):
+    suffix = PurePath(name).suffix.lower()
+    chosen = SUFFIXES.get(suffix, "plain")
+    if chosen in _CONTAINERS:
         raise UnreadableFile(
-            f"{name} is not a {chosen} file, in spite of its suffix", "save it again"
+            f"{name} is not a {suffix[1:]} file, in spite of its suffix", "save it again"
         )
+    if chosen == "plain" and _MBOX.match(data[:1024]):
+        return "mbox"
     return chosen
 
 
@@ -153,30 +189,20 @@ def _zipped(data: bytes, name: str) -> str:
     """Detect the format inside a zip file."""
     from milepost.text.readers.archive import Archive
 
-    parts = Archive(data, name).parts
+    archive = Archive(data, name)
+    parts = archive.parts
     if "word/document.xml" in parts:
         return "docx"
     if "META-INF/container.xml" in parts:
         return "epub"
     if any(part.startswith("xl/") for part in parts):
-        raise UnreadableFile(f"{name} is a spreadsheet", "save its sheets as csv")
-    if any(part.startswith("ppt/") for part in parts):
-        raise UnreadableFile(f"{name} is a slide show", "save it as PDF")
+        return "sheets"
+    if "ppt/presentation.xml" in parts:
+        return "slides"
     if "content.xml" in parts:
-        raise UnreadableFile(f"{name} is an OpenDocument file", "save it as docx or PDF")
+        held = archive.read("mimetype") if "mimetype" in parts else b""
+        return "sheets" if b"spreadsheet" in held else "opendocument"
     raise UnreadableFile(f"{name} is a zip archive", "unpack it first")
-
-
-def _legacy(data: bytes, name: str) -> UnreadableFile:
-    """Make the error for a file in the old Office container.
-
-    Office still uses it for encrypted documents.
-    """
-    if "EncryptedPackage".encode("utf-16-le") in data:
-        return UnreadableFile(f"{name} is protected by a password", "save it without one")
-    return UnreadableFile(
-        f"{name} is in an old Office format (doc, xls, ppt, msg)", "save it as docx or PDF"
-    )
 
 
 def _reader(format_name: str) -> Callable[[bytes, str, str | None], Document]:
