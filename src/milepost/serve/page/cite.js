@@ -13,7 +13,7 @@
 /** One line of text. */
 export function plain(place) {
   const { title, page, start, end } = place;
-  return `“${oneLine(place.quote)}” ${title}${page ? `, p. ${page}` : ""}, characters ${start}–${end}.`;
+  return `“${oneLine(place.quote)}” ${oneLine(title)}${page ? `, p. ${page}` : ""}, characters ${start}–${end}.`;
 }
 
 /** A quotation with its source below. */
