@@ -255,7 +255,9 @@ class Index:
         """Passages that answer the question, best first.
 
         Args:
-            question: in words; or a ``Query``, to which the other arguments then belong.
+            question: in words; or a ``Query``, to which the other arguments then belong. Passages
+                hold what is in quotation marks word for word, and no word with a minus sign before
+                it: ``how is "natural selection" tested -pigeons``.
             k: maximum number of passages; None for 5, or with a budget for as many as it holds.
             budget: maximum total length: ``"1600c"`` (or 1600) characters, ``"400t"`` tokens of
                 the model. The last passage is cut at the budget, at a sentence where one fits.
@@ -334,7 +336,12 @@ class Index:
             def supporting(claim: str) -> SearchResult:
                 model = self._search_model(rerank=True)
                 query = Query.parse(
-                    claim, self.model, k=PASSAGES, documents=names, min_score=min_score
+                    claim,
+                    self.model,
+                    k=PASSAGES,
+                    documents=names,
+                    min_score=min_score,
+                    operators=False,
                 )
                 return search(state, query, model)
 

@@ -29,7 +29,8 @@ Examples:
   milepost search "who signed?" contracts/ --json | jq '.passages[0].text'
   milepost search "which samples were used" --db papers.milepost --budget 1600c
   milepost search "is there a fee?" terms.html --min-score 0.2 || echo "not found"
-  milepost search "was it random?" trial.pdf --explain""",
+  milepost search "was it random?" trial.pdf --explain
+  milepost search 'how is "natural selection" tested -pigeons' book.txt""",
 )
 @click.argument("question")
 @click.argument("paths", metavar="[PATH]...", nargs=-1)
@@ -60,6 +61,11 @@ def search(
     PATHs are files and folders (- is stdin); they are read on the first search and kept in the
     cache, where the next one finds what has not changed. Without PATH an index is searched that
     `milepost index` has made.
+
+    Passages hold what QUESTION has in quotation marks ("…", “…”, „…“, «…») word for word, and do
+    not hold a word, or phrase in quotation marks, that has a minus sign before it: 'how is
+    "natural selection" tested -pigeons'. White space, case and typography do not count. -5 is a
+    number; -"5" excludes it.
     """
     asked = Question(
         question, paths, db, k, budget, min_score, names, model, rerank, no_cache
@@ -112,7 +118,8 @@ def _nothing(index: Index, result: SearchResult, min_score: float) -> str:
     if not index.documents():
         return "nothing found: there is no text to search"
     if result.best <= 0.0:
-        return "nothing found"
+        operators = result.phrases or result.excluded
+        return f"nothing found: {result.notes[0]}" if operators else "nothing found"
     best = math.floor(1000 * result.best) / 10  # rounded up it could reach what it is short of
     return f"nothing found at {100 * min_score:g}% or more; the best passage has {best:g}%"
 

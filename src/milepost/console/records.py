@@ -82,6 +82,12 @@ def result_record(
     }
     if report is not None:
         record["report"] = report_record(report)
+    if result.phrases or result.excluded:
+        record |= {
+            "phrases": result.phrases,
+            "excluded": result.excluded,
+            "notes": result.notes,
+        }
     if explain:
         record |= {
             "signals": result.signals,

@@ -64,16 +64,22 @@ def occurrences(given: Folded, text: Folded) -> Iterator[Occurrence]:
         given: the quotation, see ``stripped``; one without letters is nowhere.
         text: the text.
     """
-    size = len(given.letters)
-    gaps = _gaps(given.places)
-    at = text.letters.find(given.letters) if size else -1
+    size, letters = len(given.letters), text.letters
+    at = letters.find(given.letters) if size else -1
+    if at < 0:
+        return
+    gaps, touching = _gaps(given.places), _touching(text)
     while at >= 0:
+        # Most places of a short word are inside of other words; they are passed over.
+        if touching[at] or touching[at + size]:
+            at = letters.find(given.letters, at + 1)
+            continue
         reasons = _reasons(given, gaps, text, at)
         if reasons is None:
-            at = text.letters.find(given.letters, at + 1)
+            at = letters.find(given.letters, at + 1)
             continue
         yield Occurrence(*_span(given, text, at), reasons)
-        at = text.letters.find(given.letters, at + size)
+        at = letters.find(given.letters, at + size)
 
 
 def mismatches(given: Folded, first: int, text: Folded, at: int, size: int) -> list[int]:
@@ -97,6 +103,16 @@ def _span(given: Folded, text: Folded, at: int) -> tuple[int, int]:
     lead = given.text[: int(given.places[0])]
     signed = bool(lead) and is_dash(lead[-1])
     return int(text.places[at]) - signed, int(text.places[at + len(given.letters) - 1]) + 1
+
+
+def _touching(text: Folded) -> bytes:
+    """For each letter, and the end, 1 where it and the one before are ASCII letters that touch."""
+    import numpy as np
+
+    plain = np.frombuffer(text.letters.encode("utf-32-le", "surrogatepass"), "<u4")
+    is_letter = (plain >= ord("a")) & (plain <= ord("z"))
+    touching = is_letter[1:] & is_letter[:-1] & (np.diff(text.places) == 1)
+    return np.concatenate(([False], touching, [False])).tobytes()
 
 
 def _gaps(places: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -45,7 +45,7 @@ _SHARE = 0.35
 
 
 def places(
-    snapshot: Snapshot, given: Folded, documents: Sequence[DocumentInfo]
+    snapshot: Snapshot, given: Folded, documents: Sequence[DocumentInfo], *, whole: bool = False
 ) -> Iterator[tuple[DocumentInfo, Occurrence]]:
     """Yield the places that hold a quotation word for word, document by document.
 
@@ -53,8 +53,10 @@ def places(
         snapshot: the state of a store.
         given: the quotation, see ``quotes.stripped``.
         documents: those to search, in the store's order.
+        whole: read all of their text, however much it is.
     """
-    if sum(info.sentences for info in documents) <= EVERYTHING or not _words(given.text):
+    few = whole or sum(info.sentences for info in documents) <= EVERYTHING
+    if few or not _words(given.text):
         parts = [(info, 0, info.characters) for info in documents]
     else:
         parts = regions(snapshot, given.text, documents)
