@@ -78,7 +78,7 @@ class Index:
         *,
         prune: bool = True,
         progress: Callable[[Step], None] | None = None,
-        reader: Callable[[Path], Document] = read,
+        reader: Callable[[Path], Document] | None = None,
     ) -> Report:
         """Read, encode and store documents; what has not changed is passed over.
 
@@ -94,7 +94,7 @@ class Index:
             prune: remove documents whose files once stood in one of the folders given and are
                 not found there any more: deleted, moved, or ignored by now.
             progress: called as sentences are encoded.
-            reader: reads a file; a server reads in a process of its own.
+            reader: reads a file, None for ``milepost.read``; a server reads in another process.
 
         Raises:
             StoreError: the index cannot be written (full disk, no permission, second writer);
@@ -121,7 +121,7 @@ class Index:
                 if name in done:  # given twice: the second time it is what was just stored
                     stored = {info.name: info for info in self.documents()}
                 done.add(name)
-                self._add_one(item, stored.get(name), tally, on_progress, reader)
+                self._add_one(item, stored.get(name), tally, on_progress, reader or read)
             except StoreError:
                 raise
             except MilepostError as error:
