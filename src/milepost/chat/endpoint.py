@@ -117,10 +117,7 @@ class Endpoint:
             Unanswered: this request cannot be answered, or its answers cannot be read.
             MilepostError: the endpoint cannot be reached or refuses all requests.
         """
-        text = ""
-        for piece in self._tried(self._data(messages, temperature), whole):
-            text += piece
-        return text
+        return "".join(self._tried(self._data(messages, temperature), whole))
 
     def stream(
         self, messages: Sequence[Message], temperature: float | None = None
