@@ -7,7 +7,6 @@ from pathlib import Path
 from support.pdf_writer import PdfPage, write_pdf
 
 ROOT = Path(__file__).resolve().parents[2]
-BOOK = ROOT / "examples" / "origin-of-species.txt"
 
 NOTES = """# Ants 🐜🐜
 
@@ -29,6 +28,12 @@ ACROSS = (
     "which carries timber must unload at the northern quay before sunset.",
 )
 """A sentence that begins on one page and ends on the next."""
+
+
+def book() -> str:
+    """The middle of a book, long enough that a page must not hold all of it."""
+    text = (ROOT / "examples" / "origin-of-species.txt").read_text(encoding="utf-8")
+    return text[400_000:800_000]
 
 
 def harbour() -> bytes:

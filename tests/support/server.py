@@ -75,9 +75,9 @@ class Server:
         """A client of this server."""
         return httpx.Client(base_url=self.url, timeout=60.0, **more)  # type: ignore[arg-type]
 
-    def indexed(self, client: httpx.Client) -> dict[str, object]:
+    def indexed(self, client: httpx.Client, seconds: float = START) -> dict[str, object]:
         """Wait until everything given is in the index."""
-        until = time.monotonic() + START
+        until = time.monotonic() + seconds
         while not (progress := client.get("/indexing").json())["idle"]:
             assert time.monotonic() < until, progress
             time.sleep(0.05)

@@ -149,8 +149,9 @@ def _kept(path: Path, digest: str, lines: Path | None) -> Locator | None:
     if lines is None:
         return None
     try:
-        with np.load(lines / f"{digest}.npz", allow_pickle=False) as file:
-            table = file["lines"]
+        # NumPy would leave a file open that it opened itself and found damaged.
+        with (lines / f"{digest}.npz").open("rb") as file:
+            table = np.load(file, allow_pickle=False)["lines"]
     except (OSError, ValueError, KeyError, EOFError, BadZipFile):  # missing, or cut by a crash
         return None
     if table.dtype != np.int32 or table.ndim != 2 or table.shape[1] != 4:

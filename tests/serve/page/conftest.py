@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("fastapi", reason="needs the serve extra")
 
 from support.browser_page import CHROMIUM, Watched
-from support.page_documents import BOOK, EVIL, EVIL_NAME, NOTES, harbour
+from support.page_documents import EVIL, EVIL_NAME, NOTES, book, harbour
 from support.server import Server
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (made / "notes.md").write_text(NOTES, encoding="utf-8")
     (made / EVIL_NAME).write_text(EVIL, encoding="utf-8")
     (made / "harbour.pdf").write_bytes(harbour())
-    shutil.copy(BOOK, made)
+    (made / "origin-of-species.txt").write_text(book(), encoding="utf-8")
     return made
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, get_args
 
 from milepost.cli.answer import reflowed
+from milepost.types import Mark, MarkKind, place_in_words, places_at
 from support.browser_page import Watched, ready
 
 if TYPE_CHECKING:
@@ -78,14 +80,14 @@ def test_lines_are_joined_as_on_the_command_line(tab: Tab, server: Server) -> No
 
 
 def test_citations_of_hard_texts_stay_valid(tab: Tab, server: Server) -> None:
-    place = {"title": HARD, "quote": HARD, "page": None, "heading": HARD, "start": 3, "end": 9}
+    place = {"title": HARD, "quote": HARD, "place": HARD, "heading": HARD, "start": 3, "end": 9}
     with tab() as page:
         ready(page, server.url)
         plain = call(page, "cite", "return m.plain(v);", place)
         quoted = call(page, "cite", "return m.markdown(v);", place)
         entry = call(page, "cite", "return m.bibtex(v);", place)
     one_line = " ".join(HARD.split())
-    assert plain == f"“{one_line}” {one_line}, characters 3–9."
+    assert plain == f"“{one_line}” {one_line}, {one_line}, characters 3–9."
     from markdown_it import MarkdownIt
 
     tokens = MarkdownIt().parse(quoted)
@@ -122,6 +124,23 @@ def test_addresses_come_back_as_they_were(tab: Tab, server: Server) -> None:
                 {"id": "a", "start": None, "end": None},
                 {"id": "a", "start": 9, "end": None},
             )
+
+
+def test_places_are_said_as_on_the_command_line(tab: Tab, server: Server) -> None:
+    """Any marks in any order give the words that Python gives."""
+    made = random.Random(17)
+    kinds = list(get_args(MarkKind))
+    marks = sorted(
+        (Mark(made.randrange(400), made.choice(kinds), str(made.randrange(9))) for _ in range(60)),
+        key=lambda mark: mark.offset,
+    )
+    wanted = [place_in_words(places_at(marks, offset)) for offset in range(400)]
+    assert len(set(wanted)) > 20
+    value = [asdict(mark) for mark in marks]
+    body = "return Array.from({ length: 400 }, (_, offset) => m.placeAt(v, offset));"
+    with tab() as page:
+        ready(page, server.url)
+        assert call(page, "words", body, value) == wanted
 
 
 def test_probabilities_in_words(tab: Tab, server: Server) -> None:

@@ -92,10 +92,10 @@ def test_a_sentence_across_two_pages_has_boxes_on_both(tab: Tab, server: Server)
         page.click("#next-page")
         page.wait_for_function("() => document.getElementById('page-number').value === '2'")
         page.click("#next-page")
-        page.wait_for_selector("#document-where:has-text('Page 3 of 3')")
+        page.wait_for_selector("#document-where:has-text('page 3 of 3')")
         page.fill("#page-number", "1")
         page.press("#page-number", "Enter")
-        page.wait_for_selector("#document-where:has-text('Page 1 of 3')")
+        page.wait_for_selector("#document-where:has-text('page 1 of 3')")
         page.click("#larger")
         assert page.locator(".pages").evaluate("(node) => node.style.inlineSize") == "125%"
 
@@ -108,8 +108,8 @@ def test_a_pdf_can_be_read_as_text(tab: Tab, server: Server) -> None:
         page.wait_for_selector(".page .best")
         page.click("#as-text")
         assert " ".join(marked(page).split()) == " ".join(ACROSS)
-        assert page.locator(".page-border").evaluate_all(
-            "(nodes) => nodes.map((node) => node.dataset.page)"
+        assert page.locator(".text .border").evaluate_all(
+            "(nodes) => nodes.map((node) => node.dataset.place)"
         ) == ["page 1", "page 2", "page 3"]
 
 

@@ -4,7 +4,7 @@
  * @typedef {object} Place
  * @property {string} title of the document
  * @property {string} quote the sentence
- * @property {string|number|null} page
+ * @property {string|null} place page, slide … in words
  * @property {string|null} heading
  * @property {number} start offset in code points
  * @property {number} end
@@ -12,30 +12,34 @@
 
 /** One line of text. */
 export function plain(place) {
-  const { title, page, start, end } = place;
-  return `“${oneLine(place.quote)}” ${oneLine(title)}${page ? `, p. ${page}` : ""}, characters ${start}–${end}.`;
+  return `“${oneLine(place.quote)}” ${oneLine(place.title)}, ${where(place)}.`;
 }
 
 /** A quotation with its source below. */
 export function markdown(place) {
-  const { page, start, end } = place;
-  const where = `${page ? `p. ${page}, ` : ""}characters ${start}–${end}`;
-  return `> ${escapedMarkdown(oneLine(place.quote))}\n>\n> — *${escapedMarkdown(oneLine(place.title))}*, ${where}`;
+  const title = escapedMarkdown(oneLine(place.title));
+  return `> ${escapedMarkdown(oneLine(place.quote))}\n>\n> — *${title}*, ${escapedMarkdown(where(place))}`;
 }
 
 /** An entry for a bibliography, with the sentence as its note. */
 export function bibtex(place) {
-  const { title, page, heading, start, end } = place;
+  const { title, heading, start, end } = place;
+  const page = /^page (\d+)$/.exec(place.place ?? "")?.[1];
   const fields = [
     ["title", `{${escapedLatex(oneLine(title))}}`],
     ...(heading ? [["chapter", escapedLatex(oneLine(heading))]] : []),
-    ...(page ? [["pages", String(page)]] : []),
-    ["note", `Characters ${start}--${end}: \`\`${escapedLatex(oneLine(place.quote))}''`],
+    ...(page ? [["pages", page]] : []),
+    ["note", `${page ? "" : placed(place, escapedLatex)}characters ${start}--${end}: \`\`${escapedLatex(oneLine(place.quote))}''`],
   ];
   const width = Math.max(...fields.map(([name]) => name.length));
   const lines = fields.map(([name, value]) => `  ${name.padEnd(width)} = {${value}},`);
   return `@misc{${keyOf(title)}-${start},\n${lines.join("\n")}\n}`;
 }
+
+/** "p. 3, characters 10–20", "sheet Costs, row 12, characters 10–20" */
+const where = (place) => `${placed(place).replace(/^page (?=\d+, $)/, "p. ")}characters ${place.start}–${place.end}`;
+
+const placed = ({ place }, escaped = (text) => text) => (place ? `${escaped(oneLine(place))}, ` : "");
 
 const oneLine = (text) => text.replace(/\s+/g, " ").trim();
 

@@ -9,7 +9,7 @@ import { PdfView } from "./pdf.js";
 import { answer, go, library, route } from "./state.js";
 import { TextView } from "./text.js";
 import { Tools } from "./tools.js";
-import { markAt } from "./words.js";
+import { markAt, placeAt } from "./words.js";
 
 const HOT = 0.375; // height of the strip from which a click goes to the sentence, not to the part
 const SLOW = 1000; // milliseconds after which people are told what takes so long
@@ -218,9 +218,9 @@ function fail(error) {
 function movedTo(offset, page) {
   const { details, sizes } = open;
   const heading = markAt(details.marks, "heading", offset)?.replace(/\s+/g, " ");
-  const total = sizes ? ` of ${sizes.length}` : "";
+  const where = page && sizes ? `page ${page} of ${sizes.length}` : placeAt(details.marks, offset);
   open.offset = offset;
-  byId("document-where").textContent = [page ? `Page ${page}${total}` : null, heading].filter(Boolean).join(" · ");
+  byId("document-where").textContent = [where, heading].filter(Boolean).join(" · ");
   tools.moved(page);
   strip.move(offset / Math.max(1, details.characters));
 }
@@ -288,7 +288,7 @@ async function placeToCite() {
   return {
     id,
     title: details.title,
-    page: markAt(details.marks, "page", start),
+    place: placeAt(details.marks, start),
     heading: markAt(details.marks, "heading", start),
     quote: await textOf({ id, start, end }),
     start,

@@ -20,7 +20,7 @@ export function passageCard(passage, probable) {
     el("footer", {}, ...citeMenu(() => ({
       id: passage.id,
       title: passage.title,
-      page: passage.page,
+      place: passage.place,
       heading: passage.heading,
       quote: passage.points.slice(best.start, best.end),
       start: best.start,
@@ -50,8 +50,8 @@ function score(passage) {
     bar, el("strong", { text: words }), ` ${percent(passage.score)}`);
 }
 
-function whereabouts({ page, heading }) {
-  const parts = [page ? `page ${page}` : null, heading?.replace(/\s+/g, " ")].filter(Boolean);
+function whereabouts({ place, heading }) {
+  const parts = [place, heading?.replace(/\s+/g, " ")].filter(Boolean);
   return parts.length ? el("p", { class: "where", text: parts.join(" · ") }) : null;
 }
 

@@ -2,7 +2,9 @@
 
 import { el } from "./dom.js";
 import { reflowed } from "./points.js";
+import { placeOfMark } from "./words.js";
 
+const NAMED = new Set(["message", "attachment", "page", "slide", "sheet", "cell"]); // rows are too many
 const SEARCHED = 3000; // UTF-16 units at an edge in which a good place to cut is looked for
 
 const BORDERS = ["\n\n", "\n", " "]; // a paragraph, else a line, else a word is kept whole
@@ -35,16 +37,16 @@ export function lastCut(text) {
 export function drawn(points, spans, places) {
   const text = reflowed(points.text);
   const styled = [...headings(points, places), ...visible(points, spans)];
-  const pages = places.filter(({ kind, offset }) => kind === "page" && points.start <= offset && offset < points.end);
+  const begun = places.filter(({ kind, offset }) => NAMED.has(kind) && points.start <= offset && offset < points.end);
   const borders = new Set([0, text.length]);
   for (const { from, to } of styled) borders.add(from).add(to);
-  const starts = new Map(pages.map(({ offset, value }) => [points.index(offset), value]));
+  const starts = new Map(begun.map((mark) => [points.index(mark.offset), placeOfMark(mark)]));
   for (const at of starts.keys()) borders.add(at);
   const nodes = [];
   const sorted = [...borders].sort((a, b) => a - b);
   for (let number = 0; number + 1 < sorted.length; number += 1) {
     const [from, to] = [sorted[number], sorted[number + 1]];
-    if (starts.has(from)) nodes.push(el("span", { class: "page-border", data: { page: `page ${starts.get(from)}` } }));
+    if (starts.has(from)) nodes.push(el("span", { class: "border", data: { place: starts.get(from) } }));
     const here = styled.filter((one) => one.from <= from && to <= one.to);
     nodes.push(segment(text.slice(from, to), here));
   }

@@ -10,6 +10,7 @@ import { PROBABLE, count, likelihood, percent } from "./words.js";
 
 const FIRST = 5; // passages of a first answer; "Show more" doubles them
 const MOST = 80;
+const EXACT = /"[^"]+"|“[^”]+”/; // words that must occur as they are: they do, whatever the probability
 
 let running = null; // what can end the search that runs
 let asked = null; // what was asked last: question, documents, number of passages
@@ -63,7 +64,8 @@ export async function search(most) {
     const wanted = { question, k: most, heat: true, ...(documents.length && { documents }) };
     const data = trimmed(await postJson("/search", wanted, mine.signal));
     const calibrated = library.value.ready?.calibrated ?? true;
-    const probable = data.passages.length > 0 && (!calibrated || data.best >= PROBABLE);
+    const sure = !calibrated || EXACT.test(question) || data.best >= PROBABLE;
+    const probable = data.passages.length > 0 && sure;
     answer.set({ status: "done", data, probable, outdated: false });
     announce(summary(data, probable));
   } catch (error) {
@@ -135,14 +137,14 @@ function invitation() {
   if (documents.length) {
     return [
       el("h2", { class: "large", text: "What do you want to know?" }),
-      el("p", { text: "Ask in your own words. You will see the sentences that answer, each in its place, with the probability that it does." }),
+      el("p", { text: "Ask in your own words. You will see the sentences that answer, each in its place, with the probability that it does. Words in \"quotation marks\" must occur as they are, and a -word must not." }),
       el("p", { class: "aside" }, el("kbd", { text: "/" }), " goes to the question, the arrow keys go through the passages, ", el("kbd", { text: "Enter" }), " opens one, ", el("kbd", { text: "Esc" }), " closes it."),
     ];
   }
   return [
     el("h2", { class: "large", text: "No documents yet" }),
     el("p", { text: ready?.read_only ? "This server has no documents, and it lets nobody add any." : "Drop files anywhere on this page, or choose some. They stay on the computer that runs Milepost." }),
-    ready?.read_only ? null : el("button", { class: "primary", type: "button", text: "Choose files", on: { click: () => byId("files").click() } }),
+    ready?.read_only ? null : el("p", {}, el("button", { class: "primary", type: "button", text: "Choose files", on: { click: () => byId("files").click() } })),
   ];
 }
 
@@ -171,7 +173,7 @@ function found({ data, probable, outdated }) {
   const items = data.passages.map((passage) => el("li", {}, passageCard(passage, probable)));
   const list = el("ol", { id: "passages", class: "passages" }, items);
   const more = data.passages.length >= asked.most && asked.most < MOST
-    ? el("button", { type: "button", class: "more", text: "Show more passages", on: { click: () => search(2 * asked.most) } })
+    ? el("p", { class: "more" }, el("button", { type: "button", text: "Show more passages", on: { click: () => search(2 * asked.most) } }))
     : null;
   if (probable) return [heading(data), ...notes, list, more];
   return [...unlikely(data), ...notes, guesses ? list : null];

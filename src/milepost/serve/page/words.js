@@ -49,6 +49,36 @@ export function size(bytes) {
   return `${(bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)} MB`;
 }
 
+// Kinds of marks: how each is said, outermost first, and which others end where it begins.
+const PLACES = {
+  message: "mail of",
+  attachment: "attachment",
+  page: "page",
+  slide: "slide",
+  sheet: "sheet",
+  cell: "cell",
+  row: "row",
+};
+const INSIDE = {
+  message: ["attachment", "page", "slide", "sheet", "cell", "row"],
+  attachment: ["page", "slide", "sheet", "cell", "row"],
+  sheet: ["row"],
+};
+
+/** One mark in words: "slide 4"; null for a heading. */
+export const placeOfMark = ({ kind, value }) => (kind in PLACES ? `${PLACES[kind]} ${value}` : null);
+
+/** Where an offset is, in words: "sheet Costs, row 12"; null where a file has no such places. */
+export function placeAt(marks, offset) {
+  const held = {};
+  for (const mark of marks) {
+    if (mark.offset > offset) break;
+    for (const inner of INSIDE[mark.kind] ?? []) delete held[inner];
+    if (mark.kind in PLACES) held[mark.kind] = mark;
+  }
+  return Object.keys(PLACES).filter((kind) => kind in held).map((kind) => placeOfMark(held[kind])).join(", ") || null;
+}
+
 /** The value of the last page or heading that begins at or before an offset; null without any. */
 export function markAt(marks, kind, offset) {
   let found = null;
