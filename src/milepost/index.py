@@ -9,7 +9,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING
 
 from milepost.encoder import Encoder, load
 from milepost.errors import IndexBusy, InputError, MilepostError, StorageFull, StoreError, nearest
-from milepost.intake import absolute, entry, found, hashed, signature
+from milepost.intake import Tally, absolute, entry, found, hashed, signature
 from milepost.reranker import preload
 from milepost.search import Query, SearchModel, SearchResult, search
 from milepost.search.ranking import Ranking
 from milepost.store import DocumentInfo, Snapshot, Store, open_store
-from milepost.text import locator, read
-from milepost.types import Box, Document, Passage, Report
+from milepost.text import locator, read_file
+from milepost.types import READ_DEFAULTS, Box, Document, Hidden, Passage, ReadOptions, Report
 
 if TYPE_CHECKING:
     from milepost.engine import ModelFolder
@@ -53,19 +53,6 @@ class Step:
     done: int
 
 
-@dataclass(slots=True)
-class _Tally:
-    """The report while it grows."""
-
-    added: list[str] = field(default_factory=list)
-    unchanged: list[str] = field(default_factory=list)
-    changed: list[str] = field(default_factory=list)
-    failed: dict[str, str] = field(default_factory=dict)
-    notes: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    sentences: int = 0
-    tokens: int = 0
-
-
 class Index:
     """Documents that can be searched; made by ``milepost.open``.
 
@@ -92,11 +79,12 @@ class Index:
         *,
         prune: bool = True,
         progress: Callable[[Step], None] | None = None,
+        hidden: Hidden | None = None,
     ) -> Report:
         """Read, encode and store documents; what has not changed is passed over.
 
-        A file of the same size and time of change is taken as unchanged and not opened; one that
-        was only touched is read, and not encoded again.
+        A file of the same size and time of change that is to be read in the same way is taken as
+        unchanged and not opened; one that was only touched is read, and not encoded again.
 
         One document is one transaction: an interruption leaves everything before it indexed, and
         the next ``add`` goes on from there. A file that cannot be read is named in the report
@@ -107,14 +95,18 @@ class Index:
             prune: remove documents whose files once stood in one of the folders given and are
                 not found there any more: deleted, moved, or ignored by now.
             progress: called as sentences are encoded.
+            hidden: as in ``milepost.read``; None reads a document as it was read before, and a new
+                one without hidden text.
 
         Raises:
+            InputError: ``hidden`` is another word.
             StoreError: the index cannot be written (full disk, no permission, second writer);
                 what was stored before stays.
         """
         begun = time.monotonic()
+        READ_DEFAULTS.changed(hidden=hidden)  # a wrong word is refused before anything is read
         given = [sources] if isinstance(sources, str | os.PathLike | Document) else list(sources)
-        tally = _Tally()
+        tally = Tally()
         work: list[Path | Document] = [source for source in given if isinstance(source, Document)]
         paths = [absolute(source) for source in given if not isinstance(source, Document)]
         inside, folders = found(paths, tally.failed)
@@ -133,7 +125,10 @@ class Index:
                 if name in done:  # given twice: the second time it is what was just stored
                     stored = {info.name: info for info in self.documents()}
                 done.add(name)
-                self._add_one(item, stored.get(name), tally, on_progress)
+                known = stored.get(name)
+                before = ReadOptions.parse(known.options) if known else READ_DEFAULTS
+                options = before.changed(hidden=hidden)
+                self._add_one(item, known, options, tally, on_progress)
             except StoreError:
                 raise
             except MilepostError as error:
@@ -143,44 +138,36 @@ class Index:
         removed = self._prune(folders, present, tally.failed) if prune else []
         if tally.changed or removed:
             self._vacuum()
-        return Report(
-            added=tuple(tally.added),
-            unchanged=tuple(tally.unchanged),
-            changed=tuple(tally.changed),
-            removed=tuple(removed),
-            failed=tally.failed,
-            notes=tally.notes,
-            sentences=tally.sentences,
-            tokens=tally.tokens,
-            seconds=time.monotonic() - begun,
-        )
+        return tally.report(removed, time.monotonic() - begun)
 
     def _add_one(
         self,
         item: Path | Document,
         stored: DocumentInfo | None,
-        tally: _Tally,
+        options: ReadOptions,
+        tally: Tally,
         on_progress: Callable[[int, int], None],
     ) -> None:
         name = item.name if isinstance(item, Document) else str(item)
         stamp = None
         if isinstance(item, Document):
-            document = hashed(item)
+            document, way = hashed(item), ""
         else:
-            stamp = signature(item)
-            if stored is not None and stamp is not None and stored.signature == stamp:
+            stamp, way = signature(item), str(options)
+            if stored and stamp and (stored.signature, stored.options) == (stamp, way):
                 tally.unchanged.append(name)
                 return
-            document = read(item)
+            document = read_file(item, options)
         if stored is not None and self._holds(stored, document):
-            if stored.signature != stamp:  # touched, or copied: the next time it is not read
-                self._store.touch(name, stamp)
+            # Touched, copied, or read in another way to the same end: not read the next time.
+            if (stored.signature, stored.options) != (stamp, way):
+                self._store.touch(name, stamp, way)
             tally.unchanged.append(name)
             return
         on_progress(0, 0)
         marks = self.model.encode(document, progress=on_progress)
         parts = marks.spans, marks.vectors, marks.vocab_coverage
-        self._store.put(entry(document, parts, stamp))
+        self._store.put(entry(document, parts, stamp, way))
         (tally.added if stored is None else tally.changed).append(name)
         if document.notes:
             tally.notes[name] = document.notes
@@ -253,7 +240,7 @@ class Index:
                 hash=info.hash,
                 notes=info.notes,
             )
-        return replace(stored, locator=locator(stored))
+        return replace(stored, locator=locator(stored, ReadOptions.parse(info.options)))
 
     def boxes(self, passage: Passage) -> list[Box]:
         """Where a passage stands on the pages of its PDF; see ``Document.boxes``."""

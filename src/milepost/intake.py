@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from milepost.paragraphs import paragraph_starts
 from milepost.search.lexical import terms
 from milepost.store.base import Entry
 from milepost.text import files
-from milepost.types import Document
+from milepost.types import Document, Report
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,6 +22,33 @@ if TYPE_CHECKING:
 
     Parts = tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]]
     """Spans, vectors and vocabulary coverage of a document's landmarks."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """The report of ``Index.add`` while it grows."""
+
+    added: list[str] = field(default_factory=list)
+    unchanged: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
+    notes: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    sentences: int = 0
+    tokens: int = 0
+
+    def report(self, removed: Sequence[str], seconds: float) -> Report:
+        """The finished report."""
+        return Report(
+            added=tuple(self.added),
+            unchanged=tuple(self.unchanged),
+            changed=tuple(self.changed),
+            removed=tuple(removed),
+            failed=self.failed,
+            notes=self.notes,
+            sentences=self.sentences,
+            tokens=self.tokens,
+            seconds=seconds,
+        )
 
 
 def absolute(path: str | os.PathLike[str]) -> Path:
@@ -67,7 +94,9 @@ def hashed(document: Document) -> Document:
     return replace(document, hash=digest)
 
 
-def entry(document: Document, parts: Parts, signature: tuple[int, int] | None) -> Entry:
+def entry(
+    document: Document, parts: Parts, signature: tuple[int, int] | None, options: str
+) -> Entry:
     """What a store is given: the text, its landmarks, and the terms of each sentence."""
     spans, vectors, vocab_coverage = parts
     return Entry(
@@ -78,4 +107,5 @@ def entry(document: Document, parts: Parts, signature: tuple[int, int] | None) -
         paragraph_starts=paragraph_starts(document.text, spans),
         terms=[terms(document.text[start:end]) for start, end in spans.tolist()],
         signature=signature,
+        options=options,
     )

@@ -14,17 +14,19 @@ from milepost.console.options import (
     Settings,
     common,
     db_option,
+    hidden_option,
     json_option,
     model_option,
     required_db,
     say,
 )
+from milepost.types import READ_DEFAULTS, ReadOptions
 
 if TYPE_CHECKING:
     from milepost.encoder import Encoder
     from milepost.index import Index
     from milepost.search import Query, SearchResult
-    from milepost.types import Report
+    from milepost.types import Hidden, Report
 
 FOUND, NOTHING, ERROR = 0, 1, 2
 
@@ -68,6 +70,7 @@ Examples:
     multiple=True,
     help="Search only this document: a name, path, folder or pattern. May be repeated.",
 )
+@hidden_option
 @json_option
 @click.option("--explain", is_flag=True, help="Show what every score is made of.")
 @model_option
@@ -89,6 +92,7 @@ def search(
     budget: str | None,
     min_score: float,
     names: tuple[str, ...],
+    hidden: Hidden | None,
     as_json: bool,
     explain: bool,
     model: str | None,
@@ -115,6 +119,8 @@ def search(
 
     if paths and db is not None:
         raise click.UsageError("give PATHs or --db, not both")
+    if hidden is not None and not paths:
+        raise click.UsageError("--hidden is for PATHs; for an index give it to `milepost index`")
     if not paths:
         from milepost.index import open as open_index
 
@@ -122,7 +128,10 @@ def search(
         with index:
             query = parse(index.model)
             return _answer(settings, index, query, names, None, as_json, explain)
-    query, index, report = _read(settings, parse, paths, model, as_json, cache=not no_cache)
+    options = READ_DEFAULTS.changed(hidden=hidden)
+    query, index, report = _read(
+        settings, parse, paths, options, model, as_json, cache=not no_cache
+    )
     with index:
         return _answer(settings, index, query, names, report, as_json, explain)
 
@@ -131,6 +140,7 @@ def _read(
     settings: Settings,
     parse: Callable[[Encoder], Query],
     paths: tuple[str, ...],
+    options: ReadOptions,
     model: str | None,
     as_json: bool,
     *,
@@ -145,7 +155,7 @@ def _read(
         encoder = load(model)
         query = parse(encoder)  # costs some milliseconds; reading may cost minutes
         with Bar(settings, as_json=as_json) as bar:
-            return query, *indexed(paths, encoder, settings, bar, cache=cache)
+            return query, *indexed(paths, encoder, settings, bar, options, cache=cache)
     except KeyboardInterrupt:
         kept = "what was read is kept; run the same command to go on" if cache else ""
         raise Interrupted(kept) from None
