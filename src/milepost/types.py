@@ -6,8 +6,8 @@ Offsets are always code points of ``Document.text``, end exclusive.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from milepost.errors import InputError
 
@@ -36,6 +36,49 @@ _PLACES = {
     "row": "row {}",
 }
 """Kinds of marks that say where a text is, outermost first, in words."""
+
+
+Hidden = Literal["drop", "keep"]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """How files are read, where they leave a choice.
+
+    Attributes:
+        hidden: what becomes of text in PDFs that a reader of the page cannot see.
+
+    >>> str(ReadOptions(hidden="keep")), str(ReadOptions())
+    ('hidden=keep', '')
+    """
+
+    hidden: Hidden = "drop"
+
+    def __post_init__(self) -> None:
+        if self.hidden not in ("drop", "keep"):
+            raise InputError(f"hidden is {self.hidden!r}", "hidden='drop' or hidden='keep'")
+
+    def __str__(self) -> str:
+        return " ".join(
+            f"{each.name}={value}"
+            for each in fields(self)
+            if (value := getattr(self, each.name)) != each.default
+        )
+
+    @classmethod
+    def parse(cls, written: str) -> ReadOptions:
+        """Read what ``str`` has written; words of a newer version are passed over."""
+        known = {each.name for each in fields(cls)}
+        pairs = (word.partition("=")[::2] for word in written.split())
+        values: dict[str, Any] = {name: value for name, value in pairs if name in known}
+        return cls(**values)
+
+    def changed(self, **values: Any) -> ReadOptions:
+        """The same with other values; None leaves a value as it is."""
+        return replace(self, **{name: value for name, value in values.items() if value is not None})
+
+
+READ_DEFAULTS = ReadOptions()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import pytest
 
 import milepost
 from milepost.library import Indexer
-from milepost.text import read
+from milepost.text import read_file
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def test_everything_given_is_indexed(index, tmp_path: Path) -> None:
     for number in range(3):
         (tmp_path / f"{number}.txt").write_text(f"Note {number} is here.", encoding="utf-8")
     (tmp_path / "bad.pdf").write_bytes(b"%PDF-1.4")
-    indexer = Indexer(index, read)
+    indexer = Indexer(index, read_file)
     indexer.add([tmp_path])
     assert indexer.progress().waiting == 1
     indexer.start()
@@ -46,7 +46,7 @@ def test_an_end_in_the_middle_keeps_what_was_stored(index, tmp_path: Path) -> No
             reached.set()
             assert go.wait(60)
 
-    indexer = Indexer(index, read, between)
+    indexer = Indexer(index, read_file, between)
     indexer.add([first, second])
     indexer.start()
     assert reached.wait(60)

@@ -13,7 +13,8 @@ import pytest
 
 from milepost.errors import UnreadableFile
 from milepost.library import Isolated
-from milepost.library.reading import read_file, read_inside
+from milepost.library.reading import read_inside, read_plain
+from milepost.types import READ_DEFAULTS
 
 
 @pytest.fixture
@@ -26,10 +27,10 @@ def isolated() -> Iterator[Isolated]:
 def test_results_and_errors_come_back(isolated: Isolated, tmp_path: Path) -> None:
     file = tmp_path / "a.md"
     file.write_text("# Head\n\nA line.", encoding="utf-8")
-    document = isolated.call(read_file, file)
+    document = isolated.call(read_plain, file, READ_DEFAULTS)
     assert (document.text, document.heading(8)) == ("# Head\n\nA line.", "Head")
     with pytest.raises(UnreadableFile, match="not exist"):
-        isolated.call(read_file, tmp_path / "b.md")
+        isolated.call(read_plain, tmp_path / "b.md", READ_DEFAULTS)
     with pytest.raises(UnreadableFile, match="ZeroDivisionError"):
         isolated.call(divmod, 1, 0)
     assert isolated.call(divmod, 7, 2) == (3, 1)
@@ -84,6 +85,6 @@ def test_links_do_not_leave_the_folder(tmp_path: Path) -> None:
     (inside / "plain.txt").write_text("Plain.", encoding="utf-8")
     (inside / "link.txt").symlink_to(outside)
     (inside / "own.txt").symlink_to(inside / "plain.txt")
-    assert read_inside(inside / "own.txt", (inside,)).text == "Plain."
+    assert read_inside(inside / "own.txt", READ_DEFAULTS, (inside,)).text == "Plain."
     with pytest.raises(UnreadableFile, match="leaves the folder"):
-        read_inside(inside / "link.txt", (inside,))
+        read_inside(inside / "link.txt", READ_DEFAULTS, (inside,))

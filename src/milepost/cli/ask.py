@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from milepost.chat import Endpoint
     from milepost.cli.question import Asked
     from milepost.search import SearchResult
-    from milepost.types import Passage
+    from milepost.types import Hidden, Passage
 
 FOUND, NOTHING, ERROR = 0, 1, 2
 
@@ -94,6 +94,7 @@ def ask(
     model: str | None,
     rerank: bool,
     no_cache: bool,
+    hidden: Hidden | None,
 ) -> int:
     """Answer QUESTION from the passages that a search finds.
 
@@ -103,7 +104,7 @@ def ask(
     """
     remote = _endpoint(endpoint, model_name)
     asked = Question(
-        question, paths, db, k, budget, min_score, names, model, rerank, no_cache
+        question, paths, db, k, budget, min_score, names, model, rerank, no_cache, hidden
     ).open(settings, as_json=as_json)
     with asked.index:
         result = asked.search()

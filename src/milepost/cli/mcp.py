@@ -67,7 +67,7 @@ def run(settings: Settings, paths: tuple[str, ...], db: Path | None, model: str 
     with index:
         indexer = Indexer(
             index,
-            lambda path: isolated.call(read_inside, path, tuple(sources)),
+            lambda path, options: isolated.call(read_inside, path, options, tuple(sources)),
             governor.bulk(),
             end=isolated.close,
         )

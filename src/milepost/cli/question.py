@@ -9,13 +9,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.console.options import Command, Interrupted, Settings, model_option, required_db
+from milepost.console.options import (
+    Command,
+    Interrupted,
+    Settings,
+    hidden_option,
+    model_option,
+    required_db,
+)
+from milepost.types import READ_DEFAULTS
 
 if TYPE_CHECKING:
     from milepost.encoder import Encoder
     from milepost.index import Index
     from milepost.search import Query, SearchResult
-    from milepost.types import Report
+    from milepost.types import Hidden, Report
 
 
 def limit_options(command: Command) -> Command:
@@ -49,9 +57,10 @@ def limit_options(command: Command) -> Command:
 
 
 def reading_options(command: Command) -> Command:
-    """Add ``--model``, ``--rerank`` and ``--no-cache``: how documents and questions are read."""
+    """Add ``--model``, ``--rerank``, ``--no-cache`` and ``--hidden``: how all is read."""
     return _added(
         command,
+        hidden_option,
         model_option,
         click.option(
             "--rerank/--no-rerank",
@@ -80,7 +89,7 @@ class Question:
         paths: files and folders; none for an index.
         db: the index that ``--db`` names.
         k, budget, min_score, names: see ``limit_options``.
-        model, rerank, no_cache: see ``reading_options``.
+        model, rerank, no_cache, hidden: see ``reading_options``.
     """
 
     text: str
@@ -93,6 +102,7 @@ class Question:
     model: str | None
     rerank: bool
     no_cache: bool
+    hidden: Hidden | None = None
 
     def open(self, settings: Settings, *, as_json: bool) -> Asked:
         """Open the index, or read the PATHs into one; what cannot be asked is refused before.
@@ -107,6 +117,10 @@ class Question:
         Limits.parse(self.k, self.budget, self.min_score)  # before anything slow begins
         if self.paths and self.db is not None:
             raise click.UsageError("give PATHs or --db, not both")
+        if self.hidden is not None and not self.paths:
+            raise click.UsageError(
+                "--hidden is for PATHs; for an index give it to `milepost index`"
+            )
         if self.paths:
             return Asked(*self._read(settings, as_json=as_json), self.names)
         from milepost.index import open as open_index
@@ -143,7 +157,8 @@ class Question:
             encoder = load(self.model)
             query = self._parse(encoder)  # costs some milliseconds; reading may cost minutes
             with Bar(settings, as_json=as_json) as bar:
-                return query, *indexed(self.paths, encoder, settings, bar, cache=cache)
+                options = READ_DEFAULTS.changed(hidden=self.hidden)
+                return query, *indexed(self.paths, encoder, settings, bar, options, cache=cache)
         except KeyboardInterrupt:
             kept = "what was read is kept; run the same command to go on" if cache else ""
             raise Interrupted(kept) from None

@@ -14,6 +14,7 @@ from milepost.console.options import Settings, common, db_option, json_option, s
 if TYPE_CHECKING:
     from milepost.index import Index
     from milepost.search import SearchResult
+    from milepost.types import Hidden
 
 FOUND, NOTHING, ERROR = 0, 1, 2
 
@@ -55,6 +56,7 @@ def search(
     model: str | None,
     rerank: bool,
     no_cache: bool,
+    hidden: Hidden | None,
 ) -> int:
     """Find the passages that answer QUESTION, best first.
 
@@ -68,7 +70,7 @@ def search(
     number; -"5" excludes it.
     """
     asked = Question(
-        question, paths, db, k, budget, min_score, names, model, rerank, no_cache
+        question, paths, db, k, budget, min_score, names, model, rerank, no_cache, hidden
     ).open(settings, as_json=as_json)
     with asked.index:
         return _answer(settings, asked, as_json=as_json, explain=explain)

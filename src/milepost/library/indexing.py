@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from milepost.errors import MilepostError
-from milepost.index import Index, Step
-from milepost.types import Document
+from milepost.index import Index
+from milepost.intake import Step
+from milepost.types import Document, ReadOptions
 
 log = logging.getLogger("milepost.serve")
 
@@ -76,7 +77,7 @@ class Indexer:
     def __init__(
         self,
         index: Index,
-        read: Callable[[Path], Document],
+        read: Callable[[Path, ReadOptions], Document],
         between: Callable[..., None] | None = None,
         end: Callable[[], None] | None = None,
     ) -> None:
@@ -175,10 +176,10 @@ class Indexer:
             said.clear()
             said.extend(kept)
 
-    def _read_file(self, path: Path) -> Document:
+    def _read_file(self, path: Path, options: ReadOptions) -> Document:
         if self._stopping:
             raise Stopped
-        return self._read(path)
+        return self._read(path, options)
 
     def _on_step(self, step: Step) -> None:
         with self._changed:

@@ -15,14 +15,14 @@ from pathlib import Path
 from zipfile import BadZipFile
 
 from milepost.errors import InputError, UnreadableFile
-from milepost.text import read
+from milepost.text import read_file
 from milepost.text.readers.pdf.boxes import Locator, from_source
-from milepost.types import Box, Document
+from milepost.types import Box, Document, ReadOptions
 
 _KEPT = 4
 """Documents whose printed lines stay in memory: people click through one at a time."""
 
-_locators: OrderedDict[tuple[str, str], Locator] = OrderedDict()
+_locators: OrderedDict[tuple[str, str, str], Locator] = OrderedDict()
 
 LONGEST_SIDE = 4000
 """Pixels of a picture's longer side; a page of a poster is drawn smaller than asked."""
@@ -41,23 +41,24 @@ class Place:
     sizes: dict[int, tuple[float, float]]
 
 
-def read_file(path: Path, lines: Path | None = None) -> Document:
+def read_plain(path: Path, options: ReadOptions, lines: Path | None = None) -> Document:
     """``milepost.read`` without what cannot be sent to another process.
 
     Args:
         path: the file.
+        options: how it is read.
         lines: folder in which the printed lines of a PDF are kept: which characters of the text
             are on which line. To learn it again, the whole file must be read, seconds for each
             hundred pages.
     """
-    document = read(path)
+    document = read_file(path, options)
     if lines is not None and isinstance(document.locator, Locator):
-        _keep(document.locator, lines)
+        _keep(document.locator, options, lines)
     return replace(document, locator=None)
 
 
-def read_inside(path: Path, roots: tuple[Path, ...]) -> Document:
-    """``read_file`` of a file that is in one of the folders, links followed.
+def read_inside(path: Path, options: ReadOptions, roots: tuple[Path, ...]) -> Document:
+    """``read_plain`` of a file that is in one of the folders, links followed.
 
     Raises:
         UnreadableFile: a link leads out of the folders.
@@ -65,25 +66,33 @@ def read_inside(path: Path, roots: tuple[Path, ...]) -> Document:
     real = path.resolve()
     if not any(real.is_relative_to(root.resolve()) for root in roots):
         raise UnreadableFile(f"{path} is a link that leaves the folder", "name its target as PATH")
-    return read_file(path)
+    return read_plain(path, options)
 
 
-def place(path: Path, digest: str, start: int, end: int, lines: Path | None = None) -> Place:
+def place(
+    path: Path,
+    digest: str,
+    options: ReadOptions,
+    start: int,
+    end: int,
+    lines: Path | None = None,
+) -> Place:
     """Where a span of a PDF is printed.
 
     Args:
         path: the file.
         digest: its sha256 (hex) when it was indexed.
+        options: how it was read.
         start: offset into the document's text.
         end: offset behind the span.
-        lines: see ``read_file``.
+        lines: see ``read_plain``.
 
     Raises:
         InputError: not a PDF, or changed since.
     """
     import pypdfium2
 
-    boxes = tuple(_locator(path, digest, lines)(start, end))
+    boxes = tuple(_locator(path, digest, options, lines)(start, end))
     with pypdfium2.PdfDocument(path) as pdf:
         sizes = {page: pdf[page - 1].get_size() for page in sorted({box.page for box in boxes})}
     return Place(boxes, sizes)
@@ -121,45 +130,46 @@ def picture(path: Path, page: int, scale: float) -> bytes:
     return out.getvalue()
 
 
-def _locator(path: Path, digest: str, lines: Path | None) -> Locator:
+def _locator(path: Path, digest: str, options: ReadOptions, lines: Path | None) -> Locator:
     """What finds spans in a PDF, by the lines that were kept or by reading it again."""
-    key = str(path), digest
+    key = str(path), digest, str(options)
     if key not in _locators:
-        _locators[key] = _kept(path, digest, lines) or _made(path, digest, lines)
+        kept = _kept(path, digest, options, lines)
+        _locators[key] = kept or _made(path, digest, options, lines)
         if len(_locators) > _KEPT:
             _locators.popitem(last=False)
     _locators.move_to_end(key)
     return _locators[key]
 
 
-def _made(path: Path, digest: str, lines: Path | None) -> Locator:
-    document = read(path)
+def _made(path: Path, digest: str, options: ReadOptions, lines: Path | None) -> Locator:
+    document = read_file(path, options)
     if document.hash != digest:
         raise InputError("the file has changed since it was indexed", "index it again")
     if not isinstance(document.locator, Locator):
         raise InputError(f"{path.name} is not a PDF", "a PDF file")
     if lines is not None:
-        _keep(document.locator, lines)
+        _keep(document.locator, options, lines)
     return document.locator
 
 
-def _kept(path: Path, digest: str, lines: Path | None) -> Locator | None:
+def _kept(path: Path, digest: str, options: ReadOptions, lines: Path | None) -> Locator | None:
     import numpy as np
 
     if lines is None:
         return None
     try:
         # NumPy would leave a file open that it opened itself and found damaged.
-        with (lines / f"{digest}.npz").open("rb") as file:
+        with (lines / _name(digest, options)).open("rb") as file:
             table = np.load(file, allow_pickle=False)["lines"]
     except (OSError, ValueError, KeyError, EOFError, BadZipFile):  # missing, or cut by a crash
         return None
     if table.dtype != np.int32 or table.ndim != 2 or table.shape[1] != 4:
         return None
-    return Locator(table, str(path), digest, from_source(str(path)))
+    return Locator(table, str(path), digest, from_source(str(path)), options.hidden == "keep")
 
 
-def _keep(locator: Locator, lines: Path) -> None:
+def _keep(locator: Locator, options: ReadOptions, lines: Path) -> None:
     """Best effort: without the lines, boxes are found by reading the file again."""
     import numpy as np
 
@@ -169,6 +179,12 @@ def _keep(locator: Locator, lines: Path) -> None:
         try:
             with os.fdopen(handle, "wb") as out:
                 np.savez_compressed(out, lines=locator.lines)
-            Path(part).replace(lines / f"{locator.digest}.npz")
+            Path(part).replace(lines / _name(locator.digest, options))
         except OSError:
             Path(part).unlink(missing_ok=True)
+
+
+def _name(digest: str, options: ReadOptions) -> str:
+    """The file of a document's lines; another way of reading makes other lines."""
+    way = str(options)
+    return f"{digest}{'-' if way else ''}{way.replace(' ', '-')}.npz"

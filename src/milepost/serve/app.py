@@ -16,7 +16,7 @@ from milepost.index import Index
 from milepost.library.documents import Library
 from milepost.library.indexing import Indexer
 from milepost.library.isolated import Isolated
-from milepost.library.reading import read_file
+from milepost.library.reading import read_plain
 from milepost.reranker import preload
 from milepost.serve.batching import Batcher
 from milepost.serve.failures import add_handlers
@@ -25,7 +25,7 @@ from milepost.serve.metrics import Measured, Metrics
 from milepost.serve.routes import check, documents, embeddings, page, search, status
 from milepost.serve.settings import ServeSettings
 from milepost.serve.state import State
-from milepost.types import Document
+from milepost.types import Document, ReadOptions
 
 
 def create_app(
@@ -102,8 +102,8 @@ def _state(
     reader = Isolated()
     library = Library(index, uploads, sources)
 
-    def read(path: Path) -> Document:
-        return reader.call(read_file, path, library.lines)
+    def read(path: Path, options: ReadOptions) -> Document:
+        return reader.call(read_plain, path, options, library.lines)
 
     indexer = Indexer(index, read, bulk, end=reader.close)
     encoder = index.model

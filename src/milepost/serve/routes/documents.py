@@ -17,6 +17,7 @@ from milepost.library.documents import document_id, safe_name
 from milepost.serve.failures import Refused
 from milepost.serve.state import State, state_of
 from milepost.text import SUFFIXES
+from milepost.types import ReadOptions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -257,7 +258,14 @@ async def boxes(request: Request, identity: str, start: Offset, end: Offset) -> 
         raise Refused(422, f"end: {end}", f"{start} to {info.characters}")
     path = _pdf(state, info)
     place = await run_in_threadpool(
-        state.pages.call, reading.place, path, info.hash, start, end, state.library.lines
+        state.pages.call,
+        reading.place,
+        path,
+        info.hash,
+        ReadOptions.parse(info.options),
+        start,
+        end,
+        state.library.lines,
     )
     return Boxes(
         boxes=[

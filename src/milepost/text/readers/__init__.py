@@ -9,6 +9,6 @@ Read:    ``formats.py`` (which reader for which bytes), ``builder.py``, then any
          ``delimited.py``; ``outlook.py`` hands what it finds to ``mail.py``.
 """
 
-from milepost.text.readers.formats import SUFFIXES, read, read_bytes
+from milepost.text.readers.formats import SUFFIXES, read, read_bytes, read_file
 
-__all__ = ["SUFFIXES", "read", "read_bytes"]
+__all__ = ["SUFFIXES", "read", "read_bytes", "read_file"]

@@ -9,10 +9,11 @@ import re
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path, PurePath
+from typing import cast
 
 from milepost.errors import UnreadableFile
 from milepost.text.readers import ole
-from milepost.types import Document
+from milepost.types import READ_DEFAULTS, Document, Hidden, ReadOptions
 
 SUFFIXES: dict[str, str] = {
     ".pdf": "pdf",
@@ -74,6 +75,11 @@ _READERS = {
 }
 """Format to module and function of its reader."""
 
+_WITH_OPTIONS = {"pdf", "eml", "mbox", "msg"}
+"""Formats whose readers take ``ReadOptions``: PDF, and mail, which may have a PDF attached."""
+
+_Reader = Callable[[bytes, str, str | None, ReadOptions], Document]
+
 _REFUSED = (
     (b"\x89PNG", "a picture"),
     (b"\xff\xd8\xff", "a picture"),
@@ -108,11 +114,27 @@ _HTML = re.compile(
 _MBOX = re.compile(rb"From \S+ [^\r\n]*\d\d:\d\d[^\r\n]*\d\r?\n[\w-]+:")
 
 
-def read(path: str | os.PathLike[str]) -> Document:
+def read(path: str | os.PathLike[str], *, hidden: Hidden = "drop") -> Document:
     """Read one file.
+
+    Args:
+        path: the file.
+        hidden: text in PDFs that a reader of the page cannot see (invisible, white on white, off
+            the page, smaller than a point): ``"drop"`` leaves it out, ``"keep"`` keeps it. The
+            notes of the document say how much there is.
 
     Returns:
         The document; its name and source are the absolute path.
+
+    Raises:
+        UnreadableFile: the file is missing, empty, binary, encrypted, damaged …
+        InputError: ``hidden`` is another word.
+    """
+    return read_file(path, ReadOptions(hidden))
+
+
+def read_file(path: str | os.PathLike[str], options: ReadOptions) -> Document:
+    """Read one file as the options say.
 
     Raises:
         UnreadableFile: the file is missing, empty, binary, encrypted, damaged …
@@ -133,10 +155,12 @@ def read(path: str | os.PathLike[str]) -> Document:
         raise UnreadableFile(
             f"{path} cannot be read: {error.strerror}", "check the disk"
         ) from error
-    return read_bytes(data, absolute, absolute)
+    return read_bytes(data, absolute, absolute, options)
 
 
-def read_bytes(data: bytes, name: str, source: str | None = None) -> Document:
+def read_bytes(
+    data: bytes, name: str, source: str | None = None, options: ReadOptions = READ_DEFAULTS
+) -> Document:
     """Read a file from its bytes; ``name`` gives the suffix and identifies the document.
 
     Raises:
@@ -145,7 +169,7 @@ def read_bytes(data: bytes, name: str, source: str | None = None) -> Document:
     if not data:
         raise UnreadableFile(f"{name} is empty (0 bytes)", "save or download it again")
     try:
-        document = _reader(_format(data, name))(data, name, source)
+        document = _reader(_format(data, name))(data, name, source, options)
     except RecursionError as error:
         raise UnreadableFile(
             f"{name} is damaged: its parts are nested too deeply", "save it again"
@@ -205,9 +229,10 @@ def _zipped(data: bytes, name: str) -> str:
     raise UnreadableFile(f"{name} is a zip archive", "unpack it first")
 
 
-def _reader(format_name: str) -> Callable[[bytes, str, str | None], Document]:
+def _reader(format_name: str) -> _Reader:
     """Import the reader of a format, and with it its library."""
     module, function = _READERS[format_name]
-    reader: Callable[[bytes, str, str | None], Document]
-    reader = getattr(import_module(f"milepost.text.readers.{module}"), function)
-    return reader
+    found = getattr(import_module(f"milepost.text.readers.{module}"), function)
+    if format_name in _WITH_OPTIONS:
+        return cast(_Reader, found)
+    return lambda data, name, source, _: cast(Document, found(data, name, source))

@@ -16,7 +16,7 @@ from milepost.errors import MilepostError, UnreadableFile
 from milepost.text.encoding import decode
 from milepost.text.readers import html
 from milepost.text.readers.builder import TextBuilder
-from milepost.types import Document
+from milepost.types import Document, ReadOptions
 
 _SHOWN = ("From", "To", "Cc", "Date")
 _MAX_PARTS = 500  # parts inside parts: the parser's time grows with their square
@@ -44,7 +44,7 @@ class Letter:
     attachments: list[tuple[str, bytes | None]] = field(default_factory=list)
 
 
-def read_eml(data: bytes, name: str, source: str | None) -> Document:
+def read_eml(data: bytes, name: str, source: str | None, options: ReadOptions) -> Document:
     """Read one mail.
 
     Raises:
@@ -53,20 +53,23 @@ def read_eml(data: bytes, name: str, source: str | None) -> Document:
     letter = _letter(data)
     if letter is None or not (letter.headers or letter.subject):
         raise UnreadableFile(f"{name} is not a mail: it has no headers", "save it as txt")
-    return written([letter], name, source)
+    return written([letter], name, source, options)
 
 
-def read_mbox(data: bytes, name: str, source: str | None) -> Document:
+def read_mbox(data: bytes, name: str, source: str | None, options: ReadOptions) -> Document:
     """Read a mailbox, every mail in the order of the file."""
     starts = [(match.start(), match.end()) for match in _BORDER.finditer(data)]
     if not starts:
         raise UnreadableFile(f"{name} is not a mailbox: no line begins a mail", "save it as txt")
     ends = [start for start, _ in starts[1:]] + [len(data)]
     parts = (data[begin:end] for (_, begin), end in zip(starts, ends, strict=True))
-    return written((_letter(_QUOTED.sub(rb"\1", part)) for part in parts), name, source)
+    letters = (_letter(_QUOTED.sub(rb"\1", part)) for part in parts)
+    return written(letters, name, source, options)
 
 
-def written(letters: Iterable[Letter | None], name: str, source: str | None) -> Document:
+def written(
+    letters: Iterable[Letter | None], name: str, source: str | None, options: ReadOptions
+) -> Document:
     """Write mails as a document; None is one that is damaged."""
     text = TextBuilder()
     unread: list[str] = []
@@ -85,7 +88,10 @@ def written(letters: Iterable[Letter | None], name: str, source: str | None) -> 
             else:
                 text.include(Document(name, body.strip("\n")))
         for label, content in letter.attachments:
-            _attach(label, content, text, unread, notes)
+            try:
+                _attach(label, content, text, notes, options)
+            except MilepostError:
+                unread.append(label)
     if damaged:
         notes.append(f"mails that are damaged and were not read: {damaged}")
     if unread:
@@ -95,18 +101,14 @@ def written(letters: Iterable[Letter | None], name: str, source: str | None) -> 
 
 
 def _attach(
-    label: str, content: bytes | None, text: TextBuilder, unread: list[str], notes: list[str]
+    label: str, content: bytes | None, text: TextBuilder, notes: list[str], options: ReadOptions
 ) -> None:
-    """Add an attachment as a section; one that cannot be read is named."""
+    """Add an attachment as a section, with its name in any case."""
     from milepost.text.readers.formats import read_bytes
 
     text.place("attachment", label)
     text.add(f"Attachment: {label}")
-    try:
-        document = read_bytes(content or b"", label)
-    except MilepostError:
-        unread.append(label)
-        return
+    document = read_bytes(content or b"", label, None, options)
     text.include(document)
     notes += [f"{label}: {note}" for note in document.notes]
 

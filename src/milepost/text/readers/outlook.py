@@ -7,12 +7,12 @@ from typing import Any
 
 from milepost.errors import UnreadableFile
 from milepost.text.readers.mail import Letter, written
-from milepost.types import Document
+from milepost.types import Document, ReadOptions
 
 _DISPLAY_NAME = 0x3001
 
 
-def read_msg(data: bytes, name: str, source: str | None) -> Document:
+def read_msg(data: bytes, name: str, source: str | None, options: ReadOptions) -> Document:
     """Read a message: subject, sender, recipients, date, text and attachments.
 
     Raises:
@@ -26,7 +26,7 @@ def read_msg(data: bytes, name: str, source: str | None) -> Document:
     except Exception as error:  # olefile, struct and codecs each raise their own
         why = str(error).splitlines()[0][:100] if str(error) else type(error).__name__
         raise UnreadableFile(f"{name} is damaged: {why}", "save it again from Outlook") from error
-    return written([letter], name, source)
+    return written([letter], name, source, options)
 
 
 def _letter(message: Any) -> Letter:
