@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from milepost.encoder import Encoder
     from milepost.engine.folder import ModelFolder
     from milepost.index import Index
-from milepost.intake import Step
+    from milepost.intake import Step
     from milepost.types import Document, Report
 
 STDIN = "stdin"
