@@ -14,7 +14,8 @@ from pydantic import BaseModel, Field
 
 import milepost
 from milepost.errors import MilepostError
-from milepost.mcp.tools import Checked, Documents, Read, Searched, Tools
+from milepost.mcp.results import Checked, Documents, Read, Searched
+from milepost.mcp.tools import Tools
 
 T = TypeVar("T")
 
