@@ -10,7 +10,7 @@ import milepost
 from milepost.errors import InputError
 from milepost.library import Library, reading
 from milepost.testing import fake_encoder
-from milepost.types import READ_DEFAULTS
+from milepost.types import READ_DEFAULTS, ReadOptions
 from support.page_documents import ACROSS, harbour
 
 
@@ -50,10 +50,10 @@ def test_the_file_is_not_read_again(
     digest, start, end = span(pdf)
     reading.read_plain(pdf, READ_DEFAULTS, tmp_path / "lines")
 
-    def never(path: Path) -> None:
+    def never(path: Path, options: ReadOptions) -> None:
         raise AssertionError(f"{path} was read again")
 
-    monkeypatch.setattr(reading, "read", never)
+    monkeypatch.setattr(reading, "read_file", never)
     assert reading.place(pdf, digest, READ_DEFAULTS, start, end, tmp_path / "lines").boxes
 
 
