@@ -41,11 +41,12 @@ def test_an_upload_is_indexed_listed_and_removed(writable) -> None:
     accepted = got.json()["documents"][0]
     assert accepted["title"] == "wax_ notes.txt"
     running.indexed(client)
-    listed = client.get("/documents").json()["documents"]
-    assert [each["id"] for each in listed] == [accepted["id"]]
+    listed = client.get("/documents", params={"limit": 1000}).json()["documents"]
+    assert accepted["id"] in [each["id"] for each in listed]
     assert client.get(f"/documents/{accepted['id']}").json()["sentences"] == 1
     assert client.delete(f"/documents/{accepted['id']}").status_code == 204
-    assert client.get("/documents").json()["documents"] == []
+    left = client.get("/documents", params={"limit": 1000}).json()["documents"]
+    assert accepted["id"] not in [each["id"] for each in left]
     assert client.get(f"/documents/{accepted['id']}").status_code == 404
 
 
@@ -104,7 +105,9 @@ def test_the_list_comes_in_parts(writable) -> None:
         cursor = part["cursor"]
         if cursor is None:
             break
-    assert titles == [f"n{number}.txt" for number in range(5)]
+    assert [title for title in titles if title.startswith("n")] == [
+        f"n{number}.txt" for number in range(5)
+    ]
     assert client.get("/documents", params={"cursor": "?"}).status_code == 422
 
 

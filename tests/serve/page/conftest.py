@@ -42,9 +42,13 @@ def server(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
         yield running
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Chromium, without a window."""
+    """Chromium, without a window.
+
+    For a module, not a session: while Playwright is open, its event loop runs in this thread, and
+    tests of other modules could not call ``asyncio.run``.
+    """
     playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
     if not CHROMIUM.exists():
         pytest.skip(f"needs {CHROMIUM} (apt install chromium)")
