@@ -275,6 +275,53 @@ def test_a_server_that_does_not_answer_is_named(tab: Tab, server: Server) -> Non
         assert len(tries) == 2
 
 
+def test_what_is_typed_stays_while_documents_are_chosen(tab: Tab, server: Server) -> None:
+    with tab() as page:
+        ready(page, server.url)
+        page.fill("#question", "not asked yet")
+        page.get_by_label("Search only in notes.md").check()
+        page.locator("#documents a", has_text="notes.md").click()
+        page.wait_for_selector("#document-body .text")
+        assert page.locator("#question").input_value() == "not asked yet"
+
+
+def test_a_pdf_whose_file_is_gone_is_shown_as_text(tab: Tab, server: Server) -> None:
+    with tab(allowed=("404",)) as page:
+        gone = {"error": {"message": "the file is not there any more"}}
+        page.route("**/pages", lambda route: route.fulfill(status=404, json=gone))
+        ready(page, server.url)
+        page.locator("#documents a", has_text="harbour.pdf").click()
+        page.wait_for_selector("#document-body .text:has-text('pilot')")
+        assert "the file is not there any more" in page.locator("#document-note").inner_text()
+        assert page.locator("#view-choice").is_hidden()
+
+
+def test_pages_are_shown_where_boxes_cannot_be_found(tab: Tab, server: Server) -> None:
+    with tab(allowed=("422",)) as page:
+        changed = {"error": {"message": "the file has changed"}}
+        page.route("**/boxes?*", lambda route: route.fulfill(status=422, json=changed))
+        ready(page, server.url)
+        ask(page, "Where must ships that carry timber unload?")
+        page.locator(".passage .title", has_text="harbour.pdf").first.click()
+        page.wait_for_selector("#document-note:has-text('the file has changed')")
+        page.wait_for_selector(".page[data-page='1'] img[src^='blob:']")
+
+
+def test_files_that_are_too_large_are_not_sent(browser: Browser, own: Server) -> None:
+    with Watched(browser, own.url) as page:
+        page.goto(own.url)
+        page.wait_for_selector("#results h2")
+        with own.client() as client:
+            told = client.get("/ready").json() | {"max_upload": 10}
+        page.route("**/ready", lambda route: route.fulfill(json=told))
+        page.reload()
+        page.wait_for_selector("#results h2")
+        page.set_input_files(
+            "#files", {"name": "long.txt", "mimeType": "text/plain", "buffer": b"x" * 11}
+        )
+        page.wait_for_selector("#uploads li:has-text('it is larger than 10 bytes')")
+
+
 def test_the_last_question_wins(tab: Tab, server: Server) -> None:
     """An answer that comes late must not replace that of a later question."""
     with tab() as page:

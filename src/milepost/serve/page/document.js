@@ -4,7 +4,7 @@ import { citeMenu } from "./actions.js";
 import { getJson, isAborted } from "./api.js";
 import { byId, el, fill } from "./dom.js";
 import { HeatStrip } from "./heat.js";
-import { passagesIn, spansAt, textOf } from "./marks.js";
+import { cited, passagesIn, spansAt, textOf } from "./marks.js";
 import { PdfView } from "./pdf.js";
 import { answer, go, library, route } from "./state.js";
 import { TextView } from "./text.js";
@@ -27,13 +27,14 @@ export function startDocument() {
   byId("document-close").addEventListener("click", close);
   byId("as-pages").addEventListener("click", () => change(true));
   byId("as-text").addEventListener("click", () => change(false));
-  fill(byId("document-actions"), citeMenu(placeToCite));
+  fill(byId("document-actions"), citeMenu(() => cited(open)));
   narrow.addEventListener("change", cover);
   route.listen((now, before) => {
     if (JSON.stringify(now.open) !== JSON.stringify(before.open)) show(now.open, true);
   });
   answer.listen((now, before) => {
-    if (open?.details && (now.data !== before.data || now.status !== before.status)) remark();
+    markCard(route.value.open); // the cards are new
+    if (open?.details && now.status !== "loading" && now.data !== before.data) remark();
   });
   show(route.value.open, false);
 }
@@ -58,9 +59,10 @@ async function show(place, focus) {
   cover();
   markCard(place);
   if (place === null) {
+    const last = open?.place;
     open?.view?.close();
     open = null;
-    if (focus) restoreFocus();
+    if (focus) restoreFocus(last);
     return;
   }
   if (open?.id !== place.id || !open.details) {
@@ -79,9 +81,11 @@ function markCard(place) {
   }
 }
 
-function restoreFocus() {
-  const target = cameFrom?.isConnected && cameFrom !== document.body ? cameFrom : byId("question");
-  target.focus({ preventScroll: true });
+/** The focus goes to what opened the document, else to the passage of the last place. */
+function restoreFocus(last) {
+  const there = cameFrom?.isConnected && cameFrom !== document.body;
+  const card = last && document.querySelector(`.passage[data-id="${CSS.escape(last.id)}"][data-start="${last.start}"] .title`);
+  (there ? cameFrom : card ?? byId("question")).focus({ preventScroll: true });
   cameFrom = null;
 }
 
@@ -94,7 +98,9 @@ async function load(id) {
   byId("document-where").textContent = "Loading…";
   fill(byId("document-body"), el("div", { class: "skeleton", "aria-hidden": "true" }, el("span"), el("span"), el("span")));
   strip.draw(null, []);
+  tools.hide();
   quote("");
+  note("");
   try {
     const details = await getJson(`/documents/${encodeURIComponent(id)}`);
     if (details.pdf) {
@@ -168,6 +174,8 @@ async function markPages(place, follow) {
       await showQuote(place, pages);
       if (follow) view.showFirst();
     });
+  } catch (error) {
+    if (!isAborted(error)) note(error.message); // the pages can be read without marks
   } finally {
     clearTimeout(slow);
   }
@@ -183,15 +191,12 @@ const pageOf = (offset) => Number(markAt(open.details.marks, "page", offset) ?? 
 function remark() {
   drawStrip();
   tools.passages();
-  markCard(route.value.open);
   if (!open.place) return;
   if (open.view instanceof TextView) {
     open.view.mark(spansAt(open.place));
     showQuote(open.place, []);
   } else {
-    markPages(open.place, false).catch((error) => {
-      if (!isAborted(error)) note(error.message);
-    });
+    markPages(open.place, false);
   }
 }
 
@@ -212,7 +217,13 @@ function quote(text, before = "") {
 function fail(error) {
   byId("document-where").textContent = "";
   open?.view?.close();
-  fill(byId("document-body"), el("div", { class: "problem", role: "alert" }, el("p", { text: error.message })));
+  const again = () => {
+    open = null;
+    show(route.value.open, false);
+  };
+  fill(byId("document-body"), el("div", { class: "problem", role: "alert" },
+    el("p", { text: error.message }),
+    el("button", { type: "button", text: "Try again", on: { click: again } })));
 }
 
 function movedTo(offset, page) {
@@ -262,36 +273,15 @@ async function toCell(cell) {
     }
   }
   const offset = Math.floor((cell * details.characters) / 64);
-  if (open.view instanceof TextView) open.view.show(offset).catch(fail);
+  if (open.view instanceof TextView) open.view.show(offset).catch((error) => isAborted(error) || fail(error));
   else open.view.showPage(pageOf(offset));
 }
 
 function change(pages) {
   asPages = pages;
-  if (!open?.details) return;
-  const offset = open.offset;
-  const place = open.place;
-  const near = place?.end !== null && Math.abs(place.start - offset) < 3000;
+  if (!open?.place) return;
+  const { offset, place } = open;
+  const near = place.end !== null && Math.abs(place.start - offset) < 3000;
   build();
   reach(near ? place : { id: open.id, start: offset, end: null });
-}
-
-/** What is cited: a selection, else the place that is open, else the sentence at hand. */
-async function placeToCite() {
-  const { id, details, place, offset, view } = open;
-  const chosen = view.selected?.();
-  let { start, end } = chosen ?? place;
-  if (end === null) {
-    const { sentences } = await getJson(`/documents/${id}/sentences?start=${offset}&end=${Math.min(offset + 2000, details.characters)}`);
-    [start, end] = sentences[0] ?? [offset, offset];
-  }
-  return {
-    id,
-    title: details.title,
-    place: placeAt(details.marks, start),
-    heading: markAt(details.marks, "heading", start),
-    quote: await textOf({ id, start, end }),
-    start,
-    end,
-  };
 }

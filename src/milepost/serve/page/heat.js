@@ -7,6 +7,7 @@ const CELLS = 64;
 const LEVELS = 8;
 const WORDS = ["no match", "no match", "weak match", "weak match", "fair match", "fair match", "strong match", "strong match"];
 const RESTED = 250; // milliseconds after the last key before the document follows
+const KEPT = 1000; // milliseconds in which a part stays chosen, though its sentence began before it
 
 /** The strip; there is one in the page. */
 export class HeatStrip {
@@ -16,6 +17,7 @@ export class HeatStrip {
     this.onChoose = onChoose;
     this.cell = 0;
     this.heat = null;
+    this.until = 0;
     this.node.addEventListener("click", (event) => {
       const { left, width } = this.node.getBoundingClientRect();
       this.choose(Math.floor(((event.clientX - left) / width) * CELLS), 0);
@@ -60,6 +62,7 @@ export class HeatStrip {
   /** Show where the window is, from 0 to 1. */
   move(share) {
     const place = Math.min(1, Math.max(0, share));
+    if (performance.now() < this.until) return;
     this.cell = Math.min(CELLS - 1, Math.floor(CELLS * place));
     if (this.here) this.here.style.left = `${100 * place}%`;
     this.say();
@@ -70,6 +73,7 @@ export class HeatStrip {
     if (this.here) this.here.style.left = `${(100 * (this.cell + 0.5)) / CELLS}%`;
     this.say();
     clearTimeout(this.timer);
+    this.until = performance.now() + delay + KEPT;
     this.timer = setTimeout(() => this.onChoose(this.cell), delay);
   }
 

@@ -52,6 +52,8 @@ async function load() {
     const changed = signature(documents) !== signature(library.value.documents);
     const first = library.value.status !== "ready";
     library.set({ status: "ready", ready, error: null, ...((changed || first) && { documents }) });
+    const there = new Set(documents.map(({ id }) => id));
+    go({ chosen: route.value.chosen.filter((id) => there.has(id)) }, { replace: true });
     if (changed && !first && answer.value.status === "done") answer.set({ outdated: true });
   } catch (error) {
     library.set({ status: library.value.status === "ready" ? "ready" : "failed", error });

@@ -3,7 +3,7 @@
 import { getJson } from "./api.js";
 import { isProbable } from "./passage.js";
 import { answer, route } from "./state.js";
-import { evidence } from "./words.js";
+import { evidence, markAt, placeAt } from "./words.js";
 
 const MOST = 24; // spans marked beside the one at the place
 const LONGEST = 4000; // characters of a quotation
@@ -34,7 +34,7 @@ export function spansAt({ id, start, end }) {
     .slice(0, MOST)
     .map((one) => ({ start: one.start, end: one.end, kind: "other" }));
   if (end === null) return others;
-  const sure = !asked || status === "failed" || sentences.some(overlaps);
+  const sure = !asked || status !== "done" || sentences.some(overlaps); // whoever made the link was
   return [{ start, end, kind: sure ? "best" : "here" }, ...others];
 }
 
@@ -44,4 +44,24 @@ export async function textOf({ id, start, end }) {
   if (passage) return passage.points.slice(start, end);
   const until = Math.min(end, start + LONGEST);
   return (await getJson(`/documents/${id}/text?start=${start}&end=${until}`)).text.trim();
+}
+
+/** What is cited of an open document: a selection, else its place, else the sentence at hand. */
+export async function cited({ id, details, place, offset, view }) {
+  const chosen = view.selected?.();
+  let { start, end } = chosen ?? place;
+  if (end === null) {
+    const until = Math.min(offset + LONGEST, details.characters);
+    const { sentences } = await getJson(`/documents/${id}/sentences?start=${offset}&end=${until}`);
+    [start, end] = sentences[0] ?? [offset, offset];
+  }
+  return {
+    id,
+    title: details.title,
+    place: placeAt(details.marks, start),
+    heading: markAt(details.marks, "heading", start),
+    quote: await textOf({ id, start, end }),
+    start,
+    end,
+  };
 }

@@ -12,7 +12,7 @@ const FINEST = 4; // pixels a point that the server draws at most
 export class PdfView {
   /**
    * @param {HTMLElement} scroller holds the pages and scrolls them
-   * @param {{id: string, title: string}} document
+   * @param {{id: string, title: string, characters: number, sentences: number}} document
    * @param {{page: number, width: number, height: number}[]} sizes of all pages in points
    * @param {(page: number) => void} onMove called with the page at the top of the window
    */
@@ -66,7 +66,11 @@ export class PdfView {
     page.scale = scale;
     page.node.classList.remove("failed");
     try {
-      const blob = await getBlob(`/documents/${this.document.id}/pages/${page.page}.png?scale=${scale}`, loading.signal);
+      const { id, characters, sentences } = this.document;
+      // A picture is cached for some minutes; that of a document that was replaced must not be shown.
+      const version = `${characters}-${sentences}`;
+      const path = `/documents/${id}/pages/${page.page}.png?scale=${scale}&version=${version}`;
+      const blob = await getBlob(path, loading.signal);
       if (loading.signal.aborted) return;
       const old = page.picture.src;
       page.picture.src = URL.createObjectURL(blob);

@@ -9,6 +9,7 @@ import { count, figure } from "./words.js";
 
 const PAUSE = 700; // milliseconds between two questions
 const LIST = 3000; // milliseconds between two loads of the list, which may be long
+const LATER = 5000; // milliseconds until a server that did not answer is asked again
 
 let watching = false;
 let more = false; // somebody wants to know since the last question was sent
@@ -23,10 +24,10 @@ export async function watch() {
   if (watching) return;
   watching = true;
   let worked = false;
-  try {
-    for (let busy = false; more || busy; ) {
-      if (busy) await new Promise((resolve) => setTimeout(resolve, PAUSE));
-      more = false;
+  for (let busy = false; more || busy; ) {
+    if (busy) await new Promise((resolve) => setTimeout(resolve, PAUSE));
+    more = false;
+    try {
       const state = await getJson("/indexing");
       busy = !state.idle;
       worked ||= busy;
@@ -37,13 +38,13 @@ export async function watch() {
         listed = Date.now();
         await reload();
       }
+    } catch (error) {
+      fill(byId("indexing"), el("p", { class: "aside warning", text: error.message }));
+      if (busy) await new Promise((resolve) => setTimeout(resolve, LATER));
     }
-    if (worked) announce(`Indexing is done: ${count(library.value.documents.length, "document")}.`);
-  } catch (error) {
-    fill(byId("indexing"), el("p", { class: "aside warning", text: error.message }));
-  } finally {
-    watching = false;
   }
+  if (worked) announce(`Indexing is done: ${count(library.value.documents.length, "document")}.`);
+  watching = false;
 }
 
 function show({ idle, current, waiting, failed }) {

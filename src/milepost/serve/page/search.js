@@ -29,18 +29,22 @@ export function startSearch() {
     go({ question, open: same ? route.value.open : null });
     if (same) search(FIRST);
   });
-  route.listen((now) => searchIfNew(now));
+  route.listen((now, before) => {
+    // What somebody is typing stays, whatever else changes.
+    if (now.question !== before.question) byId("question").value = now.question;
+    searchIfNew(now);
+  });
   answer.listen(show);
   library.listen((now, before) => {
     if (now.documents !== before.documents || now.status !== before.status) show(answer.value);
   });
+  byId("question").value = route.value.question;
   searchIfNew(route.value);
   show(answer.value);
 }
 
 function searchIfNew({ question, chosen }) {
-  const field = byId("question");
-  if (asked?.question !== question) field.value = question;
+  document.title = question ? `${question} – Milepost` : "Milepost";
   if (!question) {
     running?.abort();
     asked = null;
@@ -58,7 +62,7 @@ export async function search(most) {
   const mine = (running = new AbortController());
   if (asked?.question !== question) guesses = false;
   asked = { question, chosen: chosen.join(), most };
-  answer.set({ status: "loading", question, error: null });
+  answer.set({ status: "loading", error: null }); // with the last answer, and its question
   try {
     const documents = await existing(chosen, mine.signal);
     const wanted = { question, k: most, heat: true, ...(documents.length && { documents }) };
@@ -66,11 +70,11 @@ export async function search(most) {
     const calibrated = library.value.ready?.calibrated ?? true;
     const sure = !calibrated || EXACT.test(question) || data.best >= PROBABLE;
     const probable = data.passages.length > 0 && sure;
-    answer.set({ status: "done", data, probable, outdated: false });
+    answer.set({ status: "done", question, data, probable, outdated: false });
     announce(summary(data, probable));
   } catch (error) {
     if (isAborted(error)) return;
-    answer.set({ status: "failed", data: null, probable: false, error });
+    answer.set({ status: "failed", question, data: null, probable: false, error });
   }
 }
 

@@ -28,10 +28,10 @@ export const library = new Store({
   error: null,
 });
 
-/** The answer to the question at hand. */
+/** The last answer; while another one is awaited its status is "loading". */
 export const answer = new Store({
   status: "none", // none, loading, done, failed
-  question: "",
+  question: "", // what was asked
   data: null, // what POST /search says, sentences without white space at their edges
   probable: false, // whether anything of it is worth marking
   error: null,

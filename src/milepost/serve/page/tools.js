@@ -22,9 +22,15 @@ export class Tools {
     heard("larger", "click", () => this.zoom(1));
   }
 
+  /** Show nothing, while there is no document that it would serve. */
+  hide() {
+    for (const id of ["view-choice", "page-tools", "passage-tools", "document-actions"]) byId(id).hidden = true;
+  }
+
   /** Show the controls of pages, or those of text. */
   choose(pages) {
     const { sizes } = this.opened();
+    byId("document-actions").hidden = false;
     byId("view-choice").hidden = sizes === null;
     byId("page-tools").hidden = !pages;
     byId("page-number").max = sizes?.length ?? 1;

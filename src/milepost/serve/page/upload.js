@@ -68,14 +68,19 @@ async function take(files) {
     if (!yes) return;
   }
   for (const file of files) {
-    const ending = /\.[^.]+$/.exec(file.name.toLowerCase())?.[0];
-    const problem = file.size === 0
-      ? "it is empty"
-      : ready.binary.includes(ending) ? `files ending in ${ending} are not read` : null;
+    const problem = problemOf(file, ready);
     queue.push({ file, state: problem ? "failed" : "waiting", fraction: 0, reason: problem });
   }
   show();
   send();
+}
+
+/** Why the server would not take a file; null where it may. */
+function problemOf({ name, size: bytes }, { binary, max_upload: most }) {
+  const ending = /\.[^.]+$/.exec(name.toLowerCase())?.[0];
+  if (bytes === 0) return "it is empty";
+  if (bytes > most) return `it is larger than ${size(most)}`;
+  return binary.includes(ending) ? `files ending in ${ending} are not read` : null;
 }
 
 async function send() {

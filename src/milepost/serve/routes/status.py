@@ -31,6 +31,7 @@ class Ready(BaseModel):
     suffixes: list[str] = Field(
         description="Endings of files with a reader of their own; others are read as text."
     )
+    max_upload: int = Field(description="Bytes that an uploaded file may have.")
     binary: list[str] = Field(description="Endings of files that cannot be uploaded.")
 
 
@@ -87,6 +88,7 @@ async def ready(request: Request) -> Ready:
         read_only=state.settings.read_only,
         calibrated=_calibrated(state),
         suffixes=sorted(SUFFIXES),
+        max_upload=state.settings.max_upload,
         binary=sorted(f".{suffix}" for suffix in BINARY),
     )
 
