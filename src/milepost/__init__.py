@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from milepost.chunking import chunks
     from milepost.encoder import Encoder, load
     from milepost.errors import MilepostError
     from milepost.index import Index, open
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from milepost.types import (
         Box,
         Check,
+        Chunk,
         Difference,
         Document,
         Hit,
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Box": "milepost.types",
     "Check": "milepost.types",
+    "Chunk": "milepost.types",
     "Difference": "milepost.types",
     "Document": "milepost.types",
     "Encoder": "milepost.encoder",
@@ -44,6 +47,7 @@ _HOMES = {
     "Place": "milepost.types",
     "Report": "milepost.types",
     "annotate": "milepost.marking",
+    "chunks": "milepost.chunking",
     "load": "milepost.encoder",
     "open": "milepost.index",
     "read": "milepost.text",
@@ -52,6 +56,7 @@ _HOMES = {
 __all__ = [
     "Box",
     "Check",
+    "Chunk",
     "Difference",
     "Document",
     "Encoder",
@@ -65,6 +70,7 @@ __all__ = [
     "Place",
     "Report",
     "annotate",
+    "chunks",
     "load",
     "open",
     "read",

@@ -16,7 +16,18 @@ from milepost.quotes import MAX_WORDS, Folded, fold, near, occurrences, stripped
 from milepost.search import SearchResult
 from milepost.search.quoted import places, read, regions
 from milepost.store import DocumentInfo, Snapshot
-from milepost.types import Check, Difference, Document, Mark, Place, Verdict, mark_at
+from milepost.types import (
+    Check,
+    Difference,
+    Document,
+    Mark,
+    Place,
+    Verdict,
+    mark_at,
+    page_of,
+    place_in_words,
+    places_at,
+)
 
 MAX_PLACES = 50
 """Maximum number of places that hold a text word for word: a common word has thousands."""
@@ -142,15 +153,16 @@ def _stored_places(snapshot: Snapshot, held: Sequence[_Found]) -> list[Place]:
 
 
 def _place(found: _Found, text: str, marks: Sequence[Mark]) -> Place:
-    page = mark_at(marks, "page", found.start)
+    places = places_at(marks, found.start)
     return Place(
         document=found.document.name,
         source=found.document.source,
         start=found.start,
         end=found.end,
         text=text,
-        page=int(page) if page is not None else None,
+        page=page_of(places),
         heading=mark_at(marks, "heading", found.start),
+        place=place_in_words(places),
         similarity=found.similarity,
         ignored=found.ignored,
         differences=found.differences,

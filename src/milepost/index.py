@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager, suppress
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -18,38 +18,28 @@ from typing import TYPE_CHECKING
 from milepost.checking import PASSAGES, check_store, prepared
 from milepost.encoder import Encoder, load
 from milepost.errors import IndexBusy, MilepostError, StorageFull, StoreError
-from milepost.intake import Tally, absolute, entry, found, hashed, signature
+from milepost.intake import Step, Tally, absolute, entry, found, hashed, signature
 from milepost.naming import Name, known, stored_name, unknown
 from milepost.reranker import preload
 from milepost.search import Limits, Query, SearchModel, SearchResult, search
 from milepost.search.ranking import Ranking
-from milepost.store import DocumentInfo, Store, open_store
-from milepost.text import locator, read
-from milepost.types import Box, Check, Document, Passage, Report
+from milepost.store import DocumentInfo, Snapshot, Store, open_store
+from milepost.text import locator, read_file
+from milepost.types import (
+    READ_DEFAULTS,
+    Box,
+    Check,
+    Document,
+    Hidden,
+    Passage,
+    ReadOptions,
+    Report,
+)
 
 if TYPE_CHECKING:
     from milepost.engine import ModelFolder
 
 Source = Name | Document
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """Progress of ``Index.add``, for a progress bar.
-
-    Attributes:
-        name: the document at hand.
-        number: its number, from 1.
-        documents: documents in all, where known.
-        sentences: sentences of this document.
-        done: of these, encoded so far.
-    """
-
-    name: str
-    number: int
-    documents: int
-    sentences: int
-    done: int
 
 
 class Index:
@@ -78,11 +68,13 @@ class Index:
         *,
         prune: bool = True,
         progress: Callable[[Step], None] | None = None,
+        hidden: Hidden | None = None,
+        reader: Callable[[Path, ReadOptions], Document] | None = None,
     ) -> Report:
         """Read, encode and store documents; what has not changed is passed over.
 
-        A file of the same size and time of change is taken as unchanged and not opened; one that
-        was only touched is read, and not encoded again.
+        A file of the same size and time of change that is to be read in the same way is taken as
+        unchanged and not opened; one that was only touched is read, and not encoded again.
 
         One document is one transaction: an interruption leaves everything before it indexed, and
         the next ``add`` goes on from there. A file that cannot be read is named in the report
@@ -93,12 +85,17 @@ class Index:
             prune: remove documents whose files once stood in one of the folders given and are
                 not found there any more: deleted, moved, or ignored by now.
             progress: called as sentences are encoded.
+            hidden: as in ``milepost.read``; None reads a document as it was read before, and a new
+                one without hidden text.
+            reader: reads a file; a server reads in another process.
 
         Raises:
+            InputError: ``hidden`` is another word.
             StoreError: the index cannot be written (full disk, no permission, second writer);
                 what was stored before stays.
         """
         begun = time.monotonic()
+        READ_DEFAULTS.changed(hidden=hidden)  # a wrong word is refused before anything is read
         given = [sources] if isinstance(sources, str | os.PathLike | Document) else list(sources)
         tally = Tally()
         work: list[Path | Document] = [source for source in given if isinstance(source, Document)]
@@ -119,7 +116,10 @@ class Index:
                 if name in done:  # given twice: the second time it is what was just stored
                     stored = {info.name: info for info in self.documents()}
                 done.add(name)
-                self._add_one(item, stored.get(name), tally, on_progress)
+                before = stored.get(name)
+                options = ReadOptions.parse(before.options) if before else READ_DEFAULTS
+                options = options.changed(hidden=hidden)
+                self._add_one(item, before, options, tally, on_progress, reader or read_file)
             except StoreError:
                 raise
             except MilepostError as error:
@@ -135,28 +135,31 @@ class Index:
         self,
         item: Path | Document,
         stored: DocumentInfo | None,
+        options: ReadOptions,
         tally: Tally,
         on_progress: Callable[[int, int], None],
+        reader: Callable[[Path, ReadOptions], Document],
     ) -> None:
         name = item.name if isinstance(item, Document) else str(item)
         stamp = None
         if isinstance(item, Document):
-            document = hashed(item)
+            document, way = hashed(item), ""
         else:
-            stamp = signature(item)
-            if stored is not None and stamp is not None and stored.signature == stamp:
+            stamp, way = signature(item), str(options)
+            if stored and stamp and (stored.signature, stored.options) == (stamp, way):
                 tally.unchanged.append(name)
                 return
-            document = read(item)
+            document = reader(item, options)
         if stored is not None and self._holds(stored, document):
-            if stored.signature != stamp:  # touched, or copied: the next time it is not read
-                self._store.touch(name, stamp)
+            # Touched, copied, or read in another way to the same end: not read the next time.
+            if (stored.signature, stored.options) != (stamp, way):
+                self._store.touch(name, stamp, way)
             tally.unchanged.append(name)
             return
         on_progress(0, 0)
         marks = self.model.encode(document, progress=on_progress)
         parts = marks.spans, marks.vectors, marks.vocab_coverage
-        self._store.put(entry(document, parts, stamp))
+        self._store.put(entry(document, parts, stamp, way))
         (tally.added if stored is None else tally.changed).append(name)
         if document.notes:
             tally.notes[name] = document.notes
@@ -206,6 +209,10 @@ class Index:
             self._vacuum()
         return gone
 
+    def snapshot(self) -> AbstractContextManager[Snapshot]:
+        """One committed state of the store, for the length of a ``with`` block."""
+        return self._store.snapshot()
+
     def documents(self) -> list[DocumentInfo]:
         """What is indexed, in the order it was added; no text is read."""
         with self._store.snapshot() as state:
@@ -229,7 +236,7 @@ class Index:
                 hash=info.hash,
                 notes=info.notes,
             )
-        return replace(stored, locator=locator(stored))
+        return replace(stored, locator=locator(stored, ReadOptions.parse(info.options)))
 
     def boxes(self, passage: Passage) -> list[Box]:
         """Where a passage stands on the pages of its PDF; see ``Document.boxes``."""

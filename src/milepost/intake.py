@@ -24,6 +24,25 @@ if TYPE_CHECKING:
     """Spans, vectors and vocabulary coverage of a document's landmarks."""
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Progress of ``Index.add``, for a progress bar.
+
+    Attributes:
+        name: the document at hand.
+        number: its number, from 1.
+        documents: documents in all, where known.
+        sentences: sentences of this document.
+        done: of these, encoded so far.
+    """
+
+    name: str
+    number: int
+    documents: int
+    sentences: int
+    done: int
+
+
 @dataclass(slots=True)
 class Tally:
     """The report of ``Index.add`` while it grows."""
@@ -94,7 +113,9 @@ def hashed(document: Document) -> Document:
     return replace(document, hash=digest)
 
 
-def entry(document: Document, parts: Parts, signature: tuple[int, int] | None) -> Entry:
+def entry(
+    document: Document, parts: Parts, signature: tuple[int, int] | None, options: str = ""
+) -> Entry:
     """What a store is given: the text, its landmarks, and the terms of each sentence."""
     spans, vectors, vocab_coverage = parts
     return Entry(
@@ -105,4 +126,5 @@ def entry(document: Document, parts: Parts, signature: tuple[int, int] | None) -
         paragraph_starts=paragraph_starts(document.text, spans),
         terms=[terms(document.text[start:end]) for start, end in spans.tolist()],
         signature=signature,
+        options=options,
     )

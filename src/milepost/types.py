@@ -6,8 +6,8 @@ Offsets are always code points of ``Document.text``, end exclusive.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from milepost.errors import InputError
 
@@ -17,20 +17,88 @@ if TYPE_CHECKING:
 
 Span = tuple[int, int]
 
+MarkKind = Literal["heading", "message", "attachment", "page", "slide", "sheet", "cell", "row"]
+
+_INSIDE: dict[str, tuple[str, ...]] = {
+    "message": ("attachment", "page", "slide", "sheet", "cell", "row"),
+    "attachment": ("page", "slide", "sheet", "cell", "row"),
+    "sheet": ("row",),
+}
+"""Kinds of marks that end where a mark of this kind begins."""
+
+_PLACES = {
+    "message": "mail of {}",
+    "attachment": "attachment {}",
+    "page": "page {}",
+    "slide": "slide {}",
+    "sheet": "sheet {}",
+    "cell": "cell {}",
+    "row": "row {}",
+}
+"""Kinds of marks that say where a text is, outermost first, in words."""
+
+
+Hidden = Literal["drop", "keep"]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """How files are read, where they leave a choice.
+
+    Attributes:
+        hidden: what becomes of text in PDFs that a reader of the page cannot see.
+
+    >>> str(ReadOptions(hidden="keep")), str(ReadOptions())
+    ('hidden=keep', '')
+    """
+
+    hidden: Hidden = "drop"
+
+    def __post_init__(self) -> None:
+        if self.hidden not in ("drop", "keep"):
+            raise InputError(f"hidden is {self.hidden!r}", "hidden='drop' or hidden='keep'")
+
+    def __str__(self) -> str:
+        return " ".join(
+            f"{each.name}={value}"
+            for each in fields(self)
+            if (value := getattr(self, each.name)) != each.default
+        )
+
+    @classmethod
+    def parse(cls, written: str) -> ReadOptions:
+        """Read what ``str`` has written; words of a newer version are passed over."""
+        known = {each.name for each in fields(cls)}
+        pairs = (word.partition("=")[::2] for word in written.split())
+        values: dict[str, Any] = {name: value for name, value in pairs if name in known}
+        return cls(**values)
+
+    def changed(self, **values: Any) -> ReadOptions:
+        """The same with other values; None leaves a value as it is."""
+        return replace(self, **{name: value for name, value in values.items() if value is not None})
+
+
+READ_DEFAULTS = ReadOptions()
+
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A place in a text: from ``offset`` on, this page or this heading holds.
+    """A place in a text: from ``offset`` on, this page, heading, slide … holds.
+
+    A mail ends the attachment before it, an attachment the pages, slides and sheets before it, and
+    a sheet the row before it.
 
     Attributes:
         offset: code points into the text; for a heading, where its words start.
-        kind: ``page`` or ``heading``.
-        value: the page's number in the file, from 1, in digits; or the heading's words.
-        level: 1–6 for a heading (1 = outermost), 0 for a page.
+        kind: ``heading``, or what the file is made of: ``page``, ``slide``, ``sheet`` and ``row``
+            (spreadsheets), ``cell`` (notebooks), ``message`` and ``attachment`` (mail).
+        value: the number in the file, from 1, in digits (page, slide, row, cell); the name (sheet,
+            attachment); the date, YYYY-MM-DD, or ``unknown date`` (message); the heading's words.
+        level: 1–6 for a heading (1 = outermost), 0 for the others.
     """
 
     offset: int
-    kind: Literal["page", "heading"]
+    kind: MarkKind
     value: str
     level: int = 0
 
@@ -44,6 +112,33 @@ def mark_at(marks: Sequence[Mark], kind: str, offset: int) -> str | None:
         if mark.kind == kind:
             found = mark.value
     return found
+
+
+def places_at(marks: Sequence[Mark], offset: int) -> dict[str, str]:
+    """What holds at ``offset`` apart from headings: kind of mark → value, outermost first."""
+    held: dict[str, str] = {}
+    for mark in marks:
+        if mark.offset > offset:
+            break
+        if mark.kind in _PLACES:
+            for inner in _INSIDE.get(mark.kind, ()):
+                held.pop(inner, None)
+            held[mark.kind] = mark.value
+    return {kind: held[kind] for kind in _PLACES if kind in held}
+
+
+def page_of(places: dict[str, str]) -> int | None:
+    """The page of the file in a result of ``places_at``; pages of an attachment do not count."""
+    return int(places["page"]) if "page" in places and "attachment" not in places else None
+
+
+def place_in_words(places: dict[str, str]) -> str | None:
+    """Write the result of ``places_at`` for users; None where the file has no such places.
+
+    >>> place_in_words({"sheet": "Costs", "row": "12"})
+    'sheet Costs, row 12'
+    """
+    return ", ".join(_PLACES[kind].format(value) for kind, value in places.items()) or None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +163,7 @@ class Document:
     Attributes:
         name: what identifies it in an index: the absolute path, or a name given by the caller.
         text: the whole extracted text; every offset everywhere refers to it.
-        marks: pages and headings in ascending order of offset.
+        marks: pages, headings and other places in ascending order of offset.
         source: the file it was read from, or None for text given by the caller.
         hash: sha256 (hex) of the file's bytes, or of the text in UTF-8 where there is no file.
         notes: what the reader could not read, for people ("pages 3-4 have no text: scanned?").
@@ -102,12 +197,15 @@ class Document:
 
     def page(self, offset: int) -> int | None:
         """The page (from 1) that holds ``offset``, or None where the format has no pages."""
-        value = mark_at(self.marks, "page", offset)
-        return int(value) if value is not None else None
+        return page_of(places_at(self.marks, offset))
 
     def heading(self, offset: int) -> str | None:
         """The nearest heading at or before ``offset``, or None."""
         return mark_at(self.marks, "heading", offset)
+
+    def place(self, offset: int) -> str | None:
+        """Where ``offset`` is in the file, in words: ``page 4``, ``sheet Costs, row 12``."""
+        return place_in_words(places_at(self.marks, offset))
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +265,9 @@ class Passage:
     ``text == document_text[start:end]``, always. ``document`` is the document's name in the
     index, ``source`` its file. ``score`` is the calibrated probability, 0–1, that the passage
     holds evidence, and orders the passages of a result; ``hits`` are its sentences, best first.
-    ``page`` (from 1) and ``heading`` are those of the best hit's first character.
+    ``page`` (from 1), ``heading`` and ``place`` are those of the best hit's first character;
+    ``place`` says in words where that is, for every format that has such places: ``page 4``,
+    ``slide 4``, ``sheet Costs, row 12``, ``mail of 2026-03-01, attachment plan.pdf, page 2``.
     """
 
     text: str
@@ -179,6 +279,7 @@ class Passage:
     hits: tuple[Hit, ...]
     heading: str | None
     page: int | None
+    place: str | None = None
 
 
 Verdict = Literal["verbatim", "near", "supported", "not found"]
@@ -205,8 +306,8 @@ class Difference:
 class Place:
     """A place of a document that holds a checked text, word for word or nearly.
 
-    ``text == document_text[start:end]``, always; ``page`` and ``heading`` are those of its first
-    character.
+    ``text == document_text[start:end]``, always; ``page``, ``heading`` and ``place`` (see
+    ``Passage``) are those of its first character.
 
     Attributes:
         similarity: 0–1, the share of the checked words that is there; 1 where all are.
@@ -226,6 +327,7 @@ class Place:
     similarity: float
     ignored: tuple[str, ...] = ()
     differences: tuple[Difference, ...] = ()
+    place: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,6 +352,30 @@ class Check:
     passages: tuple[Passage, ...] = ()
     best: float = 0.0
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A piece of a document for another program's store; made by ``milepost.chunks``.
+
+    ``text == document_text[start:end]``, always; the chunks of a document tile its text.
+
+    Attributes:
+        text: whole sentences, with the white space after each.
+        start, end: offsets into the document's text.
+        vector: ``(d,)`` float32, unit length; not compared by ``==``.
+        page: the page (from 1) on which it begins, or None where the format has no pages.
+        heading: the nearest heading at or before its first sentence, or None.
+        document: the document's name.
+    """
+
+    text: str
+    start: int
+    end: int
+    vector: NDArray[np.float32] = field(compare=False)
+    page: int | None
+    heading: str | None
+    document: str
 
 
 @dataclass(frozen=True, slots=True)

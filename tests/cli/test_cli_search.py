@@ -13,6 +13,7 @@ import milepost
 from milepost.console.heat import strip
 from milepost.engine.folder import cache_folder
 from milepost.types import Hit
+from support.pdf_writer import PdfPage, write_pdf
 from support.small_index import write_schema
 
 
@@ -187,7 +188,7 @@ def test_an_index_of_an_older_schema_is_refused(cli, model, db):
     result = cli("search", "bees", "--db", db, *model)
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.count("\n") == 1
-    assert "schema 2, this one reads 3" in result.stderr
+    assert "schema 2, this one reads 4" in result.stderr
     assert f"milepost index PATH… --db {db} --rebuild" in result.stderr
 
 
@@ -354,6 +355,33 @@ def test_a_page_and_a_heading_are_shown(cli, model, notes):
     """The heading that a passage stands under is printed beside its file."""
     result = cli("search", "What was canvas woven from?", notes / "ships.md", "-k", 1, *model)
     assert re.search(r"ships\.md · Sails · \d+%$", result.stdout.splitlines()[0])
+
+
+def test_hidden_text_is_found_only_if_it_is_kept(cli, model, tmp_path):
+    """Hidden text is reported and left out; kept, it is searched and cached apart."""
+    page = PdfPage()
+    page.text(72, 700, "The fee is five euros a month.")
+    page.operations.append("BT 3 Tr /F1 10 Tf 1 0 0 1 72 600 Tm (Badgers dig deep setts.) Tj ET")
+    path = tmp_path / "fees.pdf"
+    path.write_bytes(write_pdf([page]))
+    question = "search", "What do badgers dig?", path, *model
+    for _ in range(2):
+        plain = cli(*question)
+        assert "setts" not in plain.stdout
+        assert "Badgers dig deep setts." in cli(*question, "--hidden", "keep").stdout
+    assert "hidden text (invisible), left out; --hidden keep" in cli(*question, "--no-cache").stderr
+    wrong = cli("search", "badgers", "--hidden", "keep", "--db", tmp_path, *model)
+    assert wrong.exit_code == 2
+    assert "--hidden is for PATHs" in wrong.stderr
+
+
+def test_the_row_of_a_table_is_shown(cli, model, tmp_path):
+    """The place of the best hit is printed beside its file, and is a field of the JSON."""
+    table = tmp_path / "parts.csv"
+    table.write_bytes(b"Part,Colour,Shelf\nBolt,blue,7\nNut,green,12\nRivet,red,3\n")
+    args = "search", "On which shelf is the green nut?", table, "-k", 1, *model
+    assert re.search(r"parts\.csv · row 3 · \d+%$", cli(*args).stdout.splitlines()[0])
+    assert found(cli(*args, "--json"))[0]["place"] == "row 3"
 
 
 def test_phrases_must_occur_and_excluded_words_must_not(cli, model, db):

@@ -139,10 +139,10 @@ def test_page_and_heading_are_the_best_hits() -> None:
     put(store, "d", sentences, marks=marks, vectors=np.stack([unit(9), unit(9), unit(1), unit(9)]))
     passage = asked(store, ["needle"], k=1)[0]
     assert passage.hits[0].start == 26
-    assert (passage.page, passage.heading) == (2, "Two")
+    assert (passage.page, passage.heading, passage.place) == (2, "Two", "page 2")
     put(store, "plain", ["A lone thread. "])
     passage = asked(store, ["thread"], k=1, names=["plain"])[0]
-    assert (passage.page, passage.heading) == (None, None)
+    assert (passage.page, passage.heading, passage.place) == (None, None, None)
 
 
 def test_an_empty_store() -> None:

@@ -219,10 +219,10 @@ def test_touch_changes_the_signature_alone(store: Store) -> None:
     assert {key: after[key] for key in same} == {key: before[key] for key in same}
     old, new = (reads_of["documents"] for reads_of in (before, after))
     assert [(each.id, each.first) for each in new] == [(each.id, each.first) for each in old]
-    assert store.touch("document 1", None)
+    assert store.touch("document 1", None, "hidden=keep")
     info = reads(store).info("document 1")
     assert info is not None
-    assert info.signature is None
+    assert (info.signature, info.options) == (None, "hidden=keep")
     assert not store.touch("nobody", (1, 2))
     assert reads(store).statistics() == before["statistics"]
 

@@ -12,19 +12,27 @@ from milepost.types import Document
 class PdfPage:
     """A page to be written: ``text`` puts one line, x and y in points from the bottom left.
 
-    ``crop`` is left, bottom, right, top of what a viewer shows.
+    ``forms`` are drawn by ``/X0 Do`` and so on; ``/G0 gs`` makes what follows transparent.
     """
 
     width: float = 612
     height: float = 792
     rotate: int = 0
-    crop: tuple[float, float, float, float] | None = None
     operations: list[str] = field(default_factory=list)
+    crop: tuple[int, int, int, int] | None = None
+    forms: list[str] = field(default_factory=list)
 
     def text(self, x: float, y: float, words: str, size: float = 10, *, bold: bool = False) -> None:
         escaped = words.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
         font = "F2" if bold else "F1"
         self.operations.append(f"BT /{font} {size} Tf 1 0 0 1 {x} {y} Tm ({escaped}) Tj ET")
+
+    def picture(self, x: float, y: float, width: float, height: float, grey: int = 200) -> None:
+        """Put a picture of one colour."""
+        self.operations.append(
+            f"q {width} 0 0 {height} {x} {y} cm BI /W 1 /H 1 /CS /G /BPC 8 /F /AHx ID "
+            f"{grey:02x}> EI Q"
+        )
 
     def lines(
         self, x: float, y: float, lines: list[str], size: float = 10, step: float = 12
@@ -42,12 +50,29 @@ def write_pdf(pages: list[PdfPage], outline: list[tuple[str, int]] | None = None
     objects[3] = objects[2].replace(b"Helvetica", b"Helvetica-Bold")
     kids = []
     for page in pages:
+        forms = ""
+        for number, form in enumerate(page.forms):
+            body = form.encode("cp1252")
+            objects.append(
+                b"<< /Type /XObject /Subtype /Form /BBox [0 0 %d %d] /Length %d /Resources "
+                b"<< /Font << /F1 3 0 R /F2 4 0 R >> >> >>\nstream\n%s\nendstream"
+                % (page.width, page.height, len(body), body)
+            )
+            forms += f"/X{number} {len(objects)} 0 R "
         stream = "\n".join(page.operations).encode("cp1252")
         objects.append(b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream))
         objects.append(
-            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 %d %d]%s /Rotate %d /Contents %d 0 R "
-            b"/Resources << /Font << /F1 3 0 R /F2 4 0 R >> >> >>"
-            % (page.width, page.height, _crop(page), page.rotate, len(objects))
+            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 %d %d] /CropBox [%d %d %d %d] /Rotate %d "
+            b"/Contents %d 0 R /Resources << /Font << /F1 3 0 R /F2 4 0 R >> /XObject << %s>> "
+            b"/ExtGState << /G0 << /ca 0 /CA 0 >> >> >> >>"
+            % (
+                page.width,
+                page.height,
+                *(page.crop or (0, 0, page.width, page.height)),
+                page.rotate,
+                len(objects),
+                forms.encode(),
+            )
         )
         kids.append(len(objects))
     refs = b" ".join(b"%d 0 R" % kid for kid in kids)
@@ -80,10 +105,6 @@ def write_pdf(pages: list[PdfPage], outline: list[tuple[str, int]] | None = None
         start,
     )
     return bytes(out)
-
-
-def _crop(page: PdfPage) -> bytes:
-    return b"" if page.crop is None else b" /CropBox [%d %d %d %d]" % page.crop
 
 
 def with_stream_table(data: bytes) -> bytes:

@@ -55,6 +55,7 @@ def entry(
         paragraph_starts=paragraph_starts(text, spans) if starts is None else np.array(starts),
         terms=[sentence.split() for sentence in sentences] if terms is None else terms,
         signature=None if seed % 2 else (seed, 10**18 + seed),
+        options="hidden=keep" if seed % 3 == 1 else "",
     )
 
 
@@ -80,7 +81,8 @@ def holds(store: Store, given: Entry) -> None:
     with store.snapshot() as state:
         info = state.info(given.document.name)
         assert info is not None
-        assert (info.signature, info.sentences) == (given.signature, len(given.spans))
+        assert (info.signature, info.options) == (given.signature, given.options)
+        assert info.sentences == len(given.spans)
         assert read_document(state, info) == given.document
         kept = state.sentences([info])
         assert kept.document_offsets.tolist() == [0, len(given.spans)]

@@ -16,6 +16,7 @@ from milepost.console.options import (
     model_option,
     say,
 )
+from milepost.types import READ_DEFAULTS
 
 if TYPE_CHECKING:
     from milepost.index import Index
@@ -115,7 +116,9 @@ def _opened(
         return open_index(db, model=model, create=False, read_only=True)
     try:
         with Bar(settings, as_json=as_json) as bar:
-            index, report = indexed((pdf,), find_model(model), settings, bar, cache=cache)
+            index, report = indexed(
+                (pdf,), find_model(model), settings, bar, READ_DEFAULTS, cache=cache
+            )
     except KeyboardInterrupt:
         raise Interrupted from None
     if report.failed:

@@ -98,9 +98,9 @@ def head(number: int, passage: Passage | Place, score: float | None = None) -> T
             style += Style(link=Path(passage.source).absolute().as_uri() + page)
     line = Text(f"{number}".ljust(len(_INDENT)), style=PLACE)
     line.append(visible_name(name), style=style)
-    if passage.page is not None:
-        line.append(f" · page {passage.page}", style=ASIDE)
-    if passage.heading:
+    if passage.place:
+        line.append(f" · {visible(' '.join(passage.place.split()))}", style=ASIDE)
+    if passage.heading and passage.heading not in (passage.place or ""):  # a sheet's own name
         line.append(f" · {visible(' '.join(passage.heading.split()))}", style=ASIDE)
     if score is not None:
         line.append(f" · {score:.0%}", style=ASIDE)

@@ -20,6 +20,7 @@ from milepost.console.options import (
     say,
 )
 from milepost.errors import InputError
+from milepost.types import READ_DEFAULTS
 
 if TYPE_CHECKING:
     from milepost.engine.folder import ModelFolder
@@ -145,7 +146,8 @@ def _in_files(
     from milepost.cli.sources import cache_place
     from milepost.types import Report
 
-    if "-" in paths or (cache and cache_place(paths, folder.manifest.fingerprint).exists()):
+    place = cache_place(paths, folder.manifest.fingerprint, READ_DEFAULTS)
+    if "-" in paths or (cache and place.exists()):
         return None, None
     failed: dict[str, str] = {}
     found = check_documents(prepared(text), _documents(paths, names, failed))
@@ -162,7 +164,7 @@ def _documents(
     from milepost.intake import found as found_files
     from milepost.text import read
 
-    expand(paths)  # refuses an empty path
+    expand(paths, READ_DEFAULTS)  # refuses an empty path
     files = [str(file) for file in found_files([absolute(path) for path in paths], failed)[0]]
     for file in select(files, names) if names else files:
         try:
@@ -179,7 +181,7 @@ def _indexed(
 
     try:
         with Bar(settings, as_json=as_json) as bar:
-            return indexed(paths, folder, settings, bar, cache=cache)
+            return indexed(paths, folder, settings, bar, READ_DEFAULTS, cache=cache)
     except KeyboardInterrupt:
         kept = "what was read is kept; run the same command to go on" if cache else ""
         raise Interrupted(kept) from None

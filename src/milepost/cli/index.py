@@ -14,15 +14,17 @@ from milepost.console.options import (
     chosen_db,
     common,
     db_option,
+    hidden_option,
     json_option,
     model_option,
     say,
 )
 from milepost.errors import NotAnIndex, UnreadableFile
+from milepost.types import READ_DEFAULTS
 
 if TYPE_CHECKING:
     from milepost.index import Index
-    from milepost.types import Report
+    from milepost.types import Hidden, Report
 
 ERROR = 2
 
@@ -38,6 +40,7 @@ Examples:
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
 @db_option("Folder of the index. [default: MILEPOST_DB, else ./.milepost]")
 @click.option("--rebuild", is_flag=True, help="Erase the index and build it again.")
+@hidden_option
 @json_option
 @model_option
 @common
@@ -47,6 +50,7 @@ def index(
     paths: tuple[str, ...],
     db: Path | None,
     rebuild: bool,
+    hidden: Hidden | None,
     as_json: bool,
     model: str | None,
 ) -> int:
@@ -55,6 +59,9 @@ def index(
     New and changed files are read, unchanged files are skipped, and documents whose files have
     disappeared from the given folders are removed. Each document is stored as a whole: after
     Ctrl-C the index holds all earlier documents, and the same command continues from there.
+
+    The index remembers how each file was read: without --hidden a file is read as before, and with
+    it anew if it was read in another way.
     """
     from milepost.cli.sources import expand, read_names
     from milepost.console.progress import Bar
@@ -67,11 +74,12 @@ def index(
         _refuse(place, paths, rebuild)
     if rebuild:
         _erase(place)
-    sources = expand(paths)
+    options = READ_DEFAULTS.changed(hidden=hidden)
+    sources = expand(paths, options)
     with open_index(place, model=model) as opened:
         try:
             with Bar(settings, as_json=as_json) as bar:
-                report = opened.add(sources, progress=bar)
+                report = opened.add(sources, progress=bar, hidden=hidden)
         except KeyboardInterrupt:
             raise Interrupted(_saved(opened, place)) from None
         _show(settings, report, opened, place, as_json)

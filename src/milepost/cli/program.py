@@ -106,7 +106,13 @@ COMMANDS = {
         "milepost.cli.annotate:annotate",
         "Highlight the answers to questions in a copy of a PDF.",
     ),
+    "ask": (
+        "milepost.cli.ask:ask",
+        "Answer a question from documents, by a language model, citations checked.",
+    ),
     "index": ("milepost.cli.index:index", "Read files and folders into an index."),
+    "serve": ("milepost.cli.serve:serve", "Serve a page and an API over HTTP."),
+    "mcp": ("milepost.cli.mcp:mcp", "Give agents tools to search documents (MCP)."),
     "encode": (
         "milepost.cli.encode:encode",
         "Print the landmarks of a text: one vector per sentence.",

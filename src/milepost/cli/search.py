@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from milepost.console.options import (
-    Interrupted,
-    Settings,
-    common,
-    db_option,
-    json_option,
-    model_option,
-    required_db,
-    say,
-)
+from milepost.cli.question import Asked, Question, limit_options, reading_options
+from milepost.console.options import Settings, common, db_option, json_option, say
 
 if TYPE_CHECKING:
-    from milepost.encoder import Encoder
     from milepost.index import Index
-    from milepost.search import Query, SearchResult
-    from milepost.types import Report
+    from milepost.search import SearchResult
+    from milepost.types import Hidden
 
 FOUND, NOTHING, ERROR = 0, 1, 2
 
@@ -46,39 +36,10 @@ Examples:
 @click.argument("question")
 @click.argument("paths", metavar="[PATH]...", nargs=-1)
 @db_option("Search this index. Without PATH and --db: MILEPOST_DB, else ./.milepost.")
-@click.option(
-    "-k",
-    type=click.IntRange(min=1),
-    help="Maximum number of passages. [default: 5; with --budget, as many as it holds]",
-)
-@click.option(
-    "--budget", metavar="1600c|400t", help="Maximum total length, in characters or tokens."
-)
-@click.option(
-    "--min-score",
-    type=click.FloatRange(0, 1),
-    metavar="PROBABILITY",
-    default=0.0,
-    help="Only passages that hold evidence with this probability or more, 0 to 1; exit code 1 "
-    "if none.",
-)
-@click.option(
-    "--in",
-    "names",
-    metavar="NAME",
-    multiple=True,
-    help="Search only this document: a name, path, folder or pattern. May be repeated.",
-)
+@limit_options
 @json_option
 @click.option("--explain", is_flag=True, help="Show what every score is made of.")
-@model_option
-@click.option(
-    "--rerank/--no-rerank",
-    default=True,
-    help="Let the model's reranker, if it has one, score the best windows.",
-    show_default=True,
-)
-@click.option("--no-cache", is_flag=True, help="Keep nothing of the PATHs for the next time.")
+@reading_options
 @common
 @click.pass_obj
 def search(
@@ -95,6 +56,7 @@ def search(
     model: str | None,
     rerank: bool,
     no_cache: bool,
+    hidden: Hidden | None,
 ) -> int:
     """Find the passages that answer QUESTION, best first.
 
@@ -107,70 +69,19 @@ def search(
     "natural selection" tested -pigeons'. White space, case and typography do not count. -5 is a
     number; -"5" excludes it.
     """
-    from milepost.reranker import preload
-    from milepost.search import Limits, Query
-
-    Limits.parse(k, budget, min_score)  # before anything slow begins
-
-    def parse(encoder: Encoder) -> Query:
-        if rerank:
-            preload(encoder)  # beside the question's encoding and the reading of documents
-        return Query.parse(
-            question, encoder, k=k, budget=budget, min_score=min_score, rerank=rerank
-        )
-
-    if paths and db is not None:
-        raise click.UsageError("give PATHs or --db, not both")
-    if not paths:
-        from milepost.index import open as open_index
-
-        index = open_index(required_db(db), model=model, create=False, read_only=True)
-        with index:
-            query = parse(index.model)
-            return _answer(settings, index, query, names, None, as_json, explain)
-    query, index, report = _read(settings, parse, paths, model, as_json, cache=not no_cache)
-    with index:
-        return _answer(settings, index, query, names, report, as_json, explain)
+    asked = Question(
+        question, paths, db, k, budget, min_score, names, model, rerank, no_cache, hidden
+    ).open(settings, as_json=as_json)
+    with asked.index:
+        return _answer(settings, asked, as_json=as_json, explain=explain)
 
 
-def _read(
-    settings: Settings,
-    parse: Callable[[Encoder], Query],
-    paths: tuple[str, ...],
-    model: str | None,
-    as_json: bool,
-    *,
-    cache: bool,
-) -> tuple[Query, Index, Report]:
-    """Read the PATHs; a question that cannot be asked is refused before."""
-    from milepost.cli.sources import indexed
-    from milepost.console.progress import Bar
-    from milepost.encoder import load
-
-    try:
-        encoder = load(model)
-        query = parse(encoder)  # costs some milliseconds; reading may cost minutes
-        with Bar(settings, as_json=as_json) as bar:
-            return query, *indexed(paths, encoder, settings, bar, cache=cache)
-    except KeyboardInterrupt:
-        kept = "what was read is kept; run the same command to go on" if cache else ""
-        raise Interrupted(kept) from None
-
-
-def _answer(
-    settings: Settings,
-    index: Index,
-    query: Query,
-    names: tuple[str, ...],
-    report: Report | None,
-    as_json: bool,
-    explain: bool,
-) -> int:
+def _answer(settings: Settings, asked: Asked, *, as_json: bool, explain: bool) -> int:
     """Search and print the result; returns the exit code."""
-    from milepost.cli.sources import chosen_documents, complain, read_names
+    from milepost.cli.sources import complain, read_names
 
-    documents = chosen_documents(index, names, report)
-    result = index.search_detailed(query, documents=documents)
+    query, index, report = asked.query, asked.index, asked.report
+    result = asked.search()
     if as_json:
         from milepost.cli.boxes import passage_boxes
         from milepost.console.records import print_json, result_record

@@ -21,11 +21,13 @@ from milepost.errors import (
     UnreadableFile,
     nearest,
 )
+from milepost.types import READ_DEFAULTS, ReadOptions
 
 if TYPE_CHECKING:
     from milepost.encoder import Encoder
     from milepost.engine.folder import ModelFolder
-    from milepost.index import Index, Step
+    from milepost.index import Index
+    from milepost.intake import Step
     from milepost.types import Document, Report
 
 STDIN = "stdin"
@@ -34,8 +36,8 @@ STDIN = "stdin"
 _SHOWN = 10  # failures printed; --json lists all
 
 
-def expand(paths: Sequence[str]) -> list[str | Document]:
-    """Return the sources that ``Index.add`` takes; ``-`` is read from stdin, once.
+def expand(paths: Sequence[str], options: ReadOptions) -> list[str | Document]:
+    """Return the sources that ``Index.add`` takes; ``-`` is read from stdin, once, as options say.
 
     Raises:
         InputError: a path is empty.
@@ -44,11 +46,11 @@ def expand(paths: Sequence[str]) -> list[str | Document]:
         raise InputError("a PATH is empty", "a file or folder (. is this folder)")
     sources: list[str | Document] = [path for path in paths if path != "-"]
     if "-" in paths:
-        sources.append(read_stdin())
+        sources.append(read_stdin(options))
     return sources
 
 
-def read_stdin() -> Document:
+def read_stdin(options: ReadOptions = READ_DEFAULTS) -> Document:
     """Read a document of any format from stdin.
 
     Raises:
@@ -61,18 +63,19 @@ def read_stdin() -> Document:
     data = sys.stdin.buffer.read()
     if not data:
         raise UnreadableFile("stdin is empty", "pipe a text into it, or name a file")
-    return read_bytes(data, STDIN)
+    return read_bytes(data, STDIN, None, options)
 
 
-def cache_place(paths: Sequence[str], fingerprint: str) -> Path:
-    """Folder in the cache for the index of these paths, made by this model."""
+def cache_place(paths: Sequence[str], fingerprint: str, options: ReadOptions) -> Path:
+    """Folder in the cache for the index of these paths, read like this, made by this model."""
     from milepost.engine.folder import cache_folder
 
     # Not resolved: a document keeps the path that the user gave.
     absolute = sorted(
         {"-" if path == "-" else str(Path(path).expanduser().absolute()) for path in paths}
     )
-    key = "\0".join([fingerprint, *absolute])
+    read = [str(options)] if str(options) else []
+    key = "\0".join([fingerprint, *read, *absolute])
     digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
     return cache_folder() / "indexes" / digest[:24]
 
@@ -82,6 +85,7 @@ def indexed(
     model: Encoder | ModelFolder,
     settings: Settings,
     progress: Callable[[Step], None],
+    options: ReadOptions,
     *,
     cache: bool,
 ) -> tuple[Index, Report]:
@@ -94,13 +98,13 @@ def indexed(
     from milepost.engine.folder import ModelFolder
     from milepost.index import open as open_index
 
-    sources = expand(paths)
+    sources = expand(paths, options)
     chosen = model.path if isinstance(model, ModelFolder) else model
     if cache:
-        folder = cache_place(paths, model.manifest.fingerprint)
+        folder = cache_place(paths, model.manifest.fingerprint, options)
         for attempt in range(2):
             try:
-                return _filled(open_index(folder, model=chosen), sources, progress)
+                return _filled(open_index(folder, model=chosen), sources, progress, options)
             except IndexBusy:
                 raise
             except (IndexDamaged, NewerSchema, OldSchema) as error:
@@ -110,14 +114,31 @@ def indexed(
             except StoreError as error:
                 _note(settings, error)
                 break
-    return _filled(open_index(None, model=chosen), sources, progress)
+    return _filled(open_index(None, model=chosen), sources, progress, options)
+
+
+def cached_index(paths: Sequence[str], model: Encoder, settings: Settings) -> tuple[Index, Path]:
+    """The index of these paths in the cache, as it is, and its folder; a damaged one is erased."""
+    from milepost.index import open as open_index
+
+    folder = cache_place(paths, model.fingerprint, READ_DEFAULTS)
+    try:
+        return open_index(folder, model=model), folder
+    except (IndexDamaged, NewerSchema, OldSchema) as error:
+        _note(settings, error)
+        if not _erased(folder):
+            raise
+    return open_index(folder, model=model), folder
 
 
 def _filled(
-    index: Index, sources: list[str | Document], progress: Callable[[Step], None]
+    index: Index,
+    sources: list[str | Document],
+    progress: Callable[[Step], None],
+    options: ReadOptions,
 ) -> tuple[Index, Report]:
     try:
-        return index, index.add(sources, progress=progress)
+        return index, index.add(sources, progress=progress, hidden=options.hidden)
     except BaseException:
         index.close()
         raise

@@ -96,6 +96,14 @@ json_option = click.option(
 )
 
 
+hidden_option = click.option(
+    "--hidden",
+    type=click.Choice(["drop", "keep"]),
+    help="Text in PDFs that a reader of the page cannot see: leave it out, or keep it. "
+    "[default: drop]",
+)
+
+
 def count_option(
     name: str, default: int, help_text: str, *, minimum: int = 1
 ) -> Callable[[Command], Command]:

@@ -13,6 +13,7 @@ from milepost.console.heat import strip
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from milepost.answers import Citation
     from milepost.marking import Marked
     from milepost.search import SearchResult
     from milepost.types import Box, Check, Passage, Report
@@ -50,6 +51,7 @@ def passage_record(passage: Passage, boxes: Sequence[PageBox] | None = None) -> 
         ],
         "heading": passage.heading,
         "page": passage.page,
+        "place": passage.place,
     }
     if boxes is not None:
         record["boxes"] = [
@@ -65,6 +67,19 @@ def passage_record(passage: Passage, boxes: Sequence[PageBox] | None = None) -> 
             for each in boxes
         ]
     return record
+
+
+def citation_record(citation: Citation) -> dict[str, Any]:
+    """Give a citation with all its fields."""
+    return {
+        "number": citation.number,
+        "start": citation.start,
+        "end": citation.end,
+        "sentence": citation.sentence,
+        "verdict": citation.verdict,
+        "quotes": citation.quotes,
+        "places": citation.places,
+    }
 
 
 def report_record(report: Report) -> dict[str, Any]:

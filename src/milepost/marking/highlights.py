@@ -20,7 +20,8 @@ _MAY_ANNOTATE = 1 << 5
 """The bit of a file's permissions for comments (ISO 32000-1, table 22)."""
 
 _PADDING = 0.08
-"""How much higher, on each side, a highlight is than the ink that it covers."""
+"""How much larger, on each side, a highlight is than the ink that it covers: a share of the height
+of the line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +146,8 @@ def _quad(pdfium: Any, page: Any, box: Box) -> list[_Point]:
     bounds = pdfium.FS_RECTF()
     pdfium.FPDF_GetPageBoundingBox(page, bounds)
     turn = pdfium.FPDFPage_GetRotation(page)
-    more = _PADDING * (box.bottom - box.top)
-    top, bottom = box.top - more, box.bottom + more
+    more = _PADDING * min(box.bottom - box.top, box.right - box.left)
+    rows, columns = (box.top - more, box.bottom + more), (box.left - more, box.right + more)
 
     def placed(x: float, y: float) -> _Point:
         if turn == 0:
@@ -157,7 +158,7 @@ def _quad(pdfium: Any, page: Any, box: Box) -> list[_Point]:
             return bounds.right - x, bounds.bottom + y
         return bounds.right - y, bounds.top - x
 
-    return [placed(x, y) for y in (top, bottom) for x in (box.left, box.right)]
+    return [placed(x, y) for y in rows for x in columns]
 
 
 def _appearance(quads: Sequence[Sequence[_Point]], colour: tuple[int, int, int]) -> str:

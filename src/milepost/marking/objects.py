@@ -10,7 +10,8 @@ _SPACE = re.compile(rb"[\x00\t\n\f\r ]*")
 _PLAIN = re.compile(rb"\d+ \d+ R(?![^\x00\t\n\f\r \[\]<>/(])|/?[^\x00\t\n\f\r \[\]<>/()]*")
 _OBJECT = re.compile(rb"(\d+) (\d+) obj\s*")
 _STREAM = re.compile(rb"\s*stream\r?\n")
-_END = re.compile(rb"\s*(?:endstream\s*)?endobj\s*")
+# PDFium leaves out the end of a table of objects that is a stream.
+_END = re.compile(rb"\s*(?:endstream\s*)?(?:endobj\s*|(?=startxref))")
 _STRING = re.compile(rb"\\.|[()]", re.DOTALL)
 
 

@@ -45,7 +45,7 @@ def minimal_update(data: bytes, saved: bytes, count: int, name: str) -> bytes:
         size = int(trailer[b"/Size"])
         # PDFium numbers new objects one behind the other; an XRef stream of its own comes last.
         streams = [number for number in sorted(written) if written[number].stream]
-        last = max(number for number in streams if b"/XRef" not in written[number].value)
+        last = max(number for number in streams if not _is_table(written[number]))
         drawn = range(last - count + 1, last + 1)
         chosen = _changed(written, drawn)
     except (ValueError, KeyError, RecursionError) as error:
@@ -98,10 +98,15 @@ def _refused(name: str) -> InputError:
 def _trailer(saved: bytes, written: dict[int, Piece]) -> dict[bytes, bytes]:
     """The trailer that PDFium has written, behind a table or in a stream."""
     at = saved.rfind(b"\ntrailer")
-    tables = [piece.value for piece in written.values() if b"/XRef" in piece.value]
+    tables = [piece.value for piece in written.values() if _is_table(piece)]
     if tables:
         return entries(tables[-1])
     return entries(saved[at : value_end(saved, at + len(b"\ntrailer"))])
+
+
+def _is_table(piece: Piece) -> bool:
+    """Whether an object is a table of objects; PDFium does not always write its type."""
+    return bool(piece.stream) and b"/W[" in piece.value and b"/Size" in piece.value
 
 
 def _changed(written: dict[int, Piece], drawn: range) -> list[Piece]:

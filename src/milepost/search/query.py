@@ -164,7 +164,7 @@ class Query:
 
 
 def parse_budget(budget: str | int | None) -> Budget | None:
-    """``"1600c"`` or 1600: characters; ``"400t"``: tokens.
+    """``"1600c"`` or 1600: characters; ``"400t"``: tokens; None: none.
 
     Raises:
         InputError: anything else, or 0.
@@ -172,9 +172,20 @@ def parse_budget(budget: str | int | None) -> Budget | None:
     >>> parse_budget(1600)
     Budget(size=1600, unit='c')
     """
-    if budget is None:
-        return None
-    match = re.fullmatch(r"\s*(\d+)\s*([ct]?)\s*", str(budget))
+    return None if budget is None else parse_length(budget, "budget")
+
+
+def parse_length(length: str | int, name: str) -> Budget:
+    """``"1600c"`` or 1600: characters; ``"400t"``: tokens.
+
+    Args:
+        length: as it was given.
+        name: of the argument, for the error.
+
+    Raises:
+        InputError: anything else, or 0.
+    """
+    match = re.fullmatch(r"\s*(\d+)\s*([ct]?)\s*", str(length))
     if match is None or int(match[1]) == 0:
-        raise InputError(f"budget {budget!r} is not a length", "1600c or 400t")
+        raise InputError(f"{name} {length!r} is not a length", "1600c or 400t")
     return Budget(int(match[1]), "t" if match[2] == "t" else "c")

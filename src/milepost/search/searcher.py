@@ -26,7 +26,7 @@ from milepost.search.required import (
     required,
 )
 from milepost.search.scope import Scope, gather
-from milepost.types import Hit, Passage, mark_at
+from milepost.types import Hit, Passage, mark_at, page_of, place_in_words, places_at
 
 if TYPE_CHECKING:
     import numpy as np
@@ -229,7 +229,7 @@ def _passages(
     marks = snapshot.marks([info for info, _, _ in parts])
     left = query.limits.budget.size if query.limits.budget else None
     passages: list[Passage] = []
-    for run, (info, start, _), whole, places in zip(runs, parts, texts, marks, strict=True):
+    for run, (info, start, _), whole, known in zip(runs, parts, texts, marks, strict=True):
         text = whole.strip()
         start += len(whole) - len(whole.lstrip())
         if left is not None and measure(text) > left:
@@ -237,7 +237,7 @@ def _passages(
         if not text:
             continue
         numbers, hits = zip(*_hits(scope, ranked, run, start, start + len(text)), strict=True)
-        page = mark_at(places, "page", hits[0].start)
+        places = places_at(known, hits[0].start)
         passages.append(
             Passage(
                 text=text,
@@ -247,8 +247,9 @@ def _passages(
                 end=start + len(text),
                 score=ranked.probability(numbers),
                 hits=hits,
-                heading=mark_at(places, "heading", hits[0].start),
-                page=int(page) if page is not None else None,
+                heading=mark_at(known, "heading", hits[0].start),
+                page=page_of(places),
+                place=place_in_words(places),
             )
         )
         if left is not None:

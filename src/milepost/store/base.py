@@ -36,6 +36,7 @@ class Entry:
         terms: the lexical terms of each sentence, ``n`` lists, in order, repeats kept. A term
             has no white space and at least one character; any script.
         signature: size in bytes and mtime in ns of the file, or None where there is no file.
+        options: how the file was read, ``str(ReadOptions)``.
     """
 
     document: Document
@@ -45,13 +46,15 @@ class Entry:
     paragraph_starts: NDArray[np.bool_]
     terms: Sequence[Sequence[str]]
     signature: tuple[int, int] | None = None
+    options: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentInfo:
     """What a store says of a document without reading its text.
 
-    ``id`` names the document within its store, for as long as it is not replaced.
+    ``id`` names the document within its store, for as long as it is not replaced. ``options``
+    says how the file was read.
     """
 
     name: str
@@ -63,6 +66,7 @@ class DocumentInfo:
     first: int
     notes: tuple[str, ...] = ()
     id: int = -1
+    options: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,8 +186,8 @@ class Store(Protocol):
             StorageFull: no space; nothing of the entry is kept.
         """
 
-    def touch(self, name: str, signature: tuple[int, int] | None) -> bool:
-        """Note a new size and time of change of a document whose text is the same.
+    def touch(self, name: str, signature: tuple[int, int] | None, options: str = "") -> bool:
+        """Note what is new of a document whose text is the same: size and time of change, options.
 
         Returns False where there is no document of that name.
         """

@@ -94,6 +94,7 @@ class MemoryStore:
                 self._next,
                 source.notes,
                 next(self._ids),
+                entry.options,
             )
             for row, terms in enumerate(entry.terms, self._next):
                 for term, times in Counter(terms).items():
@@ -101,13 +102,14 @@ class MemoryStore:
             self._live[source.name] = _Stored(document, info, lengths, own)
             self._next += len(entry.spans)
 
-    def touch(self, name: str, signature: tuple[int, int] | None) -> bool:
-        """Note a new size and time of change; False where there is no such document."""
+    def touch(self, name: str, signature: tuple[int, int] | None, options: str = "") -> bool:
+        """Note a new size, time of change and options; False where there is no such document."""
         with self._lock:
             stored = self._live.get(name)
             if stored is None:
                 return False
-            self._live[name] = replace(stored, info=replace(stored.info, signature=signature))
+            info = replace(stored.info, signature=signature, options=options)
+            self._live[name] = replace(stored, info=info)
             return True
 
     def delete(self, name: str) -> bool:

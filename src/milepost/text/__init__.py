@@ -9,7 +9,16 @@ Read:    ``sentences.py`` (split), then ``lines.py``, ``breaks.py`` and ``cuts.p
 
 from milepost.text.again import locator, stored_bytes
 from milepost.text.folders import files
-from milepost.text.readers import SUFFIXES, read, read_bytes
+from milepost.text.readers import SUFFIXES, read, read_bytes, read_file
 from milepost.text.sentences import split
 
-__all__ = ["SUFFIXES", "files", "locator", "read", "read_bytes", "split", "stored_bytes"]
+__all__ = [
+    "SUFFIXES",
+    "files",
+    "locator",
+    "read",
+    "read_bytes",
+    "read_file",
+    "split",
+    "stored_bytes",
+]

@@ -7,12 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from milepost.errors import InputError
-from milepost.text.readers import SUFFIXES, read_bytes
-from milepost.types import Box, Document
+from milepost.text.readers import SUFFIXES, read_file
+from milepost.types import Box, Document, ReadOptions
 
 
-def locator(document: Document) -> Callable[[int, int], list[Box]] | None:
-    """Make the ``Document.locator`` of a stored document; None if it is not a PDF file.
+def locator(document: Document, options: ReadOptions) -> Callable[[int, int], list[Box]] | None:
+    """Make the ``Document.locator`` of a document that was stored; None if it is not a PDF file.
+
+    The file is read with the options with which it was indexed.
 
     Only the pages of the span are read, and the whole file where their lines do not fit the text.
     The callable raises InputError if the file is missing or has changed since it was indexed.
@@ -25,15 +27,20 @@ def locator(document: Document) -> Callable[[int, int], list[Box]] | None:
     def boxes(start: int, end: int) -> list[Box]:
         from milepost.text.readers.pdf.spans import boxes_of_span
 
-        data = stored_bytes(document)
-        found = None
         if not whole:
-            found = boxes_of_span(data, source, document.text, document.marks, (start, end))
-        if found is None:
-            if not whole:
-                whole.append(read_bytes(data, source, source))
-            found = whole[0].boxes(start, end)
-        return found
+            data = stored_bytes(document)
+            found = boxes_of_span(
+                data,
+                source,
+                document.text,
+                document.marks,
+                (start, end),
+                keep_hidden=options.hidden == "keep",
+            )
+            if found is not None:
+                return found
+            whole.append(read_file(Path(source), options))
+        return whole[0].boxes(start, end)
 
     return boxes
 

@@ -141,7 +141,7 @@ def _is_pattern(line: str) -> bool:
 
 def _wanted(path: Path, specs: tuple[tuple[Path, GitIgnoreSpec], ...]) -> bool:
     name = path.name
-    if name.startswith("."):
+    if name.startswith((".", "~$")):  # "~$plan.docx" says that Word has plan.docx open
         return False
     # os.path returns False where Path would raise: in a folder that cannot be entered.
     folder = os.path.isdir(path)  # noqa: PTH112

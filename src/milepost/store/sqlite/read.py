@@ -16,7 +16,7 @@ from milepost.store.sqlite import tokens
 from milepost.store.sqlite.write import PIECE, kept
 from milepost.types import Mark
 
-_RECORD = "id, name, source, hash, size, mtime_ns, characters, sentences, first, notes"
+_RECORD = "id, name, source, hash, size, mtime_ns, characters, sentences, first, notes, options"
 
 
 def documents(connection: sqlite3.Connection) -> list[DocumentInfo]:
@@ -175,7 +175,7 @@ def _ids(documents: Sequence[DocumentInfo]) -> str:
 
 
 def _info(record: tuple[Any, ...]) -> DocumentInfo:
-    number, name, source, digest, size, mtime, characters, count, first, notes = record
+    number, name, source, digest, size, mtime, characters, count, first, notes, options = record
     return DocumentInfo(
         name=_given(name),
         source=None if source is None else _given(source),
@@ -186,6 +186,7 @@ def _info(record: tuple[Any, ...]) -> DocumentInfo:
         first=first,
         notes=tuple(json.loads(notes)) if notes != "[]" else (),
         id=number,
+        options=options,
     )
 
 

@@ -12,7 +12,7 @@ from milepost.store.sqlite import segment
 
 FILE = "milepost.sqlite"
 APPLICATION = 0x4D504F53  # "MPOS"
-VERSION = 3  # 2 spoke of familiar sentences and had a table of openings
+VERSION = 4  # 3 did not say how a file was read
 
 # ``name``, ``source`` and ``hash`` have no type, see ``read.kept``: a file's name may not be UTF-8.
 # The record of a document is narrow and its bulk lies in ``bodies`` and ``pieces``, so that a list
@@ -22,7 +22,8 @@ CREATE TABLE meta (key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
 CREATE TABLE documents (
     id INTEGER PRIMARY KEY, name UNIQUE NOT NULL, source, hash NOT NULL,
     size INTEGER, mtime_ns INTEGER, characters INTEGER NOT NULL, sentences INTEGER NOT NULL,
-    terms INTEGER NOT NULL, first INTEGER NOT NULL, notes TEXT NOT NULL);
+    terms INTEGER NOT NULL, first INTEGER NOT NULL, notes TEXT NOT NULL,
+    options TEXT NOT NULL);
 CREATE INDEX documents_first ON documents (first);
 CREATE TABLE bodies (
     document INTEGER PRIMARY KEY, bounds BLOB NOT NULL, lengths BLOB NOT NULL,

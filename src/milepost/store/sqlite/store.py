@@ -95,11 +95,11 @@ class SqliteStore:
         with self._writing.transaction() as (connection, meta):
             write.put(connection, meta, self._folder, prepared)
 
-    def touch(self, name: str, signature: tuple[int, int] | None) -> bool:
+    def touch(self, name: str, signature: tuple[int, int] | None, options: str = "") -> bool:
         """Note a new size and time of change; False where there is no such document."""
         self._may_write()
         with self._writing.transaction() as (connection, _):
-            return write.touch(connection, write.kept(name), signature)
+            return write.touch(connection, write.kept(name), signature, options)
 
     def delete(self, name: str) -> bool:
         """Remove a document; False where there was none of that name."""

@@ -30,6 +30,7 @@ class Prepared:
     name: str | bytes
     record: tuple[object, ...]  # source … terms of table ``documents``
     notes: str
+    options: str
     body: tuple[bytes, ...]  # bounds … tokens of table ``bodies``
     pieces: tuple[bytes, ...]
     lines: list[str]
@@ -69,6 +70,7 @@ def prepare(entry: Entry) -> Prepared:
             int(lengths.sum()),
         ),
         notes=json.dumps(document.notes),
+        options=entry.options,
         body=(
             bounds.tobytes(),
             lengths.tobytes(),
@@ -98,8 +100,8 @@ def put(connection: sqlite3.Connection, meta: schema.Meta, folder: Path, entry: 
             "INSERT INTO runs VALUES (?, ?, ?, ?, 1)", (first, count, meta.next_place, entry.crc)
         )
     document = connection.execute(
-        "INSERT INTO documents VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (entry.name, *entry.record, first, entry.notes),
+        "INSERT INTO documents VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (entry.name, *entry.record, first, entry.notes, entry.options),
     ).lastrowid
     connection.execute("INSERT INTO bodies VALUES (?, ?, ?, ?, ?, ?, ?)", (document, *entry.body))
     connection.executemany(
@@ -116,12 +118,16 @@ def put(connection: sqlite3.Connection, meta: schema.Meta, folder: Path, entry: 
 
 
 def touch(
-    connection: sqlite3.Connection, name: str | bytes, signature: tuple[int, int] | None
+    connection: sqlite3.Connection,
+    name: str | bytes,
+    signature: tuple[int, int] | None,
+    options: str,
 ) -> bool:
-    """Note a new size and time of change, inside the caller's transaction."""
+    """Note a new size, time of change and options, inside the caller's transaction."""
     size, mtime = signature or (None, None)
     changed = connection.execute(
-        "UPDATE documents SET size = ?, mtime_ns = ? WHERE name = ?", (size, mtime, name)
+        "UPDATE documents SET size = ?, mtime_ns = ?, options = ? WHERE name = ?",
+        (size, mtime, options, name),
     )
     return changed.rowcount > 0
 

@@ -1,12 +1,18 @@
-"""Open zip containers (docx, epub); damaged and encrypted ones and zip bombs are refused."""
+"""Open zip containers (docx, epub …); damaged and encrypted ones and zip bombs are refused."""
 
 from __future__ import annotations
 
 import io
+import posixpath
+import re
 import zipfile
 from collections.abc import Callable
+from urllib.parse import unquote
+from xml.etree import ElementTree
 
 from milepost.errors import UnreadableFile
+
+_ENTITY = re.compile(rb"<!ENTITY", re.I)
 
 MAX_BYTES = 1 << 30
 """Unpacked size above which an archive counts as a zip bomb."""
@@ -36,6 +42,24 @@ class Archive:
         """
         return self._guarded(lambda: self._zip.read(part), part)
 
+    def xml(self, part: str) -> ElementTree.Element:
+        """Parse one part.
+
+        Raises:
+            UnreadableFile: the part is missing, damaged, encrypted, or defines entities, which
+                can unpack to any size.
+        """
+        data = self.read(part)
+        if _ENTITY.search(data):
+            raise UnreadableFile(
+                f"{self._name} is not safe to read: it defines XML entities in {part}",
+                "save it again with the program that made it",
+            )
+        try:
+            return ElementTree.fromstring(data)
+        except ElementTree.ParseError as error:
+            raise self._broken(f"{part}, {error}") from error
+
     def _guarded(self, action: Callable[[], bytes], part: str) -> bytes:
         try:
             return action()
@@ -50,3 +74,23 @@ class Archive:
 
     def _broken(self, why: str) -> UnreadableFile:
         return UnreadableFile(f"{self._name} is damaged: {why}", "download or save it again")
+
+
+def local(node: ElementTree.Element) -> str:
+    """Name of an element without its namespace, which differs between versions of a format."""
+    return node.tag.rpartition("}")[2]
+
+
+def attribute(node: ElementTree.Element, name: str) -> str | None:
+    """Value of an attribute that has a namespace, whatever that is."""
+    return next((value for key, value in node.items() if key.endswith("}" + name)), None)
+
+
+def every(root: ElementTree.Element, name: str) -> list[ElementTree.Element]:
+    """All elements of a local name, in document order."""
+    return [node for node in root.iter() if local(node) == name]
+
+
+def path_in(folder: str, link: str) -> str:
+    """Path of the part that a link in a part of ``folder`` names."""
+    return posixpath.normpath(posixpath.join(folder, unquote(link.partition("#")[0])))

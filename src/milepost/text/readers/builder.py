@@ -1,18 +1,21 @@
-"""Build the text of a document: paragraphs, with their boundaries and headings."""
+"""Build the text of a document: paragraphs, with their boundaries, headings and places."""
 
 from __future__ import annotations
 
-from milepost.types import Mark
+from dataclasses import replace
+
+from milepost.types import Document, Mark, MarkKind
 
 
 class TextBuilder:
-    """Collects units of text; each starts a block, and headings leave a mark."""
+    """Collects units of text; each starts a block, and headings and places leave marks."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
         self._length = 0
         self._blocks: list[int] = []
         self._marks: list[Mark] = []
+        self._places: dict[MarkKind, str] = {}  # they begin with the next unit
 
     @property
     def text(self) -> str:
@@ -21,13 +24,21 @@ class TextBuilder:
 
     @property
     def marks(self) -> tuple[Mark, ...]:
-        """Marks of the headings added so far."""
+        """Marks of the headings and places added so far."""
         return tuple(self._marks)
 
     @property
     def blocks(self) -> tuple[int, ...]:
         """Where each unit starts, ascending."""
         return tuple(self._blocks)
+
+    def place(self, kind: MarkKind, value: str) -> None:
+        """Say that the next unit begins this page, slide, sheet …; outer places come first.
+
+        A place without text leaves no mark.
+        """
+        self._places.pop(kind, None)
+        self._places[kind] = " ".join(value.split())
 
     def add(self, unit: str, *, close: bool = False, level: int = 0) -> None:
         """Add one unit: a paragraph, a list item, a row, a line of code.
@@ -39,12 +50,32 @@ class TextBuilder:
         """
         if not unit.strip():
             return
-        if self._parts:
-            self._put("\n" if close else "\n\n")
+        self._open(close=close)
         self._blocks.append(self._length)
         if level:
             self._marks.append(Mark(self._length, "heading", " ".join(unit.split()), level))
         self._put(unit)
+
+    def include(self, document: Document) -> None:
+        """Add the text of another document, with its blocks and marks."""
+        if not document.text.strip():
+            return
+        self._open(close=False)
+        start = self._length
+        self._blocks.extend(start + block for block in document.blocks or (0,))
+        self._marks += [replace(mark, offset=start + mark.offset) for mark in document.marks]
+        self._put(document.text.rstrip())
+
+    def document(self, name: str, source: str | None, notes: tuple[str, ...] = ()) -> Document:
+        """Make the document of what was added; a note says if that is nothing."""
+        notes = notes if self._parts else (*notes, "no text in it")
+        return Document(name, self.text, self.marks, source, notes=notes, blocks=self.blocks)
+
+    def _open(self, *, close: bool) -> None:
+        if self._parts:
+            self._put("\n" if close else "\n\n")
+        self._marks += [Mark(self._length, kind, value) for kind, value in self._places.items()]
+        self._places.clear()
 
     def _put(self, part: str) -> None:
         self._parts.append(part)

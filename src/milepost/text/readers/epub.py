@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import posixpath
-import re
-from urllib.parse import unquote
-from xml.etree import ElementTree
 
 from milepost.errors import UnreadableFile
 from milepost.text.readers import html
-from milepost.text.readers.archive import Archive
+from milepost.text.readers.archive import Archive, every, path_in
 from milepost.text.readers.builder import TextBuilder
 from milepost.types import Document
 
 _CONTAINER = "META-INF/container.xml"
 _ENCRYPTION = "META-INF/encryption.xml"
 _PAGES = frozenset({"application/xhtml+xml", "text/html", "application/x-dtbook+xml"})
-_ENTITY = re.compile(rb"<!ENTITY", re.I)
 
 
 def read_epub(data: bytes, name: str, source: str | None) -> Document:
@@ -27,7 +23,7 @@ def read_epub(data: bytes, name: str, source: str | None) -> Document:
     """
     archive = Archive(data, name)
     chapters = _spine(archive, name)
-    locked = _locked(archive, name)
+    locked = _locked(archive)
     if chapters and all(chapter in locked for chapter in chapters):
         raise UnreadableFile(f"{name} is locked by copy protection (DRM)", "use a copy without it")
     book = TextBuilder()
@@ -50,45 +46,24 @@ def read_epub(data: bytes, name: str, source: str | None) -> Document:
 
 def _spine(archive: Archive, name: str) -> list[str]:
     """Paths of the chapters inside the archive, in reading order."""
-    container = _xml(archive, _CONTAINER, name)
-    root = next((node.get("full-path") for node in _all(container, "rootfile")), None)
+    container = archive.xml(_CONTAINER)
+    root = next((node.get("full-path") for node in every(container, "rootfile")), None)
     if not root:
         raise UnreadableFile(f"{name} lists no book in its container", "download it again")
-    book = _xml(archive, root, name)
+    book = archive.xml(root)
     folder = posixpath.dirname(root)
     pages: dict[str, str] = {}
-    for item in _all(book, "item"):
+    for item in every(book, "item"):
         contents = "nav" in (item.get("properties") or "").split()
         if item.get("media-type") in _PAGES and not contents:
-            pages[item.get("id", "")] = _path(folder, item.get("href", ""))
-    order = [item.get("idref", "") for item in _all(book, "itemref")]
+            pages[item.get("id", "")] = path_in(folder, item.get("href", ""))
+    order = [item.get("idref", "") for item in every(book, "itemref")]
     return [pages[key] for key in order if key in pages]
 
 
-def _locked(archive: Archive, name: str) -> frozenset[str]:
+def _locked(archive: Archive) -> frozenset[str]:
     """Parts that only a licensed reader can open; obfuscated fonts count too, which is harmless."""
     if _ENCRYPTION not in archive.parts:
         return frozenset()
-    references = _all(_xml(archive, _ENCRYPTION, name), "CipherReference")
-    return frozenset(_path("", node.get("URI", "")) for node in references)
-
-
-def _xml(archive: Archive, part: str, name: str) -> ElementTree.Element:
-    data = archive.read(part)
-    if _ENTITY.search(data):
-        raise UnreadableFile(
-            f"{name} is not safe to read: it defines XML entities in {part}",
-            "another copy of the book",
-        )
-    try:
-        return ElementTree.fromstring(data)
-    except ElementTree.ParseError as error:
-        raise UnreadableFile(f"{name} is damaged: {part}, {error}", "download it again") from error
-
-
-def _all(root: ElementTree.Element, tag: str) -> list[ElementTree.Element]:
-    return [node for node in root.iter() if node.tag.rpartition("}")[2] == tag]
-
-
-def _path(folder: str, link: str) -> str:
-    return posixpath.normpath(posixpath.join(folder, unquote(link.partition("#")[0])))
+    references = every(archive.xml(_ENCRYPTION), "CipherReference")
+    return frozenset(path_in("", node.get("URI", "")) for node in references)

@@ -9,15 +9,32 @@ import re
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path, PurePath
+from typing import cast
 
 from milepost.errors import UnreadableFile
-from milepost.types import Document
+from milepost.text.readers import ole
+from milepost.types import READ_DEFAULTS, Document, Hidden, ReadOptions
 
 SUFFIXES: dict[str, str] = {
     ".pdf": "pdf",
     ".docx": "docx",
     ".docm": "docx",
     ".epub": "epub",
+    ".pptx": "slides",
+    ".pptm": "slides",
+    ".ppsx": "slides",
+    ".odt": "opendocument",
+    ".odp": "opendocument",
+    ".xlsx": "sheets",
+    ".xlsm": "sheets",
+    ".xlsb": "sheets",
+    ".xls": "sheets",
+    ".ods": "sheets",
+    ".rtf": "rtf",
+    ".ipynb": "notebook",
+    ".eml": "eml",
+    ".mbox": "mbox",
+    ".msg": "msg",
     ".html": "html",
     ".htm": "html",
     ".xhtml": "html",
@@ -27,8 +44,8 @@ SUFFIXES: dict[str, str] = {
     ".mkd": "markdown",
     ".rst": "underlined",
     ".rest": "underlined",
-    ".csv": "rows",
-    ".tsv": "rows",
+    ".csv": "delimited",
+    ".tsv": "delimited",
     ".jsonl": "rows",
     ".ndjson": "rows",
     ".log": "rows",
@@ -45,9 +62,23 @@ _READERS = {
     "html": ("html", "read_html"),
     "docx": ("docx", "read_docx"),
     "epub": ("epub", "read_epub"),
+    "slides": ("slides", "read_slides"),
+    "opendocument": ("opendocument", "read_opendocument"),
+    "sheets": ("sheets", "read_sheets"),
+    "delimited": ("delimited", "read_delimited"),
+    "rtf": ("rtf", "read_rtf"),
+    "notebook": ("notebook", "read_notebook"),
+    "eml": ("mail", "read_eml"),
+    "mbox": ("mail", "read_mbox"),
+    "msg": ("outlook", "read_msg"),
     "pdf": ("pdf.read", "read_pdf"),
 }
 """Format to module and function of its reader."""
+
+_WITH_OPTIONS = {"pdf", "eml", "mbox", "msg"}
+"""Formats whose readers take ``ReadOptions``: PDF, and mail, which may have a PDF attached."""
+
+_Reader = Callable[[bytes, str, str | None, ReadOptions], Document]
 
 _REFUSED = (
     (b"\x89PNG", "a picture"),
@@ -65,28 +96,45 @@ _REFUSED = (
     (b"SQLite format 3\0", "a database"),
     (b"\x7fELF", "a program"),
     (b"MZ\x90", "a program"),
-    (b"{\\rtf", "rich text (RTF)"),
     (b"ITSF", "a compiled help file"),
     (b"AT&TFORM", "a DjVu scan"),
 )
 _HINTS = {
     "a picture": "convert it to a PDF with text (OCR) first",
     "a compressed archive": "unpack it first",
-    "rich text (RTF)": "save it as docx or txt",
     "a DjVu scan": "convert it to PDF",
 }
-_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_CONTAINERS = {"pdf", "docx", "epub", "slides", "opendocument", "sheets", "msg"}
+"""Formats that are known by their bytes; a suffix alone does not make them."""
+
 _HTML = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.{0,2000}?-->\s*)*<(?:!doctype\s+html|html[\s>])",
     re.IGNORECASE | re.DOTALL,
 )
+_MBOX = re.compile(rb"From \S+ [^\r\n]*\d\d:\d\d[^\r\n]*\d\r?\n[\w-]+:")
 
 
-def read(path: str | os.PathLike[str]) -> Document:
+def read(path: str | os.PathLike[str], *, hidden: Hidden = "drop") -> Document:
     """Read one file.
+
+    Args:
+        path: the file.
+        hidden: text in PDFs that a reader of the page cannot see (invisible, white on white, off
+            the page, smaller than a point): ``"drop"`` leaves it out, ``"keep"`` keeps it. The
+            notes of the document say how much there is.
 
     Returns:
         The document; its name and source are the absolute path.
+
+    Raises:
+        UnreadableFile: the file is missing, empty, binary, encrypted, damaged …
+        InputError: ``hidden`` is another word.
+    """
+    return read_file(path, ReadOptions(hidden))
+
+
+def read_file(path: str | os.PathLike[str], options: ReadOptions) -> Document:
+    """Read one file as the options say.
 
     Raises:
         UnreadableFile: the file is missing, empty, binary, encrypted, damaged …
@@ -107,10 +155,12 @@ def read(path: str | os.PathLike[str]) -> Document:
         raise UnreadableFile(
             f"{path} cannot be read: {error.strerror}", "check the disk"
         ) from error
-    return read_bytes(data, absolute, absolute)
+    return read_bytes(data, absolute, absolute, options)
 
 
-def read_bytes(data: bytes, name: str, source: str | None = None) -> Document:
+def read_bytes(
+    data: bytes, name: str, source: str | None = None, options: ReadOptions = READ_DEFAULTS
+) -> Document:
     """Read a file from its bytes; ``name`` gives the suffix and identifies the document.
 
     Raises:
@@ -118,7 +168,12 @@ def read_bytes(data: bytes, name: str, source: str | None = None) -> Document:
     """
     if not data:
         raise UnreadableFile(f"{name} is empty (0 bytes)", "save or download it again")
-    document = _reader(_format(data, name))(data, name, source)
+    try:
+        document = _reader(_format(data, name))(data, name, source, options)
+    except RecursionError as error:
+        raise UnreadableFile(
+            f"{name} is damaged: its parts are nested too deeply", "save it again"
+        ) from error
     return dataclasses.replace(document, hash=hashlib.sha256(data).hexdigest())
 
 
@@ -132,8 +187,10 @@ def _format(data: bytes, name: str) -> str:
         return "pdf"
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _zipped(data, name)
-    if data.startswith(_OLE):
-        raise _legacy(data, name)
+    if data.startswith(ole.MAGIC):
+        return ole.format_of(data, name)
+    if data.startswith(b"{\\rtf"):
+        return "rtf"
     for magic, kind in _REFUSED:
         if data.startswith(magic):
             raise UnreadableFile(
@@ -141,11 +198,14 @@ def _format(data: bytes, name: str) -> str:
             )
     if _HTML.match(data[:4096]):
         return "html"
-    chosen = SUFFIXES.get(PurePath(name).suffix.lower(), "plain")
-    if chosen in ("pdf", "docx", "epub"):
+    suffix = PurePath(name).suffix.lower()
+    chosen = SUFFIXES.get(suffix, "plain")
+    if chosen in _CONTAINERS:
         raise UnreadableFile(
-            f"{name} is not a {chosen} file, in spite of its suffix", "save it again"
+            f"{name} is not a {suffix[1:]} file, in spite of its suffix", "save it again"
         )
+    if chosen == "plain" and _MBOX.match(data[:1024]):
+        return "mbox"
     return chosen
 
 
@@ -153,35 +213,26 @@ def _zipped(data: bytes, name: str) -> str:
     """Detect the format inside a zip file."""
     from milepost.text.readers.archive import Archive
 
-    parts = Archive(data, name).parts
+    archive = Archive(data, name)
+    parts = archive.parts
     if "word/document.xml" in parts:
         return "docx"
     if "META-INF/container.xml" in parts:
         return "epub"
     if any(part.startswith("xl/") for part in parts):
-        raise UnreadableFile(f"{name} is a spreadsheet", "save its sheets as csv")
-    if any(part.startswith("ppt/") for part in parts):
-        raise UnreadableFile(f"{name} is a slide show", "save it as PDF")
+        return "sheets"
+    if "ppt/presentation.xml" in parts:
+        return "slides"
     if "content.xml" in parts:
-        raise UnreadableFile(f"{name} is an OpenDocument file", "save it as docx or PDF")
+        held = archive.read("mimetype") if "mimetype" in parts else b""
+        return "sheets" if b"spreadsheet" in held else "opendocument"
     raise UnreadableFile(f"{name} is a zip archive", "unpack it first")
 
 
-def _legacy(data: bytes, name: str) -> UnreadableFile:
-    """Make the error for a file in the old Office container.
-
-    Office still uses it for encrypted documents.
-    """
-    if "EncryptedPackage".encode("utf-16-le") in data:
-        return UnreadableFile(f"{name} is protected by a password", "save it without one")
-    return UnreadableFile(
-        f"{name} is in an old Office format (doc, xls, ppt, msg)", "save it as docx or PDF"
-    )
-
-
-def _reader(format_name: str) -> Callable[[bytes, str, str | None], Document]:
+def _reader(format_name: str) -> _Reader:
     """Import the reader of a format, and with it its library."""
     module, function = _READERS[format_name]
-    reader: Callable[[bytes, str, str | None], Document]
-    reader = getattr(import_module(f"milepost.text.readers.{module}"), function)
-    return reader
+    found = getattr(import_module(f"milepost.text.readers.{module}"), function)
+    if format_name in _WITH_OPTIONS:
+        return cast(_Reader, found)
+    return lambda data, name, source, _: cast(Document, found(data, name, source))

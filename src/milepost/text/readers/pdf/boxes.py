@@ -8,9 +8,10 @@ the file has not changed.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from milepost.errors import InputError
 from milepost.text.readers.pdf.file import open_pdf
@@ -26,31 +27,53 @@ if TYPE_CHECKING:
     from milepost.text.readers.pdf.records import Line
 
 
-def locator(
-    printed: Sequence[Printed], name: str, digest: str, read: Callable[[], bytes]
-) -> Callable[[int, int], list[Box]]:
-    """Make a document's ``locator`` from its printed lines.
+@dataclass(frozen=True, slots=True, eq=False)
+class Locator:
+    """Finds spans of a document on its pages; see ``Document.locator``.
 
-    Args:
-        printed: start, end, page and index of each printed line, in text order.
+    Attributes:
+        lines: ``(n, 4)`` int32: start, end, page and index of each printed line, in text order.
         name: name of the document, for messages.
         digest: sha256 of the file when it was first read.
         read: returns the bytes of the file.
+        keep_hidden: whether hidden text was kept.
     """
-    import numpy as np
 
-    table = np.array(printed, dtype=np.int32).reshape(-1, 4)
+    lines: NDArray[np.int32]
+    name: str
+    digest: str
+    read: Callable[[], bytes]
+    keep_hidden: bool
 
-    def locate(start: int, end: int) -> list[Box]:
-        rows = table[(table[:, 0] < end) & (table[:, 1] > start)]
+    def __call__(self, start: int, end: int) -> list[Box]:
+        """Where ``text[start:end]`` is printed, one box a line.
+
+        Raises:
+            InputError: the file is gone or has changed since it was first read.
+        """
+        rows = self.lines[(self.lines[:, 0] < end) & (self.lines[:, 1] > start)]
         if not len(rows):
             return []
-        data = read()
-        if hashlib.sha256(data).hexdigest() != digest:
-            raise InputError(f"{name} has changed since it was read", "read or index it again")
-        return _boxes(rows, start, end, data, name)
+        data = self.read()
+        if hashlib.sha256(data).hexdigest() != self.digest:
+            raise InputError(f"{self.name} has changed since it was read", "read or index it again")
+        with PDFIUM, open_pdf(data, self.name) as document:
+            return list(_boxes(rows, start, end, document, keep_hidden=self.keep_hidden))
 
-    return locate
+
+def locator(
+    printed: Sequence[Printed],
+    name: str,
+    digest: str,
+    read: Callable[[], bytes],
+    *,
+    keep_hidden: bool,
+) -> Locator:
+    """Make a document's ``locator`` from its printed lines; see ``Locator``."""
+    import numpy as np
+
+    lines = np.array(printed, dtype=np.int32).reshape(-1, 4)
+    return Locator(lines, name, digest, read, keep_hidden)
 
 
 def from_source(source: str) -> Callable[[], bytes]:
@@ -66,18 +89,17 @@ def from_source(source: str) -> Callable[[], bytes]:
     return read
 
 
-def _boxes(rows: NDArray[np.int32], start: int, end: int, data: bytes, name: str) -> list[Box]:
-    boxes = []
-    with PDFIUM, open_pdf(data, name) as document:
-        for number in dict.fromkeys(rows[:, 2].tolist()):
-            page, glyphs = load_page(document, number - 1, ink=True)
-            for first, last, _, place in rows[rows[:, 2] == number].tolist():
-                line = page.frame.lines[place]
-                part = line.source[max(start - first, 0) : min(end, last) - first]
-                wanted = sorted({glyph for glyph in part if glyph >= 0})
-                if wanted and glyphs.ink is not None:
-                    boxes.append(around(glyphs.ink[wanted], line, number))
-    return boxes
+def _boxes(
+    rows: NDArray[np.int32], start: int, end: int, document: Any, *, keep_hidden: bool
+) -> Iterator[Box]:
+    for number in dict.fromkeys(rows[:, 2].tolist()):
+        page, glyphs = load_page(document, number - 1, keep_hidden=keep_hidden, ink=True)
+        for first, last, _, place in rows[rows[:, 2] == number].tolist():
+            line = page.frame.lines[place]
+            part = line.source[max(start - first, 0) : min(end, last) - first]
+            wanted = sorted({glyph for glyph in part if glyph >= 0})
+            if wanted and glyphs.ink is not None:
+                yield around(glyphs.ink[wanted], line, number)
 
 
 def around(ink: NDArray[np.float64], line: Line, page: int) -> Box:

@@ -11,8 +11,10 @@ from __future__ import annotations
 import ctypes
 import math
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+from milepost.text.readers.pdf.hidden import hidden_kinds
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,6 +36,7 @@ class Glyphs:
         ink: the same for the printed shape, or None if it was not requested.
         base: ``(n, 2)`` origin on the baseline, displayed points.
         size: font size in points as displayed.
+        hidden: why it cannot be seen, a code of ``hidden.KINDS``; 0 if it can.
         angle: direction of the writing in whole degrees, 0 = upright as displayed, clockwise.
         bold: True if the name of the font says so.
         width: width of the displayed page in points.
@@ -45,6 +48,7 @@ class Glyphs:
     cell: NDArray[np.float64]
     base: NDArray[np.float64]
     size: NDArray[np.float64]
+    hidden: NDArray[np.int8]
     angle: NDArray[np.int64]
     bold: NDArray[np.bool_]
     width: float
@@ -84,7 +88,8 @@ def _read_page(pdfium: Any, page: Any, ink: bool) -> Glyphs:
         pdfium.FPDFPage_SetRotation(page, upright)
         text = pdfium.FPDFText_LoadPage(page)
     try:
-        return _characters(pdfium, text, _Display(bounds, turn), ink)
+        glyphs = _characters(pdfium, text, _Display(bounds, turn), ink)
+        return replace(glyphs, hidden=hidden_kinds(pdfium, page, text, glyphs, turn))
     finally:
         pdfium.FPDFText_ClosePage(text)
 
@@ -141,6 +146,7 @@ def _characters(pdfium: Any, text: Any, display: _Display, ink: bool) -> Glyphs:
         cell=display.boxes(*loose.T),
         base=np.stack(display.points(table[:, 0], table[:, 1]), axis=1),
         size=np.abs(table[:, 2]) * np.hypot(matrix[:, 2], matrix[:, 3]),
+        hidden=np.zeros(count, np.int8),
         angle=np.rint(90.0 * display.turn - slope).astype(np.int64) % 360,
         bold=np.array(bold, dtype=np.bool_),
         width=display.width,

@@ -31,13 +31,18 @@ SAME_BASE = 0.5  # baselines this close are one line: superscripts are 0.3 to 0.
 _SYMBOLS = {0xF0B7: "•", 0xF0A7: "▪", 0xF0D8: "➢", 0xF0FC: "✓", 0xF06E: "■", 0xF0E0: "→"}
 
 
-def page_lines(glyphs: Glyphs) -> Frame:
-    """Group the characters of a page into lines; those in the main direction come first."""
+def page_lines(glyphs: Glyphs, *, keep_hidden: bool = False) -> Frame:
+    """Group the characters of a page into lines; those in the main direction come first.
+
+    Characters that cannot be seen (``Glyphs.hidden``) are left out, or kept.
+    """
     import numpy as np
 
     letters = [_letters(int(code)) for code in glyphs.code]
     solid = np.array([bool(text) for text in letters], dtype=np.bool_)
-    solid &= ~glyphs.generated & (glyphs.size > 0.5)
+    solid &= ~glyphs.generated & (glyphs.size > 0.05)
+    if not keep_hidden:
+        solid &= glyphs.hidden == 0
     main = 0
     if solid.any():
         angles, counts = np.unique(glyphs.angle[solid], return_counts=True)

@@ -41,14 +41,16 @@ class Page:
             yield from flow
 
 
-def load_page(document: Any, index: int, *, ink: bool = False) -> tuple[Page, Glyphs]:
+def load_page(
+    document: Any, index: int, *, keep_hidden: bool, ink: bool = False
+) -> tuple[Page, Glyphs]:
     """Read page ``index`` (from 0) of an open PDF into lines; the lock must be held.
 
     Without ``ink`` the lines do not store the glyph of each character. The same file always gives
     the same page: ``boxes`` relies on that.
     """
     glyphs = read_glyphs(document, index, ink=ink)
-    frame = page_lines(glyphs)
+    frame = page_lines(glyphs, keep_hidden=keep_hidden)
     for line in frame.lines:
         line.starts = []
         if not ink:
@@ -63,3 +65,15 @@ def body_size(pages: Sequence[Page]) -> float:
         for line in page.frame.lines:
             sizes[round(2 * line.size) / 2] += len(line.text)
     return max(sizes.items(), key=lambda item: (item[1], item[0]))[0] if sizes else 10.0
+
+
+def named(numbers: Sequence[int]) -> str:
+    """Name pages in runs, with the verb: ``page 3 has``, ``pages 3-4, 7 have``."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    named = ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
+    return f"page {named} has" if len(numbers) == 1 else f"pages {named} have"

@@ -27,7 +27,13 @@ _CERTAIN = 8
 
 
 def boxes_of_span(
-    data: bytes, name: str, text: str, marks: Sequence[Mark], span: Span
+    data: bytes,
+    name: str,
+    text: str,
+    marks: Sequence[Mark],
+    span: Span,
+    *,
+    keep_hidden: bool = False,
 ) -> list[Box] | None:
     """Find a span of a text on its pages, one box a printed line.
 
@@ -37,6 +43,7 @@ def boxes_of_span(
         text: the whole text.
         marks: its pages.
         span: start and end in the text.
+        keep_hidden: whether hidden text was kept when the text was read.
 
     Returns:
         The boxes; None where the lines of the pages do not fit the text.
@@ -52,22 +59,25 @@ def boxes_of_span(
             low, high = max(first, span[0]), min(last, span[1])
             if not text[low:high].strip():
                 continue
-            found = _on_page(document, number, text[first:last], (low - first, high - first))
+            part = (low - first, high - first)
+            found = _on_page(document, number, text[first:last], part, keep_hidden)
             if found is None:
                 return None
             boxes += found
     return boxes
 
 
-def _on_page(document: Any, number: int, text: str, span: Span) -> list[Box] | None:
+def _on_page(
+    document: Any, number: int, text: str, span: Span, keep_hidden: bool
+) -> list[Box] | None:
     """Boxes of a span of a page's text; None where its lines do not cover it."""
-    page, glyphs = load_page(document, number - 1, ink=True)
+    page, glyphs = load_page(document, number - 1, keep_hidden=keep_hidden, ink=True)
     page.arrange()
     assert glyphs.ink is not None
     letters, places = _squeezed(text)
     inside = [at for at, place in enumerate(places) if span[0] <= place < span[1]]
-    if not inside:
-        return []
+    if not inside:  # hyphens alone are not found in this way
+        return None if any(sign in text[slice(*span)] for sign in HYPHENS) else []
     low, high = inside[0], inside[-1] + 1
     boxes: list[Box] = []
     covered = low

@@ -1,0 +1,59 @@
+"""Read Outlook messages (msg), as ``mail.py`` reads other mail."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+from milepost.errors import UnreadableFile
+from milepost.text.readers.mail import Letter, written
+from milepost.types import Document, ReadOptions
+
+_DISPLAY_NAME = 0x3001
+
+
+def read_msg(data: bytes, name: str, source: str | None, options: ReadOptions) -> Document:
+    """Read a message: subject, sender, recipients, date, text and attachments.
+
+    Raises:
+        UnreadableFile: the file is damaged.
+    """
+    from oxmsg import Message
+
+    try:
+        message = Message.load(io.BytesIO(data))
+        letter = _letter(message)
+    except Exception as error:  # olefile, struct and codecs each raise their own
+        why = str(error).splitlines()[0][:100] if str(error) else type(error).__name__
+        raise UnreadableFile(f"{name} is damaged: {why}", "save it again from Outlook") from error
+    return written([letter], name, source, options)
+
+
+def _letter(message: Any) -> Letter:
+    date = message.sent_date
+    people = [
+        f"{person.name} <{person.email_address}>" if person.email_address else person.name
+        for person in message.recipients
+    ]
+    letter = Letter(" ".join(message.subject.split()), date)
+    letter.headers = [
+        ("From", " ".join((message.sender or "").split())),
+        ("To", ", ".join(" ".join(person.split()) for person in people)),
+        ("Date", f"{date:%Y-%m-%d %H:%M}" if date else ""),
+    ]
+    body = message.body or ""
+    if body.strip():
+        letter.bodies.append((_clean(body), False))
+    elif page := message.html_body:
+        letter.bodies.append((_clean(page), True))
+    for attachment in message.attachments:
+        label = attachment.file_name or attachment.properties.str_prop_value(_DISPLAY_NAME)
+        letter.attachments.append(
+            (" ".join((label or "attachment").split()), attachment.file_bytes)
+        )
+    return letter
+
+
+def _clean(text: str) -> str:
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+    return text.encode("utf-8", "replace").decode("utf-8")

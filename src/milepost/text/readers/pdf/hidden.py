@@ -1,0 +1,212 @@
+"""Find text that a reader of the page cannot see: it may be there to mislead a program.
+
+Four kinds: in invisible ink (render mode 3, or fully transparent), white on white, off the page,
+smaller than a point. The words that text recognition writes in invisible ink over the picture of a
+page do not count.
+
+The objects of a page are looked at first; its characters only if an object is suspect, and its
+picture only if one is white.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from milepost.text.readers.pdf.picture import draw
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from milepost.text.readers.pdf.glyphs import Glyphs
+
+KINDS = ("", "invisible", "white on white", "off the page", "smaller than a point")
+"""Names of the codes: 0 is text that can be seen."""
+
+_INVISIBLE, _WHITE, _OFF, _TINY = range(1, 5)
+
+_PALE = 235  # of 255: what is paler looks white
+_CLEAR = 12  # of 255: less ink is none
+_LAYER = 0.8  # of the characters of a page in invisible ink: text recognition has written them
+_PICTURE = 0.5  # of the page under pictures, for that
+_MAX_SIDE = 1600  # pixels of the picture of a page
+_MAX_DEPTH = 8  # forms inside forms
+
+_HANDLE, _INT = ctypes.c_void_p, ctypes.c_int
+
+
+@dataclass(slots=True)
+class _Objects:
+    """What the objects of a page say.
+
+    Attributes:
+        invisible: addresses of the text objects in invisible ink.
+        pale: addresses of those in white or nearly so.
+        pictures: what the pictures cover, in square points.
+    """
+
+    invisible: set[int] = field(default_factory=set)
+    pale: set[int] = field(default_factory=set)
+    pictures: float = 0.0
+
+
+class HiddenText:
+    """Counts the hidden text of a document, for its notes."""
+
+    def __init__(self) -> None:
+        self.pages: list[int] = []
+        self._counts: Counter[int] = Counter()
+
+    def count(self, page: int, kinds: NDArray[np.int8]) -> None:
+        """Count the characters of a page by what hides them."""
+        if kinds.any():
+            self.pages.append(page)
+            self._counts.update(kinds[kinds > 0].tolist())
+
+    def note(self, pages: str, *, kept: bool) -> str:
+        """Say how much there is; ``pages`` names the pages, with the verb."""
+        kinds = ", ".join(KINDS[kind] for kind in sorted(self._counts))
+        fate = "kept" if kept else "left out; --hidden keep reads it"
+        plural = "s" if self._counts.total() > 1 else ""
+        return (
+            f"{pages} {self._counts.total():,} character{plural} of hidden text ({kinds}), {fate}"
+        )
+
+
+def hidden_kinds(pdfium: Any, page: Any, text: Any, glyphs: Glyphs, turn: int) -> NDArray[np.int8]:
+    """Say of each character whether it can be seen; the lock must be held.
+
+    Args:
+        pdfium: the library.
+        page: the page.
+        text: its text.
+        glyphs: its characters.
+        turn: quarter turns of the page as a viewer shows it.
+
+    Returns:
+        ``(n,)`` codes of ``KINDS``; 0 for spaces.
+    """
+    import numpy as np
+
+    kinds = np.zeros(len(glyphs.code), np.int8)
+    left, top, right, bottom = glyphs.cell.T
+    kinds[(glyphs.size < 1) & (bottom - top < 1.5)] = _TINY
+    outside = (right <= 0) | (left >= glyphs.width) | (bottom <= 0) | (top >= glyphs.height)
+    kinds[outside] = _OFF
+    printed = ~glyphs.generated & (glyphs.code > 32)
+    objects = _objects(pdfium, page)
+    if objects.invisible or objects.pale:
+        owner = _owners(pdfium, text, len(kinds))
+        clear = np.isin(owner, list(objects.invisible))
+        area = max(glyphs.width * glyphs.height, 1.0)
+        layer = (clear & printed).sum() >= _LAYER * printed.sum()
+        if not (layer and objects.pictures >= _PICTURE * area):
+            kinds[clear] = _INVISIBLE
+        pale = np.flatnonzero(np.isin(owner, list(objects.pale)) & printed & (kinds == 0))
+        if len(pale):
+            kinds[pale[_on_white(pdfium, page, glyphs, turn, pale)]] = _WHITE
+    kinds[~printed] = 0
+    return kinds
+
+
+def _owners(pdfium: Any, text: Any, count: int) -> NDArray[np.int64]:
+    """Address of the object of each character; 0 for those that pdfium added."""
+    import numpy as np
+
+    owner, at = _plain(pdfium.FPDFText_GetTextObject, _HANDLE, _HANDLE, _INT), _address(text)
+    return np.array([owner(at, k) or 0 for k in range(count)], np.int64)
+
+
+def _on_white(
+    pdfium: Any, page: Any, glyphs: Glyphs, turn: int, chosen: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Which of the chosen characters stand where the page is white, letters included."""
+    import numpy as np
+
+    scale = min(1.0, _MAX_SIDE / max(glyphs.width, glyphs.height, 1.0))
+    size = max(1, round(scale * glyphs.width)), max(1, round(scale * glyphs.height))
+    boxes = glyphs.cell[chosen] * scale
+    low = np.floor(np.clip(boxes[:, :2], 0, np.array(size) - 1)).astype(np.int64)
+    high = np.maximum(np.ceil(np.clip(boxes[:, 2:], 1, size)).astype(np.int64), low + 1)
+    left, top = low.min(axis=0).tolist()
+    right, bottom = high.max(axis=0).tolist()
+    pdfium.FPDFPage_SetRotation(page, turn)  # it may have been turned to read the text
+    picture = draw(pdfium, page, size, (left, top, right, bottom))
+    low, high = low - (left, top), high - (left, top)
+    # The letters of white text on a dark place cover less than half of it.
+    return np.array(
+        [
+            np.median(picture[y0:y1, x0:x1]) >= _PALE
+            for (x0, y0), (x1, y1) in zip(low.tolist(), high.tolist(), strict=True)
+        ],
+        np.bool_,
+    )
+
+
+def _objects(pdfium: Any, page: Any) -> _Objects:
+    """Look at all objects of a page; kept plain, for some pages have ten thousand."""
+    found = _Objects()
+    colour = (ctypes.c_uint * 4)()
+    places = [ctypes.addressof(colour) + 4 * number for number in range(4)]
+    mode_of = _plain(pdfium.FPDFTextObj_GetTextRenderMode, _INT, _HANDLE)
+    kind_of = _plain(pdfium.FPDFPageObj_GetType, _INT, _HANDLE)
+    fill_of, stroke_of = (
+        _plain(function, _INT, _HANDLE, *[_HANDLE] * 4)
+        for function in (pdfium.FPDFPageObj_GetFillColor, pdfium.FPDFPageObj_GetStrokeColor)
+    )
+    of_page, of_form = (
+        (_plain(count, _INT, _HANDLE), _plain(get, _HANDLE, _HANDLE, _INT))
+        for count, get in (
+            (pdfium.FPDFPage_CountObjects, pdfium.FPDFPage_GetObject),
+            (pdfium.FPDFFormObj_CountObjects, pdfium.FPDFFormObj_GetObject),
+        )
+    )
+
+    def look(holder: int, depth: int) -> bool:
+        """Look at the objects of a page or a form; returns whether one is a picture."""
+        pictures = False
+        count, get = of_form if depth else of_page
+        for number in range(count(holder)):
+            item = get(holder, number)
+            mode = mode_of(item)
+            if mode == 3:
+                found.invisible.add(item)
+            elif 0 <= mode < 7:  # 7 draws nothing: its letters are cut out of a picture
+                # An outline (1, 2, 5, 6) may be seen whatever is inside.
+                if (fill_of if mode in (0, 4) else stroke_of)(item, *places):
+                    if colour[3] <= _CLEAR:
+                        found.invisible.add(item)
+                    elif min(colour[:3]) >= _PALE:
+                        found.pale.add(item)
+            elif mode < 0:
+                kind = kind_of(item)
+                form = kind == pdfium.FPDF_PAGEOBJ_FORM and depth < _MAX_DEPTH
+                if kind == pdfium.FPDF_PAGEOBJ_IMAGE or (form and look(item, depth + 1)):
+                    pictures = True
+                    found.pictures += 0.0 if depth else _area(pdfium, item)
+        return pictures
+
+    look(_address(page), 0)
+    return found
+
+
+def _area(pdfium: Any, item: int) -> float:
+    """What an object covers, in square points."""
+    sides = (ctypes.c_float * 4)()
+    places = [ctypes.addressof(sides) + 4 * number for number in range(4)]
+    if not _plain(pdfium.FPDFPageObj_GetBounds, _INT, _HANDLE, *[_HANDLE] * 4)(item, *places):
+        return 0.0
+    left, bottom, right, top = sides
+    return float(max(0.0, right - left) * max(0.0, top - bottom))
+
+
+def _plain(function: Any, result: Any, *arguments: Any) -> Any:
+    """The same function with handles as whole numbers: pointer objects take twice the time."""
+    return ctypes.CFUNCTYPE(result, *arguments)(_address(function))
+
+
+def _address(item: Any) -> int:
+    return ctypes.cast(item, ctypes.c_void_p).value or 0

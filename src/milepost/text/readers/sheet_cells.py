@@ -1,0 +1,86 @@
+"""Print the cells of a spreadsheet as JSON: a program of its own, run by ``sheets.py``.
+
+A damaged or hostile spreadsheet of a kilobyte can make the library ask for any amount of memory,
+and then it ends its process. This is that process. It imports nothing of Milepost.
+
+In: the bytes of the file on stdin. Out: one line for each sheet with its name, then one line for
+each row with cells: its number and the cells.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import sys
+
+MEMORY = 4 << 30
+"""Bytes of address space; what needs more is refused."""
+
+REPEATS = 100
+"""Equal rows that are printed one after another: a file of a kilobyte may say that a row comes a
+million times."""
+
+
+def limit_memory() -> None:
+    """Limit the memory of this process, where the system can."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    limit = MEMORY if most == resource.RLIM_INFINITY else min(MEMORY, most)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, most))
+
+
+def written(cell: object) -> str:
+    """Write a cell; dates as YYYY-MM-DD, numbers without digits that are rounding alone.
+
+    >>> written(3.0), written(0.1 + 0.2), written(datetime.datetime(2026, 3, 1))
+    ('3', '0.3', '2026-03-01')
+    """
+    if isinstance(cell, bool):
+        return str(cell).upper()
+    if isinstance(cell, float):
+        return f"{cell:.15g}"
+    if isinstance(cell, datetime.datetime):
+        midnight = cell.time() == datetime.time()
+        return str(cell.date()) if midnight else cell.isoformat(" ", "minutes")
+    return " ".join(str(cell).split())
+
+
+def main() -> None:
+    """Read stdin and print the sheets."""
+    import io
+
+    from python_calamine import CalamineWorkbook, PasswordError, SheetTypeEnum
+
+    limit_memory()
+    try:
+        book = CalamineWorkbook.from_filelike(io.BytesIO(sys.stdin.buffer.read()))
+    except PasswordError:
+        print(json.dumps({"error": "password"}))  # noqa: T201 - the output of this program
+        return
+    for metadata in book.sheets_metadata:
+        if metadata.typ != SheetTypeEnum.WorkSheet:  # a chart, a macro
+            continue
+        sheet = book.get_sheet_by_name(metadata.name)
+        print(json.dumps({"sheet": metadata.name}))  # noqa: T201
+        before: list[str] = []
+        equal = left_out = 0
+        for number, row in enumerate(sheet.iter_rows(), (sheet.start or (0, 0))[0] + 1):
+            cells = [written(cell) for cell in row]
+            if not any(cells):
+                continue
+            equal = equal + 1 if cells == before else 0
+            if equal >= REPEATS:
+                left_out += 1
+                continue
+            before = cells
+            print(json.dumps([number, cells]))  # noqa: T201
+        if left_out:
+            print(json.dumps({"left_out": left_out}))  # noqa: T201
+    print(json.dumps({"end": True}))  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()

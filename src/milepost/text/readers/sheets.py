@@ -1,0 +1,95 @@
+"""Read spreadsheets (xlsx, xlsm, xlsb, xls, ods): a heading for each sheet, a line for each row."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from milepost.errors import UnreadableFile
+from milepost.text.readers.archive import Archive
+from milepost.text.readers.builder import TextBuilder
+from milepost.text.readers.table import Row, write_rows
+from milepost.types import Document
+
+SECONDS = 600
+"""Seconds after which reading a spreadsheet is given up."""
+
+
+def read_sheets(data: bytes, name: str, source: str | None) -> Document:
+    """Read all sheets, hidden ones included, by a process of its own (see ``sheet_cells.py``).
+
+    Raises:
+        UnreadableFile: the file is damaged, protected by a password, or too large.
+    """
+    if data.startswith(b"PK"):
+        Archive(data, name)  # refuses zip bombs
+    text = TextBuilder()
+    notes: list[str] = []
+    for sheet, rows, left_out in _sheets(_cells(data, name)):
+        text.place("sheet", sheet)
+        if rows:
+            text.add(sheet, level=1)
+        write_rows(rows, text)
+        if left_out:
+            notes.append(f"sheet {sheet}: {left_out:,} rows equal to the row above were left out")
+    return text.document(name, source, tuple(notes))
+
+
+def _cells(data: bytes, name: str) -> list[bytes]:
+    """Lines that the process printed."""
+    program = Path(__file__).with_name("sheet_cells.py")
+    # -S saves the start of site; -P keeps this folder, which has an html.py, off the path.
+    command = [sys.executable, "-S", "-P", "-X", "utf8", str(program)]
+    paths = os.pathsep.join(path for path in sys.path if path)
+    environment = {**os.environ, "PYTHONPATH": paths, "RUST_BACKTRACE": "0"}
+    try:
+        done = subprocess.run(
+            command, input=data, capture_output=True, check=False, env=environment, timeout=SECONDS
+        )
+    except subprocess.TimeoutExpired as error:
+        raise UnreadableFile(
+            f"{name} was not read within {SECONDS} seconds", "save its sheets as csv"
+        ) from error
+    lines = done.stdout.splitlines()
+    if lines and lines[-1] == b'{"error": "password"}':
+        raise UnreadableFile(f"{name} is protected by a password", "save it without one")
+    if not lines or lines[-1] != b'{"end": true}':
+        raise _refusal(name, done)
+    if len(lines) == 1:
+        raise UnreadableFile(f"{name} is damaged: it has no sheets", "open and save it again")
+    return lines
+
+
+def _refusal(name: str, done: subprocess.CompletedProcess[bytes]) -> UnreadableFile:
+    said = done.stderr.decode("utf-8", "replace")
+    if done.returncode < 0 or "memory allocation" in said or "MemoryError" in said:
+        return UnreadableFile(
+            f"{name} needs more memory than a spreadsheet may take", "save its sheets as csv"
+        )
+    if "No module named" in said:
+        return UnreadableFile(
+            f"{name} cannot be read: python-calamine is missing", "pip install python-calamine"
+        )
+    why = (said.strip().splitlines() or ["it cannot be read"])[-1].partition(": ")[2] or "no cells"
+    return UnreadableFile(f"{name} is damaged: {why[:100]}", "open and save it again")
+
+
+def _sheets(lines: list[bytes]) -> Iterator[tuple[str, list[Row], int]]:
+    """Name and rows of each sheet, and how many rows were left out."""
+    sheet: str | None = None
+    rows: list[Row] = []
+    left_out = 0
+    for line in lines:
+        record = json.loads(line)
+        if isinstance(record, list):
+            rows.append((record[0], record[1]))
+        elif "left_out" in record:
+            left_out = record["left_out"]
+        else:
+            if sheet is not None:
+                yield sheet, rows, left_out
+            sheet, rows, left_out = record.get("sheet"), [], 0

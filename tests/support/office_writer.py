@@ -1,0 +1,165 @@
+"""Writes small Office files for the tests: the parts that a reader needs, and no more."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Mapping, Sequence
+from xml.sax.saxutils import escape
+
+RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships"
+OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+DRAWING = "http://schemas.openxmlformats.org/drawingml/2006/main"
+SHEET = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+ODF = "urn:oasis:names:tc:opendocument:xmlns"
+
+
+def zipped(parts: Mapping[str, str | bytes]) -> bytes:
+    """Zip the parts."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+def relations(targets: Mapping[str, tuple[str, str]]) -> str:
+    """Write a part of relations: id → kind and target."""
+    links = "".join(
+        f'<Relationship Id="{key}" Type="{OFFICE}/{kind}" Target="{target}"/>'
+        for key, (kind, target) in targets.items()
+    )
+    return f'<Relationships xmlns="{RELATIONS}">{links}</Relationships>'
+
+
+def shape(*paragraphs: str, kind: str | None = None) -> str:
+    """A text shape of a slide; ``kind`` makes it a placeholder."""
+    place = f'<p:nvSpPr><p:nvPr><p:ph type="{kind}"/></p:nvPr></p:nvSpPr>' if kind else ""
+    lines = "".join(f"<a:p><a:r><a:t>{escape(words)}</a:t></a:r></a:p>" for words in paragraphs)
+    return f"<p:sp>{place}<p:txBody>{lines}</p:txBody></p:sp>"
+
+
+def slide_table(rows: Sequence[Sequence[str]]) -> str:
+    """A table of a slide."""
+    written = "".join(
+        "<a:tr>"
+        + "".join(
+            f"<a:tc><a:txBody><a:p><a:r><a:t>{escape(cell)}</a:t></a:r></a:p></a:txBody></a:tc>"
+            for cell in row
+        )
+        + "</a:tr>"
+        for row in rows
+    )
+    return f"<p:graphicFrame><a:graphic><a:tbl>{written}</a:tbl></a:graphic></p:graphicFrame>"
+
+
+def pptx(
+    slides: Sequence[str],
+    *,
+    order: Sequence[int] | None = None,
+    notes: Mapping[int, str] | None = None,
+    links: Mapping[int, Mapping[str, tuple[str, str]]] | None = None,
+    parts: Mapping[str, str] | None = None,
+) -> bytes:
+    """A deck.
+
+    Args:
+        slides: the shapes of each slide, in the order of the parts.
+        order: numbers of the slides (from 0) as they are shown.
+        notes: shapes of the notes of slides.
+        links: more relations of slides.
+        parts: more parts.
+    """
+    space = f'xmlns:p="urn:p" xmlns:a="{DRAWING}" xmlns:r="{OFFICE}" xmlns:c="urn:c"'
+    made: dict[str, str | bytes] = dict(parts or {})
+    targets = {}
+    for number, shapes in enumerate(slides):
+        targets[f"rId{number}"] = ("slide", f"slides/slide{number}.xml")
+        made[f"ppt/slides/slide{number}.xml"] = (
+            f"<p:sld {space}><p:cSld><p:spTree>{shapes}</p:spTree></p:cSld></p:sld>"
+        )
+        own = dict((links or {}).get(number, {}))
+        if notes and number in notes:
+            own["rIdN"] = ("notesSlide", f"../notesSlides/n{number}.xml")
+            made[f"ppt/notesSlides/n{number}.xml"] = (
+                f"<p:notes {space}><p:cSld><p:spTree>{notes[number]}</p:spTree></p:cSld></p:notes>"
+            )
+        made[f"ppt/slides/_rels/slide{number}.xml.rels"] = relations(own)
+    shown = "".join(
+        f'<p:sldId id="{256 + number}" r:id="rId{number}"/>'
+        for number in (range(len(slides)) if order is None else order)
+    )
+    made["ppt/presentation.xml"] = (
+        f"<p:presentation {space}><p:sldIdLst>{shown}</p:sldIdLst></p:presentation>"
+    )
+    made["ppt/_rels/presentation.xml.rels"] = relations(targets)
+    return zipped(made)
+
+
+def column(number: int) -> str:
+    """Name of a column, from 0: A, B … AA."""
+    name = ""
+    while number >= 0:
+        name = chr(65 + number % 26) + name
+        number = number // 26 - 1
+    return name
+
+
+def xlsx(sheets: Mapping[str, str | Sequence[Sequence[str | float | None]]]) -> bytes:
+    """A workbook; a sheet is its rows, or the XML of its data."""
+    books, targets, made = "", {}, {}
+    for number, (name, rows) in enumerate(sheets.items(), 1):
+        books += f'<sheet name="{escape(name)}" sheetId="{number}" r:id="r{number}"/>'
+        targets[f"r{number}"] = ("worksheet", f"worksheets/sheet{number}.xml")
+        data = rows if isinstance(rows, str) else _rows(rows)
+        made[f"xl/worksheets/sheet{number}.xml"] = (
+            f'<worksheet xmlns="{SHEET}"><sheetData>{data}</sheetData></worksheet>'
+        )
+    return zipped(
+        {
+            "_rels/.rels": relations({"r1": ("officeDocument", "xl/workbook.xml")}),
+            "xl/workbook.xml": f'<workbook xmlns="{SHEET}" xmlns:r="{OFFICE}">'
+            f"<sheets>{books}</sheets></workbook>",
+            "xl/_rels/workbook.xml.rels": relations(targets),
+            **made,
+        }
+    )
+
+
+def _rows(rows: Sequence[Sequence[str | float | None]]) -> str:
+    written = ""
+    for number, row in enumerate(rows, 1):
+        cells = ""
+        for place, cell in enumerate(row):
+            at = f'r="{column(place)}{number}"'
+            if isinstance(cell, str):
+                text = f'<t xml:space="preserve">{escape(cell)}</t>'
+                cells += f'<c {at} t="inlineStr"><is>{text}</is></c>'
+            elif cell is not None:
+                cells += f"<c {at}><v>{cell}</v></c>"
+        written += f'<row r="{number}">{cells}</row>'
+    return written
+
+
+def opendocument(kind: str, body: str, *, manifest: str = "") -> bytes:
+    """An OpenDocument file: kind ``text``, ``presentation`` or ``spreadsheet``, and its body."""
+    spaces = " ".join(
+        f'xmlns:{name}="{ODF}:{full}:1.0"'
+        for name, full in {
+            "office": "office", "text": "text", "table": "table", "draw": "drawing",
+            "presentation": "presentation", "manifest": "manifest",
+        }.items()
+    )  # fmt: skip
+    entry = (
+        '<manifest:file-entry manifest:full-path="/" '
+        f'manifest:media-type="application/vnd.oasis.opendocument.{kind}"/>'
+    )
+    return zipped(
+        {
+            "mimetype": f"application/vnd.oasis.opendocument.{kind}",
+            "META-INF/manifest.xml": f"<manifest:manifest {spaces}>{entry}{manifest}"
+            "</manifest:manifest>",
+            "content.xml": f"<office:document-content {spaces}><office:body><office:{kind}>{body}"
+            f"</office:{kind}></office:body></office:document-content>",
+        }
+    )
