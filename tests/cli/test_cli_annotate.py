@@ -62,7 +62,7 @@ def test_nothing_found_and_errors(cli, model, pdf, notes):
     """Exit code 1 without a file; 2 for what is not a PDF or cannot be read."""
     result = cli("annotate", pdf, QUESTION, "--min-score", 1, *model)
     assert result.exit_code == 1
-    assert "nothing found, so no file was written" in result.stderr
+    assert "no passage reaches a probability of 1, so no file was written" in result.stderr
     assert not pdf.with_name("bees.marked.pdf").exists()
     result = cli("annotate", notes / "gold.txt", QUESTION, *model)
     assert (result.exit_code, "is not a PDF file" in result.stderr) == (2, True)

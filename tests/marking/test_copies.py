@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,13 +17,15 @@ import pypdfium2.raw as pdfium
 import pytest
 
 import milepost
+from milepost import marking
 from milepost.errors import BadQuestion, InputError
 from milepost.index import Index
-from milepost.marking import annotate
 from milepost.marking.highlights import count_highlights
 from milepost.marking.update import RESOURCES
 from milepost.testing import fake_index
 from support.pdf_writer import PdfPage, with_stream_table, write_pdf
+
+annotate = partial(marking.annotate, min_score=0)  # the fake model gives no probabilities
 
 LINES = [
     "Bees build cells of wax.",

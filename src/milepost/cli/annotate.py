@@ -53,8 +53,7 @@ Examples:
     "--min-score",
     type=click.FloatRange(0, 1),
     metavar="PROBABILITY",
-    default=0.0,
-    help="Only passages that hold evidence with this probability or more, 0 to 1.",
+    help="Only passages that hold evidence with this probability or more, 0 to 1. [default: 0.2]",
 )
 @click.option("--overwrite", is_flag=True, help="Replace FILE if it exists, be it PDF itself.")
 @db_option("An index that holds the PDF. [default: the cache]")
@@ -69,7 +68,7 @@ def annotate(
     questions: tuple[str, ...],
     out: Path | None,
     k: int,
-    min_score: float,
+    min_score: float | None,
     overwrite: bool,
     db: Path | None,
     as_json: bool,
@@ -82,12 +81,13 @@ def annotate(
     The copy begins with the bytes of the PDF, and only the highlights are added. Exit code 1, and
     no file, if nothing is found.
     """
+    from milepost.marking import PROBABLE
     from milepost.marking import annotate as write_copy
 
+    least = PROBABLE if min_score is None else min_score
+
     with _opened(settings, pdf, db, model, as_json, cache=not no_cache) as index:
-        marked = write_copy(
-            index, pdf, questions, out, k=k, min_score=min_score, overwrite=overwrite
-        )
+        marked = write_copy(index, pdf, questions, out, k=k, min_score=least, overwrite=overwrite)
     if as_json:
         from milepost.console.records import marked_record, print_json
 
@@ -98,7 +98,10 @@ def annotate(
         for note in marked.notes:
             say(note)
         if marked.path is None:
-            say("nothing found, so no file was written")
+            say(
+                f"no passage reaches a probability of {least:g}, so no file was written; "
+                "--min-score 0 marks the best passages"
+            )
     return NOTHING if marked.path is None else MARKED
 
 

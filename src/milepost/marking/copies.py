@@ -16,6 +16,9 @@ from milepost.marking.update import minimal_update
 from milepost.text import stored_bytes
 from milepost.types import Document, Passage, Span
 
+PROBABLE = 0.2
+"""Probability from which a passage is worth marking; the page of ``milepost serve`` has it too."""
+
 STRONG = 1.0
 """Log-odds below its passage's best sentence up to which a sentence is highlighted."""
 
@@ -54,7 +57,7 @@ def annotate(
     out: str | os.PathLike[str] | None = None,
     *,
     k: int | None = None,
-    min_score: float = 0.0,
+    min_score: float = PROBABLE,
     rerank: bool = True,
     overwrite: bool = False,
 ) -> Marked:
@@ -70,7 +73,8 @@ def annotate(
         questions: one or several.
         out: the file to write; None for ``NAME.marked.pdf`` beside the PDF.
         k: maximum number of passages a question; None for 5.
-        min_score: a probability, 0–1; passages below it are not highlighted.
+        min_score: a probability, 0–1; passages below it are not highlighted. Models that were not
+            calibrated give no probabilities; set 0 for them.
         rerank: see ``Index.search``.
         overwrite: replace ``out`` if it exists, be it the PDF itself.
 
