@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from milepost.answers.quotes import find_quote
+from milepost.quotes import fold, stripped
 
+EDGES = " \t\n.,;:!?…"
 PASSAGE = "The fee was low. In 1998 it was raised\n  to £5.50 (from £3), and few\u00a0complained."
 
 
@@ -15,7 +17,7 @@ PASSAGE = "The fee was low. In 1998 it was raised\n  to £5.50 (from £3), and f
     ("quote", "found"),
     [
         ("it was raised to £5.50", "it was raised\n  to £5.50"),
-        (" It was ", None),
+        (" It was ", "it was"),
         ("few complained.", "few\u00a0complained"),
         ("The fee was low,", "The fee was low"),
         ("raised … few complained", "raised\n  to £5.50 (from £3), and few\u00a0complained"),
@@ -45,16 +47,15 @@ plain = st.text(st.characters(exclude_characters=".…[]"), max_size=60)
 
 @given(plain, plain, plain)
 def test_any_words_of_a_text_are_found_in_it(quote: str, before: str, after: str) -> None:
-    """Where they stand apart from what is around them; and what is found has the same letters."""
+    """Where they stand apart from what is around them."""
     span = find_quote(quote, f"{before} {quote} {after}")
-    words = "".join(quote.strip(" \t\n,;:!?").split())
-    assert (span is not None) == bool(words)
+    if any(map(str.isalnum, quote)):
+        assert span is not None
 
 
 @given(plain, plain)
 def test_what_is_found_are_the_quotes_words(quote: str, passage: str) -> None:
-    """Nothing but white space and marks at the edges may differ."""
+    """Nothing but white space, case, typography and marks at the edges may differ."""
     span = find_quote(quote, passage)
     if span is not None:
-        found = "".join(passage[slice(*span)].split())
-        assert found == "".join(quote.strip(" \t\n,;:!?").split()).strip(",;:!?")
+        assert fold(passage[slice(*span)]).letters == stripped(quote.strip(EDGES)).letters

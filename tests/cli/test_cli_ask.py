@@ -94,11 +94,11 @@ def test_without_an_endpoint_the_passages_are_shown(
 def test_the_environment_names_the_endpoint(
     cli: Any, model: list[str], db: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """MILEPOST_API_KEY goes before OPENAI_API_KEY; the options before the environment."""
+    """MILEPOST_ENDPOINT_KEY goes before OPENAI_API_KEY; the options before the environment."""
     with serving(lambda body: "Gold melts at 1064 degrees [1].") as there:
         monkeypatch.setenv("MILEPOST_ENDPOINT", there.url)
         monkeypatch.setenv("MILEPOST_MODEL_NAME", "medium")
-        monkeypatch.setenv("MILEPOST_API_KEY", "mine")
+        monkeypatch.setenv("MILEPOST_ENDPOINT_KEY", "mine")
         assert cli("ask", GOLD, "--db", db, *model).exit_code == 0
         assert cli("ask", GOLD, "--db", db, "--model-name", "large", *model).exit_code == 0
     assert [body["model"] for body in there.requests] == ["medium", "large"]
@@ -221,7 +221,7 @@ def test_wrong_usage_is_refused_before_anything_is_read(cli: Any, tmp_path: Path
     assert "not an address" in said("--endpoint", "localhost:80", "--model-name", "x")
     shown = said("--endpoint", "http://me:pw123@h/v1", "--model-name", "x")
     assert "pw123" not in shown
-    bad = {"MILEPOST_API_KEY": "sk-a\nb"}
+    bad = {"MILEPOST_ENDPOINT_KEY": "sk-a\nb"}
     shown = said("--endpoint", "http://h/v1", "--model-name", "x", env=bad)
-    assert "MILEPOST_API_KEY" in shown
+    assert "MILEPOST_ENDPOINT_KEY" in shown
     assert "sk-a" not in shown

@@ -1,42 +1,34 @@
-"""Whether words stand in a passage, word for word but for white space."""
+"""Whether words stand in a passage, word for word as ``milepost check`` means it."""
 
 from __future__ import annotations
 
 import re
 
+from milepost.quotes import fold, occurrences, stripped
 from milepost.types import Span
 
 _EDGES = " \t\n.,;:!?…"
 _GAP = re.compile(r"\s*(?:\[\s*)?(?:\.\.\.|…)(?:\s*\])?\s*")
 """An ellipsis, which leaves out words of the passage."""
 
-_LETTER = r"[0-9A-Za-z\u00c0-\u052f]"
-"""Of scripts that put spaces between words: Latin, Greek, Cyrillic."""
-
 
 def find_quote(quote: str, passage: str) -> Span | None:
     r"""Where a quote stands in a passage: from its first word to its last, whole words.
 
-    White space counts as one space, and marks at the quote's edges do not count. The parts of a
-    quote with an ellipsis must come in their order.
+    White space, hyphens at the ends of lines, case and typography may differ, and marks at the
+    quote's edges do not count. The parts of a quote with an ellipsis must come in their order.
 
     >>> find_quote("cells … of wax.", "Bees build cells\nmade of wax, and live there.")
     (11, 28)
     """
+    text = fold(passage)
     start, end = -1, 0
     for part in _GAP.split(quote.strip(_EDGES)):
-        words = part.strip(_EDGES).split()
-        if not words:
+        given = stripped(part.strip(_EDGES))
+        if not given.letters:
             continue
-        match = _pattern(words).search(passage, end)
-        if match is None:
+        found = next((each for each in occurrences(given, text) if each.start >= end), None)
+        if found is None:
             return None
-        start, end = (match.start() if start < 0 else start), match.end()
+        start, end = (found.start if start < 0 else start), found.end
     return (start, end) if start >= 0 else None
-
-
-def _pattern(words: list[str]) -> re.Pattern[str]:
-    """The words with any white space between them, and no letter right before or behind."""
-    before = f"(?<!{_LETTER})" if re.match(_LETTER, words[0]) else ""
-    behind = f"(?!{_LETTER})" if re.match(_LETTER, words[-1][-1]) else ""
-    return re.compile(before + r"\s+".join(map(re.escape, words)) + behind)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from contextlib import closing
 from dataclasses import dataclass
@@ -11,9 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from milepost.cli.language_model import (
+    ENVIRONMENT,
+    chosen_endpoint,
+    language_model_options,
+)
 from milepost.cli.question import Question, limit_options, reading_options
 from milepost.console.options import Settings, common, db_option, json_option, say
-from milepost.errors import InputError, MilepostError
+from milepost.errors import MilepostError
 
 if TYPE_CHECKING:
     from milepost.answers import Answer
@@ -23,9 +27,6 @@ if TYPE_CHECKING:
     from milepost.types import Hidden, Passage
 
 FOUND, NOTHING, ERROR = 0, 1, 2
-
-_KEYS = ("MILEPOST_API_KEY", "OPENAI_API_KEY")
-_TIMEOUT_S, _TRIES = 120.0, 2
 
 _NO_ENDPOINT = (
     "no language model is set, so these are the passages; for an answer: "
@@ -51,7 +52,7 @@ class _Outcome:
 
 @click.command(
     short_help="Answer a question from documents, by a language model, citations checked.",
-    epilog="""\b
+    epilog=f"""\b
 Examples:
   milepost ask "who signed the contract?" contracts/ \\
       --endpoint http://localhost:11434/v1 --model-name qwen3
@@ -60,19 +61,11 @@ Examples:
 
 \b
 Environment:
-  MILEPOST_ENDPOINT     the endpoint without --endpoint
-  MILEPOST_MODEL_NAME   the language model without --model-name
-  MILEPOST_API_KEY      the endpoint's key, if it needs one; else OPENAI_API_KEY""",
+  {ENVIRONMENT}""",
 )
 @click.argument("question")
 @click.argument("paths", metavar="[PATH]...", nargs=-1)
-@click.option(
-    "--endpoint",
-    metavar="URL",
-    help="An OpenAI-compatible endpoint, http://HOST:PORT/v1; question and passages are sent to "
-    "it. Without one the passages are shown.",
-)
-@click.option("--model-name", metavar="NAME", help="Name of the language model at the endpoint.")
+@language_model_options("Without one the passages are shown.")
 @db_option("Search this index. Without PATH and --db: MILEPOST_DB, else ./.milepost.")
 @limit_options
 @json_option
@@ -102,40 +95,13 @@ def ask(
     checked: whether the sentence, or what it quotes, stands in the passage word for word. Exit code
     1: no passage was found, or the answer cites none of them.
     """
-    remote = _endpoint(endpoint, model_name)
+    remote = chosen_endpoint(endpoint, model_name)
     asked = Question(
         question, paths, db, k, budget, min_score, names, model, rerank, no_cache, hidden
     ).open(settings, as_json=as_json)
     with asked.index:
         result = asked.search()
         return _answer(settings, asked, result, remote, as_json=as_json)
-
-
-def _endpoint(url: str | None, model_name: str | None) -> Endpoint | None:
-    """The endpoint that options and environment name; None for none.
-
-    Raises:
-        InputError: it is not an address, or the language model has no name.
-    """
-    url = url or os.environ.get("MILEPOST_ENDPOINT")
-    if not url:
-        return None
-    model_name = model_name or os.environ.get("MILEPOST_MODEL_NAME")
-    if not model_name:
-        raise InputError(
-            "the language model has no name", "--model-name NAME, as the endpoint knows it"
-        )
-    from milepost.chat import Endpoint
-
-    key_name = next((name for name in _KEYS if os.environ.get(name)), _KEYS[0])
-    return Endpoint(
-        url,
-        model_name,
-        os.environ.get(key_name, "").strip(),
-        key_name=key_name,
-        timeout_s=_TIMEOUT_S,
-        tries=_TRIES,
-    )
 
 
 def _answer(

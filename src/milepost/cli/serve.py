@@ -8,6 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from milepost.cli.language_model import (
+    ENVIRONMENT,
+    chosen_endpoint,
+    language_model_options,
+)
 from milepost.console.options import (
     Settings,
     chosen_db,
@@ -27,7 +32,7 @@ UPLOADS = "uploads"
 
 @click.command(
     short_help="Serve a page and an API over HTTP.",
-    epilog="""\b
+    epilog=f"""\b
 Examples:
   milepost serve report.pdf
   milepost serve ~/papers --open
@@ -35,8 +40,9 @@ Examples:
 
 \b
 Environment:
-  MILEPOST_API_KEY    key that requests must bring (Authorization: Bearer KEY)
-  MILEPOST_DB         the index, where neither PATH nor --db is given""",
+  MILEPOST_API_KEY        key that requests must bring (Authorization: Bearer KEY)
+  MILEPOST_DB             the index, where neither PATH nor --db is given
+  {ENVIRONMENT}""",
 )
 @click.argument("paths", metavar="[PATH...]", nargs=-1)
 @db_option("Folder of the index. [default: MILEPOST_DB, else ./.milepost, else one of your own]")
@@ -74,6 +80,7 @@ Environment:
     show_default=True,
     help="Pause indexing while searches run.",
 )
+@language_model_options("Without one no answers are written.")
 @model_option
 @common
 @click.pass_obj
@@ -91,6 +98,8 @@ def serve(
     max_upload: int,
     threads: int,
     govern: bool,
+    endpoint: str | None,
+    model_name: str | None,
     model: str | None,
 ) -> None:
     """Serve a page to search documents, and an API, over HTTP.
@@ -118,6 +127,7 @@ def serve(
         search_threads=threads,
         govern=govern,
         read_only=read_only,
+        language_model=chosen_endpoint(endpoint, model_name),
     )
     sources = [absolute(path) for path in paths]
     for source in sources:

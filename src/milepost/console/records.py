@@ -13,7 +13,7 @@ from milepost.console.heat import strip
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from milepost.answers import Citation
+    from milepost.answers import Answer, Citation
     from milepost.marking import Marked
     from milepost.search import SearchResult
     from milepost.types import Box, Check, Passage, Report
@@ -79,6 +79,16 @@ def citation_record(citation: Citation) -> dict[str, Any]:
         "verdict": citation.verdict,
         "quotes": citation.quotes,
         "places": citation.places,
+    }
+
+
+def answer_record(answer: Answer) -> dict[str, Any]:
+    """Give an answer with all its fields but its citations."""
+    return {
+        "text": answer.text,
+        "uncited": answer.uncited,
+        "cut": answer.cut,
+        "grounded": answer.grounded,
     }
 
 

@@ -22,7 +22,7 @@ from milepost.serve.batching import Batcher
 from milepost.serve.failures import add_handlers
 from milepost.serve.guard import Guard
 from milepost.serve.metrics import Measured, Metrics
-from milepost.serve.routes import check, documents, embeddings, page, search, status
+from milepost.serve.routes import ask, check, documents, embeddings, page, search, status
 from milepost.serve.settings import ServeSettings
 from milepost.serve.state import State
 from milepost.types import Document, ReadOptions
@@ -54,7 +54,7 @@ def create_app(
         lifespan=_lifespan,
     )
     state = app.state.milepost = _state(index, settings, metrics, uploads, sources)
-    for routes in (embeddings, search, check, documents, status, page):
+    for routes in (embeddings, search, ask, check, documents, status, page):
         app.include_router(routes.router)
     _add_tools(app, state)
     add_handlers(app)

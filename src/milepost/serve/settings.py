@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from milepost.chat import Endpoint
 from milepost.errors import InputError
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -28,6 +29,7 @@ class ServeSettings:
         max_waiting: requests that may wait for the encoder or a search; more get status 503.
         govern: hold indexing back while searches run.
         read_only: no document can be added or removed.
+        language_model: writes answers from passages; None for no answers.
     """
 
     host: str = "127.0.0.1"
@@ -42,6 +44,7 @@ class ServeSettings:
     max_waiting: int = 256
     govern: bool = True
     read_only: bool = False
+    language_model: Endpoint | None = None
 
     def __post_init__(self) -> None:
         if self.host not in LOOPBACK and not self.api_key:

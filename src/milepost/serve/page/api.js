@@ -27,6 +27,25 @@ export async function postJson(path, value, signal) {
   return (await request(path, { method: "POST", headers, body, signal })).json();
 }
 
+/** The events (text/event-stream) that an address gives for this JSON, one by one. */
+export async function* postEvents(path, value, signal) {
+  const headers = { "Content-Type": "application/json" };
+  const body = JSON.stringify(value);
+  const { body: stream } = await request(path, { method: "POST", headers, body, signal });
+  let held = "";
+  const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
+  for (;;) {
+    const { value: piece, done } = await reader.read();
+    if (done) return;
+    const events = (held + piece).split("\n\n");
+    held = events.pop();
+    for (const one of events) {
+      const [, event, data] = /^event: (.*)\ndata: (.*)$/.exec(one) ?? [];
+      if (event) yield { event, data: JSON.parse(data) };
+    }
+  }
+}
+
 /** A picture as a blob; an <img> could not bring the key along. */
 export async function getBlob(path, signal) {
   return (await request(path, { signal })).blob();

@@ -1,5 +1,6 @@
 // The question, and the passages that answer it.
 
+import { answerBox, closeAnswer } from "./answer.js";
 import { getJson, isAborted, postJson } from "./api.js";
 import { byId, el, fill } from "./dom.js";
 import { announce } from "./notice.js";
@@ -10,10 +11,12 @@ import { PROBABLE, count, likelihood, percent } from "./words.js";
 
 const FIRST = 5; // passages of a first answer; "Show more" doubles them
 const MOST = 80;
+const WRITTEN_FROM = 10; // passages at most that a language model is given
 const EXACT = /"[^"]+"|“[^”]+”/; // words that must occur as they are: they do, whatever the probability
 
 let running = null; // what can end the search that runs
 let asked = null; // what was asked last: question, documents, number of passages
+let used = null; // what an answer is written from: question, number of passages, documents
 let guesses = false; // whether weak passages are to be seen all the same
 
 /** Let the question's form and the address start searches. */
@@ -47,6 +50,7 @@ function searchIfNew({ question, chosen }) {
   document.title = question ? `${question} – Milepost` : "Milepost";
   if (!question) {
     running?.abort();
+    closeAnswer();
     asked = null;
     if (answer.value.status !== "none") answer.set({ status: "none", question: "", data: null, probable: false });
   } else if (asked?.question !== question || asked.chosen !== chosen.join()) {
@@ -70,6 +74,7 @@ export async function search(most) {
     const calibrated = library.value.ready?.calibrated ?? true;
     const sure = !calibrated || EXACT.test(question) || data.best >= PROBABLE;
     const probable = data.passages.length > 0 && sure;
+    used = { question, k: Math.min(most, WRITTEN_FROM), ...(documents.length && { documents }) };
     answer.set({ status: "done", question, data, probable, outdated: false });
     announce(summary(data, probable));
   } catch (error) {
@@ -179,7 +184,7 @@ function found({ data, probable, outdated }) {
   const more = data.passages.length >= asked.most && asked.most < MOST
     ? el("p", { class: "more" }, el("button", { type: "button", text: "Show more passages", on: { click: () => search(2 * asked.most) } }))
     : null;
-  if (probable) return [heading(data), ...notes, list, more];
+  if (probable) return [heading(data), ...notes, answerBox(used), list, more];
   return [...unlikely(data), ...notes, guesses ? list : null];
 }
 

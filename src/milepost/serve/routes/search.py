@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
@@ -19,9 +21,11 @@ if TYPE_CHECKING:
 
 router = APIRouter(tags=["search"])
 
+T = TypeVar("T")
 
-class SearchRequest(BaseModel):
-    """A question and how much of an answer is wanted."""
+
+class Question(BaseModel):
+    """A question, and which passages may answer it."""
 
     question: Annotated[str, Field(min_length=1, max_length=10_000)]
     k: Annotated[int, Field(ge=1, le=1000)] | None = Field(
@@ -37,6 +41,11 @@ class SearchRequest(BaseModel):
         None, description="Ids or titles of the documents to search; all if left out."
     )
     rerank: bool = Field(True, description="Use the model's reranker: better, and slower.")
+
+
+class SearchRequest(Question):
+    """A question, and what the answer is to hold."""
+
     heat: bool = Field(False, description="Add where in each document the matches are.")
 
 
@@ -81,20 +90,10 @@ class SearchAnswer(BaseModel):
 @router.post("/search", response_model_exclude_none=False)
 async def search(request: Request, asked: SearchRequest) -> SearchAnswer:
     """Find the passages that answer a question, best first."""
-    state = state_of(request)
-    Limits.parse(asked.k, asked.budget, asked.min_score)  # before it waits for its turn
-    return await while_connected(request, state.searching(lambda: _answer(state, asked)))
+    return await searched(request, asked, partial(_answer, heat=asked.heat))
 
 
-def _answer(state: State, asked: SearchRequest) -> SearchAnswer:
-    result = state.library.index.search_detailed(
-        asked.question,
-        asked.k,
-        asked.budget,
-        state.library.chosen(asked.documents),
-        rerank=asked.rerank,
-        min_score=asked.min_score,
-    )
+def _answer(state: State, result: SearchResult, *, heat: bool) -> SearchAnswer:
     infos = state.library.infos()
     titles = {info.name: state.library.title(info) for info in infos}
     return SearchAnswer(
@@ -102,9 +101,30 @@ def _answer(state: State, asked: SearchRequest) -> SearchAnswer:
         best=result.best,
         terms={term: bool(weight) for term, weight in result.terms.items()},
         notes=list(result.notes),
-        heat=_heat(result) if asked.heat else None,
-        peaks=_peaks(result, infos) if asked.heat else None,
+        heat=_heat(result) if heat else None,
+        peaks=_peaks(result, infos) if heat else None,
     )
+
+
+async def searched(
+    request: Request, asked: Question, made: Callable[[State, SearchResult], T]
+) -> T:
+    """What ``made`` makes of a search, in its thread; given up when the client leaves."""
+    state = state_of(request)
+    Limits.parse(asked.k, asked.budget, asked.min_score)  # before it waits for its turn
+
+    def work() -> T:
+        result = state.library.index.search_detailed(
+            asked.question,
+            asked.k,
+            asked.budget,
+            state.library.chosen(asked.documents),
+            rerank=asked.rerank,
+            min_score=asked.min_score,
+        )
+        return made(state, result)
+
+    return await while_connected(request, state.searching(work))
 
 
 def found(passage: Passage, titles: dict[str, str]) -> Found:

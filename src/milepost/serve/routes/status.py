@@ -28,6 +28,9 @@ class Ready(BaseModel):
     sentences: int
     read_only: bool
     calibrated: bool = Field(description="Whether scores are probabilities, or only order.")
+    answers: str | None = Field(
+        description="Name of the language model that writes answers; null where there is none."
+    )
     suffixes: list[str] = Field(
         description="Endings of files with a reader of their own; others are read as text."
     )
@@ -81,12 +84,14 @@ async def ready(request: Request) -> Ready:
     if not state.ready:
         raise Refused(503, "the model is being loaded", "again in a second", {"Retry-After": "1"})
     infos = state.library.infos()
+    remote = state.settings.language_model
     return Ready(
         model=state.encoder.manifest.name,
         documents=len(infos),
         sentences=sum(info.sentences for info in infos),
         read_only=state.settings.read_only,
         calibrated=_calibrated(state),
+        answers=None if remote is None else remote.model,
         suffixes=sorted(SUFFIXES),
         max_upload=state.settings.max_upload,
         binary=sorted(f".{suffix}" for suffix in BINARY),

@@ -1,0 +1,139 @@
+// The answer box: what a language model writes from the passages, its citations checked.
+
+import { isAborted, postEvents } from "./api.js";
+import { el, fill } from "./dom.js";
+import { announce } from "./notice.js";
+import { Points } from "./points.js";
+import { library, placeOf } from "./state.js";
+import { count } from "./words.js";
+
+const CITED = /\s?[[【]\s*(\d{1,4}(?:\s*[,;]\s*\d{1,4})*)\s*[\]】]/g;
+const VERDICTS = {
+  verbatim: "word for word",
+  unquoted: "in other words",
+  misquoted: "quoted wrongly",
+  missing: "no such passage",
+};
+
+const box = el("section", { class: "written", "aria-label": "Answer" });
+
+let offered = ""; // the search that the box belongs to
+let running = null; // what can end the answer that is being written
+
+/** The box for a search; one that belongs to another search is emptied first. */
+export function answerBox(wanted) {
+  const key = JSON.stringify(wanted);
+  if (key !== offered) {
+    closeAnswer();
+    offered = key;
+    show(offer(wanted));
+  }
+  return box;
+}
+
+/** Give up the answer that is being written. */
+export function closeAnswer() {
+  running?.abort();
+  running = null;
+  offered = "";
+}
+
+function show(...parts) {
+  box.setAttribute("aria-busy", String(running !== null));
+  fill(box, ...parts);
+}
+
+function offer(wanted) {
+  const model = library.value.ready?.answers;
+  const click = () => (model ? write(wanted) : show(missing()));
+  return el("p", { class: "aside" },
+    el("button", { type: "button", text: "Write an answer", on: { click } }),
+    model ? ` by ${model}, from these passages` : null);
+}
+
+function missing() {
+  return el("p", { class: "note", role: "status" },
+    "No language model is set. The person who runs the server can name one: ",
+    el("code", { text: "milepost serve --endpoint http://localhost:11434/v1 --model-name NAME" }),
+    ". The passages below are what it would write from.");
+}
+
+async function write(wanted) {
+  const mine = (running = new AbortController());
+  const stop = el("button", { type: "button", text: "Stop", on: { click: () => mine.abort() } });
+  const text = el("p", { class: "text", dir: "auto", text: "…" });
+  show(text, el("p", {}, stop));
+  stop.focus({ preventScroll: true });
+  const said = { text: "", passages: [], citations: [] };
+  try {
+    for await (const { event, data } of postEvents("/ask", wanted, mine.signal)) {
+      if (event === "passages") said.passages = data.passages;
+      else if (event === "citation") said.citations.push(data);
+      else if (event === "text") text.textContent = said.text += data.text;
+      else if (event === "error") throw new Error(data.message);
+      else if (event === "answer") return finished(mine, wanted, said, data);
+    }
+    throw new Error("The answer broke off.");
+  } catch (error) {
+    if (running !== mine) return; // another search came
+    running = null;
+    const why = isAborted(error) ? "Stopped." : error.message;
+    show(said.text ? text : null, el("p", { class: "warning", role: "alert", text: why }), again(wanted));
+  }
+}
+
+function finished(mine, wanted, said, { text, uncited, cut }) {
+  if (running !== mine) return;
+  running = null;
+  const notes = remarks(said.citations, uncited, cut);
+  show(
+    el("p", { class: "text", dir: "auto" }, withLinks(text, said)),
+    el("p", { class: "aside", text: notes }),
+    again(wanted));
+  announce(`The answer is written. ${notes}`);
+}
+
+function again(wanted) {
+  return el("p", {}, el("button", { class: "quiet", type: "button", text: "Write it again", on: { click: () => write(wanted) } }));
+}
+
+/** What became of the citations, in a sentence or two. */
+function remarks(citations, uncited, cut) {
+  const kinds = Object.entries(VERDICTS)
+    .map(([verdict, words]) => [citations.filter((one) => one.verdict === verdict).length, words])
+    .filter(([number]) => number);
+  const parts = [
+    citations.length
+      ? `${count(citations.length, "citation")}: ${kinds.map(([number, words]) => `${number} ${words}`).join(", ")}.`
+      : "It cites no passage, so nothing of it was checked.",
+  ];
+  if (citations.length && uncited.length) parts.push(`${count(uncited.length, "sentence")} without a citation.`);
+  if (cut) parts.push("The language model stopped at its limit of length.");
+  return parts.join(" ");
+}
+
+/** The text with each citation as a link to its place. */
+function withLinks(text, { passages, citations }) {
+  const points = new Points(text);
+  const parts = [];
+  let at = 0;
+  for (const match of text.matchAll(CITED)) {
+    const offset = points.offset(match.index + match[0].search(/\d/));
+    const numbers = match[1].split(/[,;]/).map(Number);
+    const links = numbers.map((number) => {
+      const about = citations.find((one) => one.number === number && one.start <= offset && offset < one.end);
+      return about ? link(about, passages[number - 1]) : `[${number}]`; // inside of quotation marks
+    });
+    parts.push(text.slice(at, match.index), " ", ...links);
+    at = match.index + match[0].length;
+  }
+  return [...parts, text.slice(at)];
+}
+
+function link({ number, verdict, places }, passage) {
+  const words = VERDICTS[verdict];
+  const properties = { class: `cite ${verdict}`, "aria-label": `passage ${number}, ${words}`, text: `[${number}]` };
+  if (!passage) return el("span", { ...properties, role: "note", title: words });
+  const [start, end] = places[0] ?? [passage.sentences[0].start, passage.sentences[0].end];
+  return el("a", { ...properties, href: placeOf(passage.id, start, end), title: `${passage.title}: ${words}` });
+}

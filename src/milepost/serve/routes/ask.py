@@ -1,0 +1,104 @@
+"""``/ask``: an answer of a language model from passages, streamed, its citations checked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from anyio.to_thread import run_sync
+from fastapi import APIRouter, Request
+from fastapi.responses import StreamingResponse
+
+from milepost.answers import Answer, Citation, Piece, answer
+from milepost.console.records import answer_record, citation_record
+from milepost.errors import MilepostError
+from milepost.serve.failures import Refused
+from milepost.serve.routes.search import Question, found, searched
+from milepost.serve.state import State, state_of
+
+if TYPE_CHECKING:
+    from milepost.chat import Endpoint
+    from milepost.search import SearchResult
+    from milepost.types import Passage
+
+router = APIRouter(tags=["answers"])
+
+_AT_ONCE = 8
+"""Answers that are written at the same time; each holds a thread while it waits for words."""
+
+_writers = anyio.CapacityLimiter(_AT_ONCE)
+
+
+@router.post(
+    "/ask",
+    response_class=StreamingResponse,
+    responses={
+        200: {"content": {"text/event-stream": {}}, "description": "Events until ``answer``."},
+        409: {"description": "The server was started without a language model."},
+    },
+)
+async def ask(request: Request, asked: Question) -> StreamingResponse:
+    """Let the server's language model answer from passages, and check its citations.
+
+    Server-sent events: ``passages`` (as ``/search`` gives them; [1] in the text is the first),
+    ``text`` (piece by piece), ``citation`` (a sentence, the number it cites, and the verdict:
+    verbatim, unquoted, misquoted, missing), then ``answer`` (the whole) or ``error``.
+    """
+    state = state_of(request)
+    remote = state.settings.language_model
+    if remote is None:
+        raise Refused(
+            409,
+            "no language model is set, so no answer can be written",
+            "milepost serve --endpoint http://localhost:11434/v1 --model-name NAME",
+        )
+    passages, listed = await searched(request, asked, _passages)
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(
+        _events(asked.question, passages, listed, remote),
+        media_type="text/event-stream",
+        headers=headers,
+    )
+
+
+def _passages(
+    state: State, result: SearchResult
+) -> tuple[tuple[Passage, ...], list[dict[str, Any]]]:
+    """Passages, and how the API gives them."""
+    titles = {info.name: state.library.title(info) for info in state.library.infos()}
+    return result.passages, [found(each, titles).model_dump() for each in result.passages]
+
+
+async def _events(
+    question: str,
+    passages: tuple[Passage, ...],
+    listed: list[dict[str, Any]],
+    remote: Endpoint,
+) -> AsyncIterator[str]:
+    yield _written("passages", {"passages": listed})
+    if not passages:
+        yield _event(Answer("", (), ()))
+        return
+    written = answer(question, passages, remote)
+    try:
+        # A client that leaves cancels this at the next word, which closes the connection.
+        while (event := await run_sync(next, written, None, limiter=_writers)) is not None:
+            yield _event(event)
+    except MilepostError as error:
+        yield _written("error", {"message": str(error)})
+    finally:
+        written.close()
+
+
+def _event(event: Piece | Citation | Answer) -> str:
+    if isinstance(event, Piece):
+        return _written("text", {"text": event.text})
+    if isinstance(event, Citation):
+        return _written("citation", citation_record(event))
+    return _written("answer", answer_record(event))
+
+
+def _written(name: str, data: dict[str, Any]) -> str:
+    return f"event: {name}\ndata: {json.dumps(data)}\n\n"

@@ -1,0 +1,208 @@
+"""Answers of a language model: the events of ``/ask``, and the box on the page."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from support.browser_page import Watched, answered, ask, ready
+from support.openai_server import Model, Stream, refused, serving
+from support.server import Server
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from playwright.sync_api import Browser
+
+QUESTION = "How fast does a trail of scent fade?"
+KEY, OURS = "sk-of-the-endpoint", "key-of-this-server"
+SAID = [
+    "A trail of scent fades ",
+    "within an hour [1]. 😀 It is said to be “blue and green all over” [1]. ",
+    "Ants know [99]. Nobody says this.",
+]
+
+
+class Writer:
+    """What the language model does next."""
+
+    def __init__(self) -> None:
+        self.reply: Callable[[dict[str, Any]], Any] = lambda _: Stream(list(SAID))
+
+
+@pytest.fixture(scope="module")
+def writer() -> Writer:
+    return Writer()
+
+
+@pytest.fixture(scope="module")
+def model(writer: Writer) -> Iterator[Model]:
+    """An endpoint on this machine."""
+    with serving(lambda body: writer.reply(body)) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def server(
+    folder: Path, model: Model, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Server]:
+    """A server with a language model."""
+    options = ["--endpoint", model.url, "--model-name", "parrot"]
+    with Server(
+        str(folder / "notes.md"),
+        *options,
+        cache=tmp_path_factory.mktemp("cache"),
+        more={"MILEPOST_ENDPOINT_KEY": KEY},
+    ) as running:
+        with running.client() as client:
+            running.indexed(client)
+            assert client.get("/ready").json()["answers"] == "parrot"
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def parrot(writer: Writer, model: Model) -> None:
+    """Each test begins with the same language model."""
+    writer.reply = lambda _: Stream(list(SAID))
+    model.requests.clear()
+    model.left.clear()
+
+
+def events(server: Server, **question: Any) -> list[tuple[str, dict[str, Any]]]:
+    with (
+        server.client() as client,
+        client.stream("POST", "/ask", json={"question": QUESTION, "k": 2, **question}) as got,
+    ):
+        assert got.status_code == 200
+        assert got.headers["content-type"].startswith("text/event-stream")
+        parts = got.read().decode("utf-8").split("\n\n")
+    assert parts.pop() == ""
+    lines = [part.split("\n") for part in parts]
+    return [(name[len("event: ") :], json.loads(data[len("data: ") :])) for name, data in lines]
+
+
+def test_events_come_in_order(server: Server, model: Model) -> None:
+    """Passages, text, citations with verdicts, the whole; the endpoint's key goes to it alone."""
+    found = events(server)
+    names = [name for name, _ in found]
+    assert names == ["passages", *["text"] * 3, *["citation"] * 3, "answer"]
+    passages = found[0][1]["passages"]
+    assert passages[0]["title"] == "notes.md"
+    assert "".join(data["text"] for name, data in found if name == "text") == "".join(SAID)
+    citations = [data for name, data in found if name == "citation"]
+    assert [each["verdict"] for each in citations] == ["verbatim", "misquoted", "missing"]
+    start, end = citations[0]["places"][0]
+    text = passages[0]["text"][start - passages[0]["start"] : end - passages[0]["start"]]
+    assert text == "A trail of scent fades within an hour"
+    whole = found[-1][1]
+    assert whole["text"] == "".join(SAID)
+    assert whole["uncited"] == ["Nobody says this."]
+    assert not whole["grounded"]
+    assert model.headers[-1]["authorization"] == f"Bearer {KEY}"
+    assert passages[0]["text"] in model.requests[-1]["messages"][-1]["content"]
+
+
+def test_an_endpoint_that_refuses_is_an_event(server: Server, writer: Writer) -> None:
+    """The stream has begun, so an error is an event; it holds no key."""
+    writer.reply = lambda _: refused(401, f"bad key {KEY}")
+    name, data = events(server)[-1]
+    assert name == "error"
+    assert "401" in data["message"]
+    assert KEY not in data["message"]
+    assert KEY not in server.said()
+
+
+def test_without_passages_nothing_is_sent(server: Server, model: Model) -> None:
+    """An empty answer, and no request."""
+    found = events(server, min_score=1.0)
+    assert [name for name, _ in found] == ["passages", "answer"]
+    assert found[1][1] == {"text": "", "uncited": [], "cut": False, "grounded": False}
+    assert model.requests == []
+
+
+def test_a_client_that_leaves_ends_the_request(
+    server: Server, writer: Writer, model: Model
+) -> None:
+    """The connection to the endpoint is closed at the next word."""
+    go = threading.Event()
+    writer.reply = lambda _: Stream(["word "] * 200, between=lambda n: n and go.wait(0.05))
+    with (
+        server.client() as client,
+        client.stream("POST", "/ask", json={"question": QUESTION}) as got,
+    ):
+        next(got.iter_bytes())
+    assert model.left.wait(20)
+
+
+def test_a_server_without_a_language_model_says_how_to_name_one(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory, browser: Browser
+) -> None:
+    """Status 409 with the command; the page shows it, and the passages."""
+    with Server(str(folder / "notes.md"), cache=tmp_path_factory.mktemp("none")) as plain:
+        with plain.client() as client:
+            plain.indexed(client)
+            refusal = client.post("/ask", json={"question": QUESTION})
+            assert refusal.status_code == 409
+            assert "--endpoint" in refusal.json()["error"]["message"]
+        with Watched(browser, plain.url) as page:
+            ready(page, plain.url)
+            ask(page, QUESTION)
+            page.get_by_role("button", name="Write an answer").click()
+            assert "milepost serve --endpoint" in page.locator(".written").inner_text()
+            assert page.locator(".passage").count() > 0
+
+
+def test_the_box_writes_an_answer_with_links(server: Server, browser: Browser) -> None:
+    """Each citation is a link to its place, and says what became of it."""
+    with Watched(browser, server.url) as page:
+        ready(page, server.url)
+        ask(page, QUESTION)
+        assert "by parrot" in page.locator(".written").inner_text()
+        page.get_by_role("button", name="Write an answer").click()
+        page.wait_for_selector(".written .cite")
+        shown = page.locator(".written .text").inner_text()
+        assert shown == "".join(SAID)
+        cites = page.locator(".written .cite")
+        labels = [cites.nth(n).get_attribute("aria-label") for n in range(cites.count())]
+        assert labels == [
+            "passage 1, word for word",
+            "passage 1, quoted wrongly",
+            "passage 99, no such passage",
+        ]
+        assert page.locator(".written a.cite").count() == 2
+        notes = page.locator(".written .aside").inner_text()
+        assert "3 citations: 1 word for word, 1 quoted wrongly, 1 no such passage." in notes
+        assert "1 sentence without a citation." in notes
+        page.locator(".written a.cite").first.click()
+        page.wait_for_selector("#document-body mark.best")
+        marked = page.locator("#document-body mark.best").all_inner_texts()
+        assert "".join(marked) == "A trail of scent fades within an hour"
+        ask(page, "What do bees build?")
+        assert page.locator(".written .cite").count() == 0, "it belongs to its question"
+
+
+def test_the_box_can_be_stopped_and_tried_again(
+    server: Server, browser: Browser, writer: Writer, model: Model
+) -> None:
+    """What was written stays; an endpoint that is down is reported."""
+    writer.reply = lambda _: Stream(
+        ["<b>word</b> "] * 400, between=lambda n: threading.Event().wait(0.02)
+    )
+    with Watched(browser, server.url) as page:
+        ready(page, server.url)
+        ask(page, QUESTION)
+        answered(page)
+        page.get_by_role("button", name="Write an answer").click()
+        page.locator(".written .text", has_text="word").wait_for()
+        page.get_by_role("button", name="Stop").click()
+        page.wait_for_selector(".written .warning")
+        assert page.locator(".written .warning").inner_text() == "Stopped."
+        assert "<b>word</b>" in page.locator(".written .text").inner_text()
+        assert model.left.wait(20)
+        writer.reply = lambda _: refused(401, "no")
+        page.get_by_role("button", name="Write it again").click()
+        page.locator(".written .warning", has_text="401").wait_for()
