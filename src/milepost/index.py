@@ -23,7 +23,7 @@ from milepost.search import Query, SearchModel, SearchResult, search
 from milepost.search.ranking import Ranking
 from milepost.store import DocumentInfo, Snapshot, Store, open_store
 from milepost.text import locator, read_file
-from milepost.types import READ_DEFAULTS, Box, Document, Hidden, Passage, ReadOptions, Report
+from milepost.types import READ_DEFAULTS, Box, Document, Hidden, Ocr, Passage, ReadOptions, Report
 
 if TYPE_CHECKING:
     from milepost.engine import ModelFolder
@@ -80,6 +80,7 @@ class Index:
         prune: bool = True,
         progress: Callable[[Step], None] | None = None,
         hidden: Hidden | None = None,
+        ocr: Ocr | None = None,
     ) -> Report:
         """Read, encode and store documents; what has not changed is passed over.
 
@@ -97,22 +98,29 @@ class Index:
             progress: called as sentences are encoded.
             hidden: as in ``milepost.read``; None reads a document as it was read before, and a new
                 one without hidden text.
+            ocr: as in ``milepost.read``; None reads a document as it was read before, and a new
+                one without text recognition. Picture files in folders are read unless it is
+                ``"never"``, or None and they are new.
 
         Raises:
-            InputError: ``hidden`` is another word.
+            InputError: ``hidden`` or ``ocr`` is another word.
             StoreError: the index cannot be written (full disk, no permission, second writer);
                 what was stored before stays.
         """
         begun = time.monotonic()
-        READ_DEFAULTS.changed(hidden=hidden)  # a wrong word is refused before anything is read
+        READ_DEFAULTS.changed(hidden=hidden, ocr=ocr)  # a wrong word is refused before any reading
         given = [sources] if isinstance(sources, str | os.PathLike | Document) else list(sources)
         tally = Tally()
         work: list[Path | Document] = [source for source in given if isinstance(source, Document)]
         paths = [absolute(source) for source in given if not isinstance(source, Document)]
-        inside, folders = found(paths, tally.failed)
+        stored = {info.name: info for info in self.documents()}
+
+        def picture(path: Path) -> bool:
+            return str(path) in stored if ocr is None else ocr != "never"
+
+        inside, folders = found(paths, tally.failed, picture)
         work.extend(inside)
         present = {item.name if isinstance(item, Document) else str(item) for item in work}
-        stored = {info.name: info for info in self.documents()}
         done: set[str] = set()
         for number, item in enumerate(work, 1):
             name = item.name if isinstance(item, Document) else str(item)
@@ -127,7 +135,7 @@ class Index:
                 done.add(name)
                 known = stored.get(name)
                 before = ReadOptions.parse(known.options) if known else READ_DEFAULTS
-                options = before.changed(hidden=hidden)
+                options = before.changed(hidden=hidden, ocr=ocr)
                 self._add_one(item, known, options, tally, on_progress)
             except StoreError:
                 raise

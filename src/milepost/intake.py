@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -56,19 +56,22 @@ def absolute(path: str | os.PathLike[str]) -> Path:
     return Path(os.path.abspath(Path(path).expanduser()))  # noqa: PTH100 - drops "..", too
 
 
-def found(paths: Sequence[Path], failed: dict[str, str]) -> tuple[list[Path], list[Path]]:
+def found(
+    paths: Sequence[Path], failed: dict[str, str], picture: Callable[[Path], bool]
+) -> tuple[list[Path], list[Path]]:
     """Files under the paths, each once, and the folders among them that could be listed.
 
     Args:
         paths: files and folders.
         failed: gets the paths that are missing and the folders that may not be listed, with the
             reason.
+        picture: whether a picture file in a folder is wanted.
     """
     inside: dict[Path, None] = {}
     folders: list[Path] = []
     for path in paths:
         try:
-            inside |= dict.fromkeys(files([path], failed))
+            inside |= dict.fromkeys(files([path], failed, picture))
         except MilepostError as error:
             failed[str(path)] = str(error)
         else:

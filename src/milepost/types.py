@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 Span = tuple[int, int]
 
-MarkKind = Literal["heading", "message", "attachment", "page", "slide", "sheet", "cell", "row"]
+MarkKind = Literal[
+    "heading", "message", "attachment", "page", "slide", "sheet", "cell", "row", "line"
+]
 
 _INSIDE: dict[str, tuple[str, ...]] = {
     "message": ("attachment", "page", "slide", "sheet", "cell", "row"),
@@ -39,6 +41,7 @@ _PLACES = {
 
 
 Hidden = Literal["drop", "keep"]
+Ocr = Literal["auto", "never", "always"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +50,22 @@ class ReadOptions:
 
     Attributes:
         hidden: what becomes of text in PDFs that a reader of the page cannot see.
+        ocr: which pages are read from their pictures: those with a picture and hardly any text,
+            none, or all.
 
     >>> str(ReadOptions(hidden="keep")), str(ReadOptions())
     ('hidden=keep', '')
     """
 
     hidden: Hidden = "drop"
+    ocr: Ocr = "never"
 
     def __post_init__(self) -> None:
-        if self.hidden not in ("drop", "keep"):
-            raise InputError(f"hidden is {self.hidden!r}", "hidden='drop' or hidden='keep'")
+        for name, words in (("hidden", ("drop", "keep")), ("ocr", ("auto", "never", "always"))):
+            value = getattr(self, name)
+            if value not in words:
+                hint = " or ".join(f"{name}={word!r}" for word in words)
+                raise InputError(f"{name} is {value!r}", hint)
 
     def __str__(self) -> str:
         return " ".join(
@@ -93,7 +102,8 @@ class Mark:
         kind: ``heading``, or what the file is made of: ``page``, ``slide``, ``sheet`` and ``row``
             (spreadsheets), ``cell`` (notebooks), ``message`` and ``attachment`` (mail).
         value: the number in the file, from 1, in digits (page, slide, row, cell); the name (sheet,
-            attachment); the date, YYYY-MM-DD, or ``unknown date`` (message); the heading's words.
+            attachment); the date, YYYY-MM-DD, or ``unknown date`` (message); the heading's words;
+            page, left, top, right and bottom of the box (``line``: a line read from a picture).
         level: 1–6 for a heading (1 = outermost), 0 for the others.
     """
 
@@ -183,11 +193,13 @@ class Document:
     def boxes(self, start: int, end: int) -> list[Box]:
         """Where ``text[start:end]`` stands on the pages of its PDF, one box a line of print.
 
-        The boxes are read from the file again each time, so nothing of them is stored.
+        The boxes are read from the file again each time, so nothing of them is stored. Where pages
+        were read from pictures, the box of each line is stored and cut at the span by characters;
+        of a picture file it is in pixels.
 
         Raises:
-            InputError: the document is not a PDF, the span is outside the text, or the file is
-                gone or has changed since it was read.
+            InputError: the document is not a PDF or a picture, the span is outside the text, or
+                the file is gone or has changed since it was read.
         """
         if self.locator is None:
             raise InputError(f"{self.name} has no page boxes", "a PDF file")

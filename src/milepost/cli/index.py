@@ -17,6 +17,7 @@ from milepost.console.options import (
     hidden_option,
     json_option,
     model_option,
+    ocr_option,
     say,
 )
 from milepost.errors import NotAnIndex, UnreadableFile
@@ -24,7 +25,7 @@ from milepost.types import READ_DEFAULTS
 
 if TYPE_CHECKING:
     from milepost.index import Index
-    from milepost.types import Hidden, Report
+    from milepost.types import Hidden, Ocr, Report
 
 ERROR = 2
 
@@ -41,6 +42,7 @@ Examples:
 @db_option("Folder of the index. [default: MILEPOST_DB, else ./.milepost]")
 @click.option("--rebuild", is_flag=True, help="Erase the index and build it again.")
 @hidden_option
+@ocr_option
 @json_option
 @model_option
 @common
@@ -51,6 +53,7 @@ def index(
     db: Path | None,
     rebuild: bool,
     hidden: Hidden | None,
+    ocr: Ocr | None,
     as_json: bool,
     model: str | None,
 ) -> int:
@@ -60,8 +63,8 @@ def index(
     disappeared from the given folders are removed. Each document is stored as a whole: after
     Ctrl-C the index holds all earlier documents, and the same command continues from there.
 
-    The index remembers how each file was read: without --hidden a file is read as before, and with
-    it anew if it was read in another way.
+    The index remembers how each file was read: without --hidden and --ocr a file is read as before,
+    and with them anew if it was read in another way.
     """
     from milepost.cli.sources import expand, read_names
     from milepost.console.progress import Bar
@@ -74,12 +77,12 @@ def index(
         _refuse(place, paths, rebuild)
     if rebuild:
         _erase(place)
-    options = READ_DEFAULTS.changed(hidden=hidden)
+    options = READ_DEFAULTS.changed(hidden=hidden, ocr=ocr)
     sources = expand(paths, options)
     with open_index(place, model=model) as opened:
         try:
             with Bar(settings, as_json=as_json) as bar:
-                report = opened.add(sources, progress=bar, hidden=hidden)
+                report = opened.add(sources, progress=bar, hidden=hidden, ocr=ocr)
         except KeyboardInterrupt:
             raise Interrupted(_saved(opened, place)) from None
         _show(settings, report, opened, place, as_json)

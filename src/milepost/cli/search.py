@@ -17,6 +17,7 @@ from milepost.console.options import (
     hidden_option,
     json_option,
     model_option,
+    ocr_option,
     required_db,
     say,
 )
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from milepost.encoder import Encoder
     from milepost.index import Index
     from milepost.search import Query, SearchResult
-    from milepost.types import Hidden, Report
+    from milepost.types import Hidden, Ocr, Report
 
 FOUND, NOTHING, ERROR = 0, 1, 2
 
@@ -71,6 +72,7 @@ Examples:
     help="Search only this document: a name, path, folder or pattern. May be repeated.",
 )
 @hidden_option
+@ocr_option
 @json_option
 @click.option("--explain", is_flag=True, help="Show what every score is made of.")
 @model_option
@@ -93,6 +95,7 @@ def search(
     min_score: float,
     names: tuple[str, ...],
     hidden: Hidden | None,
+    ocr: Ocr | None,
     as_json: bool,
     explain: bool,
     model: str | None,
@@ -119,8 +122,10 @@ def search(
 
     if paths and db is not None:
         raise click.UsageError("give PATHs or --db, not both")
-    if hidden is not None and not paths:
-        raise click.UsageError("--hidden is for PATHs; for an index give it to `milepost index`")
+    if (hidden or ocr) and not paths:
+        raise click.UsageError(
+            "--hidden and --ocr are for PATHs; for an index give them to `milepost index`"
+        )
     if not paths:
         from milepost.index import open as open_index
 
@@ -128,7 +133,7 @@ def search(
         with index:
             query = parse(index.model)
             return _answer(settings, index, query, names, None, as_json, explain)
-    options = READ_DEFAULTS.changed(hidden=hidden)
+    options = READ_DEFAULTS.changed(hidden=hidden, ocr=ocr)
     query, index, report = _read(
         settings, parse, paths, options, model, as_json, cache=not no_cache
     )

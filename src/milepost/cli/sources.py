@@ -119,7 +119,7 @@ def _filled(
     options: ReadOptions,
 ) -> tuple[Index, Report]:
     try:
-        return index, index.add(sources, progress=progress, hidden=options.hidden)
+        return index, index.add(sources, progress=progress, hidden=options.hidden, ocr=options.ocr)
     except BaseException:
         index.close()
         raise

@@ -1,0 +1,95 @@
+"""Read picture files (png, jpg, tiff, gif) by text recognition, where the user asks for it."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from milepost._optional import require
+from milepost.errors import UnreadableFile
+from milepost.text.readers.pdf import line_boxes
+from milepost.text.readers.pdf.boxes import line_boxes as boxes_of_lines
+from milepost.text.readers.pdf.page import named
+from milepost.text.readers.pdf.read import assembled, with_lines
+from milepost.text.readers.pdf.scans import picture_page
+from milepost.types import Document, Mark
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+MAX_PIXELS = 100_000_000
+"""Pixels of a picture that is read; larger ones are refused before they are unpacked."""
+
+_LARGEST = 4000  # pixels of the longer side: larger pictures are made smaller
+
+
+def read_picture(data: bytes, name: str, source: str | None) -> Document:
+    """Read every frame of a picture as a page; boxes are in pixels.
+
+    Raises:
+        UnreadableFile: the file is damaged or too large.
+        MissingExtra: the extra ``ocr`` is not installed.
+    """
+    pages = []
+    for number, (picture, scale) in enumerate(_frames(data, name), 1):
+        pages.append(picture_page(picture, number, scale))
+    if not any(page.frame.lines for page in pages):
+        return Document(name, "", source=source, notes=("no text was recognised",))
+    joined = assembled(pages, [])
+    text = "".join(joined.parts)
+    several = joined.pages if len(pages) > 1 else []
+    marks = [Mark(offset, "page", str(page)) for page, offset in several]
+    marks += [Mark(at, "heading", head.title, head.level) for at, head in joined.headings]
+    marks.sort(key=lambda mark: (mark.offset, mark.kind == "heading"))
+    boxes = boxes_of_lines(joined.printed, pages, None, keep_hidden=False)
+    found = with_lines(marks, boxes)
+    notes = ("text recognised from a picture",)
+    if len(pages) > 1:
+        notes = (f"{named([page.number for page in pages])} text recognised from a picture",)
+    return Document(
+        name,
+        text,
+        found,
+        source,
+        notes=notes,
+        blocks=tuple(joined.blocks),
+        locator=line_boxes.locator(text, found),
+    )
+
+
+def _frames(data: bytes, name: str) -> Iterator[tuple[NDArray[np.uint8], float]]:
+    """Yield the grey values of each frame, upright, and by how much it was made smaller."""
+    import numpy as np
+
+    image_module = require("PIL.Image", extra="ocr")
+    sequence = require("PIL.ImageSequence", extra="ocr")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of its own limits and of odd metadata
+            image = image_module.open(io.BytesIO(data))
+            for frame in sequence.Iterator(image):
+                if frame.width * frame.height > MAX_PIXELS:
+                    raise UnreadableFile(
+                        f"{name} has more than {MAX_PIXELS // 1_000_000} million pixels",
+                        "make it smaller",
+                    )
+                upright = _upright(frame)
+                scale = min(1.0, _LARGEST / max(upright.size))
+                size = tuple(max(1, round(scale * side)) for side in upright.size)
+                yield np.asarray(upright.resize(size) if scale < 1 else upright), scale
+    except UnreadableFile:
+        raise
+    except Exception as error:  # each format raises its own
+        why = str(error).splitlines()[0][:100] if str(error) else type(error).__name__
+        raise UnreadableFile(f"{name} is damaged: {why}", "save it again") from error
+
+
+def _upright(frame: Any) -> Any:
+    """A frame in grey, turned as the camera says, on white where it is transparent."""
+    turned = require("PIL.ImageOps", extra="ocr").exif_transpose(frame).convert("RGBA")
+    white = require("PIL.Image", extra="ocr").new("RGBA", turned.size, "white")
+    white.alpha_composite(turned)
+    return white.convert("L")
