@@ -73,7 +73,7 @@ def _engine() -> Any:
     with no_telemetry():  # rapidocr would import it at its first picture
         require("openvino", extra="ocr")
     engine = rapidocr.EngineType.OPENVINO
-    models = Path(rapidocr.__file__).parent / "models"
+    models = Path(str(rapidocr.__file__)).parent / "models"
     return rapidocr.RapidOCR(
         params={
             "Global.log_level": "critical",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from milepost._optional import require
@@ -62,34 +63,39 @@ def read_picture(data: bytes, name: str, source: str | None) -> Document:
 
 def _frames(data: bytes, name: str) -> Iterator[tuple[NDArray[np.uint8], float]]:
     """Yield the grey values of each frame, upright, and by how much it was made smaller."""
-    import numpy as np
+    pillow = require("PIL.Image", extra="ocr")
+    require("PIL.ImageOps", extra="ocr")
+    image = _tried(lambda: pillow.open(io.BytesIO(data)), name)
+    for number in range(getattr(image, "n_frames", 1)):
+        _tried(partial(image.seek, number), name)
+        if image.width * image.height > MAX_PIXELS:
+            raise UnreadableFile(
+                f"{name} has more than {MAX_PIXELS // 1_000_000} million pixels", "make it smaller"
+            )
+        scale = min(1.0, _LARGEST / max(image.size))
+        yield _tried(partial(_grey, image, scale), name), scale
 
-    image_module = require("PIL.Image", extra="ocr")
-    sequence = require("PIL.ImageSequence", extra="ocr")
+
+def _tried(action: Callable[[], Any], name: str) -> Any:
+    """Call the picture library; what it says of a damaged file becomes an error of ours."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of its own limits and of odd metadata
-            image = image_module.open(io.BytesIO(data))
-            for frame in sequence.Iterator(image):
-                if frame.width * frame.height > MAX_PIXELS:
-                    raise UnreadableFile(
-                        f"{name} has more than {MAX_PIXELS // 1_000_000} million pixels",
-                        "make it smaller",
-                    )
-                upright = _upright(frame)
-                scale = min(1.0, _LARGEST / max(upright.size))
-                size = tuple(max(1, round(scale * side)) for side in upright.size)
-                yield np.asarray(upright.resize(size) if scale < 1 else upright), scale
-    except UnreadableFile:
-        raise
+            warnings.simplefilter("ignore")  # of its own limits, and of odd metadata
+            return action()
     except Exception as error:  # each format raises its own
         why = str(error).splitlines()[0][:100] if str(error) else type(error).__name__
         raise UnreadableFile(f"{name} is damaged: {why}", "save it again") from error
 
 
-def _upright(frame: Any) -> Any:
-    """A frame in grey, turned as the camera says, on white where it is transparent."""
-    turned = require("PIL.ImageOps", extra="ocr").exif_transpose(frame).convert("RGBA")
-    white = require("PIL.Image", extra="ocr").new("RGBA", turned.size, "white")
-    white.alpha_composite(turned)
-    return white.convert("L")
+def _grey(image: Any, scale: float) -> NDArray[np.uint8]:
+    """Grey values, turned as the camera says, on white where the picture is transparent."""
+    import numpy as np
+    from PIL import Image, ImageOps
+
+    upright = ImageOps.exif_transpose(image).convert("RGBA")
+    white = Image.new("RGBA", upright.size, "white")
+    white.alpha_composite(upright)
+    grey = white.convert("L")
+    if scale < 1:
+        grey = grey.resize((max(1, round(scale * grey.width)), max(1, round(scale * grey.height))))
+    return np.asarray(grey)

@@ -118,13 +118,9 @@ def _no_text(name: str, loaded: _Loaded, pictures: Sequence[int]) -> UnreadableF
     if pictures:
         return UnreadableFile(f"{name}: no text was recognised on any page", "a sharper scan")
     if loaded.scanned:
-        pages = (
-            "a page that is"
-            if len(loaded.scanned) == 1
-            else f"{len(loaded.scanned)} pages that are"
-        )
+        count = len(loaded.scanned)
         return UnreadableFile(
-            f"{name} has no text, and {pages} scanned",
+            f"{name} has no text: {count} scanned page{'' if count == 1 else 's'}",
             f"--ocr auto (about {scans.cost(loaded.scanned)}), or ocrmypdf IN OUT",
         )
     if loaded.hidden.pages:
