@@ -6,10 +6,10 @@ BIN := .venv/bin
 
 install: ## everything that a developer needs, torch included
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install -c constraints.txt -e '.[test,lint,export,eval,rivals,mteb,lab]'
+	$(BIN)/pip install -c constraints.txt -e '.[test,lint,docs,export,eval,fit,rivals,mteb,lab,integrations]'
 
 test:
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 lint:
 	$(BIN)/ruff check .

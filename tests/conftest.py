@@ -15,6 +15,9 @@ from milepost.engine import shipped_models
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# Haystack reports each import and each run of a pipeline to its makers.
+os.environ.setdefault("HAYSTACK_TELEMETRY_ENABLED", "False")
+
 # A busy machine is slow now and then: how long an example takes says nothing of the code.
 settings.register_profile("unhurried", settings(), deadline=None)
 settings.load_profile("unhurried")

@@ -21,7 +21,11 @@ MODULES = [
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_hold(name: str) -> None:
     """Every example in a docstring gives what is written below it."""
-    assert doctest.testmod(importlib.import_module(name)).failed == 0
+    if name.startswith("milepost.integrations."):
+        module = pytest.importorskip(name, reason="needs its framework", exc_type=ImportError)
+    else:
+        module = importlib.import_module(name)
+    assert doctest.testmod(module).failed == 0
 
 
 def test_there_are_examples() -> None:

@@ -11,7 +11,8 @@ import pytest
 
 import milepost
 from milepost.errors import InputError, StoreError
-from milepost.index import Index, Step
+from milepost.index import Index
+from milepost.intake import Step
 from milepost.search import Query
 from milepost.store.sqlite import segment
 from milepost.testing import fake_index

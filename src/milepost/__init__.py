@@ -10,14 +10,30 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from milepost.chunking import chunks
     from milepost.encoder import Encoder, load
     from milepost.errors import MilepostError
     from milepost.index import Index, open
     from milepost.text import read
-    from milepost.types import Box, Document, Hit, Landmarks, Mark, Passage, Report
+    from milepost.types import (
+        Box,
+        Check,
+        Chunk,
+        Difference,
+        Document,
+        Hit,
+        Landmarks,
+        Mark,
+        Passage,
+        Place,
+        Report,
+    )
 
 _HOMES = {
     "Box": "milepost.types",
+    "Check": "milepost.types",
+    "Chunk": "milepost.types",
+    "Difference": "milepost.types",
     "Document": "milepost.types",
     "Encoder": "milepost.encoder",
     "Hit": "milepost.types",
@@ -26,7 +42,9 @@ _HOMES = {
     "Mark": "milepost.types",
     "MilepostError": "milepost.errors",
     "Passage": "milepost.types",
+    "Place": "milepost.types",
     "Report": "milepost.types",
+    "chunks": "milepost.chunking",
     "load": "milepost.encoder",
     "open": "milepost.index",
     "read": "milepost.text",
@@ -34,6 +52,9 @@ _HOMES = {
 
 __all__ = [
     "Box",
+    "Check",
+    "Chunk",
+    "Difference",
     "Document",
     "Encoder",
     "Hit",
@@ -42,7 +63,9 @@ __all__ = [
     "Mark",
     "MilepostError",
     "Passage",
+    "Place",
     "Report",
+    "chunks",
     "load",
     "open",
     "read",

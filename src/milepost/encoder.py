@@ -191,18 +191,44 @@ class Encoder:
         """
         import numpy as np
 
-        if not any(letter.isalnum() for letter in question):
-            said = question.strip()
-            problem = f"{said!r} has neither letter nor digit" if said else "is empty"
-            raise BadQuestion(f"the question {problem}", "ask in words")
-        words = prefixed(question, self.manifest.query_prefix)
-        ids, _, _ = self.tokenizer.count([words])[0]
+        ids = self._question_tokens([question])[0]
         if len(ids) > self.manifest.longest:
-            return self.encode(words).document
+            return self.encode(prefixed(question, self.manifest.query_prefix)).document
         # One sentence whatever full stops it holds: so questions were read in training.
         vectors = np.zeros((1, self.dimensions), np.float32)
         self._run([ids], vectors, None)
         return vectors.reshape(-1)
+
+    def encode_queries(self, questions: Sequence[str]) -> NDArray[np.float32]:
+        """``encode_query`` of many questions, ``(n, d)``, which run together.
+
+        Raises:
+            BadQuestion: one of them is empty or has neither letter nor digit.
+        """
+        import numpy as np
+
+        vectors = np.zeros((len(questions), self.dimensions), np.float32)
+        rows = self._question_tokens(questions)
+        short = [n for n, ids in enumerate(rows) if len(ids) <= self.manifest.longest]
+        if short:
+            vectors[short] = np.concatenate(self.encode_windows([[rows[n]] for n in short]))
+        for n in set(range(len(rows))).difference(short):
+            vectors[n] = self.encode_query(questions[n])
+        return vectors
+
+    def _question_tokens(self, questions: Sequence[str]) -> list[Sequence[int]]:
+        """Token ids of questions, the model's prefix in front.
+
+        Raises:
+            BadQuestion: one of them is empty or has neither letter nor digit.
+        """
+        for question in questions:
+            if not any(letter.isalnum() for letter in question):
+                said = question.strip()
+                problem = f"{said!r} has neither letter nor digit" if said else "is empty"
+                raise BadQuestion(f"the question {problem}", "ask in words")
+        texts = [prefixed(question, self.manifest.query_prefix) for question in questions]
+        return [ids for ids, _, _ in self.tokenizer.count(texts)]
 
     def encode_windows(self, rows: Sequence[Sequence[Sequence[int]]]) -> list[NDArray[np.float32]]:
         """Vectors of sentences in windows that the caller has made, ``(sentences, d)`` for each.

@@ -3,6 +3,7 @@
     MilepostError
     ├── InputError            a file, text or question that cannot be used
     │   ├── UnreadableFile    missing, empty, binary, encrypted, truncated …
+    │   ├── UnknownDocument   an id or title that no document has
     │   └── BadQuestion       empty, or without a letter or digit
     ├── ModelError            a model folder that is missing, damaged or of another schema
     ├── StoreError            an index that cannot be opened or written
@@ -51,6 +52,10 @@ class InputError(MilepostError):
 
 class UnreadableFile(InputError):
     """A file without readable text: missing, empty, binary, encrypted, truncated."""
+
+
+class UnknownDocument(InputError):
+    """A document that is not there."""
 
 
 class BadQuestion(InputError):

@@ -8,49 +8,39 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager, suppress
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from milepost.checking import PASSAGES, check_store, prepared
 from milepost.encoder import Encoder, load
-from milepost.errors import IndexBusy, InputError, MilepostError, StorageFull, StoreError, nearest
-from milepost.intake import Tally, absolute, entry, found, hashed, signature
+from milepost.errors import IndexBusy, MilepostError, StorageFull, StoreError
+from milepost.intake import Step, Tally, absolute, entry, found, hashed, holds, signature
+from milepost.naming import Name, known, stored_name, unknown
 from milepost.reranker import preload
-from milepost.search import Query, SearchModel, SearchResult, search
+from milepost.search import Limits, Query, SearchModel, SearchResult, search
 from milepost.search.ranking import Ranking
 from milepost.store import DocumentInfo, Snapshot, Store, open_store
 from milepost.text import locator, read_file
-from milepost.types import READ_DEFAULTS, Box, Document, Hidden, Ocr, Passage, ReadOptions, Report
+from milepost.types import (
+    READ_DEFAULTS,
+    Box,
+    Check,
+    Document,
+    Hidden,
+    Ocr,
+    Passage,
+    ReadOptions,
+    Report,
+)
 
 if TYPE_CHECKING:
     from milepost.engine import ModelFolder
 
-Name = str | os.PathLike[str]
-"""A document's name in the index, or the path of its file."""
-
 Source = Name | Document
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """Progress of ``Index.add``, for a progress bar.
-
-    Attributes:
-        name: the document at hand.
-        number: its number, from 1.
-        documents: documents in all, where known.
-        sentences: sentences of this document.
-        done: of these, encoded so far.
-    """
-
-    name: str
-    number: int
-    documents: int
-    sentences: int
-    done: int
 
 
 class Index:
@@ -81,6 +71,7 @@ class Index:
         progress: Callable[[Step], None] | None = None,
         hidden: Hidden | None = None,
         ocr: Ocr | None = None,
+        reader: Callable[[Path, ReadOptions], Document] | None = None,
     ) -> Report:
         """Read, encode and store documents; what has not changed is passed over.
 
@@ -101,6 +92,7 @@ class Index:
             ocr: as in ``milepost.read``; None reads a document as it was read before, and a new
                 one without text recognition. Picture files in folders are read unless it is
                 ``"never"``, or None and they are new.
+            reader: reads a file; a server reads in another process.
 
         Raises:
             InputError: ``hidden`` or ``ocr`` is another word.
@@ -133,10 +125,10 @@ class Index:
                 if name in done:  # given twice: the second time it is what was just stored
                     stored = {info.name: info for info in self.documents()}
                 done.add(name)
-                known = stored.get(name)
-                before = ReadOptions.parse(known.options) if known else READ_DEFAULTS
-                options = before.changed(hidden=hidden, ocr=ocr)
-                self._add_one(item, known, options, tally, on_progress)
+                before = stored.get(name)
+                options = ReadOptions.parse(before.options) if before else READ_DEFAULTS
+                options = options.changed(hidden=hidden, ocr=ocr)
+                self._add_one(item, before, options, tally, on_progress, reader or read_file)
             except StoreError:
                 raise
             except MilepostError as error:
@@ -155,6 +147,7 @@ class Index:
         options: ReadOptions,
         tally: Tally,
         on_progress: Callable[[int, int], None],
+        reader: Callable[[Path, ReadOptions], Document],
     ) -> None:
         name = item.name if isinstance(item, Document) else str(item)
         stamp = None
@@ -165,8 +158,8 @@ class Index:
             if stored and stamp and (stored.signature, stored.options) == (stamp, way):
                 tally.unchanged.append(name)
                 return
-            document = read_file(item, options)
-        if stored is not None and self._holds(stored, document):
+            document = reader(item, options)
+        if stored is not None and holds(self._store, stored, document):
             # Touched, copied, or read in another way to the same end: not read the next time.
             if (stored.signature, stored.options) != (stamp, way):
                 self._store.touch(name, stamp, way)
@@ -181,14 +174,6 @@ class Index:
             tally.notes[name] = document.notes
         tally.sentences += len(marks.spans)
         tally.tokens += marks.tokens_given
-
-    def _holds(self, stored: DocumentInfo, document: Document) -> bool:
-        """Whether this very text is indexed; another version may read a file in another way."""
-        if stored.hash != document.hash or stored.characters != len(document.text):
-            return False
-        with self._store.snapshot() as state:
-            now = state.info(stored.name)
-            return now == stored and state.texts([(now, 0, now.characters)]) == [document.text]
 
     def _prune(
         self, folders: Sequence[Path], present: set[str], failed: Iterable[str]
@@ -219,11 +204,15 @@ class Index:
         """Remove documents by name or path; returns the names that were there."""
         given = [names] if isinstance(names, str | os.PathLike) else list(names)
         with self._store.snapshot() as state:
-            found = [self._name(name, state) for name in given]
+            found = [stored_name(name, state) for name in given]
         gone = tuple(name for name in found if self._store.delete(name))
         if gone:
             self._vacuum()
         return gone
+
+    def snapshot(self) -> AbstractContextManager[Snapshot]:
+        """One committed state of the store, for the length of a ``with`` block."""
+        return self._store.snapshot()
 
     def documents(self) -> list[DocumentInfo]:
         """What is indexed, in the order it was added; no text is read."""
@@ -237,9 +226,9 @@ class Index:
             StoreError: nothing of that name or path is indexed; with the nearest that is.
         """
         with self._store.snapshot() as state:
-            info = state.info(self._name(name, state))
+            info = state.info(stored_name(name, state))
             if info is None:
-                raise StoreError(*self._unknown(os.fspath(name), state))
+                raise StoreError(*unknown(os.fspath(name), state))
             stored = Document(
                 name=info.name,
                 text=state.texts([(info, 0, info.characters)])[0],
@@ -267,7 +256,9 @@ class Index:
         """Passages that answer the question, best first.
 
         Args:
-            question: in words; or a ``Query``, to which the other arguments then belong.
+            question: in words; or a ``Query``, to which the other arguments then belong. Passages
+                hold what is in quotation marks word for word, and no word with a minus sign before
+                it: ``how is "natural selection" tested -pigeons``.
             k: maximum number of passages; None for 5, or with a budget for as many as it holds.
             budget: maximum total length: ``"1600c"`` (or 1600) characters, ``"400t"`` tokens of
                 the model. The last passage is cut at the budget, at a sentence where one fits.
@@ -300,43 +291,62 @@ class Index:
     ) -> SearchResult:
         """``search`` with its reasons: signals, weights and parts of every score."""
         given = question if isinstance(question, Query) else None
-        reranker = preload(self.model) if (given.rerank if given else rerank) else None
+        model = self._search_model(given.rerank if given else rerank)
         query = given or Query.parse(
             str(question), self.model, k=k, budget=budget, min_score=min_score, rerank=rerank
         )
         with self._store.snapshot() as state:
             if documents is not None:
-                query = replace(query, documents=self._known(documents, state))
-            model = SearchModel(self._ranking, reranker, self.model.count_tokens)
+                query = replace(query, documents=known(documents, state))
             return search(state, query, model)
 
-    def _known(self, names: Name | Iterable[Name], state: Snapshot) -> frozenset[str]:
-        """Names of documents that are in the index, which paths may be given for."""
-        given = [names] if isinstance(names, str | os.PathLike) else list(names)
-        stored = {info.name for info in state.documents()}
-        found = set()
-        for each in given:
-            written = os.fspath(each)
-            name = written if written in stored else str(absolute(each))
-            if name not in stored:
-                raise InputError(*self._unknown(written, state))
-            found.add(name)
-        return frozenset(found)
+    def _search_model(self, rerank: bool) -> SearchModel:
+        """What the search asks of the model; its reranker is loaded meanwhile."""
+        reranker = preload(self.model) if rerank else None
+        return SearchModel(self._ranking, reranker, self.model.count_tokens)
 
-    def _name(self, name: Name, state: Snapshot) -> str:
-        """A document's name; a path of an indexed file may be given as the caller writes it."""
-        written = os.fspath(name)
-        if state.info(written) is None:
-            path = str(absolute(name))
-            if state.info(path) is not None:
-                return path
-        return written
+    def check(
+        self,
+        text: str,
+        documents: Name | Iterable[Name] | None = None,
+        *,
+        min_score: float = 0.5,
+    ) -> Check:
+        """Whether a sentence, a quotation or a claim is in the documents, and where.
 
-    def _unknown(self, name: str, state: Snapshot) -> tuple[str, str]:
-        """Problem and hint for a document that is not there."""
-        known = [info.name for info in state.documents()]
-        near = nearest(name, known) or nearest(str(absolute(name)), known)
-        return f"{name} is not in the index", f"{near}milepost index {name}"
+        It is looked for word for word, but for white space, hyphens at line ends, case and
+        typography; then with some words changed, added or missing; then as a question, whose
+        passages may support it. The model is loaded for the last step alone.
+
+        Args:
+            text: what to look for; quotation marks around it do not count.
+            documents: names or paths of the documents to search; None for all.
+            min_score: the probability, 0–1, from which a passage supports it.
+
+        Raises:
+            BadQuestion: the text is empty or has neither letter nor digit.
+            InputError: one of the documents is not in the index, with the nearest that is; or
+                ``min_score`` is not a probability.
+        """
+        given = prepared(text)
+        Limits.parse(PASSAGES, None, min_score)
+        with self._store.snapshot() as state:
+            names = None if documents is None else known(documents, state)
+            infos = [info for info in state.documents() if names is None or info.name in names]
+
+            def supporting(claim: str) -> SearchResult:
+                model = self._search_model(rerank=True)
+                query = Query.parse(
+                    claim,
+                    self.model,
+                    k=PASSAGES,
+                    documents=names,
+                    min_score=min_score,
+                    operators=False,
+                )
+                return search(state, query, model)
+
+            return check_store(state, given, infos, supporting)
 
     def close(self) -> None:
         """Release the files of the index."""

@@ -1,10 +1,10 @@
-"""What ``Index.add`` is given: paths to files, documents to what a store keeps."""
+"""The parts of ``Index.add``: paths to files, documents to what a store keeps, the report."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from milepost.errors import MilepostError
 from milepost.paragraphs import paragraph_starts
 from milepost.search.lexical import terms
+from milepost.store import DocumentInfo, Store
 from milepost.store.base import Entry
 from milepost.text import files
 from milepost.types import Document, Report
@@ -22,6 +23,25 @@ if TYPE_CHECKING:
 
     Parts = tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]]
     """Spans, vectors and vocabulary coverage of a document's landmarks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Progress of ``Index.add``, for a progress bar.
+
+    Attributes:
+        name: the document at hand.
+        number: its number, from 1.
+        documents: documents in all, where known.
+        sentences: sentences of this document.
+        done: of these, encoded so far.
+    """
+
+    name: str
+    number: int
+    documents: int
+    sentences: int
+    done: int
 
 
 @dataclass(slots=True)
@@ -36,8 +56,8 @@ class Tally:
     sentences: int = 0
     tokens: int = 0
 
-    def report(self, removed: Sequence[str], seconds: float) -> Report:
-        """The finished report."""
+    def report(self, removed: Iterable[str], seconds: float) -> Report:
+        """What was done, the documents removed and the time among it."""
         return Report(
             added=tuple(self.added),
             unchanged=tuple(self.unchanged),
@@ -57,7 +77,9 @@ def absolute(path: str | os.PathLike[str]) -> Path:
 
 
 def found(
-    paths: Sequence[Path], failed: dict[str, str], picture: Callable[[Path], bool]
+    paths: Sequence[Path],
+    failed: dict[str, str],
+    picture: Callable[[Path], bool] = lambda _: False,
 ) -> tuple[list[Path], list[Path]]:
     """Files under the paths, each once, and the folders among them that could be listed.
 
@@ -89,6 +111,15 @@ def signature(path: Path) -> tuple[int, int] | None:
     return status.st_size, status.st_mtime_ns
 
 
+def holds(store: Store, stored: DocumentInfo, document: Document) -> bool:
+    """Whether this very text is indexed; another version may read a file in another way."""
+    if stored.hash != document.hash or stored.characters != len(document.text):
+        return False
+    with store.snapshot() as state:
+        now = state.info(stored.name)
+        return now == stored and state.texts([(now, 0, now.characters)]) == [document.text]
+
+
 def hashed(document: Document) -> Document:
     """The document with the hash of its text, where its maker has given none."""
     if document.hash:
@@ -98,7 +129,7 @@ def hashed(document: Document) -> Document:
 
 
 def entry(
-    document: Document, parts: Parts, signature: tuple[int, int] | None, options: str
+    document: Document, parts: Parts, signature: tuple[int, int] | None, options: str = ""
 ) -> Entry:
     """What a store is given: the text, its landmarks, and the terms of each sentence."""
     spans, vectors, vocab_coverage = parts

@@ -6,10 +6,14 @@ Offsets are always code points of ``Document.text``, end exclusive.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from milepost.errors import InputError
+from milepost.reading_options import READ_DEFAULTS as READ_DEFAULTS
+from milepost.reading_options import Hidden as Hidden
+from milepost.reading_options import Ocr as Ocr
+from milepost.reading_options import ReadOptions as ReadOptions
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,56 +42,6 @@ _PLACES = {
     "row": "row {}",
 }
 """Kinds of marks that say where a text is, outermost first, in words."""
-
-
-Hidden = Literal["drop", "keep"]
-Ocr = Literal["auto", "never", "always"]
-
-
-@dataclass(frozen=True, slots=True)
-class ReadOptions:
-    """How files are read, where they leave a choice.
-
-    Attributes:
-        hidden: what becomes of text in PDFs that a reader of the page cannot see.
-        ocr: which pages are read from their pictures: those with a picture and hardly any text,
-            none, or all.
-
-    >>> str(ReadOptions(hidden="keep")), str(ReadOptions())
-    ('hidden=keep', '')
-    """
-
-    hidden: Hidden = "drop"
-    ocr: Ocr = "never"
-
-    def __post_init__(self) -> None:
-        for name, words in (("hidden", ("drop", "keep")), ("ocr", ("auto", "never", "always"))):
-            value = getattr(self, name)
-            if value not in words:
-                hint = " or ".join(f"{name}={word!r}" for word in words)
-                raise InputError(f"{name} is {value!r}", hint)
-
-    def __str__(self) -> str:
-        return " ".join(
-            f"{each.name}={value}"
-            for each in fields(self)
-            if (value := getattr(self, each.name)) != each.default
-        )
-
-    @classmethod
-    def parse(cls, written: str) -> ReadOptions:
-        """Read what ``str`` has written; words of a newer version are passed over."""
-        known = {each.name for each in fields(cls)}
-        pairs = (word.partition("=")[::2] for word in written.split())
-        values: dict[str, Any] = {name: value for name, value in pairs if name in known}
-        return cls(**values)
-
-    def changed(self, **values: Any) -> ReadOptions:
-        """The same with other values; None leaves a value as it is."""
-        return replace(self, **{name: value for name, value in values.items() if value is not None})
-
-
-READ_DEFAULTS = ReadOptions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,6 +246,102 @@ class Passage:
     heading: str | None
     page: int | None
     place: str | None = None
+
+
+Verdict = Literal["verbatim", "near", "supported", "not found"]
+"""Whether a text is in the documents; see ``Check``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What a checked text and a document have in place of each other.
+
+    ``given`` is ``Check.text[given_start:given_end]``, ``text`` is ``document_text[start:end]``.
+    One of them may be empty.
+    """
+
+    given: str
+    text: str
+    given_start: int
+    given_end: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place of a document that holds a checked text, word for word or nearly.
+
+    ``text == document_text[start:end]``, always; ``page``, ``heading`` and ``place`` (see
+    ``Passage``) are those of its first character.
+
+    Attributes:
+        similarity: 0–1, the share of the checked words that is there; 1 where all are.
+        ignored: in what the place is not equal and counts as equal: ``white space``,
+            ``hyphenation``, ``case``, ``typography`` (quotation marks, dashes, ligatures, other
+            forms of a letter); empty where every character is equal.
+        differences: in order; empty for a place that holds the text word for word.
+    """
+
+    document: str
+    source: str | None
+    start: int
+    end: int
+    text: str
+    page: int | None
+    heading: str | None
+    similarity: float
+    ignored: tuple[str, ...] = ()
+    differences: tuple[Difference, ...] = ()
+    place: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Whether a text is in the documents, and where.
+
+    Attributes:
+        text: what was looked for: without white space and quotation marks around it.
+        verdict: ``verbatim``: word for word; ``near``: but for some words; ``supported``: a passage
+            says so with a probability of ``min_score`` or more; ``not found``: none of these.
+        places: where it is verbatim, in the order of the documents, or near, the most similar
+            first; else none.
+        passages: what supports it, the most probable first, where it is neither.
+        best: the greatest probability of a passage, of those under ``min_score`` too; 0 where
+            passages were not asked for.
+        notes: for users.
+    """
+
+    text: str
+    verdict: Verdict
+    places: tuple[Place, ...] = ()
+    passages: tuple[Passage, ...] = ()
+    best: float = 0.0
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A piece of a document for another program's store; made by ``milepost.chunks``.
+
+    ``text == document_text[start:end]``, always; the chunks of a document tile its text.
+
+    Attributes:
+        text: whole sentences, with the white space after each.
+        start, end: offsets into the document's text.
+        vector: ``(d,)`` float32, unit length; not compared by ``==``.
+        page: the page (from 1) on which it begins, or None where the format has no pages.
+        heading: the nearest heading at or before its first sentence, or None.
+        document: the document's name.
+    """
+
+    text: str
+    start: int
+    end: int
+    vector: NDArray[np.float32] = field(compare=False)
+    page: int | None
+    heading: str | None
+    document: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ if os.name == "nt":
 SHOW = """
 from milepost.console.options import Settings
 from milepost.console.progress import Bar
-from milepost.index import Step
+from milepost.intake import Step
 
 with Bar(Settings({quiet})) as bar:
     for done in (0, 3, 9):

@@ -16,7 +16,7 @@ from milepost.console import progress
 from milepost.console.options import DB, chosen_db
 from milepost.console.progress import Pace
 from milepost.console.screen import has_colours, visible
-from milepost.index import Step
+from milepost.intake import Step
 
 
 @pytest.mark.parametrize("module", [answer, explain, models, progress])

@@ -382,3 +382,30 @@ def test_the_row_of_a_table_is_shown(cli, model, tmp_path):
     args = "search", "On which shelf is the green nut?", table, "-k", 1, *model
     assert re.search(r"parts\.csv · row 3 · \d+%$", cli(*args).stdout.splitlines()[0])
     assert found(cli(*args, "--json"))[0]["place"] == "row 3"
+
+
+def test_phrases_must_occur_and_excluded_words_must_not(cli, model, db):
+    """Passages hold what is in quotation marks; the JSON and a note say so."""
+    asked = 'What is pulled to "the quay" by ships -canvas'
+    record = json.loads(cli("search", asked, "--db", db, "--json", *model).stdout)
+    assert record["question"] == asked
+    assert (record["phrases"], record["excluded"]) == ({"the quay": 1}, {"canvas": 1})
+    (passage,) = record["passages"]
+    assert "to the quay" in passage["text"]
+    result = cli("search", asked, "--db", db, "--explain", *model)
+    assert 'every passage holds "the quay"' in result.stdout
+    assert 'Words that no passage holds, and their places\n   "canvas" 1\n' in result.stdout
+    plain = cli("search", asked, "--db", db, *model)
+    assert 'milepost: no passage holds "canvas": 1 sentence left out\n' in plain.stderr
+    assert "phrases" not in json.loads(cli("search", "quay", "--db", db, "--json", *model).stdout)
+
+
+def test_a_phrase_that_is_nowhere_is_nothing_found(cli, model, db):
+    """Exit code 1, and the phrase is named."""
+    result = cli("search", 'bees and "the giraffe"', "--db", db, *model)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == 'milepost: nothing found: "the giraffe" is not in the text\n'
+    result = cli("search", "bees -", "--db", db, *model)
+    assert result.exit_code == 0
+    result = cli("search", " -bees", "--db", db, *model)
+    assert (result.exit_code, "only says what" in result.stderr) == (2, True)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from milepost.console.heat import CELLS, strip
+from milepost.console.heat import CELLS, peaks, strip
 
 SHARE = st.floats(0, 1, width=32)
 
@@ -41,3 +41,18 @@ def test_it_equals_a_plain_loop(points: list[tuple[float, float]], cells: int) -
     found = strip(curve(*points), cells)
     assert found == tuple(round(height, 4) for height in heights)
     assert all(type(height) is float for height in found)
+
+
+@given(st.lists(st.tuples(SHARE, SHARE), max_size=80), st.integers(1, 100), st.integers(1, 10**6))
+def test_peaks_are_offsets_of_the_greatest(
+    points: list[tuple[float, float]], cells: int, characters: int
+) -> None:
+    """In each part one of its greatest, else where the part begins."""
+    found = peaks(curve(*points), characters, cells)
+    for part, offset in enumerate(found):
+        inside = [(s, p) for p, s in points if min(int(p * cells), cells - 1) == part]
+        if inside:
+            best = max(score for score, _ in inside)
+            assert offset in {int(p * characters) for score, p in inside if score == best}
+        else:
+            assert offset == part * characters // cells

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from milepost import embedding
 from milepost.encoder import Encoder, load
 from milepost.errors import InputError, ModelError
-from milepost.evaluate import mteb_adapter
 from milepost.evaluate.metrics import of_documents
 from milepost.evaluate.mteb_adapter import MtebModel, mteb_model
 from milepost.testing import fake_encoder
@@ -188,8 +188,8 @@ def test_queries_and_texts_are_read_in_their_own_ways(fake: MtebModel) -> None:
 
 def test_many_texts_keep_their_order(fake: MtebModel, monkeypatch: pytest.MonkeyPatch) -> None:
     """Texts are read in blocks of like length, and each row is its own text's."""
-    monkeypatch.setattr(mteb_adapter, "_BLOCK_TEXTS", 3)
-    monkeypatch.setattr(mteb_adapter, "_BLOCK_CHARACTERS", 60)
+    monkeypatch.setattr(embedding, "_BLOCK_TEXTS", 3)
+    monkeypatch.setattr(embedding, "_BLOCK_CHARACTERS", 60)
     texts = ["Whales dive deep. " * (7 * number % 8) + f"No {number}." for number in range(17)]
     plain = fake_encoder()
     wanted = np.array([plain.encode(text).document for text in texts])

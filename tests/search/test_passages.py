@@ -188,3 +188,22 @@ def test_many_passages_take_no_square_of_time() -> None:
     runs = expand_hits(scores, np.arange(n + 1), np.full(n, SHORT), k=n, growth_threshold=0.5)
     assert len(runs) == n
     assert time.process_time() - begun < 5.0  # with a sorting a passage it was over a minute
+
+
+@settings(max_examples=200, deadline=None)
+@given(scored(), st.integers(1, 6), st.integers(1, 2 * LONG), st.floats(0, 5))
+def test_fewer_than_k_only_where_no_sentence_is_left(
+    given_: tuple[np.ndarray, np.ndarray], k: int, length: int, growth: float
+) -> None:
+    """What integrations promise: every other sentence is in a passage or right beside one."""
+    scores, document_offsets = given_
+    lengths = np.full(len(scores), length, np.int64)
+    runs = expand_hits(scores, document_offsets, lengths, k=k, growth_threshold=growth)
+    assert len(runs) <= k
+    if len(runs) < k:
+        starts = set(document_offsets.tolist())
+        taken = {number for run in runs for number in run.hits}
+        for number in set(range(len(scores))) - taken:
+            before = number - 1 in taken and number not in starts
+            after = number + 1 in taken and number + 1 not in starts
+            assert before or after

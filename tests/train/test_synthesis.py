@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from milepost.chat import Endpoint
 from milepost.errors import InputError, MilepostError
 from milepost.evaluate.tasks import load
 from milepost.testing import fake_encoder
 from milepost.text import split
-from milepost.train.chat import Endpoint
 from milepost.train.made import Source
 from milepost.train.prompts import KINDS, copies, messages, question_in
 from milepost.train.synthesis import Asking, by_rules, excerpts, synthesize

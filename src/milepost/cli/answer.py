@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from milepost.console.screen import Colour
     from milepost.search import SearchResult
-    from milepost.types import Passage
+    from milepost.types import Passage, Place
 
 BARS = "▁▂▃▄▅▆▇█"
 HEAT = ("grey35", "grey42", "grey50", "khaki3", "gold3", "orange1", "dark_orange", "red1")
@@ -64,7 +64,7 @@ def print_result(result: SearchResult, sizes: Mapping[str, int], colour: Colour)
         for number, passage in enumerate(result.passages, 1):
             if number > 1:
                 print_line(out, "")
-            print_line(out, _head(number, passage))
+            print_line(out, head(number, passage, passage.score))
             if passage.document not in shown:
                 shown.add(passage.document)
                 cells = strip(result.relevance[passage.document])
@@ -72,7 +72,7 @@ def print_result(result: SearchResult, sizes: Mapping[str, int], colour: Colour)
                 if room and can_show(BARS, sys.stdout):
                     print_line(out, _strip(cells))
                     print_line(out, _places(result, passage.document, sizes, len(cells)))
-            for line in _lines(_body(passage, words, columns), out, columns):
+            for line in lines(body(passage, words, columns), out, columns):
                 print_line(out, line)
 
 
@@ -84,7 +84,8 @@ def shown_path(source: str) -> str:
         return source
 
 
-def _head(number: int, passage: Passage) -> Text:
+def head(number: int, passage: Passage | Place, score: float | None = None) -> Text:
+    """The line above a passage: its document, page and heading, and how probable it is."""
     from rich.style import Style
     from rich.text import Text
 
@@ -95,14 +96,15 @@ def _head(number: int, passage: Passage) -> Text:
         if is_terminal(sys.stdout):
             page = f"#page={passage.page}" if passage.page is not None else ""
             style += Style(link=Path(passage.source).absolute().as_uri() + page)
-    head = Text(f"{number}".ljust(len(_INDENT)), style=PLACE)
-    head.append(visible_name(name), style=style)
+    line = Text(f"{number}".ljust(len(_INDENT)), style=PLACE)
+    line.append(visible_name(name), style=style)
     if passage.place:
-        head.append(f" · {visible(' '.join(passage.place.split()))}", style=ASIDE)
+        line.append(f" · {visible(' '.join(passage.place.split()))}", style=ASIDE)
     if passage.heading and passage.heading not in (passage.place or ""):  # a sheet's own name
-        head.append(f" · {visible(' '.join(passage.heading.split()))}", style=ASIDE)
-    head.append(f" · {passage.score:.0%}", style=ASIDE)
-    return head
+        line.append(f" · {visible(' '.join(passage.heading.split()))}", style=ASIDE)
+    if score is not None:
+        line.append(f" · {score:.0%}", style=ASIDE)
+    return line
 
 
 def _strip(heat: Sequence[float]) -> Text:
@@ -134,32 +136,32 @@ def _places(result: SearchResult, document: str, sizes: Mapping[str, int], cells
     return Text(_INDENT + "".join(row).rstrip(), style=ASIDE)
 
 
-def _body(passage: Passage, words: set[str], columns: int | None) -> Text:
+def body(passage: Passage, words: set[str], columns: int | None) -> Text:
     """Mark the hits and the question's words in a passage's text."""
     from rich.text import Text
 
     text = visible(passage.text)
-    body = Text(reflowed(text) if columns is not None else text)
+    marked = Text(reflowed(text) if columns is not None else text)
     for hit in passage.hits:
         start = max(0, hit.start - passage.start)
         stop = min(len(text), hit.end - passage.start)
         style = HIT if hit.logit >= passage.hits[0].logit - STRONG else LESSER
-        body.stylize(style, start, start + len(text[start:stop].rstrip()))
+        marked.stylize(style, start, start + len(text[start:stop].rstrip()))
     for start, stop in matched(text, words):
-        body.stylize(WORD, start, stop)
-    return body
+        marked.stylize(WORD, start, stop)
+    return marked
 
 
-def _lines(body: Text, out: Console, columns: int | None) -> Iterator[Text]:
+def lines(text: Text, out: Console, columns: int | None) -> Iterator[Text]:
     """Lines of a body, indented, wrapped where there is a screen; no more than one empty one."""
     from rich.text import Text
 
     if columns is None:
-        lines: Iterable[Text] = body.split("\n", allow_blank=True)
+        shown: Iterable[Text] = text.split("\n", allow_blank=True)
     else:
-        lines = body.wrap(out, columns - len(_INDENT), tab_size=4)
+        shown = text.wrap(out, columns - len(_INDENT), tab_size=4)
     empty = False
-    for line in lines:
+    for line in shown:
         line.rstrip()
         if line.plain:
             yield Text.assemble(_INDENT, line)

@@ -26,13 +26,17 @@ DEPENDENCIES = (
     "markdown-it-py",
     "numpy",
     "nupunkt",
+    "olefile",
     "openvino",
     "pathspec",
     "pypdfium2",
+    "python-calamine",
     "python-docx",
+    "python-oxmsg",
     "rich",
     "selectolax",
     "snowballstemmer",
+    "striprtf",
     "tokenizers",
 )
 """Distributions of the base install; a test compares them with ``pyproject.toml``."""

@@ -49,7 +49,7 @@ def encode(
     from milepost.cli.sources import read_stdin
     from milepost.console.progress import Bar
     from milepost.encoder import load
-    from milepost.index import Step
+    from milepost.intake import Step
     from milepost.text import read
 
     document = read_stdin() if path == "-" else read(path)

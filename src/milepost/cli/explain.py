@@ -75,6 +75,15 @@ def _lines(result: SearchResult) -> Iterator[tuple[str, str]]:
     yield "Words of the question and their idf (0: not in the text)", PLACE
     rare = [f"{visible(term)} {idf:.2f}" for term, idf in result.terms.items()]
     yield "   " + ("  ".join(rare) or "none"), ""
+    for title, counts in (
+        ("Phrases that every passage holds, and their places", result.phrases),
+        ("Words that no passage holds, and their places", result.excluded),
+    ):
+        if counts:
+            yield "", ""
+            yield title, PLACE
+            held = (f'"{visible(phrase)}" {count:,}' for phrase, count in counts.items())
+            yield "   " + "  ".join(held), ""
     yield "", ""
     yield "Signals that set the weights", PLACE
     for name, value in result.signals.items():

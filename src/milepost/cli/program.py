@@ -98,7 +98,17 @@ def _was_interrupted(error: BaseException) -> bool:
 
 COMMANDS = {
     "search": ("milepost.cli.search:search", "Find the passages that answer a question."),
+    "check": (
+        "milepost.cli.check:check",
+        "Say whether a sentence, quotation or claim is in documents.",
+    ),
+    "ask": (
+        "milepost.cli.ask:ask",
+        "Answer a question from documents, by a language model, citations checked.",
+    ),
     "index": ("milepost.cli.index:index", "Read files and folders into an index."),
+    "serve": ("milepost.cli.serve:serve", "Serve a page and an API over HTTP."),
+    "mcp": ("milepost.cli.mcp:mcp", "Give agents tools to search documents (MCP)."),
     "encode": (
         "milepost.cli.encode:encode",
         "Print the landmarks of a text: one vector per sentence.",
@@ -137,6 +147,7 @@ COMMANDS = {
     epilog="""\b
 Examples:
   milepost search "how do bees build their cells" book.txt notes/
+  milepost check report.pdf "the fee was raised to five"
   milepost index reports/ --db ~/reports.milepost
   milepost search "who signed the contract?" --db ~/reports.milepost -k 3
   pdftotext paper.pdf - | milepost search "which samples were used" -
@@ -144,6 +155,7 @@ Examples:
 \b
 Exit codes:
   0 found   1 nothing found   2 error   130 interrupted
+  of check: 0 verbatim   3 nearly   4 supported   1 not found
 
 \b
 Environment:

@@ -3,31 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from milepost.console.options import (
-    Interrupted,
-    Settings,
-    common,
-    db_option,
-    hidden_option,
-    json_option,
-    model_option,
-    ocr_option,
-    required_db,
-    say,
-)
-from milepost.types import READ_DEFAULTS, ReadOptions
+from milepost.cli.question import Asked, Question, limit_options, reading_options
+from milepost.console.options import Settings, common, db_option, json_option, say
 
 if TYPE_CHECKING:
-    from milepost.encoder import Encoder
     from milepost.index import Index
-    from milepost.search import Query, SearchResult
-    from milepost.types import Hidden, Ocr, Report
+    from milepost.search import SearchResult
+    from milepost.types import Hidden, Ocr
 
 FOUND, NOTHING, ERROR = 0, 1, 2
 
@@ -43,46 +30,16 @@ Examples:
   milepost search "who signed?" contracts/ --json | jq '.passages[0].text'
   milepost search "which samples were used" --db papers.milepost --budget 1600c
   milepost search "is there a fee?" terms.html --min-score 0.2 || echo "not found"
-  milepost search "was it random?" trial.pdf --explain""",
+  milepost search "was it random?" trial.pdf --explain
+  milepost search 'how is "natural selection" tested -pigeons' book.txt""",
 )
 @click.argument("question")
 @click.argument("paths", metavar="[PATH]...", nargs=-1)
 @db_option("Search this index. Without PATH and --db: MILEPOST_DB, else ./.milepost.")
-@click.option(
-    "-k",
-    type=click.IntRange(min=1),
-    help="Maximum number of passages. [default: 5; with --budget, as many as it holds]",
-)
-@click.option(
-    "--budget", metavar="1600c|400t", help="Maximum total length, in characters or tokens."
-)
-@click.option(
-    "--min-score",
-    type=click.FloatRange(0, 1),
-    metavar="PROBABILITY",
-    default=0.0,
-    help="Only passages that hold evidence with this probability or more, 0 to 1; exit code 1 "
-    "if none.",
-)
-@click.option(
-    "--in",
-    "names",
-    metavar="NAME",
-    multiple=True,
-    help="Search only this document: a name, path, folder or pattern. May be repeated.",
-)
-@hidden_option
-@ocr_option
+@limit_options
 @json_option
 @click.option("--explain", is_flag=True, help="Show what every score is made of.")
-@model_option
-@click.option(
-    "--rerank/--no-rerank",
-    default=True,
-    help="Let the model's reranker, if it has one, score the best windows.",
-    show_default=True,
-)
-@click.option("--no-cache", is_flag=True, help="Keep nothing of the PATHs for the next time.")
+@reading_options
 @common
 @click.pass_obj
 def search(
@@ -94,105 +51,38 @@ def search(
     budget: str | None,
     min_score: float,
     names: tuple[str, ...],
-    hidden: Hidden | None,
-    ocr: Ocr | None,
     as_json: bool,
     explain: bool,
     model: str | None,
     rerank: bool,
     no_cache: bool,
+    hidden: Hidden | None,
+    ocr: Ocr | None,
 ) -> int:
     """Find the passages that answer QUESTION, best first.
 
     PATHs are files and folders (- is stdin); they are read on the first search and kept in the
     cache, where the next one finds what has not changed. Without PATH an index is searched that
     `milepost index` has made.
+
+    Passages hold what QUESTION has in quotation marks ("…", “…”, „…“, «…») word for word, and do
+    not hold a word, or phrase in quotation marks, that has a minus sign before it: 'how is
+    "natural selection" tested -pigeons'. White space, case and typography do not count. -5 is a
+    number; -"5" excludes it.
     """
-    from milepost.reranker import preload
-    from milepost.search import Limits, Query
-
-    Limits.parse(k, budget, min_score)  # before anything slow begins
-
-    def parse(encoder: Encoder) -> Query:
-        if rerank:
-            preload(encoder)  # beside the question's encoding and the reading of documents
-        return Query.parse(
-            question, encoder, k=k, budget=budget, min_score=min_score, rerank=rerank
-        )
-
-    if paths and db is not None:
-        raise click.UsageError("give PATHs or --db, not both")
-    if (hidden or ocr) and not paths:
-        raise click.UsageError(
-            "--hidden and --ocr are for PATHs; for an index give them to `milepost index`"
-        )
-    if not paths:
-        from milepost.index import open as open_index
-
-        index = open_index(required_db(db), model=model, create=False, read_only=True)
-        with index:
-            query = parse(index.model)
-            return _answer(settings, index, query, names, None, as_json, explain)
-    options = READ_DEFAULTS.changed(hidden=hidden, ocr=ocr)
-    query, index, report = _read(
-        settings, parse, paths, options, model, as_json, cache=not no_cache
-    )
-    with index:
-        return _answer(settings, index, query, names, report, as_json, explain)
+    asked = Question(
+        question, paths, db, k, budget, min_score, names, model, rerank, no_cache, hidden, ocr
+    ).open(settings, as_json=as_json)
+    with asked.index:
+        return _answer(settings, asked, as_json=as_json, explain=explain)
 
 
-def _read(
-    settings: Settings,
-    parse: Callable[[Encoder], Query],
-    paths: tuple[str, ...],
-    options: ReadOptions,
-    model: str | None,
-    as_json: bool,
-    *,
-    cache: bool,
-) -> tuple[Query, Index, Report]:
-    """Read the PATHs; a question that cannot be asked is refused before."""
-    from milepost.cli.sources import indexed
-    from milepost.console.progress import Bar
-    from milepost.encoder import load
-
-    try:
-        encoder = load(model)
-        query = parse(encoder)  # costs some milliseconds; reading may cost minutes
-        with Bar(settings, as_json=as_json) as bar:
-            return query, *indexed(paths, encoder, settings, bar, options, cache=cache)
-    except KeyboardInterrupt:
-        kept = "what was read is kept; run the same command to go on" if cache else ""
-        raise Interrupted(kept) from None
-
-
-def _documents(index: Index, names: tuple[str, ...], report: Report | None) -> list[str] | None:
-    """Names of the documents that the PATHs and ``--in`` leave; None for all."""
-    if not names and report is None:
-        return None
-    from milepost.cli.sources import read_names, select
-
-    stored = index.documents()
-    read = {info.name for info in stored} if report is None else read_names(report)
-    inside = [info for info in stored if info.name in read]
-    if names:
-        return select(inside, names)
-    return [info.name for info in inside] if len(inside) < len(stored) else None
-
-
-def _answer(
-    settings: Settings,
-    index: Index,
-    query: Query,
-    names: tuple[str, ...],
-    report: Report | None,
-    as_json: bool,
-    explain: bool,
-) -> int:
+def _answer(settings: Settings, asked: Asked, *, as_json: bool, explain: bool) -> int:
     """Search and print the result; returns the exit code."""
     from milepost.cli.sources import complain, read_names
 
-    result = index.search_detailed(query, documents=_documents(index, names, report))
+    query, index, report = asked.query, asked.index, asked.report
+    result = asked.search()
     if as_json:
         from milepost.console.records import print_json, result_record
 
@@ -231,7 +121,8 @@ def _nothing(index: Index, result: SearchResult, min_score: float) -> str:
     if not index.documents():
         return "nothing found: there is no text to search"
     if result.best <= 0.0:
-        return "nothing found"
+        operators = result.phrases or result.excluded
+        return f"nothing found: {result.notes[0]}" if operators else "nothing found"
     best = math.floor(1000 * result.best) / 10  # rounded up it could reach what it is short of
     return f"nothing found at {100 * min_score:g}% or more; the best passage has {best:g}%"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,8 +25,9 @@ from milepost.types import READ_DEFAULTS, ReadOptions
 
 if TYPE_CHECKING:
     from milepost.encoder import Encoder
-    from milepost.index import Index, Step
-    from milepost.store import DocumentInfo
+    from milepost.engine.folder import ModelFolder
+    from milepost.index import Index
+    from milepost.intake import Step
     from milepost.types import Document, Report
 
 STDIN = "stdin"
@@ -81,7 +82,7 @@ def cache_place(paths: Sequence[str], fingerprint: str, options: ReadOptions) ->
 
 def indexed(
     paths: Sequence[str],
-    model: Encoder,
+    model: Encoder | ModelFolder,
     settings: Settings,
     progress: Callable[[Step], None],
     options: ReadOptions,
@@ -90,16 +91,20 @@ def indexed(
 ) -> tuple[Index, Report]:
     """Bring an index of the paths up to date; unchanged files are not opened.
 
+    A model that is given as a folder is loaded when a text has to be encoded.
+
     The cache is best effort: a damaged one is built again, one that cannot be written is not used.
     """
+    from milepost.engine.folder import ModelFolder
     from milepost.index import open as open_index
 
     sources = expand(paths, options)
+    chosen = model.path if isinstance(model, ModelFolder) else model
     if cache:
-        folder = cache_place(paths, model.fingerprint, options)
+        folder = cache_place(paths, model.manifest.fingerprint, options)
         for attempt in range(2):
             try:
-                return _filled(open_index(folder, model=model), sources, progress, options)
+                return _filled(open_index(folder, model=chosen), sources, progress, options)
             except IndexBusy:
                 raise
             except (IndexDamaged, NewerSchema, OldSchema) as error:
@@ -109,7 +114,21 @@ def indexed(
             except StoreError as error:
                 _note(settings, error)
                 break
-    return _filled(open_index(None, model=model), sources, progress, options)
+    return _filled(open_index(None, model=chosen), sources, progress, options)
+
+
+def cached_index(paths: Sequence[str], model: Encoder, settings: Settings) -> tuple[Index, Path]:
+    """The index of these paths in the cache, as it is, and its folder; a damaged one is erased."""
+    from milepost.index import open as open_index
+
+    folder = cache_place(paths, model.fingerprint, READ_DEFAULTS)
+    try:
+        return open_index(folder, model=model), folder
+    except (IndexDamaged, NewerSchema, OldSchema) as error:
+        _note(settings, error)
+        if not _erased(folder):
+            raise
+    return open_index(folder, model=model), folder
 
 
 def _filled(
@@ -145,7 +164,21 @@ def read_names(report: Report) -> set[str]:
     return {*report.added, *report.unchanged, *report.changed}
 
 
-def select(infos: Iterable[DocumentInfo], wanted: Sequence[str]) -> list[str]:
+def chosen_documents(index: Index, names: Sequence[str], report: Report | None) -> list[str] | None:
+    """Names of the documents that the PATHs and ``--in`` leave; None for all."""
+    if not names and report is None:
+        return None
+    stored = [info.name for info in index.documents()]
+    inside = stored
+    if report is not None:
+        read = read_names(report)
+        inside = [name for name in stored if name in read]
+    if names:
+        return select(inside, names)
+    return inside if len(inside) < len(stored) else None
+
+
+def select(known: Sequence[str], wanted: Sequence[str]) -> list[str]:
     """Find the documents that match ``--in``: by name, path, folder, file name or pattern.
 
     Raises:
@@ -153,7 +186,6 @@ def select(infos: Iterable[DocumentInfo], wanted: Sequence[str]) -> list[str]:
     """
     from milepost.intake import absolute
 
-    known = [info.name for info in infos]
     chosen: dict[str, None] = {}
     for want in wanted:
         path = str(absolute(want))

@@ -133,7 +133,7 @@ def synthesize(
     """
     settings: Settings = context.obj
     _check(context, endpoint, llm, rules=rules)
-    from milepost.train.chat import Endpoint
+    from milepost.chat import Endpoint
     from milepost.train.prompts import KINDS
     from milepost.train.rules import RULES
     from milepost.train.synthesis import Asking, by_rules

@@ -153,12 +153,17 @@ def chosen_db(db: Path | None) -> Path | None:
     return DB if DB.is_dir() else None
 
 
-def required_db(db: Path | None) -> Path:
-    """Choose the index as ``chosen_db`` does; raise an error if there is none."""
+def required_db(db: Path | None, command: str = 'search "…" PATH') -> Path:
+    """Choose the index as ``chosen_db`` does; raise an error if there is none.
+
+    Args:
+        db: what ``--db`` says.
+        command: how the command is used with a PATH, for the hint.
+    """
     chosen = chosen_db(db)
     if chosen is None:
         raise MilepostError(
             "nothing to search: no PATH, no --db, and no index in this folder",
-            'milepost search "…" PATH, or milepost index PATH',
+            f"milepost {command}, or milepost index PATH",
         )
     return chosen

@@ -15,7 +15,7 @@ from milepost.console.screen import console, is_terminal, visible_name, width
 if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn, TaskID
 
-    from milepost.index import Step
+    from milepost.intake import Step
 
 
 class Gauge:

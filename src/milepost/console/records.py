@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import math
 import sys
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from milepost.console.heat import strip
 
 if TYPE_CHECKING:
+    from milepost.answers import Citation
     from milepost.search import SearchResult
-    from milepost.types import Passage, Report
+    from milepost.types import Check, Passage, Report
 
 VERSION = 2
 """Version of the JSON output; it grows when a field changes its meaning or goes away."""
@@ -42,6 +44,19 @@ def passage_record(passage: Passage) -> dict[str, Any]:
     }
 
 
+def citation_record(citation: Citation) -> dict[str, Any]:
+    """Give a citation with all its fields."""
+    return {
+        "number": citation.number,
+        "start": citation.start,
+        "end": citation.end,
+        "sentence": citation.sentence,
+        "verdict": citation.verdict,
+        "quotes": citation.quotes,
+        "places": citation.places,
+    }
+
+
 def report_record(report: Report) -> dict[str, Any]:
     """Give a report with all its fields."""
     return {
@@ -67,6 +82,12 @@ def result_record(
     }
     if report is not None:
         record["report"] = report_record(report)
+    if result.phrases or result.excluded:
+        record |= {
+            "phrases": result.phrases,
+            "excluded": result.excluded,
+            "notes": result.notes,
+        }
     if explain:
         record |= {
             "signals": result.signals,
@@ -75,6 +96,21 @@ def result_record(
             "notes": result.notes,
             "heat": {name: strip(curve) for name, curve in result.relevance.items()},
         }
+    return record
+
+
+def check_record(check: Check, report: Report | None) -> dict[str, Any]:
+    """Give what ``milepost check --json`` prints."""
+    record: dict[str, Any] = {
+        "text": check.text,
+        "verdict": check.verdict,
+        "places": [asdict(place) for place in check.places],
+        "passages": [passage_record(passage) for passage in check.passages],
+        "best": check.best,
+        "notes": check.notes,
+    }
+    if report is not None:
+        record["report"] = report_record(report)
     return record
 
 

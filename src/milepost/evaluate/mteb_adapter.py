@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from milepost._optional import require
+from milepost.embedding import embed_documents, embed_query
 from milepost.encoder import load
 from milepost.engine.folder import shipped_models
-from milepost.errors import BadQuestion, InputError
+from milepost.errors import InputError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from milepost.encoder import Encoder
-
-# Read together at most: enough to fill the engine's batches, few enough for memory to stay flat.
-_BLOCK_TEXTS, _BLOCK_CHARACTERS = 512, 1_000_000
 
 
 class MtebModel:
@@ -78,15 +76,11 @@ class MtebModel:
                 "encode_kwargs without precision",
             )
         texts = [text for batch in inputs for text in batch["text"]]
+        if prompt_type != "query":
+            return embed_documents(self._encoder, texts)
         vectors = np.zeros((len(texts), self._encoder.dimensions), np.float32)
-        if prompt_type == "query":
-            for row, text in zip(vectors, texts, strict=True):
-                row[:] = self._query(text)
-        else:
-            for block in _blocks(texts):
-                read = self._encoder.encode_texts([texts[number] for number in block])
-                for number, marks in zip(block, read, strict=True):
-                    vectors[number] = marks.document
+        for row, text in zip(vectors, texts, strict=True):
+            row[:] = embed_query(self._encoder, text)
         return vectors
 
     def similarity(self, embeddings1: Any, embeddings2: Any) -> Any:
@@ -96,12 +90,6 @@ class MtebModel:
     def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> Any:
         """Cosines of each vector with the one at its place, ``(n,)``, as a torch tensor."""
         return _functions().pairwise_cos_sim(embeddings1, embeddings2)
-
-    def _query(self, text: str) -> NDArray[np.float32]:
-        try:
-            return self._encoder.encode_query(text)
-        except BadQuestion:  # public test sets hold queries such as "" and "?"
-            return self._encoder.encode(text.strip()).document
 
 
 def mteb_model(name: str | os.PathLike[str] | None = None) -> MtebModel:
@@ -115,26 +103,6 @@ def mteb_model(name: str | os.PathLike[str] | None = None) -> MtebModel:
         MissingExtra: mteb is not installed.
     """
     return MtebModel(load(name))
-
-
-def _blocks(texts: Sequence[str]) -> Iterator[list[int]]:
-    """Numbers of the texts to read together, alike in length; those of white space are left out.
-
-    White space alone would be a sentence with a vector of its own.
-    """
-    block: list[int] = []
-    characters = 0
-    for number in sorted(range(len(texts)), key=lambda number: len(texts[number])):
-        if not texts[number].strip():
-            continue
-        if len(block) == _BLOCK_TEXTS or characters + len(texts[number]) > _BLOCK_CHARACTERS:
-            if block:
-                yield block
-            block, characters = [], 0
-        block.append(number)
-        characters += len(texts[number])
-    if block:
-        yield block
 
 
 def _functions() -> Any:

@@ -8,7 +8,9 @@ word is; BM25 at several scales), ``scope.py`` (which sentences are scored), ``f
 score from landmarks and words, weighed by the question's own signals), ``features.py``,
 ``trees.py`` and ``ranking.py`` (the learned ranking of the best of them), ``reranking.py`` (the
 best windows, scored by a joint encoder), ``passages.py`` (sentences to passages under a budget),
-``searcher.py`` (the pipeline in one function).
+``searcher.py`` (the pipeline in one function). For phrases and excluded words: ``operators.py``
+(read from the question), ``quoted.py`` (where a store holds a quotation), ``required.py`` (which
+sentences are left) and ``cores.py`` (passages of them).
 """
 
 from __future__ import annotations

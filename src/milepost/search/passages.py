@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING
@@ -14,11 +14,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A passage as sentence numbers of the scope: ``first … last - 1``, with its best first."""
+    """A passage as sentence numbers of the scope: ``first … last - 1``, with its best first.
+
+    ``core`` is what a passage must not be cut inside of, where there is such a part.
+    """
 
     first: int
     last: int
     hits: tuple[int, ...]
+    core: Core | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    """Sentences ``first … last - 1``; a passage shows offsets ``start … end`` of their document."""
+
+    first: int
+    last: int
+    start: int
+    end: int
 
 
 def length_adjusted_score(
@@ -41,6 +55,7 @@ def select_within_budget(
     k: int | None,
     left: int,
     cost: Callable[[int], int],
+    banned: Collection[int] = (),
 ) -> list[Run]:
     """The best sentences until a budget is full, neighbours joined.
 
@@ -55,6 +70,7 @@ def select_within_budget(
         left: the budget, in whatever ``cost`` counts. The sentence that crosses it is the last
             one taken; the caller cuts it.
         cost: what a sentence costs.
+        banned: sentences that no passage may hold.
     """
     import numpy as np
 
@@ -67,7 +83,9 @@ def select_within_budget(
     while waiting and left > 0:
         place = heappop(waiting)
         number = order[place]
-        joined = _joins(number, taken, starts)
+        if number in banned:
+            continue
+        joined = joins(number, taken, starts)
         if k is not None and runs >= k and not joined:
             passed_over[number] = place
             continue
@@ -77,10 +95,10 @@ def select_within_budget(
         for beside in (number - 1, number + 1):
             if beside in passed_over:
                 heappush(waiting, passed_over.pop(beside))
-    return _runs(scores, taken, starts)
+    return runs_of(scores, taken, starts)
 
 
-def _joins(number: int, taken: set[int], starts: set[int]) -> int:
+def joins(number: int, taken: set[int], starts: set[int]) -> int:
     """How many runs of what is taken a sentence stands beside, in its document: 0, 1 or 2."""
     before = number - 1 in taken and number not in starts
     after = number + 1 in taken and number + 1 not in starts
@@ -103,6 +121,7 @@ def expand_hits(
     *,
     k: int | None,
     growth_threshold: float,
+    banned: Collection[int] = (),
 ) -> list[Run]:
     """The best ``k`` hits, each with the neighbours that score nearly as well.
 
@@ -112,6 +131,7 @@ def expand_hits(
         lengths: ``(n,)`` characters of each sentence.
         k: maximum number of passages, None for no limit: then every sentence is in one.
         growth_threshold: a neighbour joins while its score is at most this below the hit's.
+        banned: sentences that no passage may hold.
     """
     import numpy as np
 
@@ -119,24 +139,24 @@ def expand_hits(
     taken: set[int] = set()
     runs = 0
     most = LONG if k is not None else int(lengths.sum())
-    closed = set(starts)  # where a passage ends, whatever stands behind it
+    closed = closed_borders(starts, banned)
     for hit in np.argsort(-scores, kind="stable").tolist():
-        if hit in taken:
+        if hit in taken or hit in banned:
             continue
         if runs == k:
             break
-        if _joins(hit, taken, starts) and _beside(lengths, hit, taken, starts) >= most:
+        if joins(hit, taken, starts) and beside_length(lengths, hit, taken, starts) >= most:
             # It stands beside a passage that is long enough.
             closed.update((hit, hit + 1))
             continue
-        for number in _neighbours(scores, lengths, hit, closed, growth_threshold, most):
+        for number in neighbours(scores, lengths, (hit, hit + 1), closed, growth_threshold, most):
             if number not in taken:
-                runs += 1 - _joins(number, taken, starts)
+                runs += 1 - joins(number, taken, starts)
                 taken.add(number)
-    return _runs(scores, taken, starts)
+    return runs_of(scores, taken, starts)
 
 
-def _beside(lengths: NDArray[np.int64], hit: int, taken: set[int], starts: set[int]) -> int:
+def beside_length(lengths: NDArray[np.int64], hit: int, taken: set[int], starts: set[int]) -> int:
     """Characters of the passages on both sides of a sentence."""
     total = 0
     first, last = hit, hit + 1
@@ -149,7 +169,7 @@ def _beside(lengths: NDArray[np.int64], hit: int, taken: set[int], starts: set[i
     return total
 
 
-def _runs(scores: NDArray[np.float32], taken: set[int], starts: set[int]) -> list[Run]:
+def runs_of(scores: NDArray[np.float32], taken: set[int], starts: set[int]) -> list[Run]:
     """Passages of the sentences taken, in the order of their best sentence."""
     rank = {n: place for place, n in enumerate(sorted(taken, key=lambda n: (-scores[n], n)))}
     passages = [
@@ -159,22 +179,28 @@ def _runs(scores: NDArray[np.float32], taken: set[int], starts: set[int]) -> lis
     return sorted(passages, key=lambda run: rank[run.hits[0]])
 
 
-def _neighbours(
+def closed_borders(starts: set[int], banned: Collection[int]) -> set[int]:
+    """Borders that no passage grows over, each named by the sentence behind it."""
+    return starts.union(banned, (number + 1 for number in banned))
+
+
+def neighbours(
     scores: NDArray[np.float32],
     lengths: NDArray[np.int64],
-    hit: int,
+    core: tuple[int, int],
     closed: set[int],
     growth_threshold: float,
     most: int,
 ) -> range:
-    """The hit with neighbours that score nearly as well, the better side first, up to ``most``.
+    """Sentences with neighbours that score nearly as well, the better side first, up to ``most``.
 
-    It does not grow over the borders in ``closed``, each named by the sentence behind it.
+    They do not grow over the borders in ``closed``, each named by the sentence behind it.
 
     What is ``SHORT`` takes what follows it, whatever that scores.
     """
-    least = float(scores[hit]) - growth_threshold
-    first, last, size = hit, hit + 1, int(lengths[hit])
+    first, last = core
+    least = float(scores[first:last].max()) - growth_threshold
+    size = int(lengths[first:last].sum())
     while True:
         sides = [
             (float(scores[number]), number)

@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from milepost.errors import InputError
+from milepost.errors import BadQuestion, InputError
 from milepost.search.lexical import question_terms
+from milepost.search.operators import Operators, read_operators
 
 if TYPE_CHECKING:
     import numpy as np
@@ -80,13 +81,15 @@ class Query:
     """A question as every step of the search is given it.
 
     Attributes:
-        text: as it was asked.
+        text: as it was asked, operators included.
         vector: ``(d,)`` float32, unit length.
         terms: its distinct words as they are matched, see ``lexical.question_terms``.
         vocab_coverage: how much of it the tokenizer knows as whole words, 0–1.
         limits: how many passages, how long, how probable.
         documents: names of the documents to search; None for all.
         rerank: whether the model's reranker, if it has one, scores the best windows.
+        phrases: what every passage must hold word for word, see ``operators.py``.
+        excluded: what no passage may hold.
     """
 
     text: str
@@ -96,6 +99,18 @@ class Query:
     limits: Limits = Limits()
     documents: frozenset[str] | None = None
     rerank: bool = True
+    phrases: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+
+    @property
+    def question(self) -> str:
+        """The text without operators: what is encoded and reranked."""
+        return read_operators(self.text).question if self.has_operators else self.text
+
+    @property
+    def has_operators(self) -> bool:
+        """Whether passages must hold phrases or must not hold words."""
+        return bool(self.phrases or self.excluded)
 
     @staticmethod
     def parse(
@@ -107,36 +122,49 @@ class Query:
         documents: Iterable[str] | None = None,
         min_score: float = 0.0,
         rerank: bool = True,
+        operators: bool = True,
     ) -> Query:
         """Check everything that is asked for and encode the question.
 
         Args:
-            text: the question, in words.
+            text: the question, in words. Passages hold what is in quotation marks word for word,
+                and do not hold a word that has a minus sign before it.
             encoder: the model.
             k: maximum number of passages; None for 5, or with a budget for as many as it holds.
             budget: maximum total length: ``"1600c"`` (or 1600) characters, ``"400t"`` tokens.
             documents: names of the documents to search; None for all.
             min_score: a probability, 0–1; passages below it are left out.
             rerank: whether the model's reranker scores the best windows.
+            operators: False takes quotation marks and minus signs as they are.
 
         Raises:
-            BadQuestion: the question is empty or has neither letter nor digit.
+            BadQuestion: the question is empty or has neither letter nor digit, or only words that
+                passages must not hold.
             InputError: see ``Limits.parse``.
         """
         limits = Limits.parse(k, budget, min_score)
+        found = read_operators(text) if operators else Operators(text)
+        question = found.question
+        if found.excluded and not any(map(str.isalnum, question)):
+            raise BadQuestion(
+                f"the question {text.strip()!r} only says what passages must not hold",
+                f'ask for something as well, or for the sign itself: "-{found.excluded[0]}"',
+            )
         return Query(
             text,
-            encoder.encode_query(text),
-            tuple(question_terms(text)),
-            encoder.vocab_coverage(text),
+            encoder.encode_query(question),
+            tuple(question_terms(question)),
+            encoder.vocab_coverage(question),
             limits,
             None if documents is None else frozenset(documents),
             rerank,
+            found.phrases,
+            found.excluded,
         )
 
 
 def parse_budget(budget: str | int | None) -> Budget | None:
-    """``"1600c"`` or 1600: characters; ``"400t"``: tokens.
+    """``"1600c"`` or 1600: characters; ``"400t"``: tokens; None: none.
 
     Raises:
         InputError: anything else, or 0.
@@ -144,9 +172,20 @@ def parse_budget(budget: str | int | None) -> Budget | None:
     >>> parse_budget(1600)
     Budget(size=1600, unit='c')
     """
-    if budget is None:
-        return None
-    match = re.fullmatch(r"\s*(\d+)\s*([ct]?)\s*", str(budget))
+    return None if budget is None else parse_length(budget, "budget")
+
+
+def parse_length(length: str | int, name: str) -> Budget:
+    """``"1600c"`` or 1600: characters; ``"400t"``: tokens.
+
+    Args:
+        length: as it was given.
+        name: of the argument, for the error.
+
+    Raises:
+        InputError: anything else, or 0.
+    """
+    match = re.fullmatch(r"\s*(\d+)\s*([ct]?)\s*", str(length))
     if match is None or int(match[1]) == 0:
-        raise InputError(f"budget {budget!r} is not a length", "1600c or 400t")
+        raise InputError(f"{name} {length!r} is not a length", "1600c or 400t")
     return Budget(int(match[1]), "t" if match[2] == "t" else "c")

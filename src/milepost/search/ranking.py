@@ -158,7 +158,12 @@ class Ranked:
 
 
 def rank(
-    snapshot: Snapshot, scope: Scope, query: Query, ranking: Ranking, reranker: Reranker | None
+    snapshot: Snapshot,
+    scope: Scope,
+    query: Query,
+    ranking: Ranking,
+    reranker: Reranker | None,
+    among: NDArray[np.bool_] | None = None,
 ) -> Ranked:
     """Score the sentences of a scope.
 
@@ -168,6 +173,8 @@ def rank(
         query: the question.
         ranking: what the model has learned about searching.
         reranker: the model's; it is not asked where the query says so.
+        among: ``(n,)`` the sentences that may be in a passage; None for all. Only these get a
+            learned score and are reranked.
     """
     import numpy as np
 
@@ -177,7 +184,7 @@ def rank(
         offset, slope = ranking.fusion.odds
         base = (offset + slope * fused.score).astype(np.float32)
     else:
-        rows = np.sort(np.argsort(-fused.score, kind="stable")[:LEARNED_TOP])
+        rows = np.sort(_best(fused.score, among))
         columns = features(scope, fused, rows)
         learned = Learned(ranking.trees, ranking.fusion.base_score_weight, rows, columns)
         scores = learned_score(learned.trees, learned.weights, columns)
@@ -185,14 +192,22 @@ def rank(
         below = 1.0 + fused.score.max() - fused.score
         base = (scores.min() - 1e-3 * below).astype(np.float32)
         base[rows] = scores
-    bound = reranker.for_query(query.text) if reranker and query.rerank else None
+    bound = reranker.for_query(query.question) if reranker and query.rerank else None
     if bound is None:
         return Ranked(base, base, None, fused, ranking.fusion, learned)
-    order = np.argsort(-base, kind="stable")[:LEARNED_TOP]
+    order = _best(base, among)
     known = 1.0 - fused.signals["out of vocabulary"]
     cosines = rerank(snapshot, scope, order, bound)
     added = reranked(cosines, scope.document_offsets, ranking.fusion.rerank, known)
     return Ranked(base + added, base, added, fused, ranking.fusion.reranked, learned)
+
+
+def _best(scores: NDArray[np.float32], among: NDArray[np.bool_] | None) -> NDArray[np.int64]:
+    """Numbers of the sentences that get a learned score, best first."""
+    import numpy as np
+
+    order = np.argsort(-scores, kind="stable")
+    return (order if among is None else order[among[order]])[:LEARNED_TOP]
 
 
 def learned_score(

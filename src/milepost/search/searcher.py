@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from milepost.search.cores import expand_cores, select_cores_within_budget
 from milepost.search.passages import (
+    Core,
     Run,
     expand_hits,
     length_adjusted_score,
@@ -14,6 +16,15 @@ from milepost.search.passages import (
     truncate_to,
 )
 from milepost.search.ranking import Ranked, Ranking, rank
+from milepost.search.required import (
+    Places,
+    Required,
+    excluded_places,
+    holding,
+    notes,
+    phrase_places,
+    required,
+)
 from milepost.search.scope import Scope, gather
 from milepost.types import Hit, Passage, mark_at, page_of, place_in_words, places_at
 
@@ -59,6 +70,9 @@ class SearchResult:
             the middle of each sentence is, and its fused score, scaled to 0–1 over the result.
         best: the greatest probability of a passage, of those under ``min_score`` too; 0 where
             there was none.
+        phrases: how many places hold each phrase that passages must hold; 0: not in the text. In
+            large collections only the likely places are counted.
+        excluded: how many places hold what passages must not hold, in the documents scored.
     """
 
     passages: tuple[Passage, ...]
@@ -68,6 +82,8 @@ class SearchResult:
     notes: tuple[str, ...] = ()
     relevance: dict[str, NDArray[np.float32]] = field(default_factory=dict)
     best: float = 0.0
+    phrases: dict[str, int] = field(default_factory=dict)
+    excluded: dict[str, int] = field(default_factory=dict)
 
 
 def search(snapshot: Snapshot, query: Query, model: SearchModel) -> SearchResult:
@@ -81,11 +97,45 @@ def search(snapshot: Snapshot, query: Query, model: SearchModel) -> SearchResult
     Raises:
         ValueError: the budget is in tokens and the model cannot count them.
     """
+    if query.has_operators:
+        return _search_with_operators(snapshot, query, model)
     scope = gather(snapshot, query)
     if not len(scope.spans):
         return SearchResult((), {}, {}, dict(scope.idf), ("there is no text to search",))
-    ranked = rank(snapshot, scope, query, model.ranking, model.reranker)
-    found = _passages(snapshot, scope, ranked, query, _measure(query, model))
+    return _searched(snapshot, scope, query, model, None)
+
+
+def _search_with_operators(snapshot: Snapshot, query: Query, model: SearchModel) -> SearchResult:
+    """The search where passages must hold phrases, or must not hold words."""
+    phrases = phrase_places(snapshot, query)
+    names = holding(phrases) if phrases else None
+    scope = gather(snapshot, query, names)
+    if not len(scope.spans) and names is None:
+        return SearchResult((), {}, {}, dict(scope.idf), ("there is no text to search",))
+    excluded: Places = {}
+    found: Required | None = None
+    if names is None or names:
+        excluded = excluded_places(snapshot, query, scope, names)
+        found = required(scope, phrases, excluded)
+    if found is None or not found.ranked.any():
+        result = SearchResult((), {}, {}, dict(scope.idf))
+    else:
+        result = _searched(snapshot, scope, query, model, found)
+    return replace(
+        result,
+        notes=(*notes(phrases, excluded, found, passages=result.best > 0.0), *result.notes),
+        phrases={phrase: sum(map(len, held.values())) for phrase, held in phrases.items()},
+        excluded={phrase: sum(map(len, held.values())) for phrase, held in excluded.items()},
+    )
+
+
+def _searched(
+    snapshot: Snapshot, scope: Scope, query: Query, model: SearchModel, must: Required | None
+) -> SearchResult:
+    """Rank the sentences of a scope and make passages of them; ``must``: None without operators."""
+    among = None if must is None else must.ranked
+    ranked = rank(snapshot, scope, query, model.ranking, model.reranker, among)
+    found = _passages(snapshot, scope, ranked, query, _measure(query, model), must)
     passages = [passage for passage in found if passage.score >= query.limits.min_score]
     return SearchResult(
         tuple(sorted(passages, key=lambda passage: -passage.score)),
@@ -108,24 +158,40 @@ def _measure(query: Query, model: SearchModel) -> Measure:
 
 
 def _runs(
-    snapshot: Snapshot, scope: Scope, ranked: Ranked, query: Query, measure: Measure
+    snapshot: Snapshot,
+    scope: Scope,
+    ranked: Ranked,
+    query: Query,
+    measure: Measure,
+    must: Required | None,
 ) -> list[Run]:
     """The sentences of each passage."""
     import numpy as np
 
-    limits, numbers = query.limits, ranked.numbers
+    limits, numbers, offsets = query.limits, ranked.numbers, scope.document_offsets
     lengths = scope.spans[:, 1] - scope.spans[:, 0]
+    banned = set() if must is None else set(np.flatnonzero(must.banned).tolist())
+    cores = None if must is None else must.cores
     if limits.budget is None:
+        growth = numbers.growth_threshold
+        if cores is not None:
+            return expand_cores(
+                ranked.score,
+                offsets,
+                lengths,
+                cores,
+                k=limits.k,
+                growth_threshold=growth,
+                banned=banned,
+            )
         return expand_hits(
-            ranked.score,
-            scope.document_offsets,
-            lengths,
-            k=limits.k,
-            growth_threshold=numbers.growth_threshold,
+            ranked.score, offsets, lengths, k=limits.k, growth_threshold=growth, banned=banned
         )
 
     scores = length_adjusted_score(ranked.score, lengths, numbers.length_penalty)
     order = np.argsort(-scores, kind="stable")
+    if must is not None:  # what no passage begins with is read last, if at all
+        order = np.concatenate((order[must.ranked[order]], order[~must.ranked[order]]))
     texts: dict[int, str] = {}
     ahead, batch = 0, 64
 
@@ -140,16 +206,24 @@ def _runs(
             ahead, batch = ahead + batch, 2 * batch
         return measure(texts[number])
 
-    return select_within_budget(
-        scores, scope.document_offsets, k=limits.k, left=limits.budget.size, cost=cost
-    )
+    left = limits.budget.size
+    if cores is not None:
+        return select_cores_within_budget(
+            scores, offsets, cores, k=limits.k, left=left, cost=cost, banned=banned
+        )
+    return select_within_budget(scores, offsets, k=limits.k, left=left, cost=cost, banned=banned)
 
 
 def _passages(
-    snapshot: Snapshot, scope: Scope, ranked: Ranked, query: Query, measure: Measure
+    snapshot: Snapshot,
+    scope: Scope,
+    ranked: Ranked,
+    query: Query,
+    measure: Measure,
+    must: Required | None,
 ) -> list[Passage]:
     """Texts, places and parts of the passages, cut at the budget."""
-    runs = _runs(snapshot, scope, ranked, query, measure)
+    runs = _runs(snapshot, scope, ranked, query, measure, must)
     parts = [scope.part(run.first, run.last) for run in runs]
     texts = snapshot.texts(parts)
     marks = snapshot.marks([info for info, _, _ in parts])
@@ -208,8 +282,12 @@ def _cut(
         return low + len(part) - len(part.lstrip()), part.strip()
 
     first, last = run.hits[0], run.hits[0] + 1
+    if run.core is not None:
+        first, last = run.core.first, run.core.last
     low, part = words(first, last)
     if measure(part) > left:
+        if run.core is not None:
+            return _cut_core(run.core, low, part, left, measure)
         return low, truncate_to(part, left, measure)
     grows = True
     while grows:
@@ -221,6 +299,15 @@ def _cut(
                     first, last = wider
                     low, part, grows = at, longer, True
     return low, part
+
+
+def _cut_core(core: Core, low: int, part: str, left: int, measure: Measure) -> tuple[int, str]:
+    """As much of a core as fits, with what it must show; nothing where that does not fit."""
+    for start in (low, core.start):
+        text = truncate_to(part[start - low :], left, measure)
+        if start + len(text) >= core.end:
+            return start, text
+    return low, ""
 
 
 def _hits(

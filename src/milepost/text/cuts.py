@@ -23,14 +23,14 @@ _JAMO = range(0x1160, 0x1200)
 _JOINER = "\u200d"
 
 
-def pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Tile ``text[start:end]`` with spans of at most LIMIT characters.
+def pieces(text: str, start: int, end: int, limit: int = LIMIT) -> Iterator[tuple[int, int]]:
+    """Tile ``text[start:end]`` with spans of at most ``limit`` characters.
 
     White space at their edges is not counted.
     """
     stop = start + len(text[start:end].rstrip())
-    while stop - _skip_space(text, start, stop) > LIMIT:
-        cut = _cut(text, _skip_space(text, start, stop), stop)
+    while stop - _skip_space(text, start, stop) > limit:
+        cut = _cut(text, _skip_space(text, start, stop), stop, limit)
         yield start, cut
         start = cut
     yield start, end
@@ -44,11 +44,11 @@ def _skip_space(text: str, start: int, stop: int) -> int:
     return match.end() if match else start
 
 
-def _cut(text: str, start: int, stop: int) -> int:
+def _cut(text: str, start: int, stop: int, limit: int) -> int:
     """End of the first piece of ``text[start:stop]``, which is too long."""
     length = stop - start
-    aim = start + -(-length // -(-length // LIMIT))  # pieces of about equal length
-    low, high = start + LIMIT // 4, start + LIMIT
+    aim = start + -(-length // -(-length // limit))  # pieces of about equal length
+    low, high = start + limit // 4, start + limit
     for where in _WHERE:
         ends = [match.end() for match in where.finditer(text, low, min(high, stop))]
         if ends:

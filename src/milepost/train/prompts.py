@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from milepost.chat import Message
 from milepost.search.lexical import question_terms, terms
-from milepost.train.chat import Message
 from milepost.types import Span
 
 KINDS = {

@@ -18,11 +18,11 @@ from pathlib import Path
 
 import numpy as np
 
+from milepost.chat import Endpoint, Unanswered
 from milepost.encoder import Encoder
 from milepost.errors import InputError, MilepostError
 from milepost.evaluate.types import Split
 from milepost.search.lexical import question_terms, terms
-from milepost.train.chat import Endpoint, Unanswered
 from milepost.train.collection import Sentences, sentences_of
 from milepost.train.journal import Journal
 from milepost.train.made import Made, Source, checked_kinds, sources, task_rows

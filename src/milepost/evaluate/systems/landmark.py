@@ -68,7 +68,7 @@ class _OpenMilepost:
         for question in questions:
             reranker = _CachedReranker(self._reranker) if self._reranker else None
             model = SearchModel(self._ranking, reranker, self._encoder.count_tokens)
-            query = Query.parse(question, self._encoder)
+            query = Query.parse(question, self._encoder, operators=False)
             yield _Answered(self._store, self._texts, query, model)
 
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import milepost
 from milepost.errors import MilepostError
 from milepost.govern import Governor, Sensor, open_sensor
-from milepost.index import Index, Step
+from milepost.index import Index
+from milepost.intake import Step
 from milepost.lab.power.measured import nearest_rank
 from milepost.lab.power.speed import text
 from milepost.types import Document

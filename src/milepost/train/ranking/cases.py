@@ -140,7 +140,7 @@ def asks(
                 other = (number + 1 + n) % len(alone)
                 if other != number:
                     stores["elsewhere"] = alone[other]
-            query = Query.parse(question.text, encoder)
+            query = Query.parse(question.text, encoder, operators=False)
             for setting, store in stores.items():
                 asked = sample.task, question.document, setting, question
                 yield Ask(*asked, query, store, n in for_reranker)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,41 @@ if TYPE_CHECKING:
     from milepost.text.readers.pdf.records import Line
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Locator:
+    """Finds spans of a document on its pages; see ``Document.locator``.
+
+    Attributes:
+        lines: ``(n, 4)`` int32: start, end, page and index of each printed line, in text order.
+        name: name of the document, for messages.
+        digest: sha256 of the file when it was first read.
+        read: returns the bytes of the file.
+        keep_hidden: whether hidden text was kept.
+    """
+
+    lines: NDArray[np.int32]
+    name: str
+    digest: str
+    read: Callable[[], bytes]
+    keep_hidden: bool
+
+    def __call__(self, start: int, end: int) -> list[Box]:
+        """Where ``text[start:end]`` is printed, one box a line.
+
+        Raises:
+            InputError: the file is gone or has changed since it was first read.
+        """
+        rows = self.lines[(self.lines[:, 0] < end) & (self.lines[:, 1] > start)]
+        if not len(rows):
+            return []
+        data = self.read()
+        if hashlib.sha256(data).hexdigest() != self.digest:
+            raise InputError(f"{self.name} has changed since it was read", "read or index it again")
+        with PDFIUM, open_pdf(data, self.name) as document:
+            found = _boxes(rows, start, end, document, keep_hidden=self.keep_hidden)
+            return [box for _, box in found]
+
+
 def locator(
     printed: Sequence[Printed],
     name: str,
@@ -34,32 +70,12 @@ def locator(
     read: Callable[[], bytes],
     *,
     keep_hidden: bool,
-) -> Callable[[int, int], list[Box]]:
-    """Make a document's ``locator`` from its printed lines.
-
-    Args:
-        printed: start, end, page and index of each printed line, in text order.
-        name: name of the document, for messages.
-        digest: sha256 of the file when it was first read.
-        read: returns the bytes of the file.
-        keep_hidden: whether hidden text was kept.
-    """
+) -> Locator:
+    """Make a document's ``locator`` from its printed lines; see ``Locator``."""
     import numpy as np
 
-    table = np.array(printed, dtype=np.int32).reshape(-1, 4)
-
-    def locate(start: int, end: int) -> list[Box]:
-        rows = table[(table[:, 0] < end) & (table[:, 1] > start)]
-        if not len(rows):
-            return []
-        data = read()
-        if hashlib.sha256(data).hexdigest() != digest:
-            raise InputError(f"{name} has changed since it was read", "read or index it again")
-        with PDFIUM, open_pdf(data, name) as document:
-            found = _boxes(rows, start, end, document, keep_hidden=keep_hidden)
-            return [box for _, box in found]
-
-    return locate
+    lines = np.array(printed, dtype=np.int32).reshape(-1, 4)
+    return Locator(lines, name, digest, read, keep_hidden)
 
 
 def line_boxes(

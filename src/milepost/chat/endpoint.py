@@ -1,8 +1,8 @@
 """A language model behind an OpenAI-compatible endpoint: ``POST URL/chat/completions``.
 
-The standard library's client: what the base install has beside it (httpx, requests) comes with
-other packages, which have changed it more than once, and one small request at a time asks for
-no more.
+The standard library's client: what the base install has beside it (httpx2) comes with another
+package, which has changed it more than once, and one small request at a time asks for no more.
+``openai`` would bring seven packages, 29 MB, for the same request.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ import http.client
 import json
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 from urllib.error import HTTPError, URLError
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
+from milepost.chat.reading import Reading, streamed, whole
 from milepost.errors import InputError, MilepostError
 
 _AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
@@ -25,7 +26,6 @@ _AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
 _THIS_ONE = frozenset({400, 413, 422})
 """Statuses that may concern one request only: too long, or filtered."""
 
-_LARGEST = 4 << 20  # bytes of an answer
 _LONGEST_WAIT = 120.0  # seconds between two tries, whatever the endpoint asks for
 
 Message = dict[str, str]
@@ -46,10 +46,12 @@ class Endpoint:
     """Sends one request at a time, and again where that may help.
 
     Args:
-        url: with or without ``/chat/completions``; as other tools' ``OPENAI_BASE_URL``.
+        url: with or without ``/chat/completions``; as other tools' ``OPENAI_BASE_URL``. A query
+            (``?api-version=…``) is kept and never shown.
         model: its name there.
         key: sent as a bearer token; "" for none. Never shown in a message.
-        timeout_s: for one whole answer.
+        key_name: of the variable that holds it, for messages.
+        timeout_s: for one whole answer; of a streamed one, for each piece.
         tries: maximum attempts for one answer.
         wait_s: before the second try; doubled for each further one, up to two minutes. What the
             endpoint asks for (``Retry-After``) counts where it is longer.
@@ -58,9 +60,11 @@ class Endpoint:
 
     Attributes:
         requests: number of requests sent.
+        url: where they go, as it may be shown.
 
     Raises:
-        InputError: ``url`` is not an http or https address, or a number is out of range.
+        InputError: ``url`` is not an http or https address or holds a password, or a number is
+            out of range.
     """
 
     def __init__(
@@ -69,6 +73,7 @@ class Endpoint:
         model: str,
         key: str = "",
         *,
+        key_name: str = "OPENAI_API_KEY",
         timeout_s: float = 120.0,
         tries: int = 6,
         wait_s: float = 1.0,
@@ -80,13 +85,21 @@ class Endpoint:
         if timeout_s <= 0 or tries < 1 or wait_s < 0 or per_minute < 0:
             raise InputError("a limit of the endpoint is out of range", "numbers above 0")
         if not key.isascii() or not key.isprintable():
-            raise InputError("the API key has characters that no key has", "check OPENAI_API_KEY")
-        path = url.rstrip("/")
+            raise InputError("the API key has characters that no key has", f"check {key_name}")
+        parts = urlsplit(url)
+        if parts.username is not None:
+            raise InputError(
+                f"the address of {parts.hostname} holds a name or password",
+                f"the key in {key_name}",
+            )
         ending = "/chat/completions"
-        self.url = path if path.endswith(ending) else path + ending
+        path = parts.path.rstrip("/")
+        path = path if path.endswith(ending) else path + ending
+        self.url = urlunsplit((parts.scheme, parts.netloc, path, "", ""))
+        self._target = urlunsplit((parts.scheme, parts.netloc, path, parts.query, ""))
         self.model = model
         self.requests = 0
-        self._key = key
+        self._key, self._key_name = key, key_name
         self._timeout, self._tries, self._wait = timeout_s, tries, wait_s
         self._apart = 60.0 / per_minute if per_minute else 0.0
         self._report = report
@@ -104,69 +117,101 @@ class Endpoint:
             Unanswered: this request cannot be answered, or its answers cannot be read.
             MilepostError: the endpoint cannot be reached or refuses all requests.
         """
+        return "".join(self._tried(self._data(messages, temperature), whole))
+
+    def stream(
+        self, messages: Sequence[Message], temperature: float | None = None
+    ) -> Generator[str, None, str]:
+        """The answer's text piece by piece, as it is written.
+
+        A request is sent again only as long as nothing of an answer has come. Closing the
+        generator closes the connection, so that the endpoint can stop.
+
+        Returns:
+            The generator's value is why the answer ended: ``stop``, ``length`` (it was cut) …
+
+        Raises:
+            Unanswered: this request cannot be answered, its answers cannot be read, or one has
+                broken off.
+            MilepostError: the endpoint cannot be reached or refuses all requests.
+        """
+        return self._tried(self._data(messages, temperature, stream=True), streamed)
+
+    def _data(
+        self, messages: Sequence[Message], temperature: float | None, *, stream: bool = False
+    ) -> bytes:
         body: dict[str, Any] = {"model": self.model, "messages": list(messages)}
         if temperature is not None:
             body["temperature"] = temperature
-        data = json.dumps(body).encode()
+        if stream:
+            body["stream"] = True
+        return json.dumps(body).encode()
+
+    def _tried(self, data: bytes, read: Reading) -> Generator[str, None, str]:
+        """Send and read, again as long as that may help and nothing has been read."""
         for number in range(1, self._tries + 1):
             self._pace()
+            begun, asked, unread = False, 0.0, False
             try:
-                return _text_of(self._send(data))
+                self.requests += 1
+                with self._open(self._request(data), timeout=self._timeout) as answer:
+                    reading = read(answer, self._timeout)
+                    while True:
+                        try:
+                            piece = next(reading)
+                        except StopIteration as end:
+                            return str(end.value)
+                        begun = True
+                        yield piece
             except HTTPError as error:
                 with error:
                     problem, asked = self._judge(error)
-                unread = False
             except (URLError, OSError, http.client.HTTPException) as error:
                 reason = getattr(error, "reason", None) or error
-                problem, asked, unread = str(reason) or type(error).__name__, 0.0, False
+                problem = str(reason) or type(error).__name__
             except ValueError as error:
-                problem, asked, unread = f"its answer has an unknown form ({error})", 0.0, True
+                problem, unread = f"its answer has an unknown form ({error})", True
+            problem = self._without_key(problem)
+            if begun:
+                raise Unanswered(f"the answer broke off: {problem}")
             if number < self._tries:
                 self._pause(problem, number, asked)
         if unread:
             raise Unanswered(problem)
         raise MilepostError(
             f"{self.url}: {problem} (tried {self._tries} times)",
-            "the same command when it answers again; nothing written is lost",
+            "check that it runs; then the same command again",
         )
 
-    def _send(self, data: bytes) -> bytes:
-        headers = {"Content-Type": "application/json", "Accept": "application/json"}
+    def _request(self, data: bytes) -> Request:
+        headers = {
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+        }
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"
-        end = time.monotonic() + self._timeout
-        self.requests += 1
-        request = Request(self.url, data, headers, method="POST")
-        found = bytearray()
-        with self._open(request, timeout=self._timeout) as answer:
-            # The socket's own timeout starts anew with every byte.
-            while part := answer.read1(1 << 16):
-                found += part
-                if len(found) > _LARGEST:
-                    raise ValueError("longer than any answer")
-                if time.monotonic() > end:
-                    raise TimeoutError(f"no whole answer within {self._timeout:g} s")
-            if answer.length:  # read1 does not say that the connection ended early
-                raise http.client.IncompleteRead(bytes(found), answer.length)
-        return bytes(found)
+        return Request(self._target, data, headers, method="POST")
+
+    def _without_key(self, text: str) -> str:
+        return text.replace(self._key, "…") if self._key else text
 
     def _judge(self, error: HTTPError) -> tuple[str, float]:
         """The problem and the wait asked for, where another try may help; else raises."""
-        problem = f"HTTP {error.code}{_said(error)}"
-        if self._key:
-            problem = problem.replace(self._key, "…")
+        problem = self._without_key(f"HTTP {error.code}{_said(error)}")
         if error.code in _THIS_ONE:
             raise Unanswered(problem)
         if error.code in _AGAIN:
             return problem, _seconds(error.headers.get("Retry-After"))
         hints = {
-            401: "set OPENAI_API_KEY to a key of this endpoint",
+            401: f"set {self._key_name} to a key of this endpoint",
             403: "a key with access to this model",
-            404: "check --endpoint (it often ends in /v1) and --model",
+            404: "check --endpoint (it often ends in /v1) and the model's name",
         }
         moved = error.headers.get("Location") if 300 <= error.code < 400 else None
         hint = f"--endpoint {moved}, its new address" if moved else hints.get(error.code, "")
-        raise MilepostError(f"{self.url}: {problem}", hint or "check --endpoint and --model")
+        raise MilepostError(
+            f"{self.url}: {problem}", hint or "check --endpoint and the model's name"
+        )
 
     def _pause(self, problem: str, number: int, asked: float) -> None:
         """Wait before another try, longer each time, with jitter."""
@@ -192,23 +237,6 @@ def _is_address(url: str) -> bool:
         )
     except ValueError:  # a port that is not a number
         return False
-
-
-def _text_of(data: bytes) -> str:
-    """The text of a completion.
-
-    Raises:
-        ValueError: another form than ``choices[0].message.content``.
-    """
-    try:
-        content = json.loads(data)["choices"][0]["message"]["content"]
-    except (KeyError, IndexError, TypeError, RecursionError) as error:
-        raise ValueError("no choices[0].message.content") from error
-    if content is None:  # how some endpoints say that they refuse
-        return ""
-    if not isinstance(content, str):
-        raise ValueError("its content is not text")  # noqa: TRY004 - all of these are one mistake
-    return content
 
 
 def _said(error: HTTPError) -> str:

@@ -10,8 +10,8 @@ import socket
 
 import pytest
 
+from milepost.chat import Endpoint, Unanswered
 from milepost.errors import InputError, MilepostError
-from milepost.train.chat import Endpoint, Unanswered
 from support.chat_server import DROP, SHORT, completion, serving
 
 ASKED = [{"role": "user", "content": "Größe?"}]

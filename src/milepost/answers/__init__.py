@@ -1,0 +1,13 @@
+"""Answers from passages, by a language model of the user's choice, with every citation checked.
+
+In:      a question, passages of a search, an endpoint.
+Out:     events: pieces of text as they come, then each citation with its verdict, then the answer.
+Refuses: to search, to print, to know where the key came from.
+Read:    ``asking.py`` (the events), ``prompt.py`` (what is sent), ``citations.py`` (which sentence
+         cites what), ``quotes.py`` (whether words stand in a passage).
+"""
+
+from milepost.answers.asking import Answer, Piece, answer
+from milepost.answers.citations import Citation, Verdict
+
+__all__ = ["Answer", "Citation", "Piece", "Verdict", "answer"]

@@ -1,0 +1,84 @@
+"""From a question and passages to an answer: text as it comes, then its citations, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+
+from milepost.answers.citations import Citation, check_citations, cited_sentences
+from milepost.answers.prompt import messages
+from milepost.chat import Endpoint
+from milepost.types import Passage
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of the answer's text, as the language model wrote it."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The whole answer; the last event.
+
+    Attributes:
+        text: all pieces together.
+        citations: in the order of the text.
+        uncited: sentences that cite nothing.
+        cut: the language model stopped at its limit of tokens.
+    """
+
+    text: str
+    citations: tuple[Citation, ...]
+    uncited: tuple[str, ...]
+    cut: bool = False
+
+    @property
+    def grounded(self) -> bool:
+        """Whether a sentence cites a passage that there is, and no quote is wrong."""
+        wrong = {"misquoted", "missing"}
+        return bool(self.citations) and not any(each.verdict in wrong for each in self.citations)
+
+
+Event = Piece | Citation | Answer
+
+
+def answer(
+    question: str, passages: Sequence[Passage], endpoint: Endpoint
+) -> Generator[Event, None, None]:
+    """Ask a language model to answer from passages, and check what it cites.
+
+    The question and the passages are sent to the endpoint. Closing the generator closes
+    the connection.
+
+    Args:
+        question: in words.
+        passages: best first, at least one; they are numbered from 1 in this order.
+        endpoint: where the language model is.
+
+    Yields:
+        ``Piece`` by piece the text; when it is whole, a ``Citation`` for each passage that a
+        sentence cites; at the end the ``Answer``.
+
+    Raises:
+        Unanswered: the endpoint gave no usable answer, or it broke off.
+        MilepostError: the endpoint cannot be reached or refuses all requests.
+    """
+    stream = endpoint.stream(messages(question, passages))
+    text, reason = "", ""
+    try:
+        while True:
+            try:
+                piece = next(stream)
+            except StopIteration as end:
+                reason = end.value
+                break
+            text += piece
+            yield Piece(piece)
+    finally:
+        stream.close()
+    citations = tuple(check_citations(text, passages))
+    yield from citations
+    uncited = tuple(words for _, words, numbers in cited_sentences(text) if words and not numbers)
+    yield Answer(text, citations, uncited, cut=reason == "length")

@@ -1,0 +1,138 @@
+"""Citations of an answer: which sentence cites which passage, and whether the passage says it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from milepost.answers.quotes import find_quote
+from milepost.text import split
+from milepost.types import Passage, Span
+
+Verdict = Literal["verbatim", "unquoted", "misquoted", "missing"]
+"""What holds of a citation:
+
+- ``verbatim``: the sentence, or what it quotes, stands in the passage word for word.
+- ``unquoted``: it quotes nothing from the passage; whether the passage supports it is not known.
+- ``misquoted``: it puts words in quotation marks that none of the passages it cites has.
+- ``missing``: there is no passage of that number.
+"""
+
+_CITED = re.compile(r"\s?[\[【]\s*(\d{1,4}(?:\s*[,;]\s*\d{1,4})*)\s*[\]】]")
+_QUOTED = re.compile(r"\"([^\"\n]+)\"|“([^”\n]+)”|„([^“”\n]+)[“”]|«([^»\n]+)»|「([^」\n]+)」")
+_WORD = re.compile(r"\w{2}")
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A sentence of an answer and a passage that it cites.
+
+    Attributes:
+        number: of the passage, from 1, as it is written in the answer.
+        start, end: the sentence in the answer's text, in code points.
+        sentence: its words, without citations.
+        verdict: see ``Verdict``.
+        quotes: what was found or not found: the words in quotation marks, or the sentence where it
+            has none.
+        places: where the quotes that were found stand in the document of the passage.
+    """
+
+    number: int
+    start: int
+    end: int
+    sentence: str
+    verdict: Verdict
+    quotes: tuple[str, ...]
+    places: tuple[Span, ...]
+
+
+def cited_sentences(answer: str) -> Iterator[tuple[Span, str, tuple[int, ...]]]:
+    """Each sentence of an answer: its place, its words without citations, the numbers it cites.
+
+    Numbers in brackets inside quotation marks are words of the passage, not citations. A line of
+    citations alone belongs to the sentence before it.
+
+    >>> list(cited_sentences("Bees build cells [1][3]. They live."))
+    [((0, 25), 'Bees build cells.', (1, 3)), ((25, 35), 'They live.', ())]
+    """
+    held: tuple[Span, str, tuple[int, ...]] | None = None
+    quoted = [match.span() for match in _QUOTED.finditer(answer)]
+    for start, end in _joined(split(answer), quoted):
+        marks = [
+            match
+            for match in _CITED.finditer(answer, start, end)
+            if not any(low <= match.start(1) < high for low, high in quoted)
+        ]
+        numbers = [int(each) for match in marks for each in re.findall(r"\d+", match[1])]
+        words = answer[start:end]
+        for match in reversed(marks):
+            words = words[: match.start() - start] + words[match.end() - start :]
+        words = words.strip()
+        if held and numbers and not any(map(str.isalnum, words)):
+            (first, _), before, cited = held
+            held = (first, end), before, tuple(dict.fromkeys((*cited, *numbers)))
+            continue
+        if held:
+            yield held
+        held = (start, end), words, tuple(dict.fromkeys(numbers))
+    if held:
+        yield held
+
+
+def _joined(sentences: Sequence[Span], quoted: Sequence[Span]) -> Iterator[Span]:
+    """Sentences, those that one quote holds together as one."""
+    start = 0
+    for _, end in sentences:
+        if not any(low < end < high for low, high in quoted):
+            yield start, end
+            start = end
+
+
+def check_citations(answer: str, passages: Sequence[Passage]) -> list[Citation]:
+    """Check every citation of an answer against the passage that it names.
+
+    Args:
+        answer: the whole text.
+        passages: in the order in which they were numbered, from 1.
+    """
+    found: list[Citation] = []
+    for (start, end), sentence, numbers in cited_sentences(answer):
+        cited = {n: passages[n - 1] for n in numbers if 1 <= n <= len(passages)}
+        quotes = _quotes(sentence)
+        lost = [
+            quote
+            for quote in quotes
+            if not any(find_quote(quote, passage.text) for passage in cited.values())
+        ]
+        for number in numbers:
+            verdict, held, places = _verdict(sentence, quotes, lost, cited.get(number))
+            found.append(Citation(number, start, end, sentence, verdict, held, places))
+    return found
+
+
+def _verdict(
+    sentence: str, quotes: Sequence[str], lost: Sequence[str], passage: Passage | None
+) -> tuple[Verdict, tuple[str, ...], tuple[Span, ...]]:
+    """Verdict of one citation, the quotes it rests on, and where they stand in the document."""
+    if passage is None:
+        return "missing", (), ()
+    if lost:
+        return "misquoted", tuple(lost), ()
+    words = quotes or [sentence]
+    spans = {quote: find_quote(quote, passage.text) for quote in words}
+    held = {quote: span for quote, span in spans.items() if span is not None}
+    if not held:
+        return "unquoted", (), ()
+    places = tuple((passage.start + start, passage.start + end) for start, end in held.values())
+    return "verbatim", tuple(held), places
+
+
+def _quotes(sentence: str) -> list[str]:
+    """What a sentence puts in quotation marks; a mark or a letter alone is no quote."""
+    return [
+        next(filter(None, match.groups()))
+        for match in _QUOTED.finditer(sentence)
+        if _WORD.search(match[0])
+    ]

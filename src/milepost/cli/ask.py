@@ -1,0 +1,255 @@
+"""``milepost ask``: a question in, an answer of a language model out, its citations checked."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from milepost.cli.question import Question, limit_options, reading_options
+from milepost.console.options import Settings, common, db_option, json_option, say
+from milepost.errors import InputError, MilepostError
+
+if TYPE_CHECKING:
+    from milepost.answers import Answer
+    from milepost.chat import Endpoint
+    from milepost.cli.question import Asked
+    from milepost.search import SearchResult
+    from milepost.types import Hidden, Ocr, Passage
+
+FOUND, NOTHING, ERROR = 0, 1, 2
+
+_KEYS = ("MILEPOST_API_KEY", "OPENAI_API_KEY")
+_TIMEOUT_S, _TRIES = 120.0, 2
+
+_NO_ENDPOINT = (
+    "no language model is set, so these are the passages; for an answer: "
+    "--endpoint http://localhost:11434/v1 --model-name NAME, "
+    "or MILEPOST_ENDPOINT and MILEPOST_MODEL_NAME"
+)
+
+
+@dataclass(slots=True)
+class _Outcome:
+    """What came of asking the language model.
+
+    Attributes:
+        text: as far as it came.
+        answer: whole, with its citations; None where it did not come to an end.
+        error: why not.
+    """
+
+    text: str = ""
+    answer: Answer | None = None
+    error: MilepostError | None = None
+
+
+@click.command(
+    short_help="Answer a question from documents, by a language model, citations checked.",
+    epilog="""\b
+Examples:
+  milepost ask "who signed the contract?" contracts/ \\
+      --endpoint http://localhost:11434/v1 --model-name qwen3
+  MILEPOST_ENDPOINT=https://api.example.org/v1 MILEPOST_MODEL_NAME=large \\
+      milepost ask "which samples were used" --db papers.milepost --json
+
+\b
+Environment:
+  MILEPOST_ENDPOINT     the endpoint without --endpoint
+  MILEPOST_MODEL_NAME   the language model without --model-name
+  MILEPOST_API_KEY      the endpoint's key, if it needs one; else OPENAI_API_KEY""",
+)
+@click.argument("question")
+@click.argument("paths", metavar="[PATH]...", nargs=-1)
+@click.option(
+    "--endpoint",
+    metavar="URL",
+    help="An OpenAI-compatible endpoint, http://HOST:PORT/v1; question and passages are sent to "
+    "it. Without one the passages are shown.",
+)
+@click.option("--model-name", metavar="NAME", help="Name of the language model at the endpoint.")
+@db_option("Search this index. Without PATH and --db: MILEPOST_DB, else ./.milepost.")
+@limit_options
+@json_option
+@reading_options
+@common
+@click.pass_obj
+def ask(
+    settings: Settings,
+    question: str,
+    paths: tuple[str, ...],
+    endpoint: str | None,
+    model_name: str | None,
+    db: Path | None,
+    k: int | None,
+    budget: str | None,
+    min_score: float,
+    names: tuple[str, ...],
+    as_json: bool,
+    model: str | None,
+    rerank: bool,
+    no_cache: bool,
+    hidden: Hidden | None,
+    ocr: Ocr | None,
+) -> int:
+    """Answer QUESTION from the passages that a search finds.
+
+    A language model of your choice writes the answer and cites the passages: [1]. Every citation is
+    checked: whether the sentence, or what it quotes, stands in the passage word for word. Exit code
+    1: no passage was found, or the answer cites none of them.
+    """
+    remote = _endpoint(endpoint, model_name)
+    asked = Question(
+        question, paths, db, k, budget, min_score, names, model, rerank, no_cache, hidden, ocr
+    ).open(settings, as_json=as_json)
+    with asked.index:
+        result = asked.search()
+        return _answer(settings, asked, result, remote, as_json=as_json)
+
+
+def _endpoint(url: str | None, model_name: str | None) -> Endpoint | None:
+    """The endpoint that options and environment name; None for none.
+
+    Raises:
+        InputError: it is not an address, or the language model has no name.
+    """
+    url = url or os.environ.get("MILEPOST_ENDPOINT")
+    if not url:
+        return None
+    model_name = model_name or os.environ.get("MILEPOST_MODEL_NAME")
+    if not model_name:
+        raise InputError(
+            "the language model has no name", "--model-name NAME, as the endpoint knows it"
+        )
+    from milepost.chat import Endpoint
+
+    key_name = next((name for name in _KEYS if os.environ.get(name)), _KEYS[0])
+    return Endpoint(
+        url,
+        model_name,
+        os.environ.get(key_name, "").strip(),
+        key_name=key_name,
+        timeout_s=_TIMEOUT_S,
+        tries=_TRIES,
+    )
+
+
+def _answer(
+    settings: Settings,
+    asked: Asked,
+    result: SearchResult,
+    remote: Endpoint | None,
+    *,
+    as_json: bool,
+) -> int:
+    """Ask, print the answer or the passages, and give the exit code."""
+    from milepost.cli.sources import complain, read_names
+
+    passages, report = result.passages, asked.report
+    outcome = _Outcome()
+    if passages and remote is not None:
+        outcome = _ask(asked.query.text, passages, remote, aloud=not as_json)
+    if as_json:
+        from milepost.console.records import print_json
+
+        print_json(_record(asked, passages, outcome))
+    elif outcome.answer is not None:
+        from milepost.cli.citations import print_sources
+
+        print_sources(passages, outcome.answer, settings.colour)
+    elif passages:
+        from milepost.cli.answer import print_result
+
+        sizes = {info.name: info.characters for info in asked.index.documents()}
+        print_result(result, sizes, settings.colour)
+    if report is not None:
+        complain(report.failed)
+    if outcome.error is not None:
+        sys.stdout.flush()
+        raise outcome.error
+    if not passages:
+        if report is not None and report.failed and not read_names(report):
+            return ERROR
+        if not settings.quiet:
+            say("nothing found, so nothing was asked of the language model")
+        return NOTHING
+    if outcome.answer is None:
+        if not settings.quiet:
+            say(_NO_ENDPOINT)
+        return FOUND
+    return _judged(outcome.answer, len(passages), quiet=settings.quiet)
+
+
+def _ask(
+    question: str, passages: tuple[Passage, ...], remote: Endpoint, *, aloud: bool
+) -> _Outcome:
+    """Ask the language model; ``aloud``: print what it writes as it comes."""
+    from milepost.answers import Answer, Piece, answer
+    from milepost.chat import Unanswered
+    from milepost.console.screen import visible
+
+    outcome = _Outcome()
+    with closing(answer(question, passages, remote)) as events:
+        try:
+            for event in events:
+                if isinstance(event, Piece):
+                    outcome.text += event.text
+                    if aloud:
+                        sys.stdout.write(visible(event.text))
+                        sys.stdout.flush()
+                elif isinstance(event, Answer):
+                    outcome.answer = event
+        except Unanswered as error:
+            outcome.error = MilepostError(f"{remote.url}: {error}", "the same command again")
+        except MilepostError as error:
+            outcome.error = error
+    if aloud and outcome.text:
+        sys.stdout.write("\n\n")
+    return outcome
+
+
+def _judged(answer: Answer, passages: int, *, quiet: bool) -> int:
+    """Say what is wrong with an answer; 1 where nothing of it rests on a passage."""
+    missing = sorted({each.number for each in answer.citations if each.verdict == "missing"})
+    lines = [
+        f"the answer cites [{number}], but there are {passages} passages" for number in missing
+    ]
+    lines += [
+        f"not in the passages that it cites: {quote!r}"
+        for each in answer.citations
+        if each.verdict == "misquoted"
+        for quote in each.quotes
+    ]
+    if answer.cut:
+        lines.append("the language model stopped at its limit, so the answer is cut")
+    held = any(each.verdict in ("verbatim", "unquoted") for each in answer.citations)
+    if not held:
+        lines.append("no sentence of the answer rests on a passage")
+    if not quiet:
+        for line in dict.fromkeys(lines):
+            say(line)
+    return FOUND if held else NOTHING
+
+
+def _record(asked: Asked, passages: tuple[Passage, ...], outcome: _Outcome) -> dict[str, Any]:
+    """What ``--json`` prints."""
+    from milepost.console.records import citation_record, passage_record, report_record
+
+    answer = outcome.answer
+    record: dict[str, Any] = {
+        "question": asked.query.text,
+        "answer": outcome.text or None,
+        "citations": [citation_record(each) for each in (answer.citations if answer else ())],
+        "uncited": answer.uncited if answer else (),
+        "cut": answer.cut if answer else False,
+        "error": str(outcome.error) if outcome.error else None,
+        "passages": [passage_record(passage) for passage in passages],
+    }
+    if asked.report is not None:
+        record["report"] = report_record(asked.report)
+    return record

@@ -1,0 +1,226 @@
+"""``milepost check``: a sentence, a quotation or a claim in, whether and where it is out."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from milepost.console.options import (
+    Interrupted,
+    Settings,
+    common,
+    db_option,
+    json_option,
+    model_option,
+    required_db,
+    say,
+)
+from milepost.errors import InputError
+from milepost.types import READ_DEFAULTS
+
+if TYPE_CHECKING:
+    from milepost.engine.folder import ModelFolder
+    from milepost.index import Index
+    from milepost.types import Check, Document, Report
+
+CODES = {"verbatim": 0, "near": 3, "supported": 4, "not found": 1}
+"""Exit code of each verdict; 2 is an error."""
+
+_USAGE = 'check PATH "…"'
+
+
+@click.command(
+    short_help="Say whether a sentence, quotation or claim is in documents.",
+    epilog="""\b
+Examples:
+  milepost check report.pdf "the fee was raised to five"
+  milepost check contracts/ "either party may terminate" --json
+  milepost check "bees never sleep" --db papers.milepost --min-score 0.7
+  milepost check book.txt - < quotation.txt
+
+\b
+Exit codes:
+  0 verbatim   3 nearly   4 supported   1 not found   2 error""",
+)
+@click.argument("paths", metavar="[PATH]...", nargs=-1)
+@click.argument("text")
+@db_option("Check against this index. Without PATH and --db: MILEPOST_DB, else ./.milepost.")
+@click.option(
+    "--min-score",
+    type=click.FloatRange(0, 1),
+    metavar="PROBABILITY",
+    default=0.5,
+    show_default=True,
+    help="The probability, 0 to 1, from which a passage supports TEXT.",
+)
+@click.option(
+    "--in",
+    "names",
+    metavar="NAME",
+    multiple=True,
+    help="Look only in this document: a name, path, folder or pattern. May be repeated.",
+)
+@json_option
+@model_option
+@click.option("--no-cache", is_flag=True, help="Keep nothing of the PATHs for the next time.")
+@common
+@click.pass_obj
+def check(
+    settings: Settings,
+    paths: tuple[str, ...],
+    text: str,
+    db: Path | None,
+    min_score: float,
+    names: tuple[str, ...],
+    as_json: bool,
+    model: str | None,
+    no_cache: bool,
+) -> int:
+    """Say whether TEXT (- is stdin) is in the documents, and where.
+
+    PATHs are files and folders. Without PATH an index is searched that `milepost index` has made.
+
+    TEXT is verbatim if it is there word for word: only white space, hyphens at line ends, upper
+    and lower case, and the form of quotation marks, dashes and letters may differ. It is nearly
+    there if at most a quarter of its words differ; they are shown as [-given-]{+in the text+}. It
+    is supported if a passage says so with a probability of --min-score or more. Numbers that
+    differ are never verbatim.
+    """
+    from milepost.checking import prepared
+    from milepost.engine import find_model
+
+    if paths and db is not None:
+        raise click.UsageError("give PATHs or --db, not both")
+    if text == "-":
+        text = _stdin(paths)
+    _refuse_swapped(paths, text)
+    prepared(text)  # before anything is read
+    if paths:
+        folder = find_model(model)
+        found, report = _in_files(paths, text, names, folder, cache=not no_cache)
+        if found is None:
+            index, report = _indexed(settings, paths, folder, as_json, cache=not no_cache)
+            with index:
+                found = _in_index(index, text, names, report, min_score)
+    else:
+        from milepost.index import open as open_index
+
+        place = required_db(db, _USAGE)
+        with open_index(place, model=model, create=False, read_only=True) as index:
+            found, report = _in_index(index, text, names, None, min_score), None
+    return _show(settings, found, report, min_score, as_json)
+
+
+def _stdin(paths: tuple[str, ...]) -> str:
+    """Read the text to check from stdin."""
+    from milepost.text.encoding import decode
+
+    if "-" in paths:
+        raise click.UsageError("stdin cannot be both a PATH and TEXT")
+    return decode(sys.stdin.buffer.read(), "stdin")[0]
+
+
+def _refuse_swapped(paths: tuple[str, ...], text: str) -> None:
+    """Raise an error if TEXT was given before the PATHs."""
+    try:
+        there = any(path == "-" or Path(path).expanduser().exists() for path in paths)
+        swapped = bool(paths) and not there and len(text) < 1000 and Path(text).exists()
+    except (OSError, RuntimeError, ValueError):  # a name too long, "~name", a null character
+        return
+    if swapped:
+        raise InputError(f"{paths[0]!r} is not a file; TEXT comes last", f"milepost {_USAGE}")
+
+
+def _in_files(
+    paths: tuple[str, ...], text: str, names: tuple[str, ...], folder: ModelFolder, *, cache: bool
+) -> tuple[Check | None, Report | None]:
+    """Look for the text in files that are not indexed yet: reading is far faster than encoding.
+
+    Nothing where it is not in them word for word or nearly, or where an index of them exists.
+    """
+    from milepost.checking import check_documents, prepared
+    from milepost.cli.sources import cache_place
+    from milepost.types import Report
+
+    place = cache_place(paths, folder.manifest.fingerprint, READ_DEFAULTS)
+    if "-" in paths or (cache and place.exists()):
+        return None, None
+    failed: dict[str, str] = {}
+    found = check_documents(prepared(text), _documents(paths, names, failed))
+    return found, Report(failed=failed) if found is not None else None
+
+
+def _documents(
+    paths: tuple[str, ...], names: tuple[str, ...], failed: dict[str, str]
+) -> Iterator[Document]:
+    """Read the files one at a time; ``failed`` gets those that cannot be read."""
+    from milepost.cli.sources import expand, select
+    from milepost.errors import MilepostError
+    from milepost.intake import absolute
+    from milepost.intake import found as found_files
+    from milepost.text import read
+
+    expand(paths, READ_DEFAULTS)  # refuses an empty path
+    files = [str(file) for file in found_files([absolute(path) for path in paths], failed)[0]]
+    for file in select(files, names) if names else files:
+        try:
+            yield read(file)
+        except (MilepostError, OSError, MemoryError, RecursionError) as error:
+            failed[file] = str(error)
+
+
+def _indexed(
+    settings: Settings, paths: tuple[str, ...], folder: ModelFolder, as_json: bool, *, cache: bool
+) -> tuple[Index, Report]:
+    from milepost.cli.sources import indexed
+    from milepost.console.progress import Bar
+
+    try:
+        with Bar(settings, as_json=as_json) as bar:
+            return indexed(paths, folder, settings, bar, READ_DEFAULTS, cache=cache)
+    except KeyboardInterrupt:
+        kept = "what was read is kept; run the same command to go on" if cache else ""
+        raise Interrupted(kept) from None
+
+
+def _in_index(
+    index: Index, text: str, names: tuple[str, ...], report: Report | None, min_score: float
+) -> Check:
+    from milepost.cli.sources import chosen_documents
+
+    documents = chosen_documents(index, names, report)
+    return index.check(text, documents, min_score=min_score)
+
+
+def _show(
+    settings: Settings, found: Check, report: Report | None, min_score: float, as_json: bool
+) -> int:
+    """Print the result; returns the exit code."""
+    from milepost.cli.sources import complain, read_names
+
+    if as_json:
+        from milepost.console.records import check_record, print_json
+
+        print_json(check_record(found, report))
+    else:
+        from milepost.cli.verdict import print_check
+
+        print_check(found, settings.colour)
+    if report is not None:
+        complain(report.failed)
+    if not settings.quiet:
+        for note in found.notes:
+            say(note)
+    if found.verdict == "not found":
+        if report is not None and report.failed and not read_names(report):
+            return 2
+        if not settings.quiet and found.best > 0.0:
+            say(
+                f"no passage supports it at {100 * min_score:g}% or more; the best has "
+                f"{100 * found.best:.3g}%"
+            )
+    return CODES[found.verdict]

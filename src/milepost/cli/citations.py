@@ -1,0 +1,60 @@
+"""The passages that an answer cites: where each stands, and whether it says what is cited."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from milepost.cli.answer import ASIDE, PLACE, shown_path
+from milepost.console.screen import page, print_line, visible, visible_name
+
+if TYPE_CHECKING:
+    from milepost.answers import Answer, Citation
+    from milepost.console.screen import Colour
+    from milepost.types import Passage
+
+_WORDS = {
+    "verbatim": ("word for word", "green"),
+    "unquoted": ("in other words: check it", "yellow"),
+    "misquoted": ("quoted wrongly", "red"),
+    "missing": ("no such passage", "red"),
+}
+"""Verdict → how it is said, and its colour."""
+
+_WORST = ("missing", "misquoted", "unquoted", "verbatim")
+
+
+def print_sources(passages: Sequence[Passage], answer: Answer, colour: Colour) -> None:
+    """Print the cited passages on stdout, by number, each with the worst of its verdicts.
+
+    Args:
+        passages: in the order in which they were numbered.
+        answer: with its citations.
+        colour: what ``--color`` says.
+    """
+    from rich.text import Text
+
+    cited: dict[int, list[Citation]] = {}
+    for citation in answer.citations:
+        cited.setdefault(citation.number, []).append(citation)
+    with page(colour) as out:
+        for number in sorted(cited):
+            verdict = min((each.verdict for each in cited[number]), key=_WORST.index)
+            words, style = _WORDS[verdict]
+            line = Text().append(f"[{number}] ", style=PLACE)
+            if 1 <= number <= len(passages):
+                passage = passages[number - 1]
+                source = passage.source
+                name = shown_path(source) if source is not None else passage.document
+                line.append(visible_name(name), style=PLACE)
+                if passage.page is not None:
+                    line.append(f" · page {passage.page}", style=ASIDE)
+                if passage.heading:
+                    heading = " ".join(passage.heading.split())
+                    line.append(f" · {visible(heading)}", style=ASIDE)
+                line.append(f" · {passage.score:.0%} · ", style=ASIDE)
+            line.append(words, style=style)
+            print_line(out, line)
+            worst = [each for each in cited[number] if each.verdict == verdict]
+            for quote in dict.fromkeys(quote for each in worst for quote in each.quotes):
+                print_line(out, Text(f"    “{visible(' '.join(quote.split()))}”", style=ASIDE))

@@ -1,0 +1,156 @@
+"""``milepost mcp``: tools for agents, and the configuration of their clients."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from milepost.console.options import Settings, chosen_db, common, db_option, model_option, say
+from milepost.errors import InputError, UnreadableFile
+
+if TYPE_CHECKING:
+    from milepost.encoder import Encoder
+    from milepost.index import Index
+    from milepost.library import Library
+
+CLIENTS = ("claude-code", "claude-desktop", "codex", "cursor", "gemini", "vscode", "windsurf")
+
+
+@click.group(
+    short_help="Give agents tools to search documents (MCP).",
+    epilog="""\b
+Examples:
+  milepost mcp install claude-code ~/papers
+  milepost mcp run ~/papers report.pdf""",
+)
+def mcp() -> None:
+    """Give agents tools to search documents, by the Model Context Protocol."""
+
+
+@mcp.command("run", short_help="Serve the tools on stdin and stdout.")
+@click.argument("paths", metavar="[PATH...]", nargs=-1)
+@db_option("Folder of the index. [default: MILEPOST_DB, else ./.milepost]")
+@model_option
+@common
+@click.pass_obj
+def run(settings: Settings, paths: tuple[str, ...], db: Path | None, model: str | None) -> None:
+    """Serve the tools search, read and documents on stdin and stdout.
+
+    Agents see the files and folders in PATH, or the documents of an index, and nothing else. Links
+    that leave a folder are not followed. A client starts this command itself; see `install`.
+    """
+    from milepost._optional import require
+
+    require("mcp", extra="mcp")
+    from milepost.encoder import load
+    from milepost.govern import Governor, open_sensor
+    from milepost.intake import absolute
+    from milepost.library import Indexer, Isolated
+    from milepost.library.reading import read_inside
+    from milepost.mcp.server import create_server
+    from milepost.mcp.tools import Tools
+
+    sources = [absolute(path) for path in paths]
+    for source in sources:
+        if not source.exists():
+            raise UnreadableFile(f"{source} does not exist", "check the path")
+    encoder = load(model)
+    governor = Governor(open_sensor(cores=float(os.cpu_count() or 1)))
+    isolated = Isolated()
+    index, library = _library(settings, paths, sources, db, encoder)
+    with index:
+        indexer = Indexer(
+            index,
+            lambda path, options: isolated.call(read_inside, path, options, tuple(sources)),
+            governor.bulk(),
+            end=isolated.close,
+        )
+        if sources:
+            indexer.add(sources, prune=True)
+        indexer.start()
+        try:
+            create_server(Tools(library, indexer, governor.search)).run("stdio")
+        finally:
+            indexer.stop()
+
+
+def _library(
+    settings: Settings,
+    paths: tuple[str, ...],
+    sources: list[Path],
+    db: Path | None,
+    encoder: Encoder,
+) -> tuple[Index, Library]:
+    from milepost.cli.sources import cached_index
+    from milepost.console.options import required_db
+    from milepost.index import open as open_index
+    from milepost.library import Library
+
+    if paths and db is None:
+        index, folder = cached_index(paths, encoder, settings)
+    else:
+        folder = required_db(db)
+        index = open_index(folder, model=encoder, create=False, read_only=not paths)
+    return index, Library(index, folder / "uploads", sources)
+
+
+@mcp.command("install", short_help="Add the tools to the configuration of a client.")
+@click.argument("client", type=click.Choice(CLIENTS))
+@click.argument("paths", metavar="[PATH...]", nargs=-1)
+@db_option("Folder of the index. [default: MILEPOST_DB, else ./.milepost]")
+@click.option("--name", default="milepost", show_default=True, help="Name of the server.")
+@click.option("-y", "--yes", is_flag=True, help="Write without asking.")
+@common
+def install(client: str, paths: tuple[str, ...], db: Path | None, name: str, yes: bool) -> int:
+    """Add `milepost mcp run PATH...` to the configuration of CLIENT, after showing the change.
+
+    Everything else in the configuration stays as it is.
+    """
+    from milepost.evaluate.writing import write_text
+    from milepost.intake import absolute
+    from milepost.mcp.clients import CLIENTS as KNOWN
+    from milepost.mcp.clients import with_server
+
+    chosen = KNOWN[client]
+    program, args = _command(paths, db)
+    if not paths and not db and chosen_db(None) is None:
+        raise InputError("no PATH and no --db: agents would see nothing", "a folder of documents")
+    missing = [path for path in map(absolute, paths) if not path.exists()]
+    if missing:
+        raise UnreadableFile(f"{missing[0]} does not exist", "check the path")
+    file = chosen.file().expanduser().absolute()
+    before = file.read_text(encoding="utf-8") if file.is_file() else ""
+    after = with_server(chosen, before, name, program, args)
+    if before == after:
+        say(f"{file} has it already")
+        return 0
+    for line in difflib.unified_diff(
+        before.splitlines(), after.splitlines(), str(file), str(file), lineterm="", n=2
+    ):
+        click.echo(line)
+    if not yes and not click.confirm(f"Write {file}?", default=True, err=True):
+        return 1
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_text(file, after)
+    say(f"{chosen.title} will start it the next time: {program} {' '.join(args)}")
+    return 0
+
+
+def _command(paths: tuple[str, ...], db: Path | None) -> tuple[str, list[str]]:
+    """How a client starts the tools, from whatever folder it runs in."""
+    from milepost.intake import absolute
+
+    chosen: list[Any] = [str(absolute(path)) for path in paths]
+    place = db if paths else (db or chosen_db(None))
+    if place is not None:
+        chosen += ["--db", str(absolute(place))]
+    program = shutil.which("milepost")
+    if program:
+        return program, ["mcp", "run", *chosen]
+    return sys.executable, ["-m", "milepost", "mcp", "run", *chosen]

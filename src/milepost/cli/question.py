@@ -1,0 +1,195 @@
+"""A question to files or an index: options of the commands that ask one, and how it is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from milepost.console.options import (
+    Command,
+    Interrupted,
+    Settings,
+    hidden_option,
+    model_option,
+    ocr_option,
+    required_db,
+)
+from milepost.types import READ_DEFAULTS
+
+if TYPE_CHECKING:
+    from milepost.encoder import Encoder
+    from milepost.index import Index
+    from milepost.search import Query, SearchResult
+    from milepost.types import Hidden, Ocr, Report
+
+
+def limit_options(command: Command) -> Command:
+    """Add ``-k``, ``--budget``, ``--min-score`` and ``--in``: what may be found, and where."""
+    return _added(
+        command,
+        click.option(
+            "-k",
+            type=click.IntRange(min=1),
+            help="Maximum number of passages. [default: 5; with --budget, as many as it holds]",
+        ),
+        click.option(
+            "--budget", metavar="1600c|400t", help="Maximum total length, in characters or tokens."
+        ),
+        click.option(
+            "--min-score",
+            type=click.FloatRange(0, 1),
+            metavar="PROBABILITY",
+            default=0.0,
+            help="Only passages that hold evidence with this probability or more, 0 to 1; exit "
+            "code 1 if none.",
+        ),
+        click.option(
+            "--in",
+            "names",
+            metavar="NAME",
+            multiple=True,
+            help="Search only this document: a name, path, folder or pattern. May be repeated.",
+        ),
+    )
+
+
+def reading_options(command: Command) -> Command:
+    """Add ``--model``, ``--rerank``, ``--no-cache``, ``--hidden``, ``--ocr``: how all is read."""
+    return _added(
+        command,
+        hidden_option,
+        ocr_option,
+        model_option,
+        click.option(
+            "--rerank/--no-rerank",
+            default=True,
+            help="Let the model's reranker, if it has one, score the best windows.",
+            show_default=True,
+        ),
+        click.option(
+            "--no-cache", is_flag=True, help="Keep nothing of the PATHs for the next time."
+        ),
+    )
+
+
+def _added(command: Command, *options: Callable[[Command], Command]) -> Command:
+    for option in reversed(options):  # the first one is listed first
+        command = option(command)
+    return command
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a command was asked; the fields are its options.
+
+    Attributes:
+        text: the question, in words.
+        paths: files and folders; none for an index.
+        db: the index that ``--db`` names.
+        k, budget, min_score, names: see ``limit_options``.
+        model, rerank, no_cache, hidden, ocr: see ``reading_options``.
+    """
+
+    text: str
+    paths: tuple[str, ...]
+    db: Path | None
+    k: int | None
+    budget: str | None
+    min_score: float
+    names: tuple[str, ...]
+    model: str | None
+    rerank: bool
+    no_cache: bool
+    hidden: Hidden | None = None
+    ocr: Ocr | None = None
+
+    def open(self, settings: Settings, *, as_json: bool) -> Asked:
+        """Open the index, or read the PATHs into one; what cannot be asked is refused before.
+
+        Raises:
+            BadQuestion: the question is empty or has neither letter nor digit.
+            InputError: ``--budget`` is not a length.
+            MilepostError: there is nothing to search.
+        """
+        from milepost.search import Limits
+
+        Limits.parse(self.k, self.budget, self.min_score)  # before anything slow begins
+        if self.paths and self.db is not None:
+            raise click.UsageError("give PATHs or --db, not both")
+        if (self.hidden or self.ocr) and not self.paths:
+            raise click.UsageError(
+                "--hidden and --ocr are for PATHs; for an index give them to `milepost index`"
+            )
+        if self.paths:
+            return Asked(*self._read(settings, as_json=as_json), self.names)
+        from milepost.index import open as open_index
+
+        index = open_index(required_db(self.db), model=self.model, create=False, read_only=True)
+        try:
+            return Asked(self._parse(index.model), index, None, self.names)
+        except BaseException:
+            index.close()
+            raise
+
+    def _parse(self, encoder: Encoder) -> Query:
+        from milepost.reranker import preload
+        from milepost.search import Query
+
+        if self.rerank:
+            preload(encoder)  # beside the question's encoding and the reading of documents
+        return Query.parse(
+            self.text,
+            encoder,
+            k=self.k,
+            budget=self.budget,
+            min_score=self.min_score,
+            rerank=self.rerank,
+        )
+
+    def _read(self, settings: Settings, *, as_json: bool) -> tuple[Query, Index, Report]:
+        from milepost.cli.sources import indexed
+        from milepost.console.progress import Bar
+        from milepost.encoder import load
+
+        cache = not self.no_cache
+        try:
+            encoder = load(self.model)
+            query = self._parse(encoder)  # costs some milliseconds; reading may cost minutes
+            with Bar(settings, as_json=as_json) as bar:
+                options = READ_DEFAULTS.changed(hidden=self.hidden, ocr=self.ocr)
+                return query, *indexed(self.paths, encoder, settings, bar, options, cache=cache)
+        except KeyboardInterrupt:
+            kept = "what was read is kept; run the same command to go on" if cache else ""
+            raise Interrupted(kept) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question, the index that it is asked of, and what was read for it.
+
+    Attributes:
+        query: the question, checked and encoded.
+        index: to be closed.
+        report: of the PATHs; None where an index was opened.
+        names: what ``--in`` says.
+    """
+
+    query: Query
+    index: Index
+    report: Report | None
+    names: tuple[str, ...]
+
+    def search(self) -> SearchResult:
+        """Search the documents that the PATHs and ``--in`` leave.
+
+        Raises:
+            InputError: ``--in`` matches no document.
+        """
+        from milepost.cli.sources import chosen_documents
+
+        documents = chosen_documents(self.index, self.names, self.report)
+        return self.index.search_detailed(self.query, documents=documents)

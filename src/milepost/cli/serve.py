@@ -1,0 +1,165 @@
+"""``milepost serve``: the page and the API over HTTP."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from milepost.console.options import (
+    Settings,
+    chosen_db,
+    common,
+    count_option,
+    db_option,
+    model_option,
+    say,
+)
+
+if TYPE_CHECKING:
+    from milepost.index import Index
+
+UPLOADS = "uploads"
+"""Folder of uploaded files, in the folder of the index."""
+
+
+@click.command(
+    short_help="Serve a page and an API over HTTP.",
+    epilog="""\b
+Examples:
+  milepost serve report.pdf
+  milepost serve ~/papers --open
+  MILEPOST_API_KEY=… milepost serve --db papers.milepost --host 0.0.0.0
+
+\b
+Environment:
+  MILEPOST_API_KEY    key that requests must bring (Authorization: Bearer KEY)
+  MILEPOST_DB         the index, where neither PATH nor --db is given""",
+)
+@click.argument("paths", metavar="[PATH...]", nargs=-1)
+@db_option("Folder of the index. [default: MILEPOST_DB, else ./.milepost, else one of your own]")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--port",
+    default=8077,
+    show_default=True,
+    type=click.IntRange(0, 65535),
+    metavar="N",
+    help="Port to listen on; 0 for a free one.",
+)
+@click.option("--open", "show", is_flag=True, help="Open the page in a browser.")
+@click.option("--read-only", is_flag=True, help="Do not let anybody add or remove documents.")
+@click.option(
+    "--allowed-host", multiple=True, metavar="NAME", help="Another name of this server. Repeatable."
+)
+@click.option(
+    "--cors",
+    multiple=True,
+    metavar="ORIGIN",
+    help="Origin of another web page that may use the API. Repeatable.",
+)
+@click.option(
+    "--rate",
+    type=click.FloatRange(0, min_open=True),
+    metavar="N",
+    help="Maximum number of requests a second per client.",
+)
+@count_option("--max-upload", 512, "Maximum size of an uploaded file in MiB.")
+@count_option("--threads", 2, "Number of searches that run at the same time.")
+@click.option(
+    "--govern/--no-govern",
+    default=True,
+    show_default=True,
+    help="Pause indexing while searches run.",
+)
+@model_option
+@common
+@click.pass_obj
+def serve(
+    settings: Settings,
+    paths: tuple[str, ...],
+    db: Path | None,
+    host: str,
+    port: int,
+    show: bool,
+    read_only: bool,
+    allowed_host: tuple[str, ...],
+    cors: tuple[str, ...],
+    rate: float | None,
+    max_upload: int,
+    threads: int,
+    govern: bool,
+    model: str | None,
+) -> None:
+    """Serve a page to search documents, and an API, over HTTP.
+
+    PATHs are indexed in the background. Files that are dropped on the page are kept in the folder
+    of the index. Only programs on this computer can connect unless --host says otherwise.
+    """
+    from milepost._optional import require
+
+    for needed in ("fastapi", "uvicorn", "multipart", "prometheus_client", "PIL"):
+        require(needed, extra="serve")
+    from milepost.intake import absolute
+    from milepost.serve.app import create_app
+    from milepost.serve.running import listen, run
+    from milepost.serve.settings import MEBIBYTE, ServeSettings
+
+    chosen = ServeSettings(
+        host=host,
+        port=port,
+        api_key=os.environ.get("MILEPOST_API_KEY") or None,
+        allowed_hosts=allowed_host,
+        allowed_origins=cors,
+        max_upload=max_upload * MEBIBYTE,
+        rate=rate,
+        search_threads=threads,
+        govern=govern,
+        read_only=read_only,
+    )
+    sources = [absolute(path) for path in paths]
+    for source in sources:
+        _check(source)
+    socket = listen(chosen)  # before the model is loaded: a port in use is known at once
+    index, folder = _index(settings, paths, db, model, read_only=read_only)
+    with index:
+        app = create_app(index, chosen, uploads=folder / UPLOADS, sources=sources)
+        run(app, socket, show=show, quiet=settings.quiet, note=say)
+
+
+def _check(path: Path) -> None:
+    from milepost.errors import UnreadableFile
+
+    if not path.exists():
+        raise UnreadableFile(f"{path} does not exist", "check the path")
+
+
+def _index(
+    settings: Settings,
+    paths: tuple[str, ...],
+    db: Path | None,
+    model: str | None,
+    *,
+    read_only: bool,
+) -> tuple[Index, Path]:
+    """The index to serve, and its folder: the one named, that of the PATHs, or the user's own."""
+    from milepost.encoder import load
+    from milepost.index import open as open_index
+
+    encoder = load(model)
+    if paths and db is None:
+        from milepost.cli.sources import cached_index
+
+        return cached_index(paths, encoder, settings)
+    folder = chosen_db(db) or _own()
+    return open_index(folder, model=encoder, read_only=read_only and folder.exists()), folder
+
+
+def _own() -> Path:
+    """The index of files that were dropped on the page, where no other is named."""
+    base = os.environ.get("XDG_DATA_HOME") or (
+        os.environ.get("LOCALAPPDATA") or str(Path.home() / ".local" / "share")
+    )
+    return Path(base).expanduser() / "milepost" / "library"

@@ -1,0 +1,280 @@
+"""Milepost in Haystack: a retriever over an index, and embedders of questions and documents.
+
+    from milepost.integrations.haystack import MilepostRetriever
+    retriever = MilepostRetriever("reports.milepost", top_k=3)
+    documents = retriever.run("Who signed the contract?")["documents"]
+
+Needs ``haystack-ai``: ``pip install 'milepost[haystack]'``. A saved pipeline is loaded with
+``Pipeline.load(file, allowed_modules=["milepost.*"])``, as Haystack loads only its own modules
+unless others are named. Haystack reports its use to its makers unless
+``HAYSTACK_TELEMETRY_ENABLED=False`` is set; Milepost reports nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from haystack import Document, component, default_from_dict, default_to_dict
+
+from milepost.embedding import embed_documents, embed_query
+from milepost.encoder import Encoder, load
+from milepost.errors import InputError
+from milepost.index import Index
+from milepost.integrations.retrieval import (
+    IndexSource,
+    folder_of,
+    identifier,
+    metadata,
+    opened,
+)
+
+
+@component
+class MilepostRetriever:
+    """Passages of an index as Haystack documents, best first.
+
+    ``content`` is the passage, ``score`` its probability; ``meta`` holds document, source, start,
+    end, page, heading, score and hits.
+
+    Sentences beside one another are one passage. There are fewer than ``top_k`` documents only
+    where the texts have no sentence left that is not in a passage or right beside one, or where
+    ``budget`` or ``min_score`` leaves the others out.
+
+    Args:
+        index: the folder of an index, or an open ``Index`` (which cannot be saved in a file).
+        top_k: number of passages; None for 5, or with a budget for as many as it holds.
+        budget: maximum total length, ``"1600c"`` characters or ``"400t"`` tokens.
+        documents: names or paths of the documents to search; None for all.
+        min_score: passages that are less probable (0 to 1) are left out.
+        rerank: whether the model's reranker scores the best windows.
+        model: name or folder of the model that made the index; None for the default.
+    """
+
+    def __init__(
+        self,
+        index: IndexSource,
+        top_k: int | None = None,
+        budget: str | int | None = None,
+        documents: Sequence[str] | None = None,
+        min_score: float = 0.0,
+        rerank: bool = True,
+        model: str | None = None,
+    ) -> None:
+        self.index = index
+        self.top_k = top_k
+        self.budget = budget
+        self.documents = documents
+        self.min_score = min_score
+        self.rerank = rerank
+        self.model = model
+        self._opened: Index | None = None
+
+    def warm_up(self) -> None:
+        """Open the index and load its model.
+
+        Raises:
+            StoreError: the folder holds no index, or one of another model or schema.
+        """
+        if self._opened is None:
+            found = opened(self.index, self.model)
+            _ = found.model
+            self._opened = found
+
+    def to_dict(self) -> dict[str, Any]:
+        """What a saved pipeline holds of it.
+
+        Raises:
+            InputError: it was made with an open index.
+        """
+        return default_to_dict(
+            self,
+            index=folder_of(self.index),
+            top_k=self.top_k,
+            budget=self.budget,
+            documents=self.documents and list(self.documents),
+            min_score=self.min_score,
+            rerank=self.rerank,
+            model=self.model,
+        )
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> MilepostRetriever:
+        """Make it from what ``to_dict`` gave."""
+        return default_from_dict(cls, data)
+
+    @component.output_types(documents=list[Document])
+    def run(
+        self,
+        query: str,
+        filters: dict[str, Any] | None = None,
+        top_k: int | None = None,
+        documents: list[str] | None = None,
+    ) -> dict[str, Any]:
+        """Search.
+
+        Args:
+            query: the question.
+            filters: not supported; there for Haystack's protocol of retrievers.
+            top_k: number of passages, in the place of the retriever's own.
+            documents: documents to search, in the place of the retriever's own.
+
+        Raises:
+            InputError: filters are given, a document is not in the index, or ``top_k`` is below 1.
+        """
+        if filters:
+            raise InputError("Milepost has no filters on metadata", "documents=[NAME, …]")
+        self.warm_up()
+        assert self._opened is not None
+        passages = self._opened.search(
+            query,
+            self.top_k if top_k is None else top_k,
+            self.budget,
+            self.documents if documents is None else documents,
+            rerank=self.rerank,
+            min_score=self.min_score,
+        )
+        found = [
+            Document(
+                id=identifier(passage),
+                content=passage.text,
+                meta=metadata(passage),
+                score=passage.score,
+            )
+            for passage in passages
+        ]
+        return {"documents": found}
+
+    @component.output_types(documents=list[Document])
+    async def run_async(
+        self,
+        query: str,
+        filters: dict[str, Any] | None = None,
+        top_k: int | None = None,
+        documents: list[str] | None = None,
+    ) -> dict[str, Any]:
+        """Search in a thread; see ``run``."""
+        return await asyncio.to_thread(self.run, query, filters, top_k, documents)
+
+
+class _Embedder:
+    """What both embedders share: the model, loaded when it is needed."""
+
+    def __init__(self, model: Encoder | str | None) -> None:
+        self.model = model
+        self._encoder = model if isinstance(model, Encoder) else None
+
+    def warm_up(self) -> None:
+        """Load the model.
+
+        Raises:
+            ModelError: the model is missing or damaged.
+        """
+        self.encoder()
+
+    def encoder(self) -> Encoder:
+        """The encoder, loaded on the first call."""
+        if self._encoder is None:
+            assert not isinstance(self.model, Encoder)
+            self._encoder = load(self.model)
+        return self._encoder
+
+    def model_name(self) -> str | None:
+        """What a saved pipeline holds of the model.
+
+        Raises:
+            InputError: an encoder was given, which has no place in a file.
+        """
+        if isinstance(self.model, Encoder):
+            raise InputError("a loaded encoder cannot be saved in a file", "model=NAME or FOLDER")
+        return self.model
+
+
+@component
+class MilepostTextEmbedder(_Embedder):
+    """The vector of a question, read with the model's instruction for questions.
+
+    Args:
+        model: a shipped model's name or a model folder, None for the default; or an encoder
+            (which cannot be saved in a file).
+    """
+
+    def __init__(self, model: Encoder | str | None = None) -> None:
+        _Embedder.__init__(self, model)  # component() makes another class, so super() fails
+
+    def to_dict(self) -> dict[str, Any]:
+        """What a saved pipeline holds of it."""
+        return default_to_dict(self, model=self.model_name())
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> MilepostTextEmbedder:
+        """Make it from what ``to_dict`` gave."""
+        return default_from_dict(cls, data)
+
+    @component.output_types(embedding=list[float])
+    def run(self, text: str) -> dict[str, Any]:
+        """Embed a question."""
+        return {"embedding": embed_query(self.encoder(), text).tolist()}
+
+    @component.output_types(embedding=list[float])
+    async def run_async(self, text: str) -> dict[str, Any]:
+        """Embed a question in a thread."""
+        return await asyncio.to_thread(self.run, text)
+
+
+@component
+class MilepostDocumentEmbedder(_Embedder):
+    """Documents with their vectors: each is read whole, its vector is the mean of its landmarks.
+
+    Args:
+        model: as for ``MilepostTextEmbedder``.
+        meta_fields_to_embed: metadata that is read in front of the content.
+        embedding_separator: what stands between them.
+    """
+
+    def __init__(
+        self,
+        model: Encoder | str | None = None,
+        meta_fields_to_embed: list[str] | None = None,
+        embedding_separator: str = "\n",
+    ) -> None:
+        _Embedder.__init__(self, model)  # component() makes another class, so super() fails
+        self.meta_fields_to_embed = meta_fields_to_embed or []
+        self.embedding_separator = embedding_separator
+
+    def to_dict(self) -> dict[str, Any]:
+        """What a saved pipeline holds of it."""
+        return default_to_dict(
+            self,
+            model=self.model_name(),
+            meta_fields_to_embed=self.meta_fields_to_embed,
+            embedding_separator=self.embedding_separator,
+        )
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> MilepostDocumentEmbedder:
+        """Make it from what ``to_dict`` gave."""
+        return default_from_dict(cls, data)
+
+    @component.output_types(documents=list[Document])
+    def run(self, documents: list[Document]) -> dict[str, Any]:
+        """Embed documents; those given are not changed."""
+        vectors = embed_documents(self.encoder(), [self._text(each) for each in documents])
+        return {
+            "documents": [
+                replace(document, embedding=vector.tolist())
+                for document, vector in zip(documents, vectors, strict=True)
+            ]
+        }
+
+    @component.output_types(documents=list[Document])
+    async def run_async(self, documents: list[Document]) -> dict[str, Any]:
+        """Embed documents in a thread."""
+        return await asyncio.to_thread(self.run, documents)
+
+    def _text(self, document: Document) -> str:
+        values = [document.meta.get(name) for name in self.meta_fields_to_embed]
+        parts = [*(str(value) for value in values if value is not None), document.content or ""]
+        return self.embedding_separator.join(parts)

@@ -1,0 +1,121 @@
+"""Milepost in LangChain: a retriever over an index, and embeddings.
+
+    from milepost.integrations.langchain import MilepostRetriever
+    retriever = MilepostRetriever(index="reports.milepost", k=3)
+    documents = retriever.invoke("Who signed the contract?")
+
+Needs ``langchain-core``: ``pip install 'milepost[langchain]'``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from langchain_core.callbacks import (
+    AsyncCallbackManagerForRetrieverRun,
+    CallbackManagerForRetrieverRun,
+)
+from langchain_core.documents import Document
+from langchain_core.embeddings import Embeddings
+from langchain_core.retrievers import BaseRetriever
+from pydantic import Field, PrivateAttr
+
+from milepost.embedding import embed_documents, embed_query
+from milepost.encoder import Encoder, load
+from milepost.index import Index
+from milepost.integrations.retrieval import identifier, metadata, opened
+
+
+class MilepostRetriever(BaseRetriever):
+    """Passages of an index as LangChain documents, best first.
+
+    ``invoke`` and ``ainvoke`` take ``k``, ``budget``, ``documents``, ``min_score`` and ``rerank``,
+    too, for one question. ``page_content`` is the passage; ``metadata`` holds its document, source,
+    start, end, page, heading, score and hits.
+
+    Sentences beside one another are one passage. There are fewer than ``k`` documents only where
+    the texts have no sentence left that is not in a passage or right beside one, or where
+    ``budget`` or ``min_score`` leaves the others out.
+
+    Attributes:
+        index: the folder of an index, or an open ``Index``.
+        k: number of passages; None for 5, or with a budget for as many as it holds.
+        budget: maximum total length, ``"1600c"`` characters or ``"400t"`` tokens.
+        documents: names or paths of the documents to search; None for all.
+        min_score: passages that are less probable (0 to 1) are left out.
+        rerank: whether the model's reranker scores the best windows.
+        model: name or folder of the model that made the index; None for the default.
+    """
+
+    index: Any
+    k: int | None = Field(default=None, ge=1)
+    budget: str | int | None = None
+    documents: Sequence[str] | None = None
+    min_score: float = Field(default=0.0, ge=0, le=1)
+    rerank: bool = True
+    model: str | None = None
+    _opened: Index = PrivateAttr()
+
+    def model_post_init(self, context: Any) -> None:
+        """Open the index; the model loads with the first question."""
+        super().model_post_init(context)
+        self._opened = opened(self.index, self.model)
+
+    def _get_relevant_documents(
+        self,
+        query: str,
+        *,
+        run_manager: CallbackManagerForRetrieverRun | None = None,
+        **options: Any,
+    ) -> list[Document]:
+        limits = {
+            "k": self.k,
+            "budget": self.budget,
+            "documents": self.documents,
+            "min_score": self.min_score,
+            "rerank": self.rerank,
+        }
+        return [
+            Document(page_content=passage.text, id=identifier(passage), metadata=metadata(passage))
+            for passage in self._opened.search(query, **(limits | options))
+        ]
+
+    async def _aget_relevant_documents(
+        self,
+        query: str,
+        *,
+        run_manager: AsyncCallbackManagerForRetrieverRun | None = None,
+        **options: Any,
+    ) -> list[Document]:
+        # LangChain's own version would leave out the options.
+        return await asyncio.to_thread(self._get_relevant_documents, query, **options)
+
+
+class MilepostEmbeddings(Embeddings):
+    """Vectors of texts and questions, for LangChain's vector stores.
+
+    A text of any length is read whole; its vector is the mean of its landmarks. All vectors are of
+    unit length. The async methods run in a thread.
+
+    Args:
+        model: an encoder, a shipped model's name or a model folder; None for the default.
+
+    Raises:
+        ModelError: the model is missing or damaged.
+    """
+
+    def __init__(self, model: Encoder | str | os.PathLike[str] | None = None) -> None:
+        self._encoder = model if isinstance(model, Encoder) else load(model)
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        """The document vector of each text; zeros for white space."""
+        vectors: list[list[float]] = embed_documents(self._encoder, texts).tolist()
+        return vectors
+
+    def embed_query(self, text: str) -> list[float]:
+        """The vector of a question, read with the model's instruction for questions."""
+        vector: list[float] = embed_query(self._encoder, text).tolist()
+        return vector

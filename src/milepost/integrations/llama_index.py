@@ -1,0 +1,149 @@
+"""Milepost in LlamaIndex: a retriever over an index, and an embedding model.
+
+    from milepost.integrations.llama_index import MilepostRetriever
+    retriever = MilepostRetriever("reports.milepost", k=3)
+    nodes = retriever.retrieve("Who signed the contract?")
+
+Needs ``llama-index-core``: ``pip install 'milepost[llama-index]'``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.bridge.pydantic import PrivateAttr
+from llama_index.core.callbacks import CallbackManager
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+
+from milepost.embedding import embed_documents, embed_query
+from milepost.encoder import Encoder, load
+from milepost.integrations.retrieval import DETAILS, IndexSource, identifier, metadata, opened
+from milepost.types import Passage
+
+
+class MilepostRetriever(BaseRetriever):
+    """Passages of an index as nodes with scores, best first.
+
+    A node's text is the passage; ``start_char_idx`` and ``end_char_idx`` are its offsets; its
+    metadata holds document, source, start, end, page, heading, score and hits, of which a language
+    model is shown document, page and heading. ``aretrieve`` runs in a thread.
+
+    Sentences beside one another are one passage. There are fewer than ``k`` nodes only where the
+    texts have no sentence left that is not in a passage or right beside one, or where ``budget`` or
+    ``min_score`` leaves the others out.
+
+    Args:
+        index: the folder of an index, or an open ``Index``.
+        k: number of passages; None for 5, or with a budget for as many as it holds.
+        budget: maximum total length, ``"1600c"`` characters or ``"400t"`` tokens.
+        documents: names or paths of the documents to search; None for all.
+        min_score: passages that are less probable (0 to 1) are left out.
+        rerank: whether the model's reranker scores the best windows.
+        model: name or folder of the model that made the index; None for the default.
+        callback_manager: LlamaIndex's own.
+
+    Raises:
+        StoreError: the folder holds no index, or one of another model or schema.
+    """
+
+    def __init__(
+        self,
+        index: IndexSource,
+        k: int | None = None,
+        *,
+        budget: str | int | None = None,
+        documents: Sequence[str] | None = None,
+        min_score: float = 0.0,
+        rerank: bool = True,
+        model: str | None = None,
+        callback_manager: CallbackManager | None = None,
+    ) -> None:
+        super().__init__(callback_manager=callback_manager)
+        self._index = opened(index, model)
+        self._limits: dict[str, Any] = {
+            "k": k,
+            "budget": budget,
+            "documents": documents,
+            "min_score": min_score,
+            "rerank": rerank,
+        }
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        passages = self._index.search(query_bundle.query_str, **self._limits)
+        return [NodeWithScore(node=_node(passage), score=passage.score) for passage in passages]
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return await asyncio.to_thread(self._retrieve, query_bundle)
+
+
+class MilepostEmbedding(BaseEmbedding):
+    """Vectors of texts and questions, for LlamaIndex's vector stores.
+
+    A text of any length is read whole; its vector is the mean of its landmarks. Questions are read
+    with the model's instruction for questions. All vectors are of unit length. The async methods
+    run in a thread.
+
+    Args:
+        model: an encoder, a shipped model's name or a model folder; None for the default.
+        embed_batch_size: maximum number of texts read together.
+        **settings: other fields of ``BaseEmbedding``.
+
+    Raises:
+        ModelError: the model is missing or damaged.
+    """
+
+    _encoder: Encoder = PrivateAttr()
+
+    def __init__(
+        self,
+        model: Encoder | str | None = None,
+        *,
+        embed_batch_size: int = 256,
+        **settings: Any,
+    ) -> None:
+        encoder = model if isinstance(model, Encoder) else load(model)
+        named = {"model_name": encoder.manifest.name, **settings}
+        super().__init__(embed_batch_size=embed_batch_size, **named)
+        self._encoder = encoder
+
+    @classmethod
+    def class_name(cls) -> str:
+        """The name under which LlamaIndex writes the class down."""
+        return "MilepostEmbedding"
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        vector: list[float] = embed_query(self._encoder, query).tolist()
+        return vector
+
+    async def _aget_query_embedding(self, query: str) -> list[float]:
+        return await asyncio.to_thread(self._get_query_embedding, query)
+
+    def _get_text_embedding(self, text: str) -> list[float]:
+        return self._get_text_embeddings([text])[0]
+
+    async def _aget_text_embedding(self, text: str) -> list[float]:
+        return await asyncio.to_thread(self._get_text_embedding, text)
+
+    def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        vectors: list[list[float]] = embed_documents(self._encoder, texts).tolist()
+        return vectors
+
+    async def _aget_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        return await asyncio.to_thread(self._get_text_embeddings, texts)
+
+
+def _node(passage: Passage) -> TextNode:
+    hidden = list(DETAILS)
+    return TextNode(
+        id_=identifier(passage),
+        text=passage.text,
+        start_char_idx=passage.start,
+        end_char_idx=passage.end,
+        metadata=metadata(passage),
+        excluded_llm_metadata_keys=hidden,
+        excluded_embed_metadata_keys=hidden,
+    )

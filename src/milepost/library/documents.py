@@ -1,0 +1,229 @@
+"""The documents of a server: ids, titles, uploads, and the files behind them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path, PurePath
+
+from milepost.errors import InputError, UnknownDocument
+from milepost.index import Index
+from milepost.store import DocumentInfo
+from milepost.text.folders import BINARY
+
+_LONGEST_NAME = 200
+"""Bytes of an uploaded file's name; file systems allow 255, and temporary names are longer."""
+
+_LONGEST_SUFFIX = 20
+"""Bytes of what is taken for a suffix; what is longer is a part of the name."""
+
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f/\\:*?\"<>|]+")
+_DEVICES = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
+
+
+@lru_cache(maxsize=1 << 16)
+def document_id(name: str) -> str:
+    """The id of a document in addresses: what a name, often a long path, is hashed to."""
+    return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:20]
+
+
+class Library:
+    """An index, and the folder where uploaded files are kept.
+
+    Args:
+        index: the index.
+        uploads: folder of uploaded files; it is made with the first one.
+        roots: files and folders that were given to the server; a title leaves them out.
+
+    Attributes:
+        lines: folder of the printed lines of PDFs, beside that of uploads; see ``reading``.
+    """
+
+    def __init__(self, index: Index, uploads: Path, roots: Sequence[Path] = ()) -> None:
+        self.index, self.uploads, self.roots = index, uploads, tuple(roots)
+        self.lines = uploads.with_name("lines")
+
+    def infos(self) -> list[DocumentInfo]:
+        """All documents, in the order they were added."""
+        return self.index.documents()
+
+    def info(self, identity: str) -> DocumentInfo:
+        """The document of an id.
+
+        Raises:
+            UnknownDocument: there is none.
+        """
+        for info in self.infos():
+            if document_id(info.name) == identity:
+                return info
+        raise UnknownDocument(f"no document has the id {identity}", "a document of the list")
+
+    def chosen(self, wanted: Iterable[str] | None) -> list[str] | None:
+        """Names of the documents that were asked for by id or title; None for all.
+
+        Raises:
+            UnknownDocument: one of them is not there.
+        """
+        if wanted is None:
+            return None
+        by_key: dict[str, list[str]] = {}
+        for info in self.infos():
+            by_key.setdefault(document_id(info.name), []).append(info.name)
+            by_key.setdefault(self.title(info), []).append(info.name)
+        names: list[str] = []
+        for key in wanted:
+            if key not in by_key:
+                raise UnknownDocument(
+                    f"no document has the id or title {key[:80]!r}", "a document of the list"
+                )
+            names += by_key[key]
+        return names
+
+    def title(self, info: DocumentInfo) -> str:
+        """A document's name for people: its path below what the server was given."""
+        return info.name if info.source is None else self.short(info.source)
+
+    def short(self, path: str) -> str:
+        """A path for people: below what the server was given, or its last part."""
+        source = Path(path)
+        for root in (self.uploads, *self.roots):
+            if source != root and source.is_relative_to(root):
+                return source.relative_to(root).as_posix()
+        return source.name
+
+    def file(self, info: DocumentInfo) -> Path:
+        """The file of a document.
+
+        Raises:
+            UnknownDocument: it came from no file, or the file is gone.
+        """
+        if info.source is None or not (path := Path(info.source)).is_file():
+            raise UnknownDocument(f"the file of {self.title(info)} is not there any more")
+        return path
+
+    def sentences(
+        self, info: DocumentInfo, start: int, end: int, most: int
+    ) -> list[tuple[int, int]]:
+        """Spans of the sentences that overlap a part of a document's text.
+
+        The white space around a sentence is left out; one that is nothing else is skipped.
+
+        Args:
+            info: the document.
+            start: offset in code points.
+            end: offset behind the part.
+            most: spans returned at most, the first ones.
+        """
+        with self.index.snapshot() as store:
+            spans = store.sentences([info]).spans
+            first = int(spans[:, 1].searchsorted(start, side="right"))
+            last = int(spans[:, 0].searchsorted(end, side="left"))
+            chosen = spans[first : min(last, first + most)].tolist()
+            texts = store.texts([(info, low, high) for low, high in chosen])
+        found = []
+        for (low, _), text in zip(chosen, texts, strict=True):
+            ink = low + len(text) - len(text.lstrip())
+            if text.strip():
+                found.append((ink, ink + len(text.strip())))
+        return found
+
+    def is_upload(self, info: DocumentInfo) -> bool:
+        """Whether the server keeps the file itself."""
+        return info.source is not None and Path(info.source).parent == self.uploads
+
+    def keep(self, name: str, part: Path) -> Path:
+        """Give a complete upload its name; one of that name is replaced.
+
+        Args:
+            name: as the client gave it.
+            part: the file, in the folder of uploads.
+
+        Raises:
+            InputError: the name is empty, or of a kind that is not read.
+        """
+        target = self.uploads / safe_name(name)
+        part.replace(target)
+        _sync(self.uploads)
+        return target
+
+    def part(self) -> Path:
+        """A new, empty file for an upload that has begun."""
+        self.uploads.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=".part-", dir=self.uploads)
+        os.close(handle)
+        return Path(name)
+
+    def sweep(self) -> None:
+        """Remove what uploads that broke off and documents that are gone have left."""
+        known = {info.hash for info in self.infos()}
+        lines = [path for path in self.lines.glob("*.npz") if path.stem not in known]
+        for path in (*self.uploads.glob(".part-*"), *self.lines.glob(".part-*"), *lines):
+            with suppress(OSError):
+                path.unlink()
+
+    def remove(self, info: DocumentInfo) -> None:
+        """Remove a document, and its file where it was uploaded; other files stay."""
+        if self.is_upload(info) and info.source is not None:
+            Path(info.source).unlink(missing_ok=True)
+        self.index.remove(info.name)
+
+    def discard(self, identity: str) -> str:
+        """Remove an uploaded file that could not be read, so that it is not tried again.
+
+        Returns:
+            The name it would have in the index.
+
+        Raises:
+            UnknownDocument: no uploaded file has this id.
+        """
+        for path in self.uploads.iterdir() if self.uploads.is_dir() else ():
+            if document_id(str(path)) == identity:
+                path.unlink(missing_ok=True)
+                return str(path)
+        raise UnknownDocument(f"no document has the id {identity}", "a document of the list")
+
+
+def safe_name(name: str) -> str:
+    """A file name without folders, control characters and names of devices.
+
+    Any suffix will do, as a file is text unless its first bytes say otherwise; but those that are
+    skipped in folders are refused, as the file would not be found again at the next start.
+
+    Raises:
+        InputError: nothing is left, or files of this kind are not read.
+
+    >>> safe_name("../../etc/report: final.pdf")
+    'report_ final.pdf'
+    """
+    last = PurePath(name.replace("\\", "/")).name
+    cleaned = _UNSAFE.sub("_", last).strip(" .")
+    if not cleaned.strip("_"):
+        raise InputError("the file has no name", "a name such as report.pdf")
+    stem, suffix = os.path.splitext(cleaned)  # noqa: PTH122 - a name, not a path
+    if len(suffix.encode("utf-8", "surrogatepass")) > _LONGEST_SUFFIX:
+        stem, suffix = cleaned, ""
+    if suffix[1:].lower() in BINARY:
+        raise InputError(
+            f"files named {last[:80]!r} are not read", "a PDF, Word, EPUB, HTML, Markdown or text"
+        )
+    if _DEVICES.fullmatch(cleaned):
+        stem = f"_{stem}"
+    room = _LONGEST_NAME - len(suffix.encode("utf-8", "surrogatepass"))
+    while len(stem.encode("utf-8", "surrogatepass")) > room:
+        stem = stem[:-1]
+    return stem + suffix
+
+
+def _sync(folder: Path) -> None:
+    """Let a new name reach the disk; not every system can."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

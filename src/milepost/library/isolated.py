@@ -1,0 +1,118 @@
+"""Calls in a process of their own: a file that crashes its reader does not end the server."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import threading
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import Any, ParamSpec, TypeVar
+
+from milepost.errors import MilepostError, UnreadableFile
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+GIBIBYTE = 1 << 30
+
+_READY = "ready"
+_START = 60.0
+"""Seconds that the process may take to start, which no call pays for."""
+
+
+class Isolated:
+    """Runs functions, one at a time, in another process, which is replaced when it dies.
+
+    Functions are named by their module, arguments and results are pickled. Calls may come from
+    any thread.
+
+    Args:
+        seconds: how long one call may take.
+        memory: bytes of address space that the process may have.
+    """
+
+    def __init__(self, *, seconds: float = 600.0, memory: int = 8 * GIBIBYTE) -> None:
+        self._seconds, self._memory = seconds, memory
+        self._one = threading.Lock()
+        self._process: multiprocessing.process.BaseProcess | None = None
+        self._pipe: Connection[Any, Any] | None = None
+
+    def call(self, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """``function(*args)`` in the other process; its errors are raised here.
+
+        Raises:
+            UnreadableFile: the process died, or took too long.
+        """
+        with self._one:
+            try:
+                pipe = self._started()
+                pipe.send((function, args, kwargs))
+                if not pipe.poll(self._seconds):
+                    self._stop()
+                    raise UnreadableFile(f"reading took more than {self._seconds:g} s", "")
+                done, value = pipe.recv()
+            except (EOFError, BrokenPipeError, ConnectionResetError):
+                self._stop()
+                raise UnreadableFile("the file crashed its reader", "") from None
+        if not done:
+            raise value
+        result: R = value
+        return result
+
+    def close(self) -> None:
+        """End the process; a call that runs fails."""
+        process = self._process
+        if process is not None:
+            process.kill()
+        with self._one:
+            self._stop()
+
+    def _started(self) -> Connection[Any, Any]:
+        if self._process is None or not self._process.is_alive() or self._pipe is None:
+            self._stop()
+            # Not forked: the server has threads, whose locks a fork would copy as they are.
+            context = multiprocessing.get_context("spawn")
+            self._pipe, theirs = context.Pipe()
+            self._process = context.Process(
+                target=_serve, args=(theirs, self._memory), name="milepost-reader", daemon=True
+            )
+            self._process.start()
+            theirs.close()
+            if not self._pipe.poll(_START) or self._pipe.recv() != _READY:
+                raise EOFError
+        return self._pipe
+
+    def _stop(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.join()
+        if self._pipe is not None:
+            self._pipe.close()
+        self._process = self._pipe = None
+
+
+def _serve(pipe: Connection[Any, Any], memory: int) -> None:
+    """Answer calls until the other end is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the server's business
+    try:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    except (ImportError, ValueError, OSError):  # Windows; or a lower limit is set already
+        pass
+    pipe.send(_READY)
+    while True:
+        try:
+            function, args, kwargs = pipe.recv()
+        except EOFError:
+            return
+        try:
+            reply = True, function(*args, **kwargs)
+        except MilepostError as error:
+            reply = False, UnreadableFile(error.problem, error.hint)
+        except MemoryError:
+            reply = False, UnreadableFile("reading needs more memory than a file may take")
+        except Exception as error:  # whatever a library raises on a damaged file
+            reply = False, UnreadableFile(f"{type(error).__name__}: {error}")
+        pipe.send(reply)

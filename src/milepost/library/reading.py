@@ -1,0 +1,190 @@
+"""What the reader's process does: read a file, find boxes, draw a page.
+
+Its functions are called through ``Isolated``, so that PDFium runs in no thread of the server.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections import OrderedDict
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from io import BytesIO
+from pathlib import Path
+from zipfile import BadZipFile
+
+from milepost.errors import InputError, UnreadableFile
+from milepost.text import read_file
+from milepost.text.readers.pdf.boxes import Locator, from_source
+from milepost.types import Box, Document, ReadOptions
+
+_KEPT = 4
+"""Documents whose printed lines stay in memory: people click through one at a time."""
+
+_locators: OrderedDict[tuple[str, str, str], Locator] = OrderedDict()
+
+LONGEST_SIDE = 4000
+"""Pixels of a picture's longer side; a page of a poster is drawn smaller than asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Boxes of a span, and the size of each page that has some.
+
+    Attributes:
+        boxes: in text order, one a line of print.
+        sizes: width and height in points by page number.
+    """
+
+    boxes: tuple[Box, ...]
+    sizes: dict[int, tuple[float, float]]
+
+
+def read_plain(path: Path, options: ReadOptions, lines: Path | None = None) -> Document:
+    """``milepost.read`` without what cannot be sent to another process.
+
+    Args:
+        path: the file.
+        options: how it is read.
+        lines: folder in which the printed lines of a PDF are kept: which characters of the text
+            are on which line. To learn it again, the whole file must be read, seconds for each
+            hundred pages.
+    """
+    document = read_file(path, options)
+    if lines is not None and isinstance(document.locator, Locator):
+        _keep(document.locator, options, lines)
+    return replace(document, locator=None)
+
+
+def read_inside(path: Path, options: ReadOptions, roots: tuple[Path, ...]) -> Document:
+    """``read_plain`` of a file that is in one of the folders, links followed.
+
+    Raises:
+        UnreadableFile: a link leads out of the folders.
+    """
+    real = path.resolve()
+    if not any(real.is_relative_to(root.resolve()) for root in roots):
+        raise UnreadableFile(f"{path} is a link that leaves the folder", "name its target as PATH")
+    return read_plain(path, options)
+
+
+def place(
+    path: Path,
+    digest: str,
+    options: ReadOptions,
+    start: int,
+    end: int,
+    lines: Path | None = None,
+) -> Place:
+    """Where a span of a PDF is printed.
+
+    Args:
+        path: the file.
+        digest: its sha256 (hex) when it was indexed.
+        options: how it was read.
+        start: offset into the document's text.
+        end: offset behind the span.
+        lines: see ``read_plain``.
+
+    Raises:
+        InputError: not a PDF, or changed since.
+    """
+    import pypdfium2
+
+    boxes = tuple(_locator(path, digest, options, lines)(start, end))
+    with pypdfium2.PdfDocument(path) as pdf:
+        sizes = {page: pdf[page - 1].get_size() for page in sorted({box.page for box in boxes})}
+    return Place(boxes, sizes)
+
+
+def sizes(path: Path) -> list[tuple[float, float]]:
+    """Width and height in points of every page of a PDF, as a reader shows it."""
+    import pypdfium2
+
+    with pypdfium2.PdfDocument(path) as pdf:
+        return [pdf.get_page_size(index) for index in range(len(pdf))]
+
+
+def picture(path: Path, page: int, scale: float) -> bytes:
+    """A page of a PDF as PNG.
+
+    Args:
+        path: the file.
+        page: its number in the file, from 1.
+        scale: pixels a point (1/72 inch).
+
+    Raises:
+        InputError: there is no such page.
+    """
+    import pypdfium2
+
+    with pypdfium2.PdfDocument(path) as pdf:
+        if not 1 <= page <= len(pdf):
+            raise InputError(f"there is no page {page}", f"1 to {len(pdf)}")
+        drawn = pdf[page - 1]
+        fits = LONGEST_SIDE / max(1.0, *drawn.get_size())
+        image = drawn.render(scale=min(scale, fits)).to_pil()
+    out = BytesIO()
+    image.save(out, "PNG")
+    return out.getvalue()
+
+
+def _locator(path: Path, digest: str, options: ReadOptions, lines: Path | None) -> Locator:
+    """What finds spans in a PDF, by the lines that were kept or by reading it again."""
+    key = str(path), digest, str(options)
+    if key not in _locators:
+        kept = _kept(path, digest, options, lines)
+        _locators[key] = kept or _made(path, digest, options, lines)
+        if len(_locators) > _KEPT:
+            _locators.popitem(last=False)
+    _locators.move_to_end(key)
+    return _locators[key]
+
+
+def _made(path: Path, digest: str, options: ReadOptions, lines: Path | None) -> Locator:
+    document = read_file(path, options)
+    if document.hash != digest:
+        raise InputError("the file has changed since it was indexed", "index it again")
+    if not isinstance(document.locator, Locator):
+        raise InputError(f"{path.name} is not a PDF", "a PDF file")
+    if lines is not None:
+        _keep(document.locator, options, lines)
+    return document.locator
+
+
+def _kept(path: Path, digest: str, options: ReadOptions, lines: Path | None) -> Locator | None:
+    import numpy as np
+
+    if lines is None:
+        return None
+    try:
+        # NumPy would leave a file open that it opened itself and found damaged.
+        with (lines / _name(digest, options)).open("rb") as file:
+            table = np.load(file, allow_pickle=False)["lines"]
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile):  # missing, or cut by a crash
+        return None
+    if table.dtype != np.int32 or table.ndim != 2 or table.shape[1] != 4:
+        return None
+    return Locator(table, str(path), digest, from_source(str(path)), options.hidden == "keep")
+
+
+def _keep(locator: Locator, options: ReadOptions, lines: Path) -> None:
+    """Best effort: without the lines, boxes are found by reading the file again."""
+    import numpy as np
+
+    with suppress(OSError):
+        lines.mkdir(parents=True, exist_ok=True)
+        handle, part = tempfile.mkstemp(prefix=".part-", dir=lines)
+        try:
+            with os.fdopen(handle, "wb") as out:
+                np.savez_compressed(out, lines=locator.lines)
+            Path(part).replace(lines / _name(locator.digest, options))
+        except OSError:
+            Path(part).unlink(missing_ok=True)
+
+
+def _name(digest: str, options: ReadOptions) -> str:
+    """The file of a document's lines; another way of reading makes other lines."""
+    way = str(options)
+    return f"{digest}{'-' if way else ''}{way.replace(' ', '-')}.npz"

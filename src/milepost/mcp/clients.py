@@ -1,0 +1,130 @@
+"""Where the clients of agents keep their list of MCP servers, and in which form."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from milepost._optional import require
+from milepost.errors import InputError
+
+Form = Literal["json", "toml"]
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A program that agents run in.
+
+    Attributes:
+        name: what the command line calls it.
+        title: its own name.
+        file: the configuration, from the current folder or the home folder.
+        keys: where in it the servers are.
+        form: how it is written.
+        entry: fields that this client wants beside ``command`` and ``args``.
+    """
+
+    name: str
+    title: str
+    file: Callable[[], Path]
+    keys: tuple[str, ...] = ("mcpServers",)
+    form: Form = "json"
+    entry: tuple[tuple[str, str], ...] = ()
+
+
+def _desktop() -> Path:
+    if sys.platform == "darwin":
+        base = Path.home() / "Library" / "Application Support"
+    elif sys.platform == "win32":
+        base = Path(os.environ.get("APPDATA", Path.home()))
+    else:
+        base = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    return base / "Claude" / "claude_desktop_config.json"
+
+
+CLIENTS = {
+    client.name: client
+    for client in (
+        Client("claude-code", "Claude Code, this folder", lambda: Path(".mcp.json")),
+        Client("claude-desktop", "Claude Desktop", _desktop),
+        Client("cursor", "Cursor", lambda: Path.home() / ".cursor" / "mcp.json"),
+        Client(
+            "vscode",
+            "VS Code, this folder",
+            lambda: Path(".vscode") / "mcp.json",
+            ("servers",),
+            entry=(("type", "stdio"),),
+        ),
+        Client(
+            "codex",
+            "Codex",
+            lambda: Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex") / "config.toml",
+            ("mcp_servers",),
+            "toml",
+        ),
+        Client("gemini", "Gemini CLI", lambda: Path.home() / ".gemini" / "settings.json"),
+        Client(
+            "windsurf",
+            "Windsurf",
+            lambda: Path.home() / ".codeium" / "windsurf" / "mcp_config.json",
+        ),
+    )
+}
+
+
+def with_server(client: Client, text: str, name: str, command: str, args: list[str]) -> str:
+    """The text of a client's configuration with one more server; all else stays.
+
+    Args:
+        client: whose configuration.
+        text: of the file as it is; empty where there is none.
+        name: of the server; one of that name is replaced.
+        command: the program.
+        args: its arguments.
+
+    Raises:
+        InputError: the file is not what this client writes.
+    """
+    entry = {**dict(client.entry), "command": command, "args": args}
+    if client.form == "toml":
+        return _toml(client, text, name, entry)
+    try:
+        config = json.loads(text) if text.strip() else {}
+        place = config
+        for key in client.keys:
+            place = place.setdefault(key, {})
+        place[name] = entry
+    except (ValueError, AttributeError, TypeError):
+        snippet = json.dumps({name: entry})
+        where = ".".join(client.keys)
+        raise InputError(
+            f"{client.file()} is not plain JSON with an object {where}, and is left as it is",
+            f"add this under {where} yourself: {snippet}",
+        ) from None
+    return json.dumps(config, indent=2, ensure_ascii=False) + "\n"
+
+
+def _toml(client: Client, text: str, name: str, entry: dict[str, Any]) -> str:
+    tomlkit = require("tomlkit", extra="mcp")
+    try:
+        config = tomlkit.parse(text)
+        place: Any = config
+        for key in client.keys:
+            if key not in place:
+                place[key] = tomlkit.table(is_super_table=True)
+            place = place[key]
+        table = tomlkit.table()
+        table.update(entry)
+        place[name] = table
+    except (tomlkit.exceptions.TOMLKitError, TypeError) as error:
+        raise InputError(
+            f"{client.file()} is not TOML with a table {'.'.join(client.keys)}: {error}",
+            "mend it, or add the server yourself",
+        ) from None
+    written: str = tomlkit.dumps(config)
+    return written

@@ -1,0 +1,87 @@
+"""What the tools give, as records that become JSON; their fields are the tools' output schemas."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+
+class Evidence(BaseModel):
+    """Whole sentences of one document that answer the question."""
+
+    text: str
+    document: str = Field(description="Title of the document.")
+    id: str = Field(description="Id of the document, for `read` and `documents`.")
+    start: int = Field(description="Offset in the document's text.")
+    end: int
+    score: float = Field(description="Probability, 0 to 1, that this is evidence.")
+    place: str | None = Field(default=None, description="Page, slide, sheet and row … in words.")
+    heading: str | None = None
+
+
+class Searched(BaseModel):
+    """What `search` gives."""
+
+    passages: list[Evidence] = Field(description="Best first.")
+    next: str | None = Field(
+        default=None, description="Cursor of the passages that come after these."
+    )
+    notes: list[str] = Field(default_factory=list, description="What to know of this result.")
+
+
+class Read(BaseModel):
+    """What `read` gives."""
+
+    text: str
+    document: str
+    id: str
+    start: int
+    end: int
+    characters: int = Field(description="Length of the whole document.")
+    place: str | None = Field(default=None, description="Page, slide … where the text begins.")
+    heading: str | None = None
+    next: int | None = Field(
+        default=None, description="`start` of what comes after; none at the end."
+    )
+    notes: list[str] = Field(default_factory=list)
+
+
+class Match(BaseModel):
+    """A place of a document that holds the checked text, word for word or nearly."""
+
+    text: str
+    document: str
+    id: str
+    start: int
+    end: int
+    place: str | None = None
+    differences: list[tuple[str, str]] = Field(
+        default_factory=list, description="What was given, and what the document has instead."
+    )
+
+
+class Checked(BaseModel):
+    """What `check` gives."""
+
+    verdict: str = Field(description="verbatim, near, supported or not found.")
+    places: list[Match] = Field(description="Where it is, word for word or nearly.")
+    passages: list[Evidence] = Field(description="What supports it.")
+    notes: list[str] = Field(default_factory=list)
+
+
+class Listed(BaseModel):
+    """A document in a list."""
+
+    document: str
+    id: str
+    characters: int
+    sentences: int
+    notes: list[str] = Field(default_factory=list)
+
+
+class Documents(BaseModel):
+    """What `documents` gives."""
+
+    documents: list[Listed]
+    total: int
+    next: str | None = None
+    notes: list[str] = Field(default_factory=list)

@@ -1,0 +1,48 @@
+"""Documents of an index by name, or by the path of their file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from milepost.errors import InputError, nearest
+from milepost.intake import absolute
+from milepost.store import Snapshot
+
+Name = str | os.PathLike[str]
+"""A document's name in the index, or the path of its file."""
+
+
+def known(names: Name | Iterable[Name], state: Snapshot) -> frozenset[str]:
+    """Names of documents that are in the index, which paths may be given for.
+
+    Raises:
+        InputError: one of them is not in the index, with the nearest that is.
+    """
+    given = [names] if isinstance(names, str | os.PathLike) else list(names)
+    stored = {info.name for info in state.documents()}
+    found = set()
+    for each in given:
+        written = os.fspath(each)
+        name = written if written in stored else str(absolute(each))
+        if name not in stored:
+            raise InputError(*unknown(written, state))
+        found.add(name)
+    return frozenset(found)
+
+
+def stored_name(name: Name, state: Snapshot) -> str:
+    """A document's name; a path of an indexed file may be given as the caller writes it."""
+    written = os.fspath(name)
+    if state.info(written) is None:
+        path = str(absolute(name))
+        if state.info(path) is not None:
+            return path
+    return written
+
+
+def unknown(name: str, state: Snapshot) -> tuple[str, str]:
+    """Problem and hint for a document that is not there."""
+    stored = [info.name for info in state.documents()]
+    near = nearest(name, stored) or nearest(str(absolute(name)), stored)
+    return f"{name} is not in the index", f"{near}milepost index {name}"

@@ -1,0 +1,164 @@
+"""The places of a text that nearly hold a quotation, and which words differ."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+from milepost.quotes.alignment import Pair, align
+from milepost.quotes.folding import Folded, fold
+from milepost.quotes.gaps import ends_word, is_negative, starts_word
+from milepost.quotes.stretches import stretches
+from milepost.quotes.verbatim import mismatches
+from milepost.quotes.words import Words, weight, words
+from milepost.types import Difference, Span
+
+NEAR = 0.75
+"""Similarity from which a place counts: at most a quarter of the words, by weight, differ."""
+
+MAX_WORDS = 5_000
+"""Words of the longest quotation that is aligned, some ten pages; longer ones take too long."""
+
+_GROUPS = ".,:/'\u00a0\u2007\u2009\u202f"
+_NUMBER_BEFORE = re.compile(rf"(?:\d[\d{_GROUPS}]*)?$")
+_NUMBER_BEHIND = re.compile(rf"(?:[{_GROUPS}]\d+)*(?:[\^\u207a\u207b]\S*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """A place that nearly holds a quotation.
+
+    Attributes:
+        start, end: of the place, in code points of the text.
+        similarity: 0–1, the share of the quotation's words, by weight, that is there, less what
+            was added.
+        differences: in order, at least one; between them the texts are equal but for what
+            ``Occurrence.ignored`` names.
+    """
+
+    start: int
+    end: int
+    similarity: float
+    differences: tuple[Difference, ...]
+
+
+def near(given: Folded, text: Folded, *, floor: float = NEAR, limit: int = 5) -> list[Near]:
+    """Find the places that nearly hold a quotation, most similar first, none inside of another.
+
+    Only stretches that share rare words with the quotation are aligned. Quotations of more than
+    ``MAX_WORDS`` words are not looked for.
+
+    Args:
+        given: the quotation, with at least one letter.
+        text: the text; places that hold the quotation word for word are left out.
+        floor: least similarity.
+        limit: maximum number of places.
+    """
+    asked = words(given)
+    if not 0 < len(asked.forms) <= MAX_WORDS:
+        return []
+    total = sum(map(weight, asked.forms))
+    places: list[Near] = []
+    for start, end in stretches(asked, text):
+        there = words(fold(text.text[start:end]))
+        cost, pairs = align(asked.forms, there.forms)
+        if cost <= (1.0 - floor) * total:
+            place = _place(asked, there, pairs, start, cost / total)
+            if place is not None and place.similarity >= floor:
+                places.append(place)
+    places.sort(key=lambda place: (-place.similarity, place.start))
+    apart: list[Near] = []
+    for place in places:
+        if all(place.end <= other.start or other.end <= place.start for other in apart):
+            apart.append(place)
+    return apart[:limit]
+
+
+def _place(given: Words, text: Words, pairs: list[Pair], offset: int, cost: float) -> Near | None:
+    """The place of an alignment, with its differences; None where there is none.
+
+    Args:
+        given: the words of the quotation.
+        text: those of a stretch of the text.
+        pairs: their alignment.
+        offset: where the stretch begins in the text.
+        cost: of the alignment, as a share of the quotation's weight.
+    """
+    differs = [i is None or j is None or given.forms[i] != text.forms[j] for i, j in pairs]
+    parted = set(_parted(given, text, pairs, differs))
+    if not parted and not any(differs):
+        return None
+    total = sum(map(weight, given.forms))
+    for number in parted:
+        differs[number] = True
+        cost += weight(given.forms[pairs[number][0] or 0]) / total
+    held = [j for _, j in pairs if j is not None]
+    start, end = text.start(held[0]), text.end(held[-1])
+    own_text, other_text = given.folded.text, text.folded.text
+    differences = []
+    for own, other in _spans(given, text, pairs, differs):
+        low, high = _whole_number(other_text, other, (start, end))
+        start, end = min(start, low), max(end, high)
+        differences.append(
+            Difference(
+                own_text[slice(*own)], other_text[low:high], *own, low + offset, high + offset
+            )
+        )
+    return Near(start + offset, end + offset, max(0.0, 1.0 - cost), tuple(differences))
+
+
+def _spans(
+    given: Words, text: Words, pairs: list[Pair], differs: list[bool]
+) -> Iterator[tuple[Span, Span]]:
+    """Where the quotation and the text differ; neighbouring words are one difference."""
+    given_at = given.start(0)  # where the last word before a difference ends
+    at = text.start(next(j for _, j in pairs if j is not None))
+    for is_different, group in groupby(range(len(pairs)), differs.__getitem__):
+        inside = [pairs[number] for number in group]
+        own = [i for i, _ in inside if i is not None]
+        other = [j for _, j in inside if j is not None]
+        if is_different:
+            yield (
+                (given.start(own[0]), given.end(own[-1])) if own else (given_at, given_at),
+                (text.start(other[0]), text.end(other[-1])) if other else (at, at),
+            )
+        given_at = given.end(own[-1]) if own else given_at
+        at = text.end(other[-1]) if other else at
+
+
+def _parted(given: Words, text: Words, pairs: list[Pair], differs: list[bool]) -> Iterator[int]:
+    """Numbers of the pairs whose words are equal and, with the gaps beside them, are not."""
+    for is_different, group in groupby(range(len(pairs)), differs.__getitem__):
+        if is_different:
+            continue
+        run = list(group)
+        own = [i for i, _ in (pairs[number] for number in run) if i is not None]
+        other = [j for _, j in (pairs[number] for number in run) if j is not None]
+        first, at = int(given.firsts[own[0]]), int(text.firsts[other[0]])
+        ends = (text.lasts[other] - at).tolist()
+        for letter in mismatches(given.folded, first, text.folded, at, ends[-1]):
+            signs = (
+                is_negative(given.folded, first + letter + 1),
+                is_negative(text.folded, at + letter + 1),
+            )
+            for side in (letter + 1,) if signs[0] != signs[1] else (letter, letter + 1):
+                yield run[next(n for n, end in enumerate(ends) if side < end)]
+        begins = first > 0 or starts_word(given.folded, text.folded, at)
+        if not begins or is_negative(given.folded, first) != is_negative(text.folded, at):
+            yield run[0]
+        if run[-1] == len(pairs) - 1 and not ends_word(text.folded, at + ends[-1] - 1):
+            yield run[-1]
+
+
+def _whole_number(text: str, span: Span, place: Span) -> Span:
+    """A difference at an edge of its place, with all of the number that it is a part of."""
+    start, end = span
+    if start == place[0] and text[start : start + 1].isdigit():
+        rest = _NUMBER_BEFORE.search(text[max(0, start - 40) : start])
+        start -= len(rest[0]) if rest else 0
+    if end == place[1] and text[end - 1 : end].isdigit():
+        rest = _NUMBER_BEHIND.match(text[end : end + 40])
+        end += len(rest[0]) if rest else 0
+    return start, end

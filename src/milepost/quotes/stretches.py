@@ -1,0 +1,121 @@
+"""Where in a text an alignment with a quotation is worth its time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from milepost.quotes.folding import Folded
+from milepost.quotes.gaps import is_unspaced
+from milepost.quotes.words import Words
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_PLACES = 16
+"""Maximum number of stretches: those that share the rarest words with the quotation."""
+
+_SHARE = 0.2
+"""Share of the quotation's words, by rarity, that a stretch must hold."""
+
+_ANCHORS = 256
+"""Words of the quotation that are looked for, the longest ones."""
+
+_FREQUENT = 3_000
+"""Times in the text from which a word says too little of where the quotation is."""
+
+
+def stretches(given: Words, text: Folded) -> list[tuple[int, int]]:
+    """Start and end, in code points of the text, of stretches that may nearly hold a quotation.
+
+    The quotation's words are looked for in the folded text, each at all its places. A pair of
+    places votes for a diagonal: how far the quotation would have to be moved. An alignment with
+    few words added or missing lies on neighbouring diagonals. Best first; they may overlap.
+    """
+    import numpy as np
+
+    size, count = len(given.folded.letters), len(text.letters)
+    diagonals, numbers, rarity = _votes(given, text.letters)
+    if not len(diagonals):
+        return []
+    width = max(60, math.ceil(0.5 * size))
+    buckets = (diagonals + size) // width  # diagonals begin at -size
+    # A word of the quotation votes once for a pair of neighbouring buckets.
+    many = len(rarity)
+    distinct = np.unique(np.concatenate((buckets * many + numbers, (buckets + 1) * many + numbers)))
+    score = np.bincount(distinct // many, rarity[distinct % many])
+    order = np.argsort(-score, kind="stable")[: max(2, min(_PLACES, 40_000 // size))]
+    found = []
+    for bucket in order[score[order] >= _SHARE * rarity.sum()].tolist():
+        low = (bucket - 1) * width - size
+        first, last = max(0, low - 20), min(count, low + 2 * width + size + 20)
+        if first < last:
+            # With the signs around: "-5".
+            start = int(text.places[first - 1]) + 1 if first else 0
+            found.append((start, int(text.places[last]) if last < count else len(text.text)))
+    return found
+
+
+def _votes(
+    given: Words, letters: str
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Diagonals of pairs of equal places, which place of the quotation it is, and its rarity."""
+    import numpy as np
+
+    own: list[int] = []
+    rarity: list[float] = []
+    votes: list[tuple[NDArray[np.int64], int]] = []
+    frequent: list[tuple[list[int], list[int]]] = []
+
+    def count(places: list[int], positions: list[int]) -> None:
+        for position in positions:
+            votes.append((np.array(places, np.int64) - position, len(own)))
+            own.append(position)
+            rarity.append(math.log1p(len(letters) / (1.0 + len(places))))
+
+    for anchor, positions in _anchors(given).items():
+        places = list(_places(anchor, letters))
+        if len(places) > _FREQUENT:
+            frequent.append((places, positions))
+        else:
+            count(places, positions)
+    if not any(len(places) for places, _ in votes):
+        for places, positions in frequent:
+            count(places, positions)
+    diagonals = [places for places, _ in votes]
+    numbers = [np.full(len(places), number, np.int64) for places, number in votes]
+    none = np.empty(0, np.int64)
+    return (
+        np.concatenate([none, *diagonals]),
+        np.concatenate([none, *numbers]),
+        np.array(rarity, np.float64),
+    )
+
+
+def _anchors(given: Words) -> dict[str, list[int]]:
+    """What is looked for, with its places among the quotation's letters: long words and numbers.
+
+    In scripts without spaces it is runs of three characters; where there is neither, all words.
+    """
+    letters = given.folded.letters
+    spans = list(zip(given.firsts.tolist(), given.lasts.tolist(), strict=True))
+    chosen = [(a, b) for a, b in spans if b - a > 3 or letters[a].isdigit()]
+    unspaced = [(a, b) for a, b in spans if is_unspaced(letters[a])]
+    for _, run in groupby(enumerate(unspaced), lambda item: item[1][0] - item[0]):
+        ends = [span for _, span in run]
+        chosen += [(ends[n][0], ends[min(n + 2, len(ends) - 1)][1]) for n in range(len(ends))]
+    chosen = sorted(chosen or spans, key=lambda span: span[0] - span[1])[:_ANCHORS]
+    found: dict[str, list[int]] = {}
+    for a, b in chosen:
+        found.setdefault(letters[a:b], []).append(a)
+    return found
+
+
+def _places(anchor: str, letters: str) -> Iterator[int]:
+    at = letters.find(anchor)
+    while at >= 0:
+        yield at
+        at = letters.find(anchor, at + 1)

@@ -1,0 +1,168 @@
+"""All places where a text holds a quotation word for word."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from milepost.quotes.folding import Folded, fold, is_dash, unstyled
+from milepost.quotes.gaps import Reason, ends_word, gap_reason, starts_word
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_OUTER = "\"'\u00ab\u00bb\u2018\u2019\u201a\u201c\u201d\u201e\u2039\u203a\u2026"
+"""Marks around a quotation that are not part of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """A place that holds a quotation.
+
+    Attributes:
+        start, end: of the place, in code points of the text.
+        ignored: what had to be ignored; empty where the text is equal, character by character.
+    """
+
+    start: int
+    end: int
+    ignored: tuple[Reason, ...]
+
+
+def stripped(quotation: str) -> Folded:
+    """A quotation without white space and the quotation marks and ellipses around it.
+
+    >>> stripped(' “Bees build cells …” ').text
+    'Bees build cells'
+    """
+    inner = quotation.strip()
+    while inner and (inner[0] in _OUTER or inner[-1] in _OUTER or inner.endswith("...")):
+        before, inner = inner, _less(inner)
+        if inner == before:
+            break
+    folded = fold(inner)
+    if not folded.letters:
+        return folded
+    return fold(inner[slice(*_span(folded, folded, 0))])  # without dashes around it
+
+
+def _less(text: str) -> str:
+    """Without the ellipses at both ends and the outermost pair of quotation marks."""
+    text = text.strip("\u2026").removeprefix("...").removesuffix("...").strip()
+    if len(text) > 1 and text[0] in _OUTER and text[-1] in _OUTER:
+        return text[1:-1].strip()
+    return text
+
+
+def occurrences(given: Folded, text: Folded) -> Iterator[Occurrence]:
+    """Yield the places of a quotation in a text, in order, none inside of another.
+
+    Args:
+        given: the quotation, see ``stripped``; one without letters is nowhere.
+        text: the text.
+    """
+    size, letters = len(given.letters), text.letters
+    at = letters.find(given.letters) if size else -1
+    if at < 0:
+        return
+    gaps, touching = _gaps(given.places), _touching(text)
+    while at >= 0:
+        # Most places of a short word are inside of other words; they are passed over.
+        if touching[at] or touching[at + size]:
+            at = letters.find(given.letters, at + 1)
+            continue
+        reasons = _reasons(given, gaps, text, at)
+        if reasons is None:
+            at = letters.find(given.letters, at + 1)
+            continue
+        yield Occurrence(*_span(given, text, at), reasons)
+        at = letters.find(given.letters, at + size)
+
+
+def mismatches(given: Folded, first: int, text: Folded, at: int, size: int) -> list[int]:
+    """Numbers, less ``first``, of the letters behind which two texts differ.
+
+    Letters ``first … first + size - 1`` of the one and ``at … at + size - 1`` of the other are
+    equal.
+    """
+    import numpy as np
+
+    one, other = _gaps(given.places[first : first + size]), _gaps(text.places[at : at + size])
+    return [
+        number
+        for number in np.flatnonzero(one | other).tolist()
+        if gap_reason(given, first + number, text, at + number) is None
+    ]
+
+
+def _span(given: Folded, text: Folded, at: int) -> tuple[int, int]:
+    """The place of a quotation in the text: from its sign, if it begins with one, on."""
+    lead = given.text[: int(given.places[0])]
+    signed = bool(lead) and is_dash(lead[-1])
+    return int(text.places[at]) - signed, int(text.places[at + len(given.letters) - 1]) + 1
+
+
+def _touching(text: Folded) -> bytes:
+    """For each letter, and the end, 1 where it and the one before are ASCII letters that touch."""
+    import numpy as np
+
+    plain = np.frombuffer(text.letters.encode("utf-32-le", "surrogatepass"), "<u4")
+    is_letter = (plain >= ord("a")) & (plain <= ord("z"))
+    touching = is_letter[1:] & is_letter[:-1] & (np.diff(text.places) == 1)
+    return np.concatenate(([False], touching, [False])).tobytes()
+
+
+def _gaps(places: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether there is something between each letter and the next."""
+    import numpy as np
+
+    found: NDArray[np.bool_] = np.diff(places) > 1
+    return found
+
+
+def _reasons(
+    given: Folded, gaps: NDArray[np.bool_], text: Folded, at: int
+) -> tuple[Reason, ...] | None:
+    """What must be ignored for a quotation to be at letter ``at``; None where it is not."""
+    import numpy as np
+
+    last = at + len(given.letters) - 1
+    if not (starts_word(given, text, at) and ends_word(text, last)):
+        return None
+    start, end = _span(given, text, at)
+    own_start, own_end = _span(given, given, 0)
+    shown, own = text.text[start:end], given.text[own_start:own_end]
+    if shown == own:
+        return ()
+    found: set[Reason | str] = set()
+    both = gaps | _gaps(text.places[at : last + 1])
+    for number in np.flatnonzero(both).tolist():
+        reason = gap_reason(given, number, text, at + number)
+        if reason is None:
+            return None
+        found.add(reason)
+    found |= _letter_reasons(_shown(own), _shown(shown))
+    order: tuple[Reason, ...] = ("white space", "hyphenation", "case", "typography")
+    return tuple(reason for reason in order if reason in found) or ("typography",)
+
+
+def _letter_reasons(one: str, other: str) -> set[Reason]:
+    """Why letters that fold alike are not equal."""
+    found: set[Reason] = set()
+    if unstyled(one) != unstyled(other):
+        found.add("case")
+    if one.casefold() != other.casefold():
+        found.add("typography")
+    return found
+
+
+def _shown(text: str) -> str:
+    """A text without what stands between letters."""
+    return "".join(
+        each
+        for each in text
+        if not (each.isspace() or is_dash(each) or unicodedata.category(each) in ("Cf", "Cc"))
+    )

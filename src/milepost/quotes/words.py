@@ -1,0 +1,82 @@
+"""A text as words that are compared whole: words, numbers, single characters, punctuation."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from milepost.quotes.folding import Folded
+from milepost.quotes.gaps import is_negative
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_MARKS = (
+    r"\u00ad\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u065f\u0670"
+    r"\u0900-\u0963\u0966-\u0dff\u0f71-\u0f84\u0f90-\u0fbc"
+)
+_UNSPACED = (
+    r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17d3\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff"
+    r"\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
+)
+_LETTER = rf"(?:[^\W_{_UNSPACED}]|[{_MARKS}])"
+_HYPHEN = r"[-\u2010\u2011](?:[ \t]*\r?\n\s*)?"
+_WORD = re.compile(
+    r"\d+(?:[.,]\d+)*"
+    rf"|{_LETTER}+(?:(?:['’]|{_HYPHEN}){_LETTER}+)*"
+    r"|\S"
+)
+
+WORD, SHORT, SIGN = 4, 2, 1
+"""Weights of a word or number, of a word of at most three letters, of a punctuation mark."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The words of a folded text; what has no folded letter (a dash) is not among them.
+
+    Attributes:
+        folded: the text.
+        firsts, lasts: ``(n,)`` int64: first letter of each word, and the one behind its last.
+        forms: ``(n,)`` their letters.
+    """
+
+    folded: Folded
+    firsts: NDArray[np.int64]
+    lasts: NDArray[np.int64]
+    forms: list[str]
+
+    def start(self, number: int) -> int:
+        """Where a word starts in the text, in code points; a number starts with its sign."""
+        first = int(self.firsts[number])
+        return int(self.folded.places[first]) - is_negative(self.folded, first)
+
+    def end(self, number: int) -> int:
+        """Where it ends."""
+        return int(self.folded.places[self.lasts[number] - 1]) + 1
+
+
+def words(folded: Folded) -> Words:
+    r"""Cut a text into words.
+
+    >>> from milepost.quotes.folding import fold
+    >>> words(fold("The self-\ncontained cell costs 3.50.")).forms
+    ['the', 'selfcontained', 'cell', 'costs', '3.50', '.']
+    """
+    import numpy as np
+
+    spans = [match.span() for match in _WORD.finditer(folded.text)]
+    bounds = np.searchsorted(folded.places, np.array(spans, np.int64).reshape(-1, 2))
+    firsts, lasts = bounds[bounds[:, 0] < bounds[:, 1]].T
+    letters = folded.letters
+    forms = [letters[a:b] for a, b in zip(firsts.tolist(), lasts.tolist(), strict=True)]
+    return Words(folded, firsts, lasts, forms)
+
+
+def weight(form: str) -> int:
+    """What a word counts in a comparison."""
+    if not any(map(str.isalnum, form)):
+        return SIGN
+    return WORD if len(form) > 3 or form[0].isdigit() else SHORT

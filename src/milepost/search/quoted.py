@@ -1,0 +1,200 @@
+"""Where the documents of a store hold a quotation word for word, and where they may nearly.
+
+Where few sentences are searched, all of their text is read, so that no place can be missed. In
+larger collections the store's postings say which stretches hold the quotation's words, and only
+these are read.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+from milepost.quotes import Folded, Occurrence, fold, occurrences
+from milepost.search.lexical import idf, terms
+from milepost.search.scope import EVERYTHING
+from milepost.store.base import DocumentInfo
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from milepost.store.base import Snapshot
+
+    Postings = Mapping[str, tuple[NDArray[np.int64], NDArray[np.int32]]]
+
+Part = tuple[DocumentInfo, int, int]
+"""A document, and start and end of a stretch of its text."""
+
+BATCH = 2_000_000
+"""Characters that are read at a time."""
+
+REGIONS = 200
+"""Stretches of a large collection that are read, those that hold the rarest words."""
+
+_TERMS = 24
+"""Words of a quotation whose postings are read: numbers and the longest words."""
+
+_ANCHORS = 20_000
+"""Rows around which the other words are looked for, those of the rarest words."""
+
+_SHARE = 0.35
+"""Share of the words, by rarity, that a stretch holds."""
+
+
+def places(
+    snapshot: Snapshot, given: Folded, documents: Sequence[DocumentInfo], *, whole: bool = False
+) -> Iterator[tuple[DocumentInfo, Occurrence]]:
+    """Yield the places that hold a quotation word for word, document by document.
+
+    Args:
+        snapshot: the state of a store.
+        given: the quotation, see ``quotes.stripped``.
+        documents: those to search, in the store's order.
+        whole: read all of their text, however much it is.
+    """
+    few = whole or sum(info.sentences for info in documents) <= EVERYTHING
+    if few or not _words(given.text):
+        parts = [(info, 0, info.characters) for info in documents]
+    else:
+        parts = regions(snapshot, given.text, documents)
+    seen: set[tuple[str, int]] = set()  # stretches may overlap at their edges
+    for info, start, text in read(snapshot, parts):
+        for found in occurrences(given, fold(text)):
+            if (info.name, found.start + start) not in seen:
+                seen.add((info.name, found.start + start))
+                yield info, Occurrence(found.start + start, found.end + start, found.ignored)
+
+
+def read(snapshot: Snapshot, parts: Sequence[Part]) -> Iterator[tuple[DocumentInfo, int, str]]:
+    """Yield the text of each stretch with its document and start, some of them read at once."""
+    batch: list[Part] = []
+    size = 0
+    for part in parts:
+        batch.append(part)
+        size += part[2] - part[1]
+        if size >= BATCH:
+            yield from _texts(snapshot, batch)
+            batch, size = [], 0
+    yield from _texts(snapshot, batch)
+
+
+def regions(
+    snapshot: Snapshot, quotation: str, documents: Sequence[DocumentInfo], limit: int = REGIONS
+) -> list[Part]:
+    """Find stretches that hold the words of a quotation, those with the rarest words first.
+
+    Args:
+        snapshot: the state of a store.
+        quotation: its text.
+        documents: those to search, in the store's order.
+        limit: maximum number of stretches.
+    """
+    import numpy as np
+
+    documents = [info for info in documents if info.sentences]
+    found = snapshot.postings(_words(quotation))
+    statistics = snapshot.statistics()
+    weights = {term: idf(len(rows), statistics.sentences) for term, (rows, _) in found.items()}
+    mean = statistics.terms / max(1, statistics.sentences)
+    reach = math.ceil(len(terms(quotation)) / max(1.0, mean)) + 2
+    firsts = np.array([info.first for info in documents], np.int64)
+    ends = firsts + np.array([info.sentences for info in documents], np.int64)
+    anchors = _anchors(found, firsts, ends)
+    if not len(anchors):
+        return []
+    score = np.zeros(len(anchors))
+    for term, (rows, _) in found.items():
+        if len(rows):
+            nearest = np.minimum(np.searchsorted(rows, anchors - reach), len(rows) - 1)
+            inside = (rows[nearest] >= anchors - reach) & (rows[nearest] <= anchors + reach)
+            score += weights[term] * inside
+    order = np.argsort(-score, kind="stable")
+    order = order[score[order] >= _SHARE * sum(weights.values())]
+    owners = np.searchsorted(firsts, anchors, side="right") - 1
+    chosen: list[tuple[int, int, int]] = []  # document, first row, row behind the last
+    taken: set[tuple[int, int]] = set()
+    for place in order.tolist():
+        row, owner = int(anchors[place]), int(owners[place])
+        if (owner, row // (2 * reach)) in taken:
+            continue
+        first = max(int(firsts[owner]), row - 2 * reach)
+        chosen.append((owner, first, min(int(ends[owner]), row + 2 * reach + 1)))
+        # Rows of the same cell are inside of the stretch.
+        taken.add((owner, row // (2 * reach)))
+        if len(chosen) == limit:
+            break
+    return _parts(snapshot, documents, _merged(chosen), len(quotation))
+
+
+def _words(quotation: str) -> list[str]:
+    """The terms whose postings are read; a single character of a script without spaces is none.
+
+    It would be a term only where it stands alone: in a run of characters, pairs are.
+    """
+    held = [term for term in dict.fromkeys(terms(quotation)) if len(term) > 1 or term.isascii()]
+    longest = sorted(
+        held, key=lambda term: (-_rarity(term), crc32(term.encode("utf-8", "replace")))
+    )
+    return longest[:_TERMS]
+
+
+def _rarity(term: str) -> int:
+    """A guess, without asking the store: numbers and long words are rare."""
+    return max(len(term), 8) if any(map(str.isdigit, term)) else len(term)
+
+
+def _anchors(
+    found: Postings, firsts: NDArray[np.int64], ends: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Rows, ascending, of the rarest terms that are in the documents."""
+    import numpy as np
+
+    rows = np.empty(0, np.int64)
+    for held, _ in sorted(found.values(), key=lambda posting: len(posting[0])):
+        owners = np.searchsorted(firsts, held, side="right") - 1
+        inside = held[(owners >= 0) & (held < ends[owners])] if len(firsts) else held[:0]
+        if len(rows) and len(rows) + len(inside) > _ANCHORS:
+            break
+        rows = np.union1d(rows, inside)
+    return rows
+
+
+def _merged(chosen: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """Runs of rows that overlap as one, in the order of the best of each."""
+    rank: dict[tuple[int, int, int], int] = {}
+    for best, run in sorted(enumerate(chosen), key=lambda item: item[1]):
+        last = next(reversed(rank), None)
+        if last is not None and last[0] == run[0] and run[1] <= last[2]:
+            joined = (last[0], last[1], max(last[2], run[2]))
+            rank[joined] = min(rank.pop(last), best)
+        else:
+            rank[run] = best
+    return sorted(rank, key=rank.__getitem__)
+
+
+def _parts(
+    snapshot: Snapshot,
+    documents: Sequence[DocumentInfo],
+    runs: Sequence[tuple[int, int, int]],
+    margin: int,
+) -> list[Part]:
+    """Runs of rows as stretches of text, each side wider by the length of the quotation."""
+    owners = sorted({owner for owner, _, _ in runs})
+    held = snapshot.sentences([documents[owner] for owner in owners])
+    at = {owner: int(held.document_offsets[n]) for n, owner in enumerate(owners)}
+    parts = []
+    for owner, first, last in runs:
+        info = documents[owner]
+        low = int(held.spans[at[owner] + first - info.first, 0])
+        high = int(held.spans[at[owner] + last - 1 - info.first, 1])
+        parts.append((info, max(0, low - margin), min(info.characters, high + margin)))
+    return parts
+
+
+def _texts(snapshot: Snapshot, parts: Sequence[Part]) -> Iterator[tuple[DocumentInfo, int, str]]:
+    texts = snapshot.texts(parts) if parts else []
+    for (info, start, _), text in zip(parts, texts, strict=True):
+        yield info, start, text

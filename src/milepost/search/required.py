@@ -1,0 +1,191 @@
+"""Which sentences may be in a passage, for a question with phrases and excluded words.
+
+A passage must hold each phrase, so it is made around a *core*: the fewest sentences in a row that
+hold one place of each (``passages.Core``). It must not hold what is excluded, so the sentences that
+do are *banned*: no passage reaches over them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from milepost.quotes import stripped
+from milepost.search.passages import LONG, Core
+from milepost.search.quoted import places
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from milepost.search.query import Query
+    from milepost.search.scope import Scope
+    from milepost.store.base import DocumentInfo, Snapshot
+    from milepost.types import Span
+
+Places = Mapping[str, Mapping[str, Sequence["Span"]]]
+"""Phrase → document → places, ascending."""
+
+AROUND = 3
+"""Sentences on each side of a core that get a learned score, so that a passage can grow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Required:
+    """What the operators of a question leave of a scope.
+
+    Attributes:
+        banned: ``(n,)`` bool: sentences that hold something excluded.
+        cores: what each passage must hold one of; None where no phrase is asked for.
+        ranked: ``(n,)`` bool: the sentences that are worth a learned score.
+        blocked: whether there would be cores if nothing were excluded.
+    """
+
+    banned: NDArray[np.bool_]
+    cores: tuple[Core, ...] | None
+    ranked: NDArray[np.bool_]
+    blocked: bool = False
+
+
+def phrase_places(snapshot: Snapshot, query: Query) -> Places:
+    """Where the documents searched hold each phrase of a question."""
+    wanted = query.documents
+    documents = [info for info in snapshot.documents() if wanted is None or info.name in wanted]
+    return {phrase: _held(snapshot, phrase, documents) for phrase in query.phrases}
+
+
+def holding(found: Places) -> frozenset[str]:
+    """Names of the documents that hold all phrases."""
+    names = [frozenset(documents) for documents in found.values()]
+    return names[0].intersection(*names[1:]) if names else frozenset()
+
+
+def excluded_places(
+    snapshot: Snapshot, query: Query, scope: Scope, names: Collection[str] | None
+) -> Places:
+    """Where documents of the scope hold what is excluded; all of their text is read.
+
+    Args:
+        snapshot: the state of a store.
+        query: the question.
+        scope: its scope.
+        names: documents that may have a passage; None for all.
+    """
+    documents = [info for info in scope.documents if names is None or info.name in names]
+    return {each: _held(snapshot, each, documents, whole=True) for each in query.excluded}
+
+
+def required(scope: Scope, phrases: Places, excluded: Places) -> Required:
+    """Cores and banned sentences of a scope.
+
+    Args:
+        scope: the sentences.
+        phrases: see ``phrase_places``.
+        excluded: see ``excluded_places``.
+    """
+    import numpy as np
+
+    banned = np.zeros(len(scope.spans), np.bool_)
+    cores: list[Core] = []
+    for number, info in enumerate(scope.documents):
+        first, last = scope.document_offsets[number : number + 2].tolist()
+        spans = scope.spans[first:last]
+        for documents in excluded.values():
+            for start, end in documents.get(info.name, ()):
+                low, high = _sentences(spans, start, end)
+                banned[first + low : first + high] = True
+        held = [documents.get(info.name, ()) for documents in phrases.values()]
+        for start, end in _windows(held):
+            low, high = _sentences(spans, start, end)
+            cores.append(Core(first + low, first + high, start, end))
+    if not phrases:
+        return Required(banned, None, ~banned, bool(banned.all()))
+    allowed = tuple(_smallest(core for core in cores if not banned[core.first : core.last].any()))
+    ranked = np.zeros(len(scope.spans), np.bool_)
+    for core in allowed:
+        owner = scope.owner(core.first)
+        low = max(int(scope.document_offsets[owner]), core.first - AROUND)
+        ranked[low : min(int(scope.document_offsets[owner + 1]), core.last + AROUND)] = True
+    return Required(banned, allowed, ranked & ~banned, bool(cores) and not allowed)
+
+
+def notes(
+    phrases: Places, excluded: Places, found: Required | None, *, passages: bool
+) -> list[str]:
+    """What the operators did, for users.
+
+    Args:
+        phrases: see ``phrase_places``.
+        excluded: see ``excluded_places``.
+        found: None where no document holds all phrases.
+        passages: whether there are any, of whatever score.
+    """
+    missing = [phrase for phrase, documents in phrases.items() if not documents]
+    if missing:
+        return [f"{_listed(missing)} {'is' if len(missing) == 1 else 'are'} not in the text"]
+    if found is None:
+        return [f"no document holds {_listed(phrases)}"]
+    said = []
+    if found.blocked:
+        said.append(f"{_listed(excluded, 'or')} is in every place that could be a passage")
+    elif not passages:
+        reason = "the budget is too small" if found.cores else "they are too far apart"
+        said.append(f"no passage holds {_listed(phrases)}: {reason}")
+    elif phrases:
+        said.append(f"every passage holds {_listed(phrases)}")
+    if excluded:
+        count = int(found.banned.sum())
+        sentences = f"{count:,} sentence{'' if count == 1 else 's'} left out"
+        said.append(f"no passage holds {_listed(excluded, 'or')}: {sentences}")
+    return said
+
+
+def _listed(words: Iterable[str], last: str = "and") -> str:
+    """Words in quotation marks, with commas."""
+    quoted = [f'"{word}"' for word in words]
+    return f" {last} ".join(filter(None, (", ".join(quoted[:-1]), quoted[-1])))
+
+
+def _held(
+    snapshot: Snapshot, phrase: str, documents: Sequence[DocumentInfo], *, whole: bool = False
+) -> dict[str, list[Span]]:
+    """Places of a phrase by document."""
+    held: dict[str, list[Span]] = {}
+    for info, found in places(snapshot, stripped(phrase), documents, whole=whole):
+        held.setdefault(info.name, []).append((found.start, found.end))
+    return {name: sorted(spans) for name, spans in held.items()}
+
+
+def _sentences(spans: NDArray[np.int64], start: int, end: int) -> tuple[int, int]:
+    """First sentence that a place touches, and the one behind the last."""
+    return (
+        int(spans[:, 1].searchsorted(start, side="right")),
+        int(spans[:, 0].searchsorted(end, side="left")),
+    )
+
+
+def _windows(held: Sequence[Sequence[Span]]) -> list[Span]:
+    """The shortest stretches of a document that hold one place of each phrase."""
+    limit = max(LONG, *(2 * (end - start) for spans in held for start, end in spans[:1]), 0)
+    events = sorted((span, phrase) for phrase, spans in enumerate(held) for span in spans)
+    latest: dict[int, Span] = {}
+    windows = []
+    for span, phrase in events:
+        latest[phrase] = span
+        if len(latest) == len(held):
+            start = min(start for start, _ in latest.values())
+            end = max(end for _, end in latest.values())
+            if len(held) == 1 or end - start <= limit:
+                windows.append((start, end))
+    return windows
+
+
+def _smallest(cores: Iterable[Core]) -> list[Core]:
+    """Cores in order, without those that hold another one."""
+    kept: list[Core] = []
+    for core in sorted(cores, key=lambda core: (core.first, -core.last, -core.start)):
+        while kept and core.last <= kept[-1].last:
+            kept.pop()  # it begins no later and ends no earlier
+        kept.append(core)
+    return kept

@@ -1,0 +1,159 @@
+"""The application: parts, routes and guards put together."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, nullcontext, suppress
+from pathlib import Path
+
+import anyio
+from fastapi import FastAPI
+
+import milepost
+from milepost.govern import Governor, open_sensor
+from milepost.index import Index
+from milepost.library.documents import Library
+from milepost.library.indexing import Indexer
+from milepost.library.isolated import Isolated
+from milepost.library.reading import read_plain
+from milepost.reranker import preload
+from milepost.serve.batching import Batcher
+from milepost.serve.failures import add_handlers
+from milepost.serve.guard import Guard
+from milepost.serve.metrics import Measured, Metrics
+from milepost.serve.routes import check, documents, embeddings, page, search, status
+from milepost.serve.settings import ServeSettings
+from milepost.serve.state import State
+from milepost.types import Document, ReadOptions
+
+
+def create_app(
+    index: Index,
+    settings: ServeSettings | None = None,
+    *,
+    uploads: Path,
+    sources: Sequence[Path] = (),
+) -> FastAPI:
+    """The server of an index, an ASGI application.
+
+    Args:
+        index: the index; the caller closes it when the application has ended.
+        settings: see ``ServeSettings``.
+        uploads: folder where uploaded files are kept, and found again at the next start.
+        sources: files and folders to bring the index up to date with, in the background.
+    """
+    settings = settings or ServeSettings()
+    metrics = Metrics()
+    app = FastAPI(
+        title="Milepost",
+        description="Finds the exact sentences that answer a question.",
+        version=milepost.__version__,
+        docs_url=None,  # its page loads scripts from another site
+        redoc_url=None,
+        lifespan=_lifespan,
+    )
+    state = app.state.milepost = _state(index, settings, metrics, uploads, sources)
+    for routes in (embeddings, search, check, documents, status, page):
+        app.include_router(routes.router)
+    _add_tools(app, state)
+    add_handlers(app)
+    app.add_middleware(Guard, settings=settings)
+    if settings.allowed_origins:
+        from starlette.middleware.cors import CORSMiddleware
+
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=list(settings.allowed_origins),
+            allow_methods=["GET", "POST", "DELETE"],
+            allow_headers=["Authorization", "Content-Type"],
+        )
+    app.add_middleware(Measured, metrics=metrics)
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    """Start the parts, and end them so that nothing stored is lost."""
+    state: State = app.state.milepost
+    batches = asyncio.create_task(state.batcher.run())
+    state.indexer.start()
+    try:
+        async with app.state.sessions():
+            state.ready = True
+            yield
+    finally:
+        batches.cancel()
+        with suppress(asyncio.CancelledError):
+            await batches
+        await asyncio.to_thread(state.indexer.stop)
+        state.pages.close()
+
+
+def _state(
+    index: Index,
+    settings: ServeSettings,
+    metrics: Metrics,
+    uploads: Path,
+    sources: Sequence[Path],
+) -> State:
+    governor = Governor(open_sensor(cores=_cores())) if settings.govern else None
+    bulk = governor.bulk() if governor else None
+    reader = Isolated()
+    library = Library(index, uploads, sources)
+
+    def read(path: Path, options: ReadOptions) -> Document:
+        return reader.call(read_plain, path, options, library.lines)
+
+    indexer = Indexer(index, read, bulk, end=reader.close)
+    encoder = index.model
+    preload(encoder)
+    if not settings.read_only:
+        library.sweep()
+        folders = [uploads] if uploads.is_dir() else []
+        if sources or folders:
+            indexer.add([*sources, *folders], prune=True)
+    return State(
+        settings=settings,
+        library=library,
+        encoder=encoder,
+        batcher=Batcher(
+            encoder,
+            most=settings.max_waiting,
+            observe=metrics.run.observe,
+            between=governor.bulk() if governor else None,
+        ),
+        indexer=indexer,
+        pages=Isolated(seconds=60.0),
+        metrics=metrics,
+        governor=governor,
+        searches=anyio.CapacityLimiter(settings.search_threads),
+    )
+
+
+def _add_tools(app: FastAPI, state: State) -> None:
+    """Mount the tools for agents at ``/mcp``, where the SDK for them is installed."""
+    try:
+        import mcp  # noqa: F401
+    except ImportError:
+        app.state.sessions = nullcontext
+        return
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    from milepost.mcp.server import create_server
+    from milepost.mcp.tools import Tools
+
+    searching = state.governor.search if state.governor else nullcontext
+    server = create_server(Tools(state.library, state.indexer, searching))
+    mounted = server.streamable_http_app(
+        # Hosts and origins were checked by ``Guard`` before.
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    )
+    app.router.routes.extend(mounted.routes)
+    app.state.sessions = server.session_manager.run
+
+
+def _cores() -> float:
+    import os
+
+    return float(os.cpu_count() or 1)

@@ -1,0 +1,114 @@
+// Requests to the server that this page came from, and to no other.
+
+import { askForKey, currentKey } from "./key.js";
+
+const PATIENCE = 3; // requests before a busy server is reported
+
+/** An answer that is not the one wanted; its message is for people. */
+export class ApiError extends Error {
+  constructor(status, message) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** Whether an error only says that the page itself gave the request up. */
+export const isAborted = (error) => error?.name === "AbortError";
+
+/** The JSON of an address. */
+export async function getJson(path, signal) {
+  return (await request(path, { signal })).json();
+}
+
+/** The JSON that an address gives for this one. */
+export async function postJson(path, value, signal) {
+  const headers = { "Content-Type": "application/json" };
+  const body = JSON.stringify(value);
+  return (await request(path, { method: "POST", headers, body, signal })).json();
+}
+
+/** A picture as a blob; an <img> could not bring the key along. */
+export async function getBlob(path, signal) {
+  return (await request(path, { signal })).blob();
+}
+
+/** Remove what has an address. */
+export async function remove(path) {
+  await request(path, { method: "DELETE" });
+}
+
+async function request(path, options) {
+  for (let number = 1; ; number += 1) {
+    const key = currentKey();
+    const headers = { ...options.headers, ...(key && { Authorization: `Bearer ${key}` }) };
+    let response;
+    try {
+      response = await fetch(path, { ...options, headers, credentials: "omit" });
+    } catch (error) {
+      if (isAborted(error)) throw error;
+      throw new ApiError(0, "The server does not answer. Is it still running?");
+    }
+    if (response.ok) return response;
+    if (response.status === 401) {
+      await askForKey(key);
+      number = 0;
+    } else if ([429, 503].includes(response.status) && number < PATIENCE) {
+      await pause(response.headers.get("Retry-After"), options.signal);
+    } else {
+      throw new ApiError(response.status, messageOf(await response.text(), response.status));
+    }
+  }
+}
+
+function messageOf(body, status) {
+  try {
+    return JSON.parse(body).error.message;
+  } catch {
+    return `The server answered with status ${status}.`;
+  }
+}
+
+function pause(seconds, signal) {
+  const wait = 1000 * Math.min(10, Number(seconds) || 1);
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, wait);
+    signal?.addEventListener("abort", () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    });
+  });
+}
+
+/**
+ * Send a file. `fetch` cannot say how far an upload is; XMLHttpRequest can.
+ *
+ * @param {File} file
+ * @param {(fraction: number) => void} onProgress
+ */
+export async function upload(file, onProgress) {
+  for (;;) {
+    const key = currentKey();
+    const { status, body } = await send(file, key, onProgress);
+    if (status === 202) return;
+    if (status === 401) await askForKey(key);
+    else if (status === 0) throw new ApiError(0, "The upload broke off. Is the server still running?");
+    else throw new ApiError(status, messageOf(body, status));
+  }
+}
+
+function send(file, key, onProgress) {
+  const form = new FormData();
+  form.append("file", file, file.name);
+  return new Promise((resolve) => {
+    const sending = new XMLHttpRequest();
+    sending.open("POST", "/documents");
+    if (key) sending.setRequestHeader("Authorization", `Bearer ${key}`);
+    sending.upload.addEventListener("progress", (event) => {
+      if (event.lengthComputable) onProgress(event.loaded / event.total);
+    });
+    sending.addEventListener("loadend", () => {
+      resolve({ status: sending.status, body: sending.responseText });
+    });
+    sending.send(form);
+  });
+}

@@ -1,0 +1,146 @@
+// The list of documents: which there are, which are searched, and what can be removed.
+
+import { getJson, remove } from "./api.js";
+import { byId, el, fill, icon } from "./dom.js";
+import { confirmed, notify } from "./notice.js";
+import { answer, go, library, placeOf, route } from "./state.js";
+import { count, figure } from "./words.js";
+
+const PART = 1000; // documents of one request
+const SHOWN = 200; // rows of the list; a filter finds the others
+const MANY = 8; // documents from which a filter is of use
+
+let loading = null;
+
+/** Load the list, and show it whenever it changes. */
+export function startLibrary() {
+  library.listen(show);
+  route.listen((now, before) => {
+    if (now.chosen !== before.chosen || now.open !== before.open) show();
+  });
+  byId("filter").addEventListener("input", show);
+  byId("library-button").addEventListener("click", () => {
+    const open = document.body.classList.toggle("library-open");
+    byId("library-button").setAttribute("aria-expanded", String(open));
+  });
+  return reload();
+}
+
+/** Load the list again; a load that runs already is followed by one more. */
+export async function reload() {
+  if (loading) return (loading.again ??= loading.promise.then(reload));
+  loading = { promise: load(), again: null };
+  try {
+    await loading.promise;
+  } finally {
+    loading = null;
+  }
+  return undefined;
+}
+
+async function load() {
+  try {
+    const ready = await getJson("/ready");
+    const documents = [];
+    let cursor = null;
+    do {
+      const after = cursor === null ? "" : `&cursor=${encodeURIComponent(cursor)}`;
+      const part = await getJson(`/documents?limit=${PART}${after}`);
+      documents.push(...part.documents);
+      cursor = part.cursor;
+    } while (cursor !== null);
+    const changed = signature(documents) !== signature(library.value.documents);
+    const first = library.value.status !== "ready";
+    library.set({ status: "ready", ready, error: null, ...((changed || first) && { documents }) });
+    const there = new Set(documents.map(({ id }) => id));
+    go({ chosen: route.value.chosen.filter((id) => there.has(id)) }, { replace: true });
+    if (changed && !first && answer.value.status === "done") answer.set({ outdated: true });
+  } catch (error) {
+    library.set({ status: library.value.status === "ready" ? "ready" : "failed", error });
+  }
+}
+
+const signature = (documents) => documents.map(({ id, characters, sentences }) => `${id}${characters}.${sentences}`).join();
+
+function show() {
+  const { documents, ready, status } = library.value;
+  const words = byId("filter").value.trim().toLowerCase().split(/\s+/).filter(Boolean);
+  const chosen = new Set(route.value.chosen);
+  const fits = (document) => words.every((word) => document.title.toLowerCase().includes(word));
+  const matching = words.length ? documents.filter(fits) : documents;
+  const focused = document.activeElement?.dataset?.row;
+  byId("filter-row").hidden = documents.length < MANY;
+  byId("add-files").hidden = status !== "ready" || ready.read_only;
+  byId("library-count").textContent = status === "ready" ? figure(documents.length) : "";
+  fill(byId("documents"), matching.slice(0, SHOWN).map((document) => row(document, chosen)));
+  // The rows are new: what had the focus gets it back.
+  if (focused) byId("documents").querySelector(`[data-row="${CSS.escape(focused)}"]`)?.focus();
+  fill(byId("documents-note"), note(matching.length, documents.length, words.length));
+  fill(byId("scope"), scope(documents, chosen));
+}
+
+function note(matching, all, filtered) {
+  if (matching > SHOWN) return `${figure(matching - SHOWN)} more; type a part of the name to find them.`;
+  if (filtered && !matching) return `None of ${count(all, "document")} has this in its name.`;
+  return "";
+}
+
+function scope(documents, chosen) {
+  if (!chosen.size || !documents.length) return "";
+  const names = documents.filter(({ id }) => chosen.has(id)).map(({ title }) => title);
+  const words = names.length === 1 ? names[0] : count(names.length, "document");
+  return [
+    el("span", {}, "Only in ", el("strong", { text: words }), ". "),
+    el("button", { type: "button", class: "link", text: "Search all", on: { click: () => go({ chosen: [] }) } }),
+  ];
+}
+
+function row(document, chosen) {
+  const { id, title, sentences, notes } = document;
+  const box = el("input", { type: "checkbox", "aria-label": `Search only in ${title}`, data: { row: `box-${id}` } });
+  box.checked = chosen.has(id);
+  box.addEventListener("change", () => choose(id, box.checked));
+  return el("li", { class: route.value.open?.id === id ? "open" : "" },
+    box,
+    el("div", { class: "about" },
+      el("a", { href: placeOf(id), text: title, data: { row: `open-${id}` } }),
+      el("p", { class: "aside", text: count(sentences, "sentence") }),
+      notes.map((text) => el("p", { class: "aside warning", text }))),
+    library.value.ready.read_only ? null : el("button", {
+      type: "button",
+      class: "bare",
+      "aria-label": `Remove ${title}`,
+      title: "Remove",
+      data: { row: `remove-${id}` },
+      on: { click: () => discard(document) },
+    }, icon("remove")));
+}
+
+function choose(id, wanted) {
+  const others = route.value.chosen.filter((one) => one !== id);
+  go({ chosen: wanted ? [...others, id] : others });
+}
+
+async function discard({ id, title, uploaded }) {
+  const yes = await confirmed({
+    title: `Remove “${title}”?`,
+    text: uploaded
+      ? "It is removed from the index, and the uploaded copy is deleted. The file that you uploaded stays on your disk."
+      : "It is removed from the index. Its file stays where it is, and is indexed again when the server starts again with it.",
+    action: "Remove",
+  });
+  if (!yes) return;
+  try {
+    await remove(`/documents/${id}`);
+  } catch (error) {
+    if (error.status !== 404) { // gone already is as good
+      notify(error.message);
+      return;
+    }
+  }
+  const { chosen, open } = route.value;
+  go({ chosen: chosen.filter((one) => one !== id), open: open?.id === id ? null : open }, { replace: true });
+  await reload();
+  notify(`${title} was removed`);
+  byId("documents-heading").focus();
+}

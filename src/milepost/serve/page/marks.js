@@ -1,0 +1,67 @@
+// What is marked in an open document: the sentence at the place, and other evidence around it.
+
+import { getJson } from "./api.js";
+import { isProbable } from "./passage.js";
+import { answer, route } from "./state.js";
+import { evidence, markAt, placeAt } from "./words.js";
+
+const MOST = 24; // spans marked beside the one at the place
+const LONGEST = 4000; // characters of a quotation
+
+/** Passages of the answer at hand in a document, in the order of its text. */
+export function passagesIn(id) {
+  const { data, status } = answer.value;
+  if (!data || status === "failed" || answer.value.question !== route.value.question) return [];
+  return data.passages.filter((passage) => passage.id === id).sort((a, b) => a.sentences[0].start - b.sentences[0].start);
+}
+
+/**
+ * The spans to mark at a place, that of the place first.
+ *
+ * `best` is evidence that answers, `other` helps, `here` is only where somebody wanted to go. Where
+ * nothing is probable, nothing is marked: a wrong mark is worse than none.
+ *
+ * @returns {{start: number, end: number, kind: string}[]}
+ */
+export function spansAt({ id, start, end }) {
+  const { status, probable } = answer.value;
+  const asked = Boolean(route.value.question);
+  if (asked && status === "done" && !probable) return [];
+  const sentences = passagesIn(id).filter(isProbable).flatMap(evidence);
+  const overlaps = (one) => end !== null && one.start < end && one.end > start;
+  const others = (status === "done" ? sentences : [])
+    .filter((one) => !overlaps(one))
+    .slice(0, MOST)
+    .map((one) => ({ start: one.start, end: one.end, kind: "other" }));
+  if (end === null) return others;
+  const sure = !asked || status !== "done" || sentences.some(overlaps); // whoever made the link was
+  return [{ start, end, kind: sure ? "best" : "here" }, ...others];
+}
+
+/** The words at a place. */
+export async function textOf({ id, start, end }) {
+  const passage = passagesIn(id).find((one) => one.start <= start && end <= one.end);
+  if (passage) return passage.points.slice(start, end);
+  const until = Math.min(end, start + LONGEST);
+  return (await getJson(`/documents/${id}/text?start=${start}&end=${until}`)).text.trim();
+}
+
+/** What is cited of an open document: a selection, else its place, else the sentence at hand. */
+export async function cited({ id, details, place, offset, view }) {
+  const chosen = view.selected?.();
+  let { start, end } = chosen ?? place;
+  if (end === null) {
+    const until = Math.min(offset + LONGEST, details.characters);
+    const { sentences } = await getJson(`/documents/${id}/sentences?start=${offset}&end=${until}`);
+    [start, end] = sentences[0] ?? [offset, offset];
+  }
+  return {
+    id,
+    title: details.title,
+    place: placeAt(details.marks, start),
+    heading: markAt(details.marks, "heading", start),
+    quote: await textOf({ id, start, end }),
+    start,
+    end,
+  };
+}

@@ -1,0 +1,167 @@
+// The pages of a PDF as pictures, one below the other, with boxes over the marked sentences.
+// Pictures are loaded while they are near the window and dropped when they are far away.
+
+import { getBlob, getJson, isAborted } from "./api.js";
+import { el } from "./dom.js";
+
+const SETTLED = 120; // milliseconds that a page has to stay near before its picture is asked for
+const GAP = 8; // pixels that stay above a page
+const FINEST = 4; // pixels a point that the server draws at most
+
+/** A scrolling column of pages. */
+export class PdfView {
+  /**
+   * @param {HTMLElement} scroller holds the pages and scrolls them
+   * @param {{id: string, title: string, characters: number, sentences: number}} document
+   * @param {{page: number, width: number, height: number}[]} sizes of all pages in points
+   * @param {(page: number) => void} onMove called with the page at the top of the window
+   */
+  constructor(scroller, document, sizes, onMove) {
+    this.scroller = scroller;
+    this.document = document;
+    this.onMove = onMove;
+    this.ending = new AbortController();
+    this.zoom = 1;
+    this.pages = sizes.map((size) => this.frame(size));
+    this.column = el("div", { class: "pages" }, this.pages.map(({ node }) => node));
+    scroller.replaceChildren(this.column);
+    this.watcher = new IntersectionObserver((entries) => this.crossed(entries), { root: scroller, rootMargin: "60% 0px" });
+    for (const { node } of this.pages) this.watcher.observe(node);
+    this.scrolled = () => onMove(this.current());
+    scroller.addEventListener("scroll", this.scrolled, { passive: true });
+  }
+
+  frame({ page, width, height }) {
+    const picture = el("img", { alt: `Page ${page} of ${this.document.title}`, hidden: true });
+    const boxes = el("div", { class: "boxes", "aria-hidden": "true" });
+    const node = el("div", { class: "page", data: { page } }, picture, boxes);
+    node.style.aspectRatio = `${width} / ${height}`;
+    return { page, width, height, node, picture, boxes, timer: null, loading: null, scale: 0 };
+  }
+
+  /** End loading, and let go of the pictures. */
+  close() {
+    this.ending.abort();
+    this.watcher.disconnect();
+    this.scroller.removeEventListener("scroll", this.scrolled);
+    for (const page of this.pages) this.drop(page);
+  }
+
+  crossed(entries) {
+    for (const { target, isIntersecting } of entries) {
+      const page = this.pages[target.dataset.page - 1];
+      page.near = isIntersecting;
+      clearTimeout(page.timer);
+      if (isIntersecting) page.timer = setTimeout(() => this.load(page), SETTLED);
+      else this.drop(page);
+    }
+  }
+
+  async load(page) {
+    const pixels = page.node.clientWidth * devicePixelRatio;
+    const scale = Math.min(FINEST, Math.max(0.5, Math.ceil((4 * pixels) / page.width) / 4));
+    if (scale === page.scale) return;
+    page.loading?.abort();
+    const loading = (page.loading = new AbortController());
+    page.scale = scale;
+    page.node.classList.remove("failed");
+    try {
+      const { id, characters, sentences } = this.document;
+      // A picture is cached for some minutes; that of a document that was replaced must not be shown.
+      const version = `${characters}-${sentences}`;
+      const path = `/documents/${id}/pages/${page.page}.png?scale=${scale}&version=${version}`;
+      const blob = await getBlob(path, loading.signal);
+      if (loading.signal.aborted) return;
+      const old = page.picture.src;
+      page.picture.src = URL.createObjectURL(blob);
+      page.picture.hidden = false;
+      if (old) URL.revokeObjectURL(old);
+    } catch (error) {
+      if (isAborted(error)) return;
+      page.scale = 0; // it is tried again when it comes near again
+      page.node.classList.add("failed");
+      page.node.dataset.problem = error.message;
+    }
+  }
+
+  drop(page) {
+    clearTimeout(page.timer);
+    page.loading?.abort();
+    page.scale = 0;
+    if (page.picture.src) URL.revokeObjectURL(page.picture.src);
+    page.picture.removeAttribute("src");
+    page.picture.hidden = true;
+  }
+
+  /**
+   * Mark these spans, of { start, end, kind }, and no others.
+   *
+   * @param {(pages: number[]) => void} onFirst called when the first span is marked, with the
+   *   pages on which it is printed
+   */
+  async mark(spans, onFirst) {
+    const turn = (this.turn = Symbol("the marks that count"));
+    for (const { boxes } of this.pages) boxes.replaceChildren();
+    this.first = null;
+    for (const [number, span] of spans.entries()) {
+      const path = `/documents/${this.document.id}/boxes?start=${span.start}&end=${span.end}`;
+      const { boxes } = await getJson(path, this.ending.signal);
+      if (turn !== this.turn) return;
+      for (const box of boxes) this.put(box, span.kind);
+      if (number > 0) continue;
+      this.first = boxes[0] ?? null;
+      onFirst([...new Set(boxes.map(({ page }) => page))]);
+    }
+  }
+
+  put({ page, left, top, right, bottom }, kind) {
+    const { width, height, boxes } = this.pages[page - 1];
+    const box = el("span", { class: kind });
+    const share = (value, whole) => `${(100 * value) / whole}%`;
+    box.style.left = share(left, width);
+    box.style.top = share(top, height);
+    box.style.width = share(right - left, width);
+    box.style.height = share(bottom - top, height);
+    boxes.append(box);
+  }
+
+  /** Bring a page to the top of the window; the promise ends when its picture is there. */
+  showPage(number) {
+    const page = this.pages[Math.min(Math.max(1, number), this.pages.length) - 1];
+    this.scroller.scrollTop = page.node.offsetTop - GAP;
+    return this.load(page);
+  }
+
+  /** Bring the first marked box into view. */
+  showFirst() {
+    if (!this.first) return;
+    const { node, height } = this.pages[this.first.page - 1];
+    const top = node.offsetTop + (node.clientHeight * this.first.top) / height;
+    this.scroller.scrollTop = top - this.scroller.clientHeight / 3;
+  }
+
+  /** Number of the page at a third of the window's height. */
+  current() {
+    const at = this.scroller.scrollTop + this.scroller.clientHeight / 3;
+    let low = 0;
+    let high = this.pages.length - 1;
+    while (low < high) { // the last page that begins above
+      const middle = (low + high + 1) >> 1;
+      if (this.pages[middle].node.offsetTop <= at) low = middle;
+      else high = middle - 1;
+    }
+    return low + 1;
+  }
+
+  /** Show pages larger or smaller; what is in the middle of the window stays there. */
+  scaleTo(zoom) {
+    const { scrollTop, scrollHeight, clientHeight, scrollWidth, clientWidth, scrollLeft } = this.scroller;
+    const down = (scrollTop + clientHeight / 2) / scrollHeight;
+    const across = (scrollLeft + clientWidth / 2) / scrollWidth;
+    this.zoom = zoom;
+    this.column.style.inlineSize = `${100 * zoom}%`;
+    this.scroller.scrollTop = down * this.scroller.scrollHeight - clientHeight / 2;
+    this.scroller.scrollLeft = across * this.scroller.scrollWidth - clientWidth / 2;
+    for (const page of this.pages) if (page.near) this.load(page);
+  }
+}

@@ -1,0 +1,83 @@
+// The row of controls over an open document: pages, size, and the passages found in it.
+
+import { byId } from "./dom.js";
+import { passagesIn } from "./marks.js";
+import { go } from "./state.js";
+
+const ZOOMS = [1, 1.25, 1.5, 2, 2.5, 3];
+
+/** The controls; there is one row of them. */
+export class Tools {
+  /** @param {() => object | null} opened the document that is open: its id, place, sizes and view */
+  constructor(opened) {
+    this.opened = opened;
+    const view = () => opened()?.view;
+    const heard = (id, event, action) => byId(id).addEventListener(event, action);
+    heard("previous-passage", "click", () => this.step(-1));
+    heard("next-passage", "click", () => this.step(1));
+    heard("previous-page", "click", () => view().showPage(view().current() - 1));
+    heard("next-page", "click", () => view().showPage(view().current() + 1));
+    heard("page-number", "change", (event) => view().showPage(Number(event.target.value) || 1));
+    heard("smaller", "click", () => this.zoom(-1));
+    heard("larger", "click", () => this.zoom(1));
+  }
+
+  /** Show nothing, while there is no document that it would serve. */
+  hide() {
+    for (const id of ["view-choice", "page-tools", "passage-tools", "document-actions"]) byId(id).hidden = true;
+  }
+
+  /** Show the controls of pages, or those of text. */
+  choose(pages) {
+    const { sizes } = this.opened();
+    byId("document-actions").hidden = false;
+    byId("view-choice").hidden = sizes === null;
+    byId("page-tools").hidden = !pages;
+    byId("page-number").max = sizes?.length ?? 1;
+    byId("page-total").textContent = sizes ? `of ${sizes.length}` : "";
+    byId("as-pages").setAttribute("aria-pressed", String(pages));
+    byId("as-text").setAttribute("aria-pressed", String(!pages));
+  }
+
+  /** Say which page is in the window. */
+  moved(page) {
+    const field = byId("page-number");
+    if (page && document.activeElement !== field) field.value = page;
+    byId("previous-page").disabled = Number(page) <= 1;
+    byId("next-page").disabled = Number(page) >= (this.opened().sizes?.length ?? 1);
+  }
+
+  zoom(direction) {
+    const { view } = this.opened();
+    const next = ZOOMS.indexOf(view.zoom) + direction;
+    if (ZOOMS[next] !== undefined) view.scaleTo(ZOOMS[next]);
+    byId("smaller").disabled = next <= 0;
+    byId("larger").disabled = next >= ZOOMS.length - 1;
+  }
+
+  /** Say which of the document's passages is open. */
+  passages() {
+    const { id, place } = this.opened();
+    const passages = passagesIn(id);
+    const at = passages.findIndex(({ start, end }) => start <= place?.start && place?.start < end);
+    byId("passage-tools").hidden = passages.length < 2;
+    byId("passage-total").textContent = at === -1 ? `${passages.length} passages` : `Passage ${at + 1} of ${passages.length}`;
+    byId("previous-passage").disabled = !this.next(-1);
+    byId("next-passage").disabled = !this.next(1);
+  }
+
+  /** The nearest passage before or behind the place that is open. */
+  next(direction) {
+    const { id, place } = this.opened();
+    const passages = passagesIn(id);
+    if (direction < 0) return passages.filter(({ end }) => end <= (place?.start ?? 0)).at(-1);
+    return passages.find(({ start }) => start > (place?.start ?? -1));
+  }
+
+  step(direction) {
+    const next = this.next(direction);
+    if (!next) return;
+    const { start, end } = next.sentences[0];
+    go({ open: { id: next.id, start, end } });
+  }
+}

@@ -1,0 +1,137 @@
+// Files that are dropped or chosen: sent one after the other, with what became of each.
+
+import { upload } from "./api.js";
+import { byId, el, fill, icon } from "./dom.js";
+import { confirmed, notify } from "./notice.js";
+import { watch } from "./progress.js";
+import { library } from "./state.js";
+import { percent, size } from "./words.js";
+
+let sending = false;
+const queue = []; // of { file, state: waiting | sending | failed, fraction, reason }
+
+/** Take files from the button, and from a drop anywhere on the page. */
+export function startUpload() {
+  byId("add-files").addEventListener("click", () => byId("files").click());
+  byId("files").addEventListener("change", (event) => {
+    take([...event.target.files]);
+    event.target.value = ""; // the same file can be chosen again
+  });
+  startDrop();
+}
+
+function startDrop() {
+  let inside = 0; // elements that the pointer has entered and not left
+  const overlay = byId("drop");
+  const carries = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
+  const allowed = () => library.value.ready && !library.value.ready.read_only;
+  window.addEventListener("dragenter", (event) => {
+    if (!carries(event)) return;
+    inside += 1;
+    overlay.hidden = !allowed();
+  });
+  window.addEventListener("dragleave", (event) => {
+    if (!carries(event)) return;
+    inside = Math.max(0, inside - 1);
+    overlay.hidden = inside === 0;
+  });
+  window.addEventListener("dragover", (event) => {
+    if (carries(event)) event.preventDefault();
+  });
+  window.addEventListener("drop", (event) => {
+    if (!carries(event)) return;
+    event.preventDefault(); // or the browser would open the file in place of the page
+    inside = 0;
+    overlay.hidden = true;
+    if (allowed()) take(dropped(event.dataTransfer));
+  });
+}
+
+/** The files of a drop; folders are refused, since two of their files may have the same name. */
+function dropped(transfer) {
+  const items = [...transfer.items].filter((item) => item.kind === "file");
+  const folders = items.filter((item) => item.webkitGetAsEntry?.()?.isDirectory);
+  if (folders.length) notify("Folders cannot be dropped. Drop their files, or run: milepost serve FOLDER");
+  return items.filter((item) => !folders.includes(item)).map((item) => item.getAsFile()).filter(Boolean);
+}
+
+async function take(files) {
+  const { ready, documents } = library.value;
+  const uploaded = new Set(documents.filter((one) => one.uploaded).map((one) => one.title));
+  const replaced = files.filter((file) => uploaded.has(file.name)).map((file) => file.name);
+  if (replaced.length) {
+    const yes = await confirmed({
+      title: replaced.length === 1 ? `Replace “${replaced[0]}”?` : `Replace ${replaced.length} documents?`,
+      text: "There are documents of the same name already. The new files take their place.",
+      action: "Replace",
+    });
+    if (!yes) return;
+  }
+  for (const file of files) {
+    const problem = problemOf(file, ready);
+    queue.push({ file, state: problem ? "failed" : "waiting", fraction: 0, reason: problem });
+  }
+  show();
+  send();
+}
+
+/** Why the server would not take a file; null where it may. */
+function problemOf({ name, size: bytes }, { binary, max_upload: most }) {
+  const ending = /\.[^.]+$/.exec(name.toLowerCase())?.[0];
+  if (bytes === 0) return "it is empty";
+  if (bytes > most) return `it is larger than ${size(most)}`;
+  return binary.includes(ending) ? `files ending in ${ending} are not read` : null;
+}
+
+async function send() {
+  if (sending) return;
+  sending = true;
+  for (let each; (each = queue.find(({ state }) => state === "waiting")); ) {
+    each.state = "sending";
+    show();
+    try {
+      await upload(each.file, (fraction) => {
+        each.fraction = fraction;
+        show();
+      });
+      queue.splice(queue.indexOf(each), 1); // from here on it is the indexing that reports
+    } catch (error) {
+      Object.assign(each, { state: "failed", reason: error.message });
+    }
+    show();
+    watch();
+  }
+  sending = false;
+}
+
+function show() {
+  fill(byId("uploads"), queue.map((each) => el("li", { class: each.state === "failed" ? "failed" : "" },
+    el("div", { class: "about" },
+      el("p", { text: each.file.name }),
+      each.state === "failed"
+        ? el("p", { class: "aside", text: `Not uploaded: ${each.reason}` })
+        : progress(each)),
+    each.state === "failed" ? dismissal(each) : null)));
+}
+
+function progress({ file, state, fraction }) {
+  if (state === "waiting") return el("p", { class: "aside", text: `Waits · ${size(file.size)}` });
+  const bar = el("progress", { max: 1, "aria-label": `Upload of ${file.name}` });
+  if (fraction < 1) bar.value = fraction; // behind it the server writes: how long, nobody knows
+  return [bar, el("p", { class: "aside", text: fraction < 1 ? `Uploading · ${percent(fraction)}` : "Uploading · nearly done" })];
+}
+
+function dismissal(each) {
+  return el("button", {
+    type: "button",
+    class: "bare",
+    "aria-label": `Dismiss the message about ${each.file.name}`,
+    on: {
+      click: () => {
+        queue.splice(queue.indexOf(each), 1);
+        show();
+        byId("documents-heading").focus();
+      },
+    },
+  }, icon("close"));
+}

@@ -1,0 +1,90 @@
+// Figures in words.
+
+/** The probability from which a passage is worth marking; below it, it is a guess. */
+export const PROBABLE = 0.2;
+
+const WORDS = [
+  [0.9, "very likely"],
+  [0.65, "likely"],
+  [0.35, "possible"],
+  [PROBABLE, "doubtful"],
+  [0, "a guess"],
+];
+
+/** A probability in words, and as a level from 0 (a guess) to 4 (very likely). */
+export function likelihood(score) {
+  const place = WORDS.findIndex(([from]) => score >= from);
+  return { words: WORDS[place === -1 ? 4 : place][1], level: 4 - (place === -1 ? 4 : place) };
+}
+
+/** "92 %"; never 0 or 100, which no probability of ours means. */
+export function percent(score) {
+  return `${Math.min(99, Math.max(1, Math.round(100 * score)))}\u202f%`;
+}
+
+/** Log-odds of a probability. */
+const logit = (score) => Math.log(score / (1 - score));
+
+const STRONG = 1; // log-odds below the best up to which a sentence is evidence beside it
+
+/** The sentences of a passage worth marking: its best one, first, and those nearly as good. */
+export function evidence({ sentences }) {
+  return sentences.filter(({ score }) => logit(score) >= logit(sentences[0].score) - STRONG);
+}
+
+const numbers = new Intl.NumberFormat("en");
+
+/** 12345 → "12,345". */
+export const figure = (value) => numbers.format(value);
+
+/** count(1, "passage") → "1 passage", count(2, "passage") → "2 passages". */
+export function count(number, noun) {
+  return `${figure(number)} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+/** Bytes for people. */
+export function size(bytes) {
+  if (bytes < 1000) return count(bytes, "byte");
+  if (bytes < 1e6) return `${Math.round(bytes / 1000)} kB`;
+  return `${(bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)} MB`;
+}
+
+// Kinds of marks: how each is said, outermost first, and which others end where it begins.
+const PLACES = {
+  message: "mail of",
+  attachment: "attachment",
+  page: "page",
+  slide: "slide",
+  sheet: "sheet",
+  cell: "cell",
+  row: "row",
+};
+const INSIDE = {
+  message: ["attachment", "page", "slide", "sheet", "cell", "row"],
+  attachment: ["page", "slide", "sheet", "cell", "row"],
+  sheet: ["row"],
+};
+
+/** One mark in words: "slide 4"; null for a heading. */
+export const placeOfMark = ({ kind, value }) => (kind in PLACES ? `${PLACES[kind]} ${value}` : null);
+
+/** Where an offset is, in words: "sheet Costs, row 12"; null where a file has no such places. */
+export function placeAt(marks, offset) {
+  const held = {};
+  for (const mark of marks) {
+    if (mark.offset > offset) break;
+    for (const inner of INSIDE[mark.kind] ?? []) delete held[inner];
+    if (mark.kind in PLACES) held[mark.kind] = mark;
+  }
+  return Object.keys(PLACES).filter((kind) => kind in held).map((kind) => placeOfMark(held[kind])).join(", ") || null;
+}
+
+/** The value of the last page or heading that begins at or before an offset; null without any. */
+export function markAt(marks, kind, offset) {
+  let found = null;
+  for (const mark of marks) {
+    if (mark.offset > offset) break;
+    if (mark.kind === kind) found = mark.value;
+  }
+  return found;
+}

@@ -1,0 +1,358 @@
+"""``/documents``: upload, list, read, locate and remove."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import os
+from typing import TYPE_CHECKING, Annotated
+
+from fastapi import APIRouter, File, Query, Request, Response, UploadFile
+from pydantic import BaseModel, Field
+from starlette.concurrency import run_in_threadpool
+
+from milepost.errors import MilepostError, StorageFull, UnknownDocument
+from milepost.library import reading
+from milepost.library.documents import document_id, safe_name
+from milepost.serve.failures import Refused
+from milepost.serve.state import State, state_of
+from milepost.text import SUFFIXES
+from milepost.types import ReadOptions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from milepost.store import DocumentInfo
+
+router = APIRouter(prefix="/documents", tags=["documents"])
+
+_LONGEST = 200_000
+"""Characters of one answer with text."""
+
+_MOST = 10_000
+"""Sentences of one answer."""
+
+_BLOCK = 1 << 20
+
+Offset = Annotated[int, Query(ge=0, le=2**53)]
+
+
+class Summary(BaseModel):
+    """A document in a list."""
+
+    id: str
+    title: str
+    characters: int
+    sentences: int
+    pdf: bool = Field(description="Whether its pages can be shown as pictures.")
+    uploaded: bool = Field(description="Whether its file goes when the document is removed.")
+    notes: list[str] = Field(description="What could not be read, or was left out.")
+
+
+class Listing(BaseModel):
+    """A part of the list of documents."""
+
+    documents: list[Summary]
+    cursor: str | None = Field(description="Give it to get the next part; null at the end.")
+
+
+class Place(BaseModel):
+    """A page or heading, and where it begins."""
+
+    offset: int
+    kind: str
+    value: str
+    level: int
+
+
+class Details(Summary):
+    """A document with its pages and headings."""
+
+    marks: list[Place]
+
+
+class Part(BaseModel):
+    """A part of a document's text."""
+
+    start: int
+    end: int
+    characters: int = Field(description="Length of the whole text.")
+    text: str
+
+
+class Rectangle(BaseModel):
+    """A box on a page, in points from its top left corner."""
+
+    page: int
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+class Size(BaseModel):
+    """Size of a page in points."""
+
+    page: int
+    width: float
+    height: float
+
+
+class Pages(BaseModel):
+    """The pages of a PDF, those without text too."""
+
+    pages: list[Size]
+
+
+class Sentences(BaseModel):
+    """Sentences of a part of a document."""
+
+    sentences: list[tuple[int, int]] = Field(
+        description="Start and end of each, in order, without the white space around it."
+    )
+
+
+class Boxes(BaseModel):
+    """Where a span is printed."""
+
+    boxes: list[Rectangle]
+    pages: list[Size]
+
+
+class Accepted(BaseModel):
+    """An upload that is kept and will be indexed; see ``GET /indexing``."""
+
+    id: str
+    title: str
+    bytes: int
+
+
+class Uploads(BaseModel):
+    """What ``POST /documents`` gives."""
+
+    documents: list[Accepted]
+
+
+@router.get("")
+async def documents(
+    request: Request,
+    cursor: str | None = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> Listing:
+    """The documents of the index, in the order they were added."""
+    state = state_of(request)
+    after = _place(cursor)
+    infos = await run_in_threadpool(state.library.infos)
+    left = [info for info in infos if info.id > after]
+    page = left[:limit]
+    more = len(left) > limit
+    return Listing(
+        documents=[_summary(state, info) for info in page],
+        cursor=_cursor(page[-1].id) if more else None,
+    )
+
+
+@router.post("", status_code=202)
+async def upload(
+    request: Request, file: Annotated[list[UploadFile], File(description="Files to add.")]
+) -> Uploads:
+    """Keep files and add them to the index; one of the same name is replaced.
+
+    The answer comes as soon as they are on the disk. Indexing goes on after it, and after a
+    restart.
+    """
+    state = state_of(request)
+    _may_write(state)
+    names = [safe_name(each.filename or "") for each in file]  # all, before one is kept
+    kept = [
+        await run_in_threadpool(_keep, state, name, each)
+        for name, each in zip(names, file, strict=True)
+    ]
+    state.indexer.add([path for path, _ in kept])
+    return Uploads(
+        documents=[
+            Accepted(id=document_id(str(path)), title=path.name, bytes=size) for path, size in kept
+        ]
+    )
+
+
+@router.get("/{identity}")
+async def document(request: Request, identity: str) -> Details:
+    """One document with its pages and headings."""
+    state = state_of(request)
+    info = state.library.info(identity)
+    stored = await run_in_threadpool(state.library.index.document, info.name)
+    marks = [
+        Place(offset=mark.offset, kind=mark.kind, value=mark.value, level=mark.level)
+        for mark in stored.marks
+    ]
+    return Details(**_summary(state, info).model_dump(), marks=marks)
+
+
+@router.delete("/{identity}", status_code=204)
+async def remove(request: Request, identity: str) -> Response:
+    """Remove a document, and its file where it was uploaded; other files stay.
+
+    An upload that could not be read is removed by its id as well.
+    """
+    state = state_of(request)
+    _may_write(state)
+    try:
+        info = state.library.info(identity)
+    except UnknownDocument:
+        name = await run_in_threadpool(state.library.discard, identity)
+    else:
+        name = info.name
+        await run_in_threadpool(state.library.remove, info)
+    state.indexer.forget(name)
+    return Response(status_code=204)
+
+
+@router.get("/{identity}/text")
+async def text(
+    request: Request, identity: str, start: Offset = 0, end: Offset | None = None
+) -> Part:
+    """A part of the text, at most 200,000 characters."""
+    state = state_of(request)
+    info = state.library.info(identity)
+    last = min(info.characters, start + _LONGEST, info.characters if end is None else end)
+    if not 0 <= start <= last:
+        raise Refused(422, f"start: {start} is behind the end", f"0 to {info.characters}")
+
+    def part() -> str:
+        with state.library.index.snapshot() as store:
+            return store.texts([(info, start, last)])[0]
+
+    return Part(
+        start=start, end=last, characters=info.characters, text=await run_in_threadpool(part)
+    )
+
+
+@router.get("/{identity}/sentences")
+async def sentences(request: Request, identity: str, start: Offset, end: Offset) -> Sentences:
+    """The sentences that overlap a part of the text, at most 10,000."""
+    state = state_of(request)
+    info = state.library.info(identity)
+    if not start <= end <= info.characters:
+        raise Refused(422, f"end: {end}", f"{start} to {info.characters}")
+    return Sentences(
+        sentences=await run_in_threadpool(state.library.sentences, info, start, end, _MOST)
+    )
+
+
+@router.get("/{identity}/pages")
+async def pages(request: Request, identity: str) -> Pages:
+    """The pages of a PDF and their sizes."""
+    state = state_of(request)
+    path = _pdf(state, state.library.info(identity))
+    found = await run_in_threadpool(state.pages.call, reading.sizes, path)
+    return Pages(pages=[Size(page=n, width=w, height=h) for n, (w, h) in enumerate(found, 1)])
+
+
+@router.get("/{identity}/boxes")
+async def boxes(request: Request, identity: str, start: Offset, end: Offset) -> Boxes:
+    """Where a span of a PDF is printed: one box for each line."""
+    state = state_of(request)
+    info = state.library.info(identity)
+    if not start <= end <= info.characters:
+        raise Refused(422, f"end: {end}", f"{start} to {info.characters}")
+    path = _pdf(state, info)
+    place = await run_in_threadpool(
+        state.pages.call,
+        reading.place,
+        path,
+        info.hash,
+        ReadOptions.parse(info.options),
+        start,
+        end,
+        state.library.lines,
+    )
+    return Boxes(
+        boxes=[
+            Rectangle(page=box.page, left=box.left, top=box.top, right=box.right, bottom=box.bottom)
+            for box in place.boxes
+        ],
+        pages=[Size(page=n, width=size[0], height=size[1]) for n, size in place.sizes.items()],
+    )
+
+
+@router.get(
+    "/{identity}/pages/{page}.png",
+    response_class=Response,
+    responses={200: {"content": {"image/png": {}}}},
+)
+async def picture(
+    request: Request,
+    identity: str,
+    page: int,
+    scale: Annotated[float, Query(ge=0.1, le=4.0)] = 1.5,
+) -> Response:
+    """A page of a PDF as a picture; ``scale`` is pixels a point."""
+    state = state_of(request)
+    path = _pdf(state, state.library.info(identity))
+    png = await run_in_threadpool(state.pages.call, reading.picture, path, page, scale)
+    return Response(png, media_type="image/png", headers={"Cache-Control": "private, max-age=600"})
+
+
+def _keep(state: State, name: str, upload: UploadFile) -> tuple[Path, int]:
+    """Write an upload to the disk, then give it its name."""
+    part = state.library.part()
+    size = 0
+    try:
+        with part.open("wb") as out:
+            while block := upload.file.read(_BLOCK):
+                size += out.write(block)
+                if size > state.settings.max_upload:
+                    raise Refused(413, f"{name} is larger than {state.settings.max_upload:,} bytes")
+            out.flush()
+            os.fsync(out.fileno())
+        return state.library.keep(name, part), size
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise StorageFull(f"{name} cannot be kept: {error.strerror}", "free some space") from error
+    except MilepostError:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def _may_write(state: State) -> None:
+    if state.settings.read_only:
+        raise Refused(403, "this server only reads", "milepost serve without --read-only")
+
+
+def _summary(state: State, info: DocumentInfo) -> Summary:
+    return Summary(
+        id=document_id(info.name),
+        title=state.library.title(info),
+        characters=info.characters,
+        sentences=info.sentences,
+        pdf=_is_pdf(info),
+        uploaded=state.library.is_upload(info),
+        notes=list(info.notes),
+    )
+
+
+def _is_pdf(info: DocumentInfo) -> bool:
+    suffix = os.path.splitext(info.source or "")[1]  # noqa: PTH122 - a name, not a path
+    return SUFFIXES.get(suffix.lower()) == "pdf"
+
+
+def _pdf(state: State, info: DocumentInfo) -> Path:
+    if not _is_pdf(info):
+        raise Refused(
+            422, f"{state.library.title(info)} is not a PDF, so it has no pages", "…/text"
+        )
+    return state.library.file(info)
+
+
+def _cursor(place: int) -> str:
+    return base64.urlsafe_b64encode(str(place).encode()).decode().rstrip("=")
+
+
+def _place(cursor: str | None) -> int:
+    if cursor is None:
+        return -1
+    try:
+        return int(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+    except (ValueError, binascii.Error):
+        raise Refused(422, "cursor: not one of this list", "leave it out to begin") from None

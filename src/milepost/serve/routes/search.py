@@ -1,0 +1,135 @@
+"""``/search``: passages that answer a question."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, Field
+
+from milepost.console.heat import peaks, strip
+from milepost.library.documents import document_id
+from milepost.search import Limits
+from milepost.serve.state import State, state_of, while_connected
+
+if TYPE_CHECKING:
+    from milepost.search import SearchResult
+    from milepost.store import DocumentInfo
+    from milepost.types import Passage
+
+router = APIRouter(tags=["search"])
+
+
+class SearchRequest(BaseModel):
+    """A question and how much of an answer is wanted."""
+
+    question: Annotated[str, Field(min_length=1, max_length=10_000)]
+    k: Annotated[int, Field(ge=1, le=1000)] | None = Field(
+        None, description="Maximum number of passages; 5, or with a budget as many as it holds."
+    )
+    budget: str | Annotated[int, Field(ge=1)] | None = Field(
+        None, description="Maximum length of all passages: 1600c characters, 400t tokens."
+    )
+    min_score: Annotated[float, Field(ge=0.0, le=1.0)] = Field(
+        0.0, description="Leave out passages that are less probable."
+    )
+    documents: list[str] | None = Field(
+        None, description="Ids or titles of the documents to search; all if left out."
+    )
+    rerank: bool = Field(True, description="Use the model's reranker: better, and slower.")
+    heat: bool = Field(False, description="Add where in each document the matches are.")
+
+
+class Sentence(BaseModel):
+    """A sentence of a passage."""
+
+    start: int
+    end: int
+    score: float = Field(description="Probability, 0 to 1, that it is evidence.")
+
+
+class Found(BaseModel):
+    """A passage: whole sentences of one document."""
+
+    text: str
+    id: str = Field(description="Id of the document.")
+    title: str
+    start: int = Field(description="Offset in the document's text, in code points.")
+    end: int
+    score: float = Field(description="Probability, 0 to 1, that it holds evidence.")
+    sentences: list[Sentence] = Field(description="Best first.")
+    page: int | None
+    place: str | None = Field(description="Page, slide, sheet and row … in words.")
+    heading: str | None
+
+
+class SearchAnswer(BaseModel):
+    """What ``POST /search`` gives."""
+
+    passages: list[Found] = Field(description="Best first.")
+    best: float = Field(description="Probability of the best passage, returned or not.")
+    terms: dict[str, bool] = Field(description="Words of the question; whether the text has them.")
+    notes: list[str]
+    heat: dict[str, list[float]] | None = Field(
+        None, description="Best score in each 64th of a document, by id."
+    )
+    peaks: dict[str, list[int]] | None = Field(
+        None, description="With heat: an offset inside the best sentence of each 64th, by id."
+    )
+
+
+@router.post("/search", response_model_exclude_none=False)
+async def search(request: Request, asked: SearchRequest) -> SearchAnswer:
+    """Find the passages that answer a question, best first."""
+    state = state_of(request)
+    Limits.parse(asked.k, asked.budget, asked.min_score)  # before it waits for its turn
+    return await while_connected(request, state.searching(lambda: _answer(state, asked)))
+
+
+def _answer(state: State, asked: SearchRequest) -> SearchAnswer:
+    result = state.library.index.search_detailed(
+        asked.question,
+        asked.k,
+        asked.budget,
+        state.library.chosen(asked.documents),
+        rerank=asked.rerank,
+        min_score=asked.min_score,
+    )
+    infos = state.library.infos()
+    titles = {info.name: state.library.title(info) for info in infos}
+    return SearchAnswer(
+        passages=[found(passage, titles) for passage in result.passages],
+        best=result.best,
+        terms={term: bool(weight) for term, weight in result.terms.items()},
+        notes=list(result.notes),
+        heat=_heat(result) if asked.heat else None,
+        peaks=_peaks(result, infos) if asked.heat else None,
+    )
+
+
+def found(passage: Passage, titles: dict[str, str]) -> Found:
+    """A passage as the API gives it; ``titles`` by document name."""
+    return Found(
+        text=passage.text,
+        id=document_id(passage.document),
+        title=titles.get(passage.document, passage.document),
+        start=passage.start,
+        end=passage.end,
+        score=passage.score,
+        sentences=[Sentence(start=hit.start, end=hit.end, score=hit.score) for hit in passage.hits],
+        page=passage.page,
+        place=passage.place,
+        heading=passage.heading,
+    )
+
+
+def _heat(result: SearchResult) -> dict[str, list[float]]:
+    return {document_id(name): list(strip(curve)) for name, curve in result.relevance.items()}
+
+
+def _peaks(result: SearchResult, infos: list[DocumentInfo]) -> dict[str, list[int]]:
+    return {
+        document_id(info.name): list(peaks(result.relevance[info.name], info.characters))
+        for info in infos
+        if info.name in result.relevance
+    }

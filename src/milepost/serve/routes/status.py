@@ -1,0 +1,143 @@
+"""``/health``, ``/ready``, ``/indexing`` and ``/metrics``."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel, Field
+
+import milepost
+from milepost.library.documents import document_id
+from milepost.serve.failures import Refused
+from milepost.serve.state import State, state_of
+
+router = APIRouter(tags=["status"])
+
+
+class Health(BaseModel):
+    """That the server answers."""
+
+    status: str = "ok"
+    version: str
+
+
+class Ready(BaseModel):
+    """What the server can answer from."""
+
+    model: str
+    documents: int
+    sentences: int
+    read_only: bool
+    calibrated: bool = Field(description="Whether scores are probabilities, or only order.")
+    suffixes: list[str] = Field(
+        description="Endings of files with a reader of their own; others are read as text."
+    )
+    max_upload: int = Field(description="Bytes that an uploaded file may have.")
+    binary: list[str] = Field(description="Endings of files that cannot be uploaded.")
+
+
+class Current(BaseModel):
+    """The document that is read now."""
+
+    id: str
+    title: str
+    number: int = Field(description="Its number among those given together, from 1.")
+    documents: int
+    sentences: int
+    done: int
+
+
+class Reason(BaseModel):
+    """A file, and what is said of it."""
+
+    id: str
+    title: str
+    reason: str
+
+
+class Indexing(BaseModel):
+    """How far indexing is."""
+
+    idle: bool
+    current: Current | None
+    waiting: int = Field(description="Pieces of work that wait.")
+    indexed: int = Field(description="Documents added or changed since the start.")
+    failed: list[Reason]
+    notes: list[Reason]
+
+
+@router.get("/health")
+async def health() -> Health:
+    """Whether the server runs."""
+    return Health(version=milepost.__version__)
+
+
+@router.get("/ready")
+async def ready(request: Request) -> Ready:
+    """Whether the model and the index are open; 503 until then."""
+    from milepost.text import SUFFIXES
+    from milepost.text.folders import BINARY
+
+    state = state_of(request)
+    if not state.ready:
+        raise Refused(503, "the model is being loaded", "again in a second", {"Retry-After": "1"})
+    infos = state.library.infos()
+    return Ready(
+        model=state.encoder.manifest.name,
+        documents=len(infos),
+        sentences=sum(info.sentences for info in infos),
+        read_only=state.settings.read_only,
+        calibrated=_calibrated(state),
+        suffixes=sorted(SUFFIXES),
+        max_upload=state.settings.max_upload,
+        binary=sorted(f".{suffix}" for suffix in BINARY),
+    )
+
+
+@router.get("/indexing")
+async def indexing(request: Request) -> Indexing:
+    """What is being indexed, what waits, and what could not be read."""
+    state = state_of(request)
+    progress = state.indexer.progress()
+    step = progress.step
+    return Indexing(
+        idle=progress.idle,
+        current=Current(
+            id=document_id(step.name),
+            title=state.library.short(step.name),
+            number=step.number,
+            documents=step.documents,
+            sentences=step.sentences,
+            done=step.done,
+        )
+        if step is not None
+        else None,
+        waiting=progress.waiting,
+        indexed=progress.indexed,
+        failed=[_reason(state.library.short(name), name, why) for name, why in progress.failed],
+        notes=[_reason(state.library.short(name), name, why) for name, why in progress.notes],
+    )
+
+
+@router.get("/metrics", response_class=Response)
+async def metrics(request: Request) -> Response:
+    """Figures for Prometheus."""
+    state = state_of(request)
+    infos = state.library.infos()
+    state.metrics.documents.set(len(infos))
+    state.metrics.sentences.set(sum(info.sentences for info in infos))
+    state.metrics.waiting.set(state.indexer.progress().waiting)
+    if state.governor is not None:
+        state.metrics.paused.set(state.governor.status().paused)
+    return Response(state.metrics.text(), media_type="text/plain; version=0.0.4")
+
+
+def _calibrated(state: State) -> bool:
+    from milepost.search.trees import FILE
+
+    folder = state.encoder.folder
+    return folder is not None and (folder / FILE).is_file()
+
+
+def _reason(title: str, name: str, why: str) -> Reason:
+    """A reason without the path of the server's disk."""
+    return Reason(id=document_id(name), title=title, reason=why.replace(name, title))

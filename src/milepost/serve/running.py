@@ -1,0 +1,89 @@
+"""Run the application under uvicorn until it is asked to end."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+import webbrowser
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+from milepost.errors import InputError
+from milepost.serve.settings import ServeSettings
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+_GRACE = 10
+"""Seconds that requests have to end after the server was asked to."""
+
+
+def listen(settings: ServeSettings) -> socket.socket:
+    """A socket that listens on the address of the settings.
+
+    Raises:
+        InputError: the port is in use or not allowed, or the address is not one of this machine.
+    """
+    try:
+        family = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0][0]
+        made = socket.socket(family, socket.SOCK_STREAM)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind((settings.host, settings.port))
+    except (OSError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(
+            f"cannot listen on {settings.host}:{settings.port}: {reason}", "--port 0 for a free one"
+        ) from error
+    return made
+
+
+def run(
+    app: FastAPI,
+    at: socket.socket,
+    *,
+    show: bool,
+    quiet: bool,
+    note: Callable[[str], None],
+) -> None:
+    """Serve until Ctrl-C or SIGTERM; requests that run are answered first.
+
+    Args:
+        app: the application.
+        at: where to listen.
+        show: open the page in a browser.
+        quiet: print nothing but errors.
+        note: prints a line.
+    """
+    host, port = at.getsockname()[:2]
+    shown = f"[{host}]" if ":" in host else host
+    address = f"http://{'localhost' if host in ('0.0.0.0', '::') else shown}:{port}/"
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=_GRACE,
+        timeout_keep_alive=30,
+    )
+    server = uvicorn.Server(config)
+    threading.Thread(
+        target=_announce, args=(server, address, show, quiet, note), daemon=True
+    ).start()
+    server.run(sockets=[at])
+
+
+def _announce(
+    server: uvicorn.Server, address: str, show: bool, quiet: bool, note: Callable[[str], None]
+) -> None:
+    """Say the address once the server answers."""
+    while not server.started:
+        if server.should_exit:
+            return
+        time.sleep(0.02)
+    if not quiet:
+        note(f"serving {address} (Ctrl-C ends it)")
+    if show:
+        webbrowser.open(address)

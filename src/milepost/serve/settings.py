@@ -1,0 +1,57 @@
+"""What the person who starts a server decides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from milepost.errors import InputError
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+MEBIBYTE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class ServeSettings:
+    """Settings of a server.
+
+    Attributes:
+        host: address to listen on; other machines can reach any but loopback.
+        port: port to listen on; 0 for one that is free.
+        api_key: what a request must bring as ``Authorization: Bearer KEY``; None for nothing.
+        allowed_hosts: names, beside loopback and ``host``, by which the server may be called.
+            Other names get status 421, so that no web page reaches it by DNS rebinding.
+        allowed_origins: origins of web pages, beside the server's own, that may use it (CORS).
+        max_upload: bytes of one uploaded file.
+        max_body: bytes of any other request.
+        rate: requests a second for each client, ten times as many at once; None for no limit.
+        search_threads: searches that run at the same time.
+        max_waiting: requests that may wait for the encoder or a search; more get status 503.
+        govern: hold indexing back while searches run.
+        read_only: no document can be added or removed.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8077
+    api_key: str | None = None
+    allowed_hosts: tuple[str, ...] = ()
+    allowed_origins: tuple[str, ...] = ()
+    max_upload: int = 512 * MEBIBYTE
+    max_body: int = 16 * MEBIBYTE
+    rate: float | None = None
+    search_threads: int = 2
+    max_waiting: int = 256
+    govern: bool = True
+    read_only: bool = False
+
+    def __post_init__(self) -> None:
+        if self.host not in LOOPBACK and not self.api_key:
+            raise InputError(
+                f"other machines can reach {self.host}, and there is no API key",
+                "MILEPOST_API_KEY=… milepost serve",
+            )
+        if self.api_key is not None and (len(self.api_key) < 8 or not self.api_key.isascii()):
+            raise InputError("the API key is too short", "8 or more ASCII characters")
+        if min(self.max_upload, self.max_body, self.search_threads, self.max_waiting) < 1:
+            raise InputError("a limit of the server is below 1", "1 or more")
+        if self.rate is not None and self.rate <= 0:
+            raise InputError(f"a rate of {self.rate} lets nobody in", "more than 0, or none")

@@ -1,0 +1,107 @@
+"""Citations of an answer: found where they are, and checked against the passage they name."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from milepost.answers.citations import check_citations, cited_sentences
+from milepost.testing import fake_index
+from milepost.types import Passage
+
+BEES = "Bees build cells of wax. The queen [12] lays the eggs, and workers feed the young."
+GOLD = "Gold melts at 1064 degrees. It is heavier than lead."
+
+
+def passage(name: str, text: str, start: int = 100) -> Passage:
+    """A passage that begins at some offset of its document."""
+    return Passage(text, name, f"/files/{name}.txt", start, start + len(text), 0.9, (), None, None)
+
+
+PASSAGES = [passage("bees", BEES), passage("gold", GOLD, 0)]
+
+
+def cited(answer: str) -> list[tuple[str, tuple[int, ...]]]:
+    return [(words, numbers) for _, words, numbers in cited_sentences(answer)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("One fact [1]. Another. A third [2][1].",
+         [("One fact.", (1,)), ("Another.", ()), ("A third.", (2, 1))]),
+        ("One fact. [1] Another fact. [2]", [("One fact.", (1,)), ("Another fact.", (2,))]),
+        ("A fact [1, 2; 3] in the middle.", [("A fact in the middle.", (1, 2, 3))]),
+        ("A fact【1】.", [("A fact.", (1,))]),
+        ("He wrote \"the queen [12] lays\" there [1].",
+         [('He wrote "the queen [12] lays" there.', (1,))]),
+        ("A fact.\n[1]\n\nAnother.", [("A fact.", (1,)), ("Another.", ())]),
+        ("[1] A fact that comes after.", [("A fact that comes after.", (1,))]),
+        ("An array a[i], a year [2024a], nothing [].",
+         [("An array a[i], a year [2024a], nothing [].", ())]),
+        ('It says "Gold melts. It is heavy." there [1]. More.',
+         [('It says "Gold melts. It is heavy." there.', (1,)), ("More.", ())]),
+        ("", []),
+    ],
+)  # fmt: skip
+def test_sentences_and_what_they_cite(
+    answer: str, expected: list[tuple[str, tuple[int, ...]]]
+) -> None:
+    """In the ways language models write citations; what is none is left alone."""
+    assert cited(answer) == expected
+
+
+@given(st.text(max_size=200))
+def test_any_answer_is_read(answer: str) -> None:
+    """Sentences come in order, each a part of the text, and nothing fails."""
+    end = 0
+    for (start, stop), words, numbers in cited_sentences(answer):
+        assert end <= start < stop <= len(answer)
+        end = stop
+        assert len(words) <= stop - start
+        assert len(numbers) == len(set(numbers))
+    for citation in check_citations(answer, PASSAGES):
+        assert citation.number > 2 or citation.verdict != "missing"
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdicts"),
+    [
+        ("Bees build cells of wax [1].", ["verbatim"]),
+        ('They make "cells of wax" there [1].', ["verbatim"]),
+        ("They make “cells of wax,” as is known [1].", ["verbatim"]),
+        ("They use wax for their cells [1].", ["unquoted"]),
+        ('They make "cells of gold" [1].', ["misquoted"]),
+        ('They make "cells of wax" and "gold" [1].', ["misquoted"]),
+        ('Wax makes "cells of wax" [2].', ["misquoted"]),
+        ('It "melts at 1064 degrees", unlike wax [1][2].', ["unquoted", "verbatim"]),
+        ("It melts [3].", ["missing"]),
+        ("It melts [0].", ["missing"]),
+        ('It "melts at 1064 degrees" [7][2].', ["missing", "verbatim"]),
+        ("It melts.", []),
+    ],
+)
+def test_verdicts(answer: str, verdicts: list[str]) -> None:
+    """Word for word, paraphrased, misquoted, or of a passage that there is not."""
+    assert [citation.verdict for citation in check_citations(answer, PASSAGES)] == verdicts
+
+
+def test_places_are_those_of_the_document() -> None:
+    """Offsets of quotes count from the beginning of the document, not of the passage."""
+    text = "A first line.\n\n" + GOLD
+    found = fake_index({"gold": text}).search("gold lead degrees", k=1)
+    answer = 'Gold is "heavier than  lead" [1]. It melts at "1064 degrees" [1].'
+    first, second = check_citations(answer, found)
+    assert [text[slice(*place)] for place in first.places] == ["heavier than lead"]
+    assert [text[slice(*place)] for place in second.places] == ["1064 degrees"]
+    assert answer[second.start : second.end].startswith("It melts")
+    assert first.quotes == ("heavier than  lead",)
+
+
+def test_a_misquoted_citation_says_what_is_not_there() -> None:
+    """The words that no cited passage has."""
+    answer = 'They make "cells of wax" and "cells of gold" [1].'
+    (citation,) = check_citations(answer, PASSAGES)
+    assert citation.quotes == ("cells of gold",)
+    assert citation.places == ()

@@ -1,0 +1,60 @@
+"""Words that stand in a passage, and words that only seem to."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from milepost.answers.quotes import find_quote
+
+PASSAGE = "The fee was low. In 1998 it was raised\n  to £5.50 (from £3), and few\u00a0complained."
+
+
+@pytest.mark.parametrize(
+    ("quote", "found"),
+    [
+        ("it was raised to £5.50", "it was raised\n  to £5.50"),
+        (" It was ", None),
+        ("few complained.", "few\u00a0complained"),
+        ("The fee was low,", "The fee was low"),
+        ("raised … few complained", "raised\n  to £5.50 (from £3), and few\u00a0complained"),
+        ("few complained ... raised", None),
+        ("The fee [...] In 1998", "The fee was low. In 1998"),
+        ("he fee", None),
+        ("comp", None),
+        ("(from £3)", "(from £3)"),
+        ("", None),
+        ("…", None),
+        (". . .", None),
+    ],
+)
+def test_quotes_of_a_passage(quote: str, found: str | None) -> None:
+    """White space is folded, edges do not count, words are whole, order is kept."""
+    span = find_quote(quote, PASSAGE)
+    assert (span and PASSAGE[slice(*span)]) == found
+
+
+def test_scripts_without_spaces_have_no_whole_words() -> None:
+    """A quote may begin and end anywhere in Chinese."""
+    assert find_quote("蜂巢是", "蜜蜂的蜂巢是用蜡做的。") == (3, 6)
+
+
+plain = st.text(st.characters(exclude_characters=".…[]"), max_size=60)
+
+
+@given(plain, plain, plain)
+def test_any_words_of_a_text_are_found_in_it(quote: str, before: str, after: str) -> None:
+    """Where they stand apart from what is around them; and what is found has the same letters."""
+    span = find_quote(quote, f"{before} {quote} {after}")
+    words = "".join(quote.strip(" \t\n,;:!?").split())
+    assert (span is not None) == bool(words)
+
+
+@given(plain, plain)
+def test_what_is_found_are_the_quotes_words(quote: str, passage: str) -> None:
+    """Nothing but white space and marks at the edges may differ."""
+    span = find_quote(quote, passage)
+    if span is not None:
+        found = "".join(passage[slice(*span)].split())
+        assert found == "".join(quote.strip(" \t\n,;:!?").split()).strip(",;:!?")

@@ -1,0 +1,209 @@
+"""Answers piece by piece: what streams, what breaks off, what is no stream at all.
+
+Every answer comes over HTTP from a real server on this machine.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Generator
+
+import pytest
+
+pytest.importorskip("uvicorn", reason="needs the integrations extra")
+
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+
+from milepost.chat import Endpoint, Unanswered
+from milepost.errors import InputError, MilepostError
+from support.openai_server import Model, Stream, completion, refused, serving
+
+ASKED = [{"role": "user", "content": "Größe?"}]
+KEY = "sk-very-secret"
+
+
+@pytest.fixture(autouse=True)
+def straight(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever proxy the machine has, the server is on it."""
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+
+
+def endpoint(model: Model, **options: object) -> Endpoint:
+    return Endpoint(model.url, "small", KEY, **{"wait_s": 0.001, "timeout_s": 5.0, **options})
+
+
+def drained(stream: Generator[str, None, str]) -> tuple[list[str], str]:
+    """Pieces of a stream, and why it ended."""
+    pieces = []
+    while True:
+        try:
+            pieces.append(next(stream))
+        except StopIteration as end:
+            return pieces, end.value
+
+
+def test_pieces_come_as_they_are_written() -> None:
+    """Each is there before the next is sent; the request asks for a stream and has the key."""
+    seen = threading.Event()
+
+    def between(number: int) -> None:
+        assert number == 0 or seen.wait(10)
+
+    with serving(lambda body: Stream(["Ein ", "Größtes", "."], between=between)) as model:
+        stream = endpoint(model).stream(ASKED, 0.5)
+        assert next(stream) == "Ein "
+        seen.set()
+        assert drained(stream) == (["Größtes", "."], "stop")
+    assert model.requests == [
+        {"model": "small", "messages": ASKED, "temperature": 0.5, "stream": True}
+    ]
+    assert model.headers[0]["authorization"] == f"Bearer {KEY}"
+
+
+def test_openais_own_client_understands_the_double() -> None:
+    """The protocol is OpenAI's, streamed and not: their client reads what ours reads."""
+    openai = pytest.importorskip("openai")
+    with serving(lambda body: "Bees build cells.") as model:
+        client = openai.OpenAI(base_url=model.url, api_key=KEY, max_retries=0)
+        with client:
+            chunks = client.chat.completions.create(model="small", messages=ASKED, stream=True)
+            theirs = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
+            at_once = client.chat.completions.create(model="small", messages=ASKED)
+        ours = "".join(drained(endpoint(model).stream(ASKED))[0])
+        assert theirs == at_once.choices[0].message.content == ours == "Bees build cells."
+        assert endpoint(model).ask(ASKED) == ours
+
+
+def test_an_endpoint_that_does_not_stream() -> None:
+    """A completion at once is one piece."""
+    with serving(lambda body: JSONResponse(completion("All at once."))) as model:
+        assert drained(endpoint(model).stream(ASKED)) == (["All at once."], "stop")
+
+
+def test_what_servers_send_beside_the_text() -> None:
+    """Comments, other fields, counts of tokens without a choice, reasoning: none of it is text."""
+    beside: list[str | bytes] = [
+        b": keep-alive\n\n",
+        b"event: ping\nid: 3\n\n",
+        b'data:{"choices":[{"delta":{"content":"A"}}]}\n\n',
+        b'data: {"choices":[{"delta":{"content":null,"reasoning_content":"hm"}}]}\r\n\r\n',
+        b'data: {"choices":[],"usage":{"total_tokens":7}}\n\n',
+        "B",
+    ]
+    with serving(lambda body: Stream(beside, reason="length")) as model:
+        assert drained(endpoint(model).stream(ASKED)) == (["A", "B"], "length")
+
+
+def test_an_end_without_done() -> None:
+    """Some servers close after the reason to end."""
+    last = b'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\n'
+    text = b'data: {"choices":[{"delta":{"content":"A"}}]}\n\n'
+    whole = Response(text + last, media_type="text/event-stream")
+    with serving(lambda body: whole) as model:
+        assert drained(endpoint(model).stream(ASKED)) == (["A"], "stop")
+
+
+def test_a_stream_that_breaks_off() -> None:
+    """What had come has been given; the rest is an error, and the request is not sent again."""
+    with serving(lambda body: Stream(["Bees ", "build"], reason=None)) as model:
+        stream = endpoint(model).stream(ASKED)
+        assert next(stream) == "Bees "
+        assert next(stream) == "build"
+        with pytest.raises(Unanswered, match="broke off"):
+            next(stream)
+    assert len(model.requests) == 1
+
+
+def test_a_stream_that_breaks_off_at_its_start_is_asked_for_again() -> None:
+    """Nothing was given yet, so nothing is said twice."""
+    replies = [Stream([], reason=None), Stream(["Bees."])]
+    with serving(lambda body: replies.pop(0)) as model:
+        assert drained(endpoint(model).stream(ASKED)) == (["Bees."], "stop")
+
+
+@pytest.mark.parametrize(
+    "nonsense",
+    [
+        PlainTextResponse("<html>Welcome to nginx!</html>"),
+        Response(b"", media_type="text/event-stream"),
+        JSONResponse({"answer": 42}),
+        JSONResponse([]),
+        Stream([b"data: not json\n\n"]),
+        Stream([b"data: []\n\n"]),
+        Stream([b'data: {"choices": [{"delta": {"content": 3}}]}\n\n']),
+        Stream([b'data: {"choices": {"a": 1}}\n\n']),
+        Stream([b"data: " + b"[" * 100_000 + b"\n\n"]),
+        Stream([b": nothing but comments " + b"x" * (5 << 20)]),
+    ],
+)
+def test_a_body_of_nonsense(nonsense: Stream | Response) -> None:
+    """Asked for again as often as allowed, then an error that says so."""
+    with serving(lambda body: nonsense) as model:
+        with pytest.raises(Unanswered, match="unknown form"):
+            drained(endpoint(model, tries=2).stream(ASKED))
+        assert len(model.requests) == 2
+
+
+def test_an_error_inside_a_stream() -> None:
+    """Its message is given in one line, and never with the key."""
+    body = b'data: {"error": {"message": "model crashed\\nkey ' + KEY.encode() + b'"}}\n\n'
+    with serving(lambda _: Stream(["Bees ", body])) as model:
+        stream = endpoint(model).stream(ASKED)
+        assert next(stream) == "Bees "
+        with pytest.raises(Unanswered, match="model crashed key …") as error:
+            next(stream)
+    assert KEY not in str(error.value)
+
+
+def test_a_wrong_key() -> None:
+    """An error at once, which names the variable and not the key."""
+    with serving(lambda _: refused(401, f"Incorrect API key provided: {KEY}")) as model:
+        with pytest.raises(MilepostError, match="MY_KEY") as error:
+            drained(endpoint(model, key_name="MY_KEY").stream(ASKED))
+        assert len(model.requests) == 1
+    assert KEY not in str(error.value)
+    assert KEY not in repr(error.value.__cause__) + repr(error.value.__context__)
+
+
+def test_comments_do_not_prolong_the_wait() -> None:
+    """A server that only keeps the connection open is left after the timeout."""
+    alive: list[str | bytes] = [b": still here\n\n"] * 500
+    pause = threading.Event()
+    with serving(lambda _: Stream(alive, between=lambda n: pause.wait(0.02))) as model:
+        with pytest.raises(MilepostError, match=r"nothing for 0\.3 s"):
+            drained(endpoint(model, tries=1, timeout_s=0.3).stream(ASKED))
+        pause.set()
+
+
+def test_closing_the_stream_closes_the_connection() -> None:
+    """Whoever stops reading stops the model: the server sees its client go."""
+    pause = threading.Event()
+
+    def between(number: int) -> None:
+        pause.wait(0.005)
+
+    with serving(lambda _: Stream(["word "] * 2000, between=between)) as model:
+        stream = endpoint(model).stream(ASKED)
+        next(stream)
+        stream.close()
+        assert model.left.wait(10)
+        pause.set()
+
+
+@pytest.mark.parametrize("url", ["http://me:secret@127.0.0.1/v1", "https://secret@example.org"])
+def test_an_address_with_a_password_is_refused(url: str) -> None:
+    """It would be shown in messages."""
+    with pytest.raises(InputError, match="name or password") as error:
+        Endpoint(url, "small")
+    assert "secret" not in str(error.value)
+
+
+def test_the_query_of_an_address_is_sent_and_not_shown() -> None:
+    """Some endpoints have a version there, and some a key."""
+    with serving(lambda _: refused(403, "no")) as model:
+        asked = Endpoint(f"{model.url}?key=sk-hidden", "small")
+        with pytest.raises(MilepostError) as error:
+            asked.ask(ASKED)
+        assert len(model.requests) == 1
+    assert asked.url == f"{model.url}/chat/completions"
+    assert "sk-hidden" not in str(error.value)

@@ -1,0 +1,138 @@
+"""``milepost check``: verdicts, exit codes, output for people and as JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import milepost
+from milepost.engine.folder import cache_folder
+
+CASES = [
+    ("the queen  lays the eggs", "verbatim", 0),
+    ("Tugs pull large boats to the quay.", "near", 3),
+    ("What lays eggs is the queen", "supported", 4),
+    ("zebras graze on the plains", "not found", 1),
+]
+
+
+@pytest.mark.parametrize(("text", "verdict", "code"), CASES)
+@pytest.mark.parametrize("indexed", [True, False])
+def test_verdicts_and_exit_codes(cli, model, notes, db, text, verdict, code, indexed):
+    """Files and an index of them give the same verdict, exit code and places."""
+    where = ["--db", db] if indexed else [notes]
+    score = "0.02" if verdict == "supported" else "0.99"
+    result = cli("check", *where, text, "--json", "--min-score", score, *model)
+    record = json.loads(result.stdout)
+    assert (record["verdict"], result.exit_code) == (verdict, code)
+    assert record["version"] == 2
+    assert set(record) - {"version", "report"} == set(milepost.Check.__dataclass_fields__)
+    assert bool(record["places"]) == (verdict in ("verbatim", "near"))
+    assert bool(record["passages"]) == (verdict == "supported")
+    assert ("report" in record) == (not indexed)
+    for place in record["places"]:
+        content = Path(place["document"]).read_text(encoding="utf-8")
+        assert set(place) == set(milepost.Place.__dataclass_fields__)
+        assert place["text"] == content[place["start"] : place["end"]]
+        for each in place["differences"]:
+            assert set(each) == set(milepost.Difference.__dataclass_fields__)
+            assert content[each["start"] : each["end"]] == each["text"]
+
+
+def test_people_see_the_verdict_and_what_differs(cli, model, notes):
+    """The verdict, the place and its text; differences as signs, or as colours."""
+    asked = "check", notes, "Tugs pull large boats to the quay."
+    result = cli(*asked, *model)
+    lines = result.stdout.splitlines()
+    assert lines[0] == "nearly verbatim: some words differ"
+    assert lines[1].endswith("ships.md · Harbours · 84% of the words")
+    assert lines[2] == "   Tugs pull large [-boats-]{+ships+} to the quay."
+    assert result.stderr == ""
+    coloured = cli(*asked, "--color", "always", *model).stdout
+    assert "\x1b[9;31mboats" in coloured
+    assert "[-" not in coloured
+    verbatim = cli("check", notes, "THE QUEEN lays the  eggs", *model).stdout.splitlines()
+    assert verbatim[0] == "verbatim"
+    assert verbatim[1].endswith("bees.txt · but for white space and case")
+    assert verbatim[2] == "   The queen lays the eggs"
+
+
+def test_support_is_shown_with_its_probability(cli, model, notes):
+    """Passages for a claim; the best probability where none is enough."""
+    asked = "check", notes, "What lays eggs is the queen", *model
+    result = cli(*asked, "--min-score", "0.02")
+    assert result.stdout.startswith("not verbatim; supported by what follows\n")
+    assert "%\n" in result.stdout
+    assert "The queen lays the eggs" in result.stdout
+    missing = cli(*asked, "--min-score", "1")
+    assert (missing.exit_code, missing.stdout) == (1, "not found\n")
+    assert "no passage supports it at 100% or more; the best has" in missing.stderr
+    assert cli(*asked, "--min-score", "1", "-q").stderr == ""
+
+
+def test_a_quotation_needs_neither_model_nor_index(cli, model, notes, tmp_path, monkeypatch):
+    """Files are only read where the text is in them; a claim has them indexed and kept."""
+    monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "own"))
+    assert cli("check", notes, "the queen lays the eggs", *model).exit_code == 0
+    assert not (cache_folder() / "indexes").exists()
+    cli("check", notes, "zebras graze on the plains", *model)
+    assert len(list((cache_folder() / "indexes").iterdir())) == 1
+    (notes / "new.txt").write_text("Ants keep gardens of fungus.\n", encoding="utf-8")
+    assert cli("check", notes, "ants keep gardens", *model).exit_code == 0
+
+
+def test_files_that_cannot_be_read_are_reported(cli, model, notes):
+    """The others are searched; where none can be read the exit code is 2."""
+    (notes / "empty.txt").write_bytes(b"")
+    for text, code in (("the queen lays the eggs", 0), ("zebras graze here", 1)):
+        result = cli("check", notes, text, "--min-score", 1, *model)
+        assert result.exit_code == code
+        assert "empty.txt is empty" in result.stderr
+    result = cli("check", notes / "missing.pdf", "the queen", *model)
+    assert (result.exit_code, "missing.pdf does not exist" in result.stderr) == (2, True)
+
+
+def test_in_limits_the_documents(cli, model, notes, db):
+    """--in names documents of the files or of the index."""
+    for where in ([notes], ["--db", db]):
+        asked = "check", *where, "the queen lays the eggs", "--min-score", 1, *model
+        assert cli(*asked, "--in", "bees.txt").exit_code == 0
+        assert cli(*asked, "--in", "gold.txt").exit_code == 1
+        result = cli(*asked, "--in", "golf.txt")
+        assert (result.exit_code, "no document matches golf.txt" in result.stderr) == (2, True)
+
+
+def test_the_text_may_come_from_stdin(cli, model, notes):
+    """A dash as TEXT reads it from stdin; as PATH it is a document."""
+    quotation = "The queen lays\nthe eggs, and the workers feed the young."
+    assert cli("check", notes, "-", *model, input=quotation).exit_code == 0
+    assert cli("check", "-", "queen lays", *model, input=quotation).exit_code == 0
+    result = cli("check", "-", "-", *model, input=quotation)
+    assert (result.exit_code, "stdin cannot be both" in result.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("text", ["", "  ", "?!"])
+def test_nothing_to_check_is_an_error(cli, model, notes, text):
+    """One line, before anything is read."""
+    result = cli("check", notes, text, *model)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.count("\n") == 1
+    assert "nothing to check" in result.stderr
+
+
+def test_arguments_the_wrong_way_round(cli, model, notes):
+    """As in a search: the error shows the order."""
+    result = cli("check", "the queen lays the eggs", notes / "bees.txt", *model)
+    assert result.exit_code == 2
+    assert 'TEXT comes last; try: milepost check PATH "…"' in result.stderr
+
+
+def test_nothing_to_search_names_the_command(cli, model):
+    """Without PATH and index the hint is of this command."""
+    result = cli("check", "the queen", *model)
+    assert result.exit_code == 2
+    assert 'milepost check PATH "…"' in result.stderr
+    result = cli("check", "x.txt", "the queen", "--db", "y", *model)
+    assert "give PATHs or --db" in result.stderr

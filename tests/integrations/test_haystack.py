@@ -1,0 +1,146 @@
+"""The components inside real Haystack pipelines, saved and loaded again."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("haystack", reason="needs the integrations extra")
+
+from haystack import Document, Pipeline
+from haystack.components.builders import PromptBuilder
+from haystack.components.retrievers.in_memory import InMemoryEmbeddingRetriever
+from haystack.components.writers import DocumentWriter
+from haystack.core.errors import DeserializationError
+from haystack.document_stores.in_memory import InMemoryDocumentStore
+
+from milepost.errors import InputError, StoreError
+from milepost.index import Index
+from milepost.integrations import haystack as adapter
+from milepost.integrations.haystack import (
+    MilepostDocumentEmbedder,
+    MilepostRetriever,
+    MilepostTextEmbedder,
+)
+from milepost.testing import fake_encoder
+from support.docstring_code import run_use
+
+WATER = "deep water for a ship"
+ALLOWED = ["milepost.*"]
+
+
+def test_a_document_is_the_passage_and_its_place(index: Index) -> None:
+    """Content, score and metadata: what ``index.search`` gives."""
+    found = MilepostRetriever(index, top_k=2).run(WATER)["documents"]
+    passages = index.search(WATER, k=2)
+    assert [document.content for document in found] == [passage.text for passage in passages]
+    assert [document.score for document in found] == [passage.score for passage in passages]
+    assert found[0].id == f"ships:{passages[0].start}-{passages[0].end}"
+    assert found[0].meta["page"] == 7
+    assert found[0].meta["hits"][0]["start"] == passages[0].hits[0].start
+
+
+def test_a_pipeline_of_retriever_and_prompt(index: Index) -> None:
+    """Connected as any retriever; what a run is given goes before what it was made with."""
+    pipeline = Pipeline()
+    pipeline.add_component("retriever", MilepostRetriever(index, top_k=3))
+    template = "{% for d in documents %}[{{ d.meta.document }}] {{ d.content }}\n{% endfor %}"
+    pipeline.add_component("prompt", PromptBuilder(template, required_variables=["documents"]))
+    pipeline.connect("retriever.documents", "prompt.documents")
+    said = pipeline.run({"retriever": {"query": WATER, "top_k": 1}})["prompt"]["prompt"]
+    assert said.startswith("[ships] ")
+    assert said.count("\n[") == 0
+    gold = {"retriever": {"query": WATER, "documents": ["gold"]}}
+    assert pipeline.run(gold)["prompt"]["prompt"].startswith("[gold] ")
+
+
+def test_a_saved_pipeline_is_loaded_again(reports: Path) -> None:
+    """YAML and back, with an index in a folder and the shipped model; the answers are the same."""
+    pipeline = Pipeline()
+    retriever = MilepostRetriever("reports.milepost", top_k=1, min_score=0.01, documents=None)
+    pipeline.add_component("retriever", retriever)
+    text = pipeline.dumps()
+    with pytest.raises(DeserializationError):
+        Pipeline.loads(text)
+    again = Pipeline.loads(text, allowed_modules=ALLOWED)
+    assert again.to_dict() == pipeline.to_dict()
+    again.warm_up()
+    question = {"retriever": {"query": "Who signed the contract?"}}
+    assert again.run(question) == pipeline.run(question)
+    assert "Ada" in again.run(question)["retriever"]["documents"][0].content
+
+
+def test_embedders_are_saved_and_loaded_again() -> None:
+    """With all that they were made with; a loaded encoder is refused."""
+    pipeline = Pipeline()
+    pipeline.add_component("text", MilepostTextEmbedder("landmark-light"))
+    made = MilepostDocumentEmbedder("landmark-light", ["title"], " / ")
+    pipeline.add_component("documents", made)
+    again = Pipeline.loads(pipeline.dumps(), allowed_modules=ALLOWED)
+    assert again.to_dict() == pipeline.to_dict()
+    assert again.get_component("documents").embedding_separator == " / "
+    with pytest.raises(InputError, match="encoder cannot be saved"):
+        MilepostTextEmbedder(fake_encoder()).to_dict()
+
+
+def test_indexing_and_retrieval_with_haystacks_own_store() -> None:
+    """Documents are embedded and written; a question is embedded and finds the right one."""
+    encoder, store = fake_encoder(), InMemoryDocumentStore(embedding_similarity_function="cosine")
+    writing = Pipeline()
+    writing.add_component("embedder", MilepostDocumentEmbedder(encoder))
+    writing.add_component("writer", DocumentWriter(store))
+    writing.connect("embedder.documents", "writer.documents")
+    texts = ["Bees build cells of wax.", "A ship needs deep water.", "Gold melts at 1064 degrees."]
+    writing.run({"embedder": {"documents": [Document(content=text) for text in texts]}})
+    asking = Pipeline()
+    asking.add_component("embedder", MilepostTextEmbedder(encoder))
+    asking.add_component("retriever", InMemoryEmbeddingRetriever(store, top_k=1))
+    asking.connect("embedder.embedding", "retriever.query_embedding")
+    found = asyncio.run(asking.run_async({"embedder": {"text": WATER}}))
+    assert [document.content for document in found["retriever"]["documents"]] == [texts[1]]
+
+
+def test_vectors_are_those_of_the_encoder() -> None:
+    """Questions as questions, documents whole, metadata in front where asked for."""
+    encoder = fake_encoder()
+    question = MilepostTextEmbedder(encoder).run("One? Two.")["embedding"]
+    assert np.array_equal(question, encoder.encode_query("One? Two."))
+    given = [
+        Document(content="Whales dive. " * 100, meta={"title": "Whales", "year": 1851}),
+        Document(content=None),
+    ]
+    embedder = MilepostDocumentEmbedder(encoder, ["title", "year", "missing"])
+    whales, nothing = embedder.run(given)["documents"]
+    expected = encoder.encode("Whales\n1851\n" + "Whales dive. " * 100).document
+    np.testing.assert_allclose(whales.embedding, expected, atol=1e-5)
+    assert not any(nothing.embedding)
+    assert [document.embedding for document in given] == [None, None]
+
+
+def test_what_cannot_be_done_is_refused(index: Index, tmp_path: Path) -> None:
+    """Filters, saving an open index, a missing folder."""
+    retriever = MilepostRetriever(index)
+    with pytest.raises(InputError, match="no filters"):
+        retriever.run(WATER, filters={"field": "meta.page", "operator": "==", "value": 7})
+    with pytest.raises(InputError, match="open index cannot be saved"):
+        retriever.to_dict()
+    with pytest.raises(StoreError):
+        MilepostRetriever(tmp_path / "missing").warm_up()
+
+
+def test_run_async_gives_what_run_gives(index: Index) -> None:
+    """In a thread."""
+    retriever = MilepostRetriever(index, top_k=2)
+    found: dict[str, Any] = asyncio.run(retriever.run_async(WATER))
+    assert found == retriever.run(WATER)
+
+
+def test_the_lines_of_use_run(reports: Path) -> None:
+    """The three lines of the docstring, with the shipped model, on an index in a folder."""
+    names = run_use(adapter)
+    assert "signed by Ada Lovelace" in names["documents"][0].content
+    assert names["documents"][0].meta["source"] == str(reports / "contract.txt")

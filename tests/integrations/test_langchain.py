@@ -1,0 +1,184 @@
+"""LangChain's own standard suites, and what our adapters promise beyond them."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("langchain_tests", reason="needs the integrations extra")
+
+from langchain_core.documents import Document
+from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.runnables import RunnablePassthrough
+from langchain_tests.integration_tests import EmbeddingsIntegrationTests, RetrieversIntegrationTests
+from langchain_tests.unit_tests import EmbeddingsUnitTests
+
+from milepost.embedding import embed_query
+from milepost.errors import InputError, NotAnIndex
+from milepost.index import Index
+from milepost.integrations import langchain as adapter
+from milepost.integrations.langchain import MilepostEmbeddings, MilepostRetriever
+from milepost.testing import fake_encoder, fake_index
+from support.docstring_code import run_use
+
+TEXTS = {
+    name: f"The {name} is at sea. It carries {name} oil. Its master is old."
+    for name in ("whale", "brig", "sloop", "cutter")
+}
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """Run the suites' async tests on asyncio alone."""
+    return "asyncio"
+
+
+@pytest.mark.anyio
+class TestRetriever(RetrieversIntegrationTests):
+    """The standard suite: exactly k documents, by constructor and by call, and ``ainvoke``."""
+
+    @property
+    def retriever_constructor(self) -> type[MilepostRetriever]:
+        return MilepostRetriever
+
+    @property
+    def retriever_constructor_params(self) -> dict[str, Any]:
+        return {"index": fake_index(TEXTS)}
+
+    @property
+    def retriever_query_example(self) -> str:
+        return "Who is the master of the whale?"
+
+
+class Standard:
+    """What both suites of embeddings are run with."""
+
+    @property
+    def embeddings_class(self) -> type[MilepostEmbeddings]:
+        return MilepostEmbeddings
+
+    @property
+    def embedding_model_params(self) -> dict[str, Any]:
+        return {"model": fake_encoder()}
+
+
+class TestEmbeddingsUnit(Standard, EmbeddingsUnitTests):
+    """The standard suite without a network."""
+
+
+@pytest.mark.anyio
+class TestEmbeddings(Standard, EmbeddingsIntegrationTests):
+    """The standard suite of embeddings."""
+
+
+def test_a_document_is_the_passage_and_its_place(index: Index) -> None:
+    """The text, and where it is: what ``index.search`` gives."""
+    found = MilepostRetriever(index=index, k=1).invoke("deep water for a ship")
+    passage = index.search("deep water for a ship", k=1)[0]
+    assert [document.page_content for document in found] == [passage.text]
+    place = found[0].metadata
+    assert found[0].id == f"ships:{passage.start}-{passage.end}"
+    assert (place["document"], place["page"]) == ("ships", 7)
+    assert (place["start"], place["end"]) == (passage.start, passage.end)
+    assert place["heading"] == passage.heading
+    assert place["score"] == passage.score
+    assert place["hits"][0] == {
+        "start": passage.hits[0].start,
+        "end": passage.hits[0].end,
+        "score": passage.hits[0].score,
+    }
+
+
+def test_fewer_than_k_where_no_sentence_is_left() -> None:
+    """Three sentences that join are one passage: the whole text is in it."""
+    text = "The whale is at sea. It carries oil. Its master is old."
+    found = MilepostRetriever(index=fake_index({"one": text}), k=3).invoke("whale oil master")
+    assert "".join(document.page_content for document in found).count(".") == 3
+    assert len(found) <= 3
+
+
+@pytest.mark.parametrize("use_async", [False, True])
+def test_the_options_of_one_question(index: Index, *, use_async: bool) -> None:
+    """Options of the call go before those of the retriever."""
+    retriever = MilepostRetriever(index=index, k=3, min_score=0.0)
+
+    def asked(**options: Any) -> list[Document]:
+        question = "deep water for a ship"
+        if use_async:
+            return asyncio.run(retriever.ainvoke(question, **options))
+        return retriever.invoke(question, **options)
+
+    assert {document.metadata["document"] for document in asked(documents=["gold"])} == {"gold"}
+    assert sum(len(document.page_content) for document in asked(k=None, budget="30c")) <= 30
+    assert asked(min_score=1.0) == []
+    assert len(asked(k=2, rerank=False)) == 2
+
+
+def test_wrong_values_and_folders_are_refused(index: Index, tmp_path: Path) -> None:
+    """As early as they are known."""
+    with pytest.raises(ValueError, match="greater than or equal to 1"):
+        MilepostRetriever(index=index, k=0)
+    with pytest.raises(NotAnIndex):
+        MilepostRetriever(index=tmp_path / "missing")
+    with pytest.raises(InputError, match="k = 0"):
+        MilepostRetriever(index=index).invoke("ships", k=0)
+    with pytest.raises(TypeError, match="top_k"):
+        MilepostRetriever(index=index).invoke("ships", top_k=3)
+
+
+def test_ainvoke_leaves_the_loop_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search waits for something that only the loop does: a blocked loop would never end."""
+    released = threading.Event()
+    index = fake_index(TEXTS)
+    run = index.model._engine.run
+
+    def waiting(*args: Any) -> Any:
+        assert released.wait(30), "the loop was blocked"
+        return run(*args)
+
+    monkeypatch.setattr(index.model._engine, "run", waiting)
+
+    async def both() -> list[Document]:
+        task = asyncio.ensure_future(MilepostRetriever(index=index, k=1).ainvoke("whale oil"))
+        await asyncio.sleep(0.01)
+        assert not task.done()
+        released.set()
+        return await task
+
+    assert len(asyncio.run(both())) == 1
+
+
+def test_a_chain_gets_the_passages(index: Index) -> None:
+    """The retriever is a Runnable: it stands in a chain as any other."""
+    prompt = ChatPromptTemplate.from_template("{context}\n\n{question}")
+    retriever = MilepostRetriever(index=index, k=1)
+    chain = {
+        "context": retriever | (lambda documents: documents[0].page_content),
+        "question": RunnablePassthrough(),
+    } | prompt
+    said = chain.invoke("At what degrees does gold melt?").to_string()
+    assert "Gold melts at 1064 degrees." in said
+
+
+def test_embeddings_are_those_of_the_encoder() -> None:
+    """Texts are read whole, questions as questions; white space is zeros, not an error."""
+    encoder = fake_encoder()
+    embeddings = MilepostEmbeddings(encoder)
+    texts = ["One whale. Two whales.", "", "Three ships. " * 200]
+    vectors = np.array(embeddings.embed_documents(texts))
+    np.testing.assert_allclose(vectors[2], encoder.encode(texts[2]).document, atol=1e-5)
+    assert not vectors[1].any()
+    assert np.array_equal(embeddings.embed_query("One?"), encoder.encode_query("One?"))
+    assert np.array_equal(embeddings.embed_query("?"), embed_query(encoder, "?"))
+
+
+def test_the_lines_of_use_run(reports: Path) -> None:
+    """The three lines of the docstring, with the shipped model, on an index in a folder."""
+    names = run_use(adapter)
+    assert "signed by Ada Lovelace" in names["documents"][0].page_content
+    assert names["documents"][0].metadata["source"] == str(reports / "contract.txt")

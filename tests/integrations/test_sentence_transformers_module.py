@@ -1,0 +1,109 @@
+"""A SentenceTransformer with Milepost inside: its own methods give Milepost's vectors."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sentence_transformers", reason="needs the integrations extra")
+
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.util import semantic_search
+
+import milepost
+from milepost.encoder import Encoder
+from milepost.engine import shipped_models
+from milepost.errors import InputError, ModelError
+from milepost.integrations import sentence_transformers as adapter
+from milepost.integrations.sentence_transformers import MilepostModule
+from milepost.testing import fake_encoder
+from support.docstring_code import run_use
+
+
+def sentence_transformer(encoder: Encoder, **options: Any) -> SentenceTransformer:
+    return SentenceTransformer(modules=[MilepostModule(encoder)], **options)
+
+
+TEXTS = ["One whale. Two whales.", "", "Three ships sail. " * 200, "Gold melts.", "Is it?"]
+
+
+@pytest.fixture(scope="module")
+def light() -> Encoder:
+    """The small shipped model, which lies in a folder."""
+    if "landmark-light" not in {model.manifest.name for model in shipped_models()}:
+        pytest.skip("landmark-light is not shipped here")
+    return milepost.load("landmark-light")
+
+
+def test_questions_and_texts_are_read_each_in_their_way() -> None:
+    """Over several batches, in the given order, all of unit length but the empty one."""
+    encoder = fake_encoder()
+    model = sentence_transformer(encoder)
+    questions = model.encode_query(TEXTS[:1] + TEXTS[2:], batch_size=2)
+    expected = [encoder.encode_query(text) for text in TEXTS[:1] + TEXTS[2:]]
+    np.testing.assert_allclose(questions, expected, atol=1e-6)
+    for vectors in (model.encode_document(TEXTS, batch_size=2), model.encode(TEXTS)):
+        assert vectors.dtype == np.float32
+        np.testing.assert_allclose(
+            vectors, [encoder.encode(text).document for text in TEXTS], atol=1e-5
+        )
+    assert not np.allclose(questions[0], model.encode_document(TEXTS[0]), atol=1e-3)
+
+
+def test_the_librarys_own_options_work() -> None:
+    """One text, prompts, tensors, truncation, int8."""
+    encoder = fake_encoder()
+    model = sentence_transformer(encoder, prompts={"query": "question: "}, truncate_dim=16)
+    one = model.encode_query("One whale.", truncate_dim=32)
+    np.testing.assert_allclose(one, encoder.encode_query("question: One whale."), atol=1e-6)
+    assert model.encode(TEXTS[:1]).shape == (1, 16)
+    assert model.encode(TEXTS, convert_to_tensor=True).shape == (len(TEXTS), 16)
+    assert model.encode(TEXTS, precision="binary").dtype == np.int8
+    assert model.get_embedding_dimension() == 16
+    with pytest.raises(InputError, match="not dict"):
+        MilepostModule(encoder).preprocess([{"text": "a"}])
+
+
+def test_the_librarys_own_search_finds_the_right_text() -> None:
+    """``semantic_search`` over vectors of the module."""
+    model = sentence_transformer(fake_encoder())
+    texts = ["Bees build cells of wax.", "A ship needs deep water.", "Gold melts at 1064 degrees."]
+    vectors = model.encode_document(texts, convert_to_tensor=True)
+    question = model.encode_query("deep water for a ship", convert_to_tensor=True)
+    assert semantic_search(question, vectors, top_k=1)[0][0]["corpus_id"] == 1
+
+
+def test_a_saved_model_gives_the_same_vectors(light: Encoder, tmp_path: Path) -> None:
+    """Saved, loaded by the library, and pickled for another process; the folder is a model's."""
+    model = sentence_transformer(light)
+    model.save(str(tmp_path / "saved"))
+    with pytest.raises(ValueError, match="trust_remote_code"):
+        SentenceTransformer(str(tmp_path / "saved"))
+    again = SentenceTransformer(str(tmp_path / "saved"), trust_remote_code=True, device="cpu")
+    for text in ("One whale. Two whales.", "Who signed?"):
+        np.testing.assert_array_equal(again.encode(text), model.encode(text))
+        np.testing.assert_array_equal(again.encode_query(text), model.encode_query(text))
+    inside = next((tmp_path / "saved").glob("0_*"))
+    assert milepost.load(inside).fingerprint == light.fingerprint
+    copy = pickle.loads(pickle.dumps(model[0]))
+    assert copy.get_config_dict() == {"model": "landmark-light"}
+
+
+def test_what_has_no_folder_cannot_be_saved(tmp_path: Path) -> None:
+    """An encoder in memory; and a folder that is no model cannot be loaded."""
+    with pytest.raises(InputError, match="no folder"):
+        sentence_transformer(fake_encoder()).save(str(tmp_path / "saved"))
+    with pytest.raises(ModelError):
+        MilepostModule(tmp_path)
+
+
+def test_the_lines_of_use_run(light: Encoder) -> None:
+    """The three lines of the docstring, with the shipped model."""
+    model = run_use(adapter)["model"]
+    question = model.encode_query("Who signed the contract?")
+    scores = model.similarity(question, model.encode_document(["Ada signed it.", "Bees build."]))
+    assert scores[0, 0] > scores[0, 1]

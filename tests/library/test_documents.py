@@ -1,0 +1,60 @@
+"""Names of uploads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from milepost.errors import InputError, UnknownDocument
+from milepost.library import Library, document_id
+from milepost.library.documents import safe_name
+
+
+@given(st.text(st.characters(codec="utf-8"), max_size=400))
+def test_an_upload_stays_in_its_folder(name: str) -> None:
+    """Whatever a client sends, the name is one part of a path and short enough for every disk."""
+    try:
+        safe = safe_name(name)
+    except InputError:
+        return
+    path = Path("/uploads") / safe
+    assert path.resolve().parent == Path("/uploads").resolve()
+    assert len(safe.encode()) <= 210
+    assert not set(safe) & set('/\\:*?"<>|\x00\n')
+    assert safe_name(safe) == safe
+
+
+@pytest.mark.parametrize(
+    ("name", "safe"),
+    [
+        ("report.pdf", "report.pdf"),
+        ("C:\\Users\\me\\report.pdf", "report.pdf"),
+        ("../../etc/passwd", "passwd"),
+        ("con.txt", "_con.txt"),
+        ("Überblick 2026.docx", "Überblick 2026.docx"),
+    ],
+)
+def test_names(name: str, safe: str) -> None:
+    assert safe_name(name) == safe
+
+
+def test_documents_are_found_by_id_and_title(tmp_path: Path) -> None:
+    import milepost
+
+    (tmp_path / "sub").mkdir()
+    for name in ("a.txt", "sub/a.txt"):
+        (tmp_path / name).write_text("A text.", encoding="utf-8")
+    with milepost.open(None, model="landmark-light") as index:
+        index.add(tmp_path)
+        library = Library(index, tmp_path / "uploads", [tmp_path])
+        titles = sorted(library.title(info) for info in library.infos())
+        assert titles == ["a.txt", "sub/a.txt"]
+        name = str(tmp_path / "sub" / "a.txt")
+        assert library.chosen(["sub/a.txt"]) == [name] == library.chosen([document_id(name)])
+        with pytest.raises(UnknownDocument):
+            library.chosen(["b.txt"])
+        with pytest.raises(UnknownDocument):
+            library.info("b")

@@ -1,0 +1,159 @@
+"""Places that nearly hold a quotation, with exactly the words that differ."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from milepost.quotes import MAX_WORDS, fold, near, occurrences, stripped
+from milepost.quotes.alignment import align
+from milepost.quotes.words import weight, words
+
+BOOK = Path(__file__).resolve().parents[2] / "examples" / "origin-of-species.txt"
+BEES = "Lead is soft. Gold melts at 1064 degrees. It is heavier than lead, and it never rusts."
+
+
+def differences(quotation: str, text: str) -> list[tuple[str, str]]:
+    """What differs at the best place, checked to be where it is said to be."""
+    asked, there = stripped(quotation), fold(text)
+    places = near(asked, there)
+    for place in places:
+        assert place.differences
+        assert 0.75 <= place.similarity <= 1.0
+        assert place.start <= place.end <= len(text)
+        for each in place.differences:
+            assert asked.text[each.given_start : each.given_end] == each.given
+            assert text[each.start : each.end] == each.text
+            assert place.start <= each.start <= each.end <= place.end
+    return [(each.given, each.text) for each in places[0].differences] if places else []
+
+
+@pytest.mark.parametrize(
+    ("quotation", "text", "wanted"),
+    [
+        ("Gold melts at 1164 degrees.", BEES, [("1164", "1064")]),
+        ("Gold melts at 1064 degrees. It is much heavier than lead", BEES, [("much", "")]),
+        ("Gold melts at degrees. It is heavier than lead", BEES, [("", "1064")]),
+        ("It is heavier than lead and it never rusts.", BEES, [("", ",")]),
+        ("It is heavier then lead, and it ever", BEES, [("then", "than"), ("ever", "never")]),
+        ("he did go to the market", "Yes, he did not go to the market.", [("", "not")]),
+        ("the colour of the garden wall", "the color of the garden wall", [("colour", "color")]),
+        ("bees now here build cells", "bees nowhere build cells", [("now here", "nowhere")]),
+        ("it is 5 degrees in winter here", "it is -5 degrees in winter here", [("5", "-5")]),
+        ("5 degrees in winter is the rule", "−5 degrees in winter is the rule", [("5", "−5")]),
+        ("about 5 degrees, hard frost through late winter", "near −5 degrees, hard frost through late winter", [("about 5", "near −5")]),  # noqa: E501
+        ("234 people saw the king", "1\u00a0234 people saw the king", [("234", "1\u00a0234")]),
+        ("the mean winter temperature is 5", "the mean winter temperature is 5.5", [("5", "5.5")]),
+        ("the mean winter density is 10", "the mean winter density is 10^2 or", [("10", "10^2")]),
+        ("a man eating fish swims", "a man-eating fish swims", [("man eating", "man-eating")]),
+        ("应用程序应争取的最高限度", "所有应用程序应争取的最低限度。", [("高", "低")]),
+    ],
+)  # fmt: skip
+def test_what_differs_is_named(quotation: str, text: str, wanted: list[tuple[str, str]]) -> None:
+    """Words, numbers with their signs, punctuation and spaces, no more than differ."""
+    assert differences(quotation, text) == wanted
+
+
+@pytest.mark.parametrize(
+    ("quotation", "text"),
+    [
+        ("it was in the house", "it was in the garden"),
+        ("Wasps build nests of paper", BEES),
+        ("gold", BEES.replace("Gold", "Silver")),
+        ("one two three four", ""),
+        ("…", BEES),
+    ],
+)
+def test_other_texts_are_not_near(quotation: str, text: str) -> None:
+    """A few small words in common are not enough."""
+    assert near(stripped(quotation), fold(text)) == []
+
+
+WORDS = "bees build cells of wax the queen's -5 3.5 10² hive, summer. ﬁve 東京"
+
+
+@given(st.lists(st.sampled_from(WORDS.split()), min_size=6, max_size=30), st.data())
+@settings(max_examples=100)
+def test_one_word_changed_is_the_one_that_differs(held: list[str], data: st.DataObject) -> None:
+    """Whatever word of a text is replaced, the differences lie on it and name it."""
+    at = data.draw(st.integers(0, len(held) - 1))
+    asked = [*held[:at], "otherwise", *held[at + 1 :]]
+    text = f"Before it all, other things. {' '.join(held)} And after it."
+    quotation = " ".join(asked)
+    if not list(occurrences(stripped(quotation), fold(text))):
+        got = differences(quotation, text)
+        assert not got or any("otherwise" in given_words for given_words, _ in got)
+
+
+def test_places_of_a_changed_book() -> None:
+    """Stretches of a book with every tenth word changed are found at their place."""
+    if not BOOK.is_file():
+        pytest.skip("needs the checkout")
+    book = BOOK.read_text(encoding="utf-8")
+    folded, choice = fold(book), random.Random(3)
+    for size in (12, 60, 400):
+        for _ in range(3):
+            start = book.index(" ", choice.randrange(len(book) - 9_000)) + 1
+            asked = book[start : start + 9_000].split()[:size]
+            changed = range(5, size, 10)
+            for number in changed:
+                asked[number] = "xylophone"
+            place = near(stripped(" ".join(asked)), folded)[0]
+            assert abs(place.start - start) < 30
+            named = [each for each in place.differences if each.given]
+            assert len(named) == len(changed)
+            assert all("xylophone" in each.given for each in named)
+
+
+def test_long_quotations_are_refused_not_waited_for() -> None:
+    """Beyond the limit nothing is aligned."""
+    asked = "one more word " * (MAX_WORDS // 3 + 1)
+    assert near(stripped(asked), fold(asked)) == []
+
+
+@given(
+    st.lists(st.sampled_from(["a", "word", "wordy", "9", "."]), min_size=1, max_size=6),
+    st.lists(st.sampled_from(["a", "word", "wordy", "9", "."]), max_size=8),
+)
+@settings(max_examples=150)
+def test_the_alignment_is_the_cheapest(asked: list[str], text: list[str]) -> None:
+    """Its pairs are in order and cover the quotation; no alignment by recursion costs less."""
+    cost, pairs = align(asked, text)
+    assert [i for i, _ in pairs if i is not None] == list(range(len(asked)))
+    held = [j for _, j in pairs if j is not None]
+    assert held == list(range(held[0], held[-1] + 1)) if held else True
+
+    def replaced(one: str, other: str) -> int:
+        if one == other:
+            return 0
+        heavy = max(weight(one), weight(other))
+        if (weight(one) == 1) != (weight(other) == 1):
+            heavy = weight(one) + weight(other)
+        alike = {one, other} == {"word", "wordy"} and one not in text
+        return (heavy + 1) // 2 if alike else heavy
+
+    def least(i: int, j: int) -> int:
+        if i == len(asked):
+            return 0
+        best = weight(asked[i]) + least(i + 1, j)
+        if j < len(text):
+            best = min(best, replaced(asked[i], text[j]) + least(i + 1, j + 1))
+            best = min(best, weight(text[j]) + least(i, j + 1))
+        return best
+
+    assert cost == min(least(0, j) for j in range(len(text) + 1))
+
+
+@given(st.text(max_size=60))
+@settings(max_examples=150)
+def test_words_cover_every_letter(text: str) -> None:
+    """Words lie one behind the other on the folded letters and leave none out."""
+    cut = words(fold(text))
+    assert "".join(cut.forms) == cut.folded.letters
+    for number, form in enumerate(cut.forms):
+        assert form
+        assert text[cut.start(number) : cut.end(number)].strip() != ""

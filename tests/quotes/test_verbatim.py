@@ -1,0 +1,193 @@
+"""A quotation is found word for word whatever its typography, and no other words are."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from milepost.quotes import fold, occurrences, stripped
+
+WORDS = (
+    "bees build cells of wax; the queen's -5 3.5 10² naïve “fine” – o’clock self-made ﬁve Straße "
+    "1,600 10–15 東京都 각 (in) summer. NOW, tiếng Việt हिन्दी"
+)
+TEXTS = st.lists(st.sampled_from(WORDS.split()), min_size=1, max_size=12).map(" ".join)
+
+
+def found(quotation: str, text: str) -> list[tuple[str, tuple[str, ...]]]:
+    """What is found, and what had to be ignored."""
+    return [
+        (text[each.start : each.end], each.ignored)
+        for each in occurrences(stripped(quotation), fold(text))
+    ]
+
+
+@given(st.text(max_size=40))
+@settings(max_examples=200)
+def test_folding_keeps_the_way_back(text: str) -> None:
+    """Each folded letter comes from one code point, in order, and folding it alone gives it."""
+    folded = fold(text)
+    places = folded.places.tolist()
+    assert len(places) == len(folded.letters)
+    assert places == sorted(places)
+    assert all(0 <= place < len(text) for place in places)
+    alone = "".join(fold(text[place]).letters for place in dict.fromkeys(places))
+    assert unicodedata.normalize("NFD", alone) == folded.letters
+    assert fold(unicodedata.normalize("NFC", text)).letters == folded.letters
+    assert fold(unicodedata.normalize("NFD", text)).letters == folded.letters
+
+
+@given(TEXTS, TEXTS, TEXTS)
+@settings(max_examples=150)
+def test_a_part_of_a_text_is_found_where_it_is(before: str, middle: str, after: str) -> None:
+    """One place is the part itself or touches it, and all places fold alike."""
+    text = f"{before} {middle} {after}"
+    given_part = stripped(middle)
+    if not any(map(str.isalnum, given_part.letters)):
+        return
+    places = list(occurrences(given_part, fold(text)))
+    at = text.index(given_part.text, len(before) + 1)
+    assert any(place.start < at + len(given_part.text) and at < place.end for place in places)
+    for place in places:
+        assert fold(text[place.start : place.end]).letters == given_part.letters
+        equal = text[place.start : place.end] == given_part.text
+        assert equal == (place.ignored == ())
+
+
+CHANGES = {
+    "composed": lambda text: unicodedata.normalize("NFC", text),
+    "decomposed": lambda text: unicodedata.normalize("NFD", text),
+    "capitals": str.upper,
+    "lines": lambda text: text.replace(" ", "\r\n  "),
+    "no-break spaces": lambda text: text.replace(" ", "\u00a0"),
+    "straight quotes": lambda text: re.sub("[“”]", '"', text).replace("’", "'"),
+    "soft hyphens": lambda text: re.sub(r"(?<=[a-z])(?=[a-z])", "\u00ad", text),
+    "hyphenated": lambda text: re.sub(r"(?<=[a-z]{2})(?=[a-z]{2})", "-\n", text),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+@given(middle=TEXTS, other=TEXTS)
+@settings(max_examples=40)
+def test_typography_does_not_hide_a_quotation(change, middle: str, other: str) -> None:
+    """Composition, case, white space, quotation marks and hyphens at line ends do not count."""
+    text = f"{other} {middle} {other}"
+    if not stripped(middle).letters:
+        return
+    assert found(change(middle), text)
+    assert found(middle, change(text))
+
+
+@given(TEXTS, st.data())
+@settings(max_examples=300)
+def test_another_number_is_another_text(text: str, data: st.DataObject) -> None:
+    """A quotation in which one digit is another, or a sign or point more, is not found."""
+    digits = [at for at, letter in enumerate(text) if letter in "0123456789²"]
+    if not digits:
+        return
+    at = data.draw(st.sampled_from(digits))
+    put = data.draw(st.sampled_from(["7", "77", "-7", "7.7", " 7", "⁷", "7 "]))
+    changed = f"{text[:at]}{put}{text[at + 1 :]}"
+    assert found(changed, text) == []
+    assert found(text, changed) == []
+
+
+@pytest.mark.parametrize(
+    ("quotation", "text"),
+    [
+        ("5 degrees", "15 degrees"),
+        ("5 degrees", "-5 degrees"),
+        ("5 degrees", "at −5 degrees"),
+        ("5 degrees", "1.5 degrees"),
+        ("-5 degrees", "5 degrees"),
+        ("-5 degrees", "10-5 degrees"),
+        ("it costs 3", "it costs 3.5"),
+        ("it costs 3", "it costs 3,000"),
+        ("costs $3", "costs -$3"),
+        ("$3", "-$3"),
+        ("at 10", "at 10:30"),
+        ("10 apples", "10² apples"),
+        ("10² apples", "102 apples"),
+        ("102 apples", "10² apples"),
+        ("10 apples", "10⁻² apples"),
+        ("½ cup", "1½ cup"),
+        ("1½ cups", "11/2 cups"),
+        ("cells 3. 5", "cells 3.5"),
+        ("12 34", "1234"),
+        ("1234", "12 34"),
+        ("3 - 5", "3 -5"),
+        ("19-\n20", "1920"),
+        ("234 people", "1\u00a0234 people"),
+        ("from 12", "from 12\u202f000"),
+        ("now here", "nowhere"),
+        ("nowhere", "now here"),
+        ("resign", "re-sign"),
+        ("man eating fish", "man-eating fish"),
+        ("man - eating fish", "man-eating fish"),
+        ("art", "start"),
+        ("star", "start"),
+        ("cafe", "café"),
+        ("cafe", "cafe\u0301"),
+        ("x", "ﬁx"),
+        ("bees build", "bees, build"),
+        ("bees do build", "bees do not build"),
+    ],
+)
+def test_other_words_are_not_found(quotation: str, text: str) -> None:
+    """Numbers, words cut in two, and punctuation: none of these is the same text."""
+    assert found(quotation, text) == []
+    assert found(quotation, f"Of old, {text}; so it is.") == []
+
+
+@pytest.mark.parametrize(
+    ("quotation", "text", "wanted", "ignored"),
+    [
+        ("Bees  build\tcells", "Bees build\ncells of wax", "Bees build\ncells", ("white space",)),
+        ("an example", "an exam-\n  ple", "an exam-\n  ple", ("hyphenation",)),
+        ("an exam- ple", "an example", "an example", ("hyphenation",)),
+        ("self-contained", "self-\ncontained", "self-\ncontained", ("hyphenation",)),
+        ("EIP-\n155", "EIP-155", "EIP-155", ("hyphenation",)),
+        ("10–15", "10–\n15", "10–\n15", ("white space",)),
+        ("BEES build", "Bees build", "Bees build", ("case",)),
+        ("five", "ﬁve", "ﬁve", ("typography",)),
+        ("“The bee's”", '"The bee’s"', "The bee’s", ("typography",)),
+        ("the ``bee''", "the “bee”", "the “bee”", ("typography",)),
+        ("word -- word", "word—word", "word—word", ("typography",)),
+        ("-5 degrees", "at −5 degrees", "−5 degrees", ("typography",)),
+        ("5 degrees", "3-5 degrees", "5 degrees", ()),
+        ("20 years", "in all—20 years", "20 years", ()),
+        ("straße", "STRASSE", "STRASSE", ("case",)),
+        ("東京", "大東京都", "東京", ()),
+        ("東京都", "東\n京都", "東\n京都", ("white space",)),
+        ("(p.5)", "(p. 5)", "(p. 5)", ("white space",)),
+        ("«… bees build …»", "Now bees build.", "bees build", ()),
+        ("1 000", "1\u00a0000", "1\u00a0000", ("white space",)),
+    ],
+)
+def test_what_is_ignored_is_named(
+    quotation: str, text: str, wanted: str, ignored: tuple[str, ...]
+) -> None:
+    """White space, hyphens at line ends, case and typography, each where it was needed."""
+    assert found(quotation, text) == [(wanted, ignored)]
+
+
+def test_every_place_is_found() -> None:
+    """All places come in order, overlapping ones once."""
+    text = "ha ha ha. " * 50
+    assert len(found("ha ha ha.", text)) == 50
+    assert [each.start for each in occurrences(stripped("ha ha"), fold("ha ha ha ha"))] == [0, 6]
+    assert np.all(np.diff(fold(text).places) >= 0)
+
+
+def test_quotation_marks_around_are_not_part_of_it() -> None:
+    """Pairs of marks, ellipses and white space at the ends fall away; inner ones stay."""
+    for written in ('"a b"', " “a b” ", "„a b“", "«a b»", "‘a b’", "…a b…", "“… a b ...”"):
+        assert stripped(written).text == "a b"
+    assert stripped("bees' cells").text == "bees' cells"
+    assert stripped('He said "no"').text == 'He said "no"'
+    assert stripped("“”").letters == ""

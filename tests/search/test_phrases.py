@@ -1,0 +1,269 @@
+"""Searches whose passages must hold phrases and must not hold words."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from milepost.quotes import fold, occurrences, stripped
+from milepost.search import SearchModel, SearchResult, quoted, scope, search
+from milepost.search.fusion import Fusion, Reranking
+from milepost.search.query import Query
+from milepost.search.ranking import Ranking
+from milepost.store import Store
+from support.random_trees import trees
+from support.search_stores import PLAIN, asking, empty_store, put
+from support.store_reads import Counted, reads
+from support.word_reranker import WordReranker
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+MODELS = {
+    "plain": SearchModel(PLAIN, count_tokens=words),
+    "trees": SearchModel(Ranking(Fusion(), trees()), count_tokens=words),
+    "reranker": SearchModel(Ranking(Fusion(rerank=Reranking(9.0)), trees()), WordReranker(), words),
+}
+
+
+def query(
+    words: str, phrases: tuple[str, ...] = (), excluded: tuple[str, ...] = (), **options: object
+) -> Query:
+    """A question with operators."""
+    text = " ".join(
+        [words, *(f'"{each}"' for each in phrases), *(f'-"{each}"' for each in excluded)]
+    )
+    return replace(asking(words.split(), **options), text=text, phrases=phrases, excluded=excluded)
+
+
+def asked(store: Store, question: Query, model: str = "plain") -> SearchResult:
+    with store.snapshot() as state:
+        return search(state, question, MODELS[model])
+
+
+def holds(text: str, phrase: str) -> bool:
+    return any(occurrences(stripped(phrase), fold(text)))
+
+
+def assert_held(store: Store, question: Query, result: SearchResult) -> None:
+    """Every passage is a slice that holds all phrases and nothing excluded, within the limits."""
+    limits = question.limits
+    assert limits.k is None or len(result.passages) <= limits.k
+    for passage in result.passages:
+        text = reads(store).document(passage.document).text
+        assert passage.text == text[passage.start : passage.end] == passage.text.strip()
+        assert passage.hits
+        assert all(holds(passage.text, phrase) for phrase in question.phrases)
+        assert not any(holds(passage.text, phrase) for phrase in question.excluded)
+    if limits.budget is not None:
+        measure = words if limits.budget.unit == "t" else len
+        assert sum(measure(passage.text) for passage in result.passages) <= limits.budget.size
+
+
+VOCABULARY = ["red", "green", "blue", "white", "black", "grey", "pink", "gold"]
+
+
+def scattered(seed: int, documents: int = 4, sentences: int = 25) -> Store:
+    """Documents of short sentences of few words, so that any pair of words is in many places."""
+    choice, store = random.Random(seed), empty_store()
+    for d in range(documents):
+        put(
+            store,
+            f"d{d}",
+            [
+                " ".join(choice.choices(VOCABULARY, k=choice.randint(3, 9))).capitalize() + ". "
+                for _ in range(sentences)
+            ],
+        )
+    return store
+
+
+CASES = {
+    "one phrase": (("red green",), ()),
+    "over a border": (("pink. red",), ()),
+    "two phrases": (("red green", "blue"), ()),
+    "three phrases": (("red", "green", "gold black"), ()),
+    "excluded": ((), ("white",)),
+    "both": (("red green",), ("white", "black grey")),
+}
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    "limits", [(5, None), (1, None), (3, "90c"), (None, "200c"), (None, "25t"), (2, "9t")]
+)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_passages_hold_what_is_asked(model, case, limits, seed) -> None:
+    """Whatever the model and the limits: no passage lacks a phrase or holds an excluded word."""
+    store, (phrases, excluded) = scattered(seed), CASES[case]
+    question = query("blue pink", phrases, excluded, k=limits[0], budget=limits[1])
+    result = asked(store, question, model)
+    assert_held(store, question, result)
+    assert set(result.phrases) == set(phrases)
+    assert set(result.excluded) == set(excluded)
+    texts = [reads(store).document(f"d{d}").text for d in range(4)]
+    for phrase, count in result.phrases.items():
+        assert count == sum(len(list(occurrences(stripped(phrase), fold(t)))) for t in texts)
+    if not (result.phrases and 0 in result.phrases.values()) and limits[1] is None:
+        assert (
+            result.passages or "no passage" in result.notes[0] or "every place" in result.notes[0]
+        )
+
+
+def test_k_passages_are_filled() -> None:
+    """Phrases far down in the ranking still fill the result: nothing is filtered afterwards."""
+    store = empty_store()
+    for d in range(9):
+        put(
+            store,
+            f"d{d}",
+            [f"Bees build, n{n}. " for n in range(40)] + ["A zebra. ", "The end of it all. "],
+        )
+    for model in MODELS:
+        for phrases in (("zebra",), ("a zebra. the end",)):
+            question = query("bees build", phrases, k=7)
+            result = asked(store, question, model)
+            assert len(result.passages) == 7
+            assert_held(store, question, result)
+
+
+def test_excluded_sentences_part_passages() -> None:
+    """A passage stops at what it must not hold, on both sides."""
+    store = empty_store()
+    put(store, "d", ["Bees a. ", "Bees b. ", "Bees and wasps. ", "Bees c. ", "Bees d. "])
+    question = query("bees", (), ("wasps",))
+    result = asked(store, question)
+    assert sorted(p.text for p in result.passages) == ["Bees a. Bees b.", "Bees c. Bees d."]
+    assert result.notes[0] == 'no passage holds "wasps": 1 sentence left out'
+    budget = asked(store, query("bees", (), ("wasps",), budget="100c"))
+    assert sorted(p.text for p in budget.passages) == ["Bees a. Bees b.", "Bees c. Bees d."]
+
+
+def test_words_are_whole_and_their_case_does_not_count() -> None:
+    """Phrases and exclusions match words, not their endings or parts."""
+    store = empty_store()
+    put(store, "d", ["The Whale sings. ", "\n\nWhales sing. ", "\n\nA narwhale sings. "])
+    assert [p.text[:9] for p in asked(store, query("sing", ("whale",))).passages] == ["The Whale"]
+    texts = "".join(p.text for p in asked(store, query("sing", (), ("whale",))).passages)
+    assert "The Whale" not in texts
+    assert "narwhale" in texts
+
+
+def test_a_core_that_no_budget_holds_is_cut_around_the_phrase() -> None:
+    """The phrase stays; where not even that fits, nothing is found and a note says why."""
+    store = empty_store()
+    put(store, "d", ["One two three four five six seven golden honey eight nine ten eleven. "])
+    for budget, wanted in (
+        ("500c", "One two three four five six seven golden honey eight nine ten eleven."),
+        ("55c", "One two three four five six seven golden honey eight"),
+        ("20c", "golden honey eight"),
+        ("12c", "golden honey"),
+        ("2t", "golden honey"),
+        ("9t", "One two three four five six seven golden honey"),
+    ):
+        (passage,) = asked(store, query("ten", ("golden honey",), budget=budget, k=3)).passages
+        assert passage.text == wanted
+    result = asked(store, query("ten", ("golden honey",), budget="11c"))
+    assert result.passages == ()
+    assert result.notes[0] == 'no passage holds "golden honey": the budget is too small'
+
+
+def test_the_budget_is_filled_beside_the_phrases() -> None:
+    """What is left is spent on sentences around them, never on a passage without one."""
+    store = empty_store()
+    put(store, "d", [f"Sentence {n} of bees. " for n in range(30)])
+    question = query("bees", ("sentence 9",), budget="130c")
+    (passage,) = asked(store, question).passages
+    assert_held(store, question, asked(store, question))
+    assert len(passage.text) > 100
+
+
+def test_min_score_filters_the_same_result() -> None:
+    """As without phrases: passages below it are left out and nothing takes their place."""
+    store = scattered(3)
+    whole = asked(store, query("blue", ("red green",), k=6))
+    least = whole.passages[2].score
+    part = asked(store, query("blue", ("red green",), k=6, min_score=least))
+    assert part.passages == tuple(p for p in whole.passages if p.score >= least)
+    assert part.best == whole.best
+
+
+@pytest.mark.parametrize(
+    ("phrases", "excluded", "note"),
+    [
+        (("purple",), (), '"purple" is not in the text'),
+        (("purple", "one", "violet"), (), '"purple" and "violet" are not in the text'),
+        (("one", "four"), (), 'no document holds "one" and "four"'),
+        (("one", "three"), (), 'no passage holds "one" and "three": they are too far apart'),
+        (("one",), ("two",), '"two" is in every place that could be a passage'),
+        (("four",), (), 'every passage holds "four"'),
+    ],
+)
+def test_notes_say_what_the_operators_did(phrases, excluded, note) -> None:
+    """Why there is nothing, or what holds for all."""
+    store = empty_store()
+    put(store, "a", ["One and two. ", *(f"Filler {n} of the text. " for n in range(90)), "Three. "])
+    put(store, "b", ["Four. "])
+    result = asked(store, query("text", phrases, excluded))
+    assert result.notes[0] == note
+    assert bool(result.passages) == note.startswith("every")
+
+
+def test_only_the_documents_asked_for() -> None:
+    """A phrase of another document is not in the text."""
+    store = empty_store()
+    put(store, "a", ["One zebra. "])
+    put(store, "b", ["One bee. "])
+    assert asked(store, query("one", ("zebra",), names=["b"])).notes[0].endswith("not in the text")
+    assert len(asked(store, query("one", ("zebra",), names=["a"])).passages) == 1
+    nothing = asked(empty_store(), query("one", (), ("zebra",)))
+    assert nothing.notes == ("there is no text to search",)
+    assert asked(empty_store(), query("one", ("zebra",))).passages == ()
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_large_collections_find_what_small_ones_do(model: str, monkeypatch) -> None:
+    """Beyond the limit postings choose the documents; passages hold the same phrases."""
+    store = empty_store()
+    for d in range(30):
+        rare = ["The golden zebra sleeps. "] if d % 7 == 3 else []
+        put(store, f"d{d}", [f"Bees of text t{d} at p{n}. " for n in range(20)] + rare)
+    question = query("bees sleep", ("golden zebra",), ("p19",), k=9)
+    small = asked(store, question, model)
+    monkeypatch.setattr(scope, "EVERYTHING", 30)
+    monkeypatch.setattr(quoted, "EVERYTHING", 30)
+    large = asked(store, question, model)
+    assert_held(store, question, large)
+    assert large.phrases == small.phrases == {"golden zebra": 4}
+    assert len(small.passages) == 4
+    assert {p.document for p in large.passages} <= {p.document for p in small.passages}
+    assert large.passages
+
+
+@pytest.mark.parametrize("documents", [1, 30, 300])
+def test_the_number_of_calls_does_not_grow(documents: int) -> None:
+    """A search with one phrase and one exclusion asks the snapshot at most sixteen times."""
+    store = empty_store()
+    for d in range(documents):
+        put(store, f"d{d}", ["A zebra. ", "And bees. ", f"Number {d}. "])
+    with store.snapshot() as state:
+        counted = Counted(state)
+        assert search(counted, query("bees", ("zebra",), ("bees",)), MODELS["plain"]).passages
+        assert counted.calls.total() <= 16, counted.calls
+
+
+def test_scores_are_those_of_the_plain_search() -> None:
+    """A sentence found either way has the same log-odds: the phrase filters, it does not score."""
+    store = scattered(5)
+    plain = asked(store, asking(["blue"], k=None))
+    logits = {(p.document, h.start): h.logit for p in plain.passages for h in p.hits}
+    held = asked(store, query("blue", ("red green",)))
+    for passage in held.passages:
+        for hit in passage.hits:
+            assert np.isclose(hit.logit, logits[passage.document, hit.start], atol=1e-5)

@@ -1,0 +1,174 @@
+"""The page's own modules: offsets, line breaks, citations and addresses, beside Python's."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, get_args
+
+from milepost.cli.answer import reflowed
+from milepost.types import Mark, MarkKind, place_in_words, places_at
+from support.browser_page import Watched, ready
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+    from support.server import Server
+
+Tab = Callable[..., Watched]
+
+SIGNS = "aé\u0301 \n\t.ßж中\u200d😀👩🚀𝒜{}\\%_&#^~$`*[]<>|\"'“”"
+HARD = "{unbalanced \\ 100 % of $5_000 & more} ^ ~ # `code` *bold* [link](x) <b>|\n“😀”"
+
+
+def call(page: Page, module: str, body: str, value: Any = None) -> Any:
+    """What a function body gives with a module ``m`` of the page and a value ``v``."""
+    return page.evaluate(
+        f"async (v) => {{ const m = await import('/page/{module}.js'); {body} }}", value
+    )
+
+
+def strings(count: int) -> list[str]:
+    made = random.Random(7)
+    return ["".join(made.choices(SIGNS, k=made.randrange(0, 40))) for _ in range(count)]
+
+
+def test_offsets_are_code_points(tab: Tab, server: Server) -> None:
+    """Every slice, offset and trimmed span equals Python's, for texts that begin anywhere."""
+    cases = []
+    wanted = []
+    made = random.Random(11)
+    for text in strings(300):
+        begin = made.randrange(1000)
+        start = made.randrange(len(text) + 1)
+        end = made.randrange(start, len(text) + 1)
+        part = text[start:end]
+        ink = part.strip()
+        low = start + part.find(ink) if ink else start
+        trimmed = [begin + low, begin + low + len(ink)]
+        cases.append([text, begin, begin + start, begin + end])
+        wanted.append([part, begin + len(text), begin + start, trimmed])
+    with tab() as page:
+        ready(page, server.url)
+        found = call(
+            page,
+            "points",
+            """return v.map(([text, begin, start, end]) => {
+              const points = new m.Points(text, begin);
+              return [points.slice(start, end), points.end, points.offset(points.index(start)),
+                      points.trimmed(start, end)];
+            });""",
+            cases,
+        )
+    assert found == wanted
+
+
+def test_lines_are_joined_as_on_the_command_line(tab: Tab, server: Server) -> None:
+    made = random.Random(13)
+    words = ["word", "Längeres", "5", "-", "*", "中文", "a", "indeed"]
+    texts = []
+    for _ in range(200):
+        lines = [" ".join(made.choices(words, k=made.randrange(0, 14))) for _ in range(6)]
+        texts.append("\n".join(made.choice(["", "  "]) + line for line in lines))
+    assert any(reflowed(text) != text for text in texts)
+    with tab() as page:
+        ready(page, server.url)
+        found = call(page, "points", "return v.map(m.reflowed);", texts)
+    assert found == [reflowed(text) for text in texts]
+
+
+def test_citations_of_hard_texts_stay_valid(tab: Tab, server: Server) -> None:
+    place = {"title": HARD, "quote": HARD, "place": HARD, "heading": HARD, "start": 3, "end": 9}
+    with tab() as page:
+        ready(page, server.url)
+        plain = call(page, "cite", "return m.plain(v);", place)
+        quoted = call(page, "cite", "return m.markdown(v);", place)
+        entry = call(page, "cite", "return m.bibtex(v);", place)
+    one_line = " ".join(HARD.split())
+    assert plain == f"“{one_line}” {one_line}, {one_line}, characters 3–9."
+    from markdown_it import MarkdownIt
+
+    tokens = MarkdownIt().parse(quoted)
+    inline = [token for token in tokens if token.type == "inline"]
+    kinds = {child.type for token in inline for child in token.children or []}
+    assert kinds <= {"text", "text_special", "em_open", "em_close", "softbreak"}
+    assert "".join(child.content for child in inline[0].children or []) == one_line
+    depth = 0
+    for sign in entry:  # BibTeX counts braces, escaped or not
+        depth += {"{": 1, "}": -1}.get(sign, 0)
+        assert depth >= 0
+    assert depth == 0
+    assert re.match(r"@misc\{[a-z0-9-]+-3,\n", entry)
+    assert not re.search(r"(?<!\\)[$&#_%]", entry), "signs that LaTeX would run"
+
+
+def test_addresses_come_back_as_they_were(tab: Tab, server: Server) -> None:
+    routes = [
+        {"question": text.strip(), "chosen": ["a", "b"], "open": place}
+        for text, place in zip(
+            strings(60),
+            [None, {"id": "x", "start": None, "end": None}, {"id": "x", "start": 5, "end": 9}] * 20,
+            strict=True,
+        )
+    ]
+    with tab() as page:
+        ready(page, server.url)
+        found = call(page, "state", "return v.map((one) => m.parse(m.format(one)));", routes)
+        assert found == routes
+        broken = ["#id=", "#start=5", "#id=a&start=-1&end=x", "#id=a&start=9&end=5", "#%%%&q=%zz"]
+        for route in call(page, "state", "return v.map(m.parse);", broken):
+            assert route["open"] in (
+                None,
+                {"id": "a", "start": None, "end": None},
+                {"id": "a", "start": 9, "end": None},
+            )
+
+
+def test_places_are_said_as_on_the_command_line(tab: Tab, server: Server) -> None:
+    """Any marks in any order give the words that Python gives."""
+    made = random.Random(17)
+    kinds = list(get_args(MarkKind))
+    marks = sorted(
+        (Mark(made.randrange(400), made.choice(kinds), str(made.randrange(9))) for _ in range(60)),
+        key=lambda mark: mark.offset,
+    )
+    wanted = [place_in_words(places_at(marks, offset)) for offset in range(400)]
+    assert len(set(wanted)) > 20
+    value = [asdict(mark) for mark in marks]
+    body = "return Array.from({ length: 400 }, (_, offset) => m.placeAt(v, offset));"
+    with tab() as page:
+        ready(page, server.url)
+        assert call(page, "words", body, value) == wanted
+
+
+def test_probabilities_in_words(tab: Tab, server: Server) -> None:
+    scores = [0.0, 0.004, 0.12, 0.2, 0.35, 0.65, 0.9, 0.92, 0.9999, 1.0]
+    with tab() as page:
+        ready(page, server.url)
+        found = call(
+            page, "words", "return v.map((s) => [m.likelihood(s).words, m.percent(s)]);", scores
+        )
+    assert found == [
+        ["a guess", "1\u202f%"],
+        ["a guess", "1\u202f%"],
+        ["a guess", "12\u202f%"],
+        ["doubtful", "20\u202f%"],
+        ["possible", "35\u202f%"],
+        ["likely", "65\u202f%"],
+        ["very likely", "90\u202f%"],
+        ["very likely", "92\u202f%"],
+        ["very likely", "99\u202f%"],
+        ["very likely", "99\u202f%"],
+    ]
+
+
+def test_pieces_are_cut_between_paragraphs(tab: Tab, server: Server) -> None:
+    text = "First words of a torn line.\n\nA paragraph.\nIts second line.\n\nThe begin of a torn"
+    with tab() as page:
+        ready(page, server.url)
+        first, last = call(page, "piece", "return [m.firstCut(v), m.lastCut(v)];", text)
+        assert text[first:last] == "A paragraph.\nIts second line.\n\n"
+        whole = call(page, "piece", "return [m.firstCut(v), m.lastCut(v)];", "x" * 5000)
+        assert whole == [0, 5000]

@@ -1,0 +1,153 @@
+"""``/documents``: uploads survive, names are tamed, pages and boxes agree."""
+
+from __future__ import annotations
+
+import io
+import signal
+from pathlib import Path
+
+import httpx
+import pytest
+
+from support.server import START, Server
+
+PDF = b"""%PDF-1.4
+1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
+2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
+3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 200]/Contents 4 0 R
+/Resources<</Font<</F 5 0 R>>>>>>endobj
+4 0 obj<</Length 98>>stream
+BT /F 12 Tf 40 150 Td (Bees make wax in eight glands.) Tj 0 -20 Td (Ants follow trails.) Tj ET
+endstream endobj
+5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj
+trailer<</Root 1 0 R>>
+"""
+
+
+def upload(client: httpx.Client, name: str, data: bytes) -> httpx.Response:
+    return client.post("/documents", files={"file": (name, data)})
+
+
+@pytest.fixture(scope="module")
+def writable(tmp_path_factory: pytest.TempPathFactory):
+    with Server(cache=tmp_path_factory.mktemp("cache")) as running, running.client() as client:
+        yield running, client
+
+
+def test_an_upload_is_indexed_listed_and_removed(writable) -> None:
+    running, client = writable
+    got = upload(client, "../../etc/wax: notes.txt", b"Bees make wax.\n")
+    assert got.status_code == 202
+    accepted = got.json()["documents"][0]
+    assert accepted["title"] == "wax_ notes.txt"
+    running.indexed(client)
+    listed = client.get("/documents", params={"limit": 1000}).json()["documents"]
+    assert accepted["id"] in [each["id"] for each in listed]
+    assert client.get(f"/documents/{accepted['id']}").json()["sentences"] == 1
+    assert client.delete(f"/documents/{accepted['id']}").status_code == 204
+    left = client.get("/documents", params={"limit": 1000}).json()["documents"]
+    assert accepted["id"] not in [each["id"] for each in left]
+    assert client.get(f"/documents/{accepted['id']}").status_code == 404
+
+
+def test_a_pdf_has_pages_and_boxes(writable) -> None:
+    from PIL import Image
+
+    running, client = writable
+    identity = upload(client, "bees.pdf", PDF).json()["documents"][0]["id"]
+    running.indexed(client)
+    passage = client.post("/search", json={"question": "What follows trails?", "k": 1}).json()
+    found = passage["passages"][0]
+    assert (found["title"], found["page"]) == ("bees.pdf", 1)
+    place = client.get(
+        f"/documents/{identity}/boxes", params={"start": found["start"], "end": found["end"]}
+    ).json()
+    assert place["pages"] == [{"page": 1, "width": 300.0, "height": 200.0}]
+    assert all(40 <= box["left"] < box["right"] < 260 for box in place["boxes"])
+    picture = client.get(f"/documents/{identity}/pages/1.png", params={"scale": 2})
+    assert picture.headers["content-type"] == "image/png"
+    image = Image.open(io.BytesIO(picture.content))
+    assert image.size == (600, 400)
+    box = place["boxes"][0]
+    ink = image.convert("L").crop(
+        tuple(round(2 * box[side]) for side in ("left", "top", "right", "bottom"))
+    )
+    assert ink.getextrema()[0] < 100, "no print inside the box"
+    assert client.get(f"/documents/{identity}/pages/2.png").status_code == 422
+    client.delete(f"/documents/{identity}")
+
+
+@pytest.mark.parametrize("name", ["", "/", "..", "a/..", "___"])
+def test_files_without_a_name_are_refused(writable, name: str) -> None:
+    _, client = writable
+    assert upload(client, name, b"text").status_code == 422
+
+
+def test_a_file_that_cannot_be_read_is_reported(writable) -> None:
+    running, client = writable
+    upload(client, "broken.pdf", b"%PDF-1.4 nothing")
+    progress = running.indexed(client)
+    assert progress["failed"][-1]["title"] == "broken.pdf"
+    assert str(running.log.parent) not in str(progress)
+    assert client.get("/health").status_code == 200
+
+
+def test_the_list_comes_in_parts(writable) -> None:
+    running, client = writable
+    for number in range(5):
+        upload(client, f"n{number}.txt", f"Note number {number}.".encode())
+    running.indexed(client)
+    titles, cursor = [], None
+    while True:
+        params = {"limit": 2, **({"cursor": cursor} if cursor else {})}
+        part = client.get("/documents", params=params).json()
+        titles += [each["title"] for each in part["documents"]]
+        cursor = part["cursor"]
+        if cursor is None:
+            break
+    assert [title for title in titles if title.startswith("n")] == [
+        f"n{number}.txt" for number in range(5)
+    ]
+    assert client.get("/documents", params={"cursor": "?"}).status_code == 422
+
+
+def test_a_large_file_is_refused(tmp_path: Path) -> None:
+    with (
+        Server("--max-upload", "1", cache=tmp_path / "c") as running,
+        running.client() as client,
+    ):
+        assert upload(client, "big.txt", b"x" * (1 << 21)).status_code == 413
+        head = b'--b\r\nContent-Disposition: form-data; name="file"; filename="b.txt"\r\n\r\n'
+        got = client.post(
+            "/documents",
+            content=iter([head, *[b"x" * 65536] * 40]),  # no Content-Length says so beforehand
+            headers={"content-type": "multipart/form-data; boundary=b"},
+        )
+        assert got.status_code == 413
+        assert client.get("/documents").json()["documents"] == []
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
+def test_an_accepted_upload_is_there_after_a_restart(tmp_path: Path, end: signal.Signals) -> None:
+    """What was answered with 202 is kept, whenever the process ends."""
+    names = [f"part{number}.txt" for number in range(8)]
+    text = "".join(f"Sentence {n} is about bees and wax. " for n in range(300)).encode()
+    with Server(cache=tmp_path / "c") as running, running.client() as client:
+        for name in names:
+            assert upload(client, name, text).status_code == 202
+        assert running.process is not None
+        running.process.send_signal(end)
+        running.process.wait(START)
+    with Server(cache=tmp_path / "c") as running, running.client() as client:
+        running.indexed(client)
+        listed = client.get("/documents").json()["documents"]
+        assert sorted(each["title"] for each in listed) == names
+        assert {each["characters"] for each in listed} == {len(text.decode())}
+
+
+def test_a_reading_server_takes_nothing(texts: Path, tmp_path: Path) -> None:
+    with (
+        Server(str(texts), "--read-only", cache=tmp_path / "c") as running,
+        running.client() as client,
+    ):
+        assert upload(client, "a.txt", b"text").status_code == 403

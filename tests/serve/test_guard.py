@@ -1,0 +1,116 @@
+"""Who may ask: hosts, origins, keys, rates."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.server import Server
+
+KEY = "correct horse battery"
+
+
+@pytest.fixture(scope="module")
+def guarded(texts: Path, tmp_path_factory: pytest.TempPathFactory):
+    with (
+        Server(
+            str(texts),
+            "--allowed-host",
+            "docs.example",
+            "--cors",
+            "https://app.example",
+            cache=tmp_path_factory.mktemp("cache"),
+            more={"MILEPOST_API_KEY": KEY},
+        ) as running,
+        running.client() as client,
+    ):
+        yield client
+
+
+def bearer(key: str = KEY) -> dict[str, str]:
+    return {"authorization": f"Bearer {key}"}
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "", "[::1"])
+def test_other_names_are_refused(guarded, host: str) -> None:
+    """DNS rebinding: a name of the attacker's that resolves to this machine."""
+    assert guarded.get("/health", headers={"host": host}).status_code in (400, 421)
+
+
+@pytest.mark.parametrize("host", ["localhost:8077", "127.0.0.1", "[::1]:80", "docs.example"])
+def test_own_names_are_served(guarded, host: str) -> None:
+    assert guarded.get("/health", headers={"host": host}).status_code == 200
+
+
+def test_a_key_is_needed(guarded) -> None:
+    assert guarded.get("/documents").status_code == 401
+    assert guarded.get("/documents", headers=bearer("wrong")).status_code == 401
+    assert guarded.get("/documents", headers={"authorization": KEY}).status_code == 401
+    got = guarded.get("/documents", headers=bearer())
+    assert got.status_code == 200
+    assert guarded.get("/").status_code == 200
+    for path in ("/mcp", "/metrics", "/openapi.json", "/v1/models", "/indexing"):
+        assert guarded.get(path).status_code == 401, path
+
+
+def test_pages_of_other_origins_are_refused(guarded) -> None:
+    headers = {**bearer(), "origin": "https://evil.example"}
+    assert guarded.get("/documents", headers=headers).status_code == 403
+    assert guarded.delete("/documents/x", headers={**headers, "origin": "null"}).status_code == 403
+    own = {**bearer(), "origin": str(guarded.base_url).rstrip("/")}
+    assert guarded.get("/documents", headers=own).status_code == 200
+
+
+def test_an_allowed_origin_may_ask(guarded) -> None:
+    origin = {"origin": "https://app.example"}
+    asked = guarded.options("/search", headers={**origin, "access-control-request-method": "POST"})
+    assert asked.headers["access-control-allow-origin"] == "https://app.example"
+    got = guarded.get("/documents", headers={**bearer(), **origin})
+    assert got.headers["access-control-allow-origin"] == "https://app.example"
+
+
+def test_every_answer_has_safe_headers(guarded) -> None:
+    for path in ("/", "/health", "/documents", "/nothing"):
+        headers = guarded.get(path).headers
+        assert "default-src 'none'" in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+        assert "server" not in headers
+
+
+def test_a_client_that_asks_too_often_waits(texts: Path, tmp_path: Path) -> None:
+    with (
+        Server(str(texts), "--rate", "1", cache=tmp_path / "c") as running,
+        running.client() as client,
+    ):
+        codes = [client.get("/health") for _ in range(30)]
+    assert codes[0].status_code == 200
+    assert codes[-1].status_code == 429
+    assert int(codes[-1].headers["retry-after"]) >= 1
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["--host", "0.0.0.0"], "MILEPOST_API_KEY"),
+        (["no-such-file.txt"], "does not exist"),
+        (["--host", "203.0.113.9"], "cannot listen"),
+    ],
+)
+def test_a_server_that_must_not_start(tmp_path: Path, args: list[str], words: str) -> None:
+    import os
+
+    key = {} if "0.0.0.0" in args else {"MILEPOST_API_KEY": KEY}
+    done = subprocess.run(
+        [sys.executable, "-m", "milepost", "serve", "--port", "0", *args],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        env={**os.environ, "MILEPOST_CACHE": str(tmp_path), **key},
+    )
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert KEY not in done.stderr

@@ -1,0 +1,38 @@
+"""The OpenAPI document: generated requests find no server error."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.cli_process import environment
+from support.server import Server
+
+pytest.importorskip("schemathesis", reason="needs the test extra")
+
+
+def test_generated_requests_find_no_server_error(texts: Path, tmp_path: Path) -> None:
+    """Valid and invalid requests for every route; a status of 500 or more fails."""
+    with Server(str(texts), cache=tmp_path / "cache") as running:
+        with running.client() as client:
+            running.indexed(client)
+        done = subprocess.run(
+            [
+                *(sys.executable, "-m", "schemathesis.cli", "run", f"{running.url}/openapi.json"),
+                *("--checks", "not_a_server_error", "--max-examples", "15", "--seed", "1"),
+                *("--mode", "all", "--no-color", "--request-timeout", "60"),
+            ],
+            capture_output=True,
+            encoding="utf-8",
+            env={**environment(), "PYTHONIOENCODING": "utf-8"},
+            cwd=tmp_path,
+            timeout=300,
+        )
+        assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
+        with running.client() as client:
+            assert client.get("/ready").status_code == 200
+            assert client.post("/search", json={"question": "Who makes wax?"}).json()["passages"]
+        assert "Traceback" not in running.said()

@@ -1,0 +1,112 @@
+"""What the page needs to go to a place: sentences, sizes of pages, peaks of the heat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import httpx
+import pytest
+
+from support.page_documents import NOTES, harbour
+from support.server import Server
+
+
+@pytest.fixture(scope="module")
+def asked(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[tuple[httpx.Client, dict[str, str]]]:
+    """A client of a server with a text and a PDF, and their ids by title."""
+    place = tmp_path_factory.mktemp("places")
+    folder = place / "files"
+    folder.mkdir()
+    (folder / "notes.md").write_text(NOTES, encoding="utf-8")
+    (folder / "harbour.pdf").write_bytes(harbour())
+    with Server(str(folder), cache=place / "cache") as running, running.client() as client:
+        running.indexed(client)
+        listed = client.get("/documents").json()["documents"]
+        yield client, {each["title"]: each["id"] for each in listed}
+
+
+def sentences(client: httpx.Client, identity: str, start: int, end: int) -> list[list[int]]:
+    got = client.get(f"/documents/{identity}/sentences", params={"start": start, "end": end})
+    assert got.status_code == 200, got.text
+    return got.json()["sentences"]
+
+
+def test_sentences_hold_all_of_the_text_but_white_space(asked) -> None:
+    client, ids = asked
+    spans = sentences(client, ids["notes.md"], 0, len(NOTES))
+    assert all(NOTES[start:end] == NOTES[start:end].strip() != "" for start, end in spans)
+    assert all(NOTES[before:after].strip() == "" for (_, before), (after, _) in pairwise(spans))
+    assert NOTES[: spans[0][0]].strip() == ""
+    assert NOTES[spans[-1][1] :].strip() == ""
+    assert "A trail of scent fades within an hour." in [NOTES[start:end] for start, end in spans]
+
+
+def test_sentences_of_a_part_are_those_that_overlap_it(asked) -> None:
+    client, ids = asked
+    every = sentences(client, ids["notes.md"], 0, len(NOTES))
+    for start in range(0, len(NOTES), 7):
+        for end in (start + 1, min(start + 60, len(NOTES))):
+            wanted = [span for span in every if span[0] < end and span[1] > start]
+            found = sentences(client, ids["notes.md"], start, end)
+            # White space belongs to the sentence before it.
+            assert [span for span in found if span[1] > start] == wanted
+            assert len(found) <= len(wanted) + 1
+
+
+@pytest.mark.parametrize(
+    "query", ["start=5&end=4", "start=0&end=999999", "start=-1&end=3", "end=3"]
+)
+def test_a_part_outside_the_text_is_refused(asked, query: str) -> None:
+    client, ids = asked
+    assert client.get(f"/documents/{ids['notes.md']}/sentences?{query}").status_code == 422
+
+
+def test_pages_have_sizes_and_only_pdfs_have_pages(asked) -> None:
+    client, ids = asked
+    got = client.get(f"/documents/{ids['harbour.pdf']}/pages").json()
+    assert got == {"pages": [{"page": n, "width": 612.0, "height": 792.0} for n in (1, 2, 3)]}
+    assert client.get(f"/documents/{ids['notes.md']}/pages").status_code == 422
+
+
+def test_peaks_are_in_the_part_that_they_stand_for(asked) -> None:
+    client, ids = asked
+    question = {"question": "How long does a trail of scent last?", "heat": True}
+    got = client.post("/search", json=question).json()
+    assert got["peaks"].keys() == got["heat"].keys()
+    heat, peaks = got["heat"][ids["notes.md"]], got["peaks"][ids["notes.md"]]
+    assert len(heat) == len(peaks) == 64
+    assert all(cell <= 64 * (at + 1) / len(NOTES) for cell, at in enumerate(peaks))
+    assert all(64 * at / len(NOTES) <= cell + 1 for cell, at in enumerate(peaks))
+    assert peaks == sorted(peaks)
+    best = peaks[heat.index(max(heat))]
+    (span,) = sentences(client, ids["notes.md"], best, best + 1)
+    assert "trail" in NOTES[span[0] : span[1]]
+    assert client.post("/search", json={"question": "scent"}).json()["peaks"] is None
+
+
+def test_boxes_come_from_the_lines_that_were_kept(asked) -> None:
+    """A PDF that was indexed here need not be read again; one line in the list for each box."""
+    client, ids = asked
+    text = client.get(f"/documents/{ids['harbour.pdf']}/text").json()["text"]
+    start = text.index("The committee")
+    end = text.index("before sunset.") + len("before sunset.")
+    got = client.get(
+        f"/documents/{ids['harbour.pdf']}/boxes", params={"start": start, "end": end}
+    ).json()
+    assert [box["page"] for box in got["boxes"]] == [1, 2]
+    listed = client.get("/documents").json()["documents"]
+    assert {each["title"]: each["uploaded"] for each in listed} == {
+        "notes.md": False,
+        "harbour.pdf": False,
+    }
+
+
+def test_ready_says_what_scores_are_and_what_cannot_be_read(asked) -> None:
+    client, _ = asked
+    got = client.get("/ready").json()
+    assert got["calibrated"] is True
+    assert {".png", ".zip", ".exe"} <= set(got["binary"])
+    assert not set(got["binary"]) & set(got["suffixes"])

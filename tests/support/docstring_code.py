@@ -1,0 +1,22 @@
+"""The lines of use at the top of a module's docstring, to be run as they stand."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from types import ModuleType
+from typing import Any
+
+
+def lines_of_use(module: ModuleType) -> str:
+    """Give the first indented block of the docstring."""
+    block = re.search(r"\n\n((?:    .+\n?)+)", module.__doc__ or "")
+    assert block, f"{module.__name__} shows no use"
+    return textwrap.dedent(block[1])
+
+
+def run_use(module: ModuleType) -> dict[str, Any]:
+    """Run the lines and give the names that they set."""
+    names: dict[str, Any] = {}
+    exec(compile(lines_of_use(module), module.__name__, "exec"), names)
+    return names

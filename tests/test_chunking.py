@@ -1,0 +1,232 @@
+"""Chunks tile the text, keep the size, hold whole sentences, and have the vectors of these."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import milepost
+from milepost import pooling
+from milepost.errors import InputError, UnreadableFile
+from milepost.testing import fake_encoder
+from milepost.text import split
+from milepost.types import Chunk, Document, Mark
+from milepost.windows.document_vector import document_vector
+
+ENCODER = fake_encoder()
+WORDS = [
+    "bees",
+    "wax",
+    "Honey",
+    "the",
+    "e.g.",
+    "3.5",
+    "naïve",
+    "蜂",
+    "ok.",
+    "Why?",
+    "\n\n",
+    "…",
+    "🐝",
+]
+
+texts = st.one_of(
+    st.lists(st.sampled_from(WORDS), max_size=60).map(" ".join),
+    st.text(max_size=200),
+    st.text(alphabet="ab .\n\t", max_size=300),
+)
+sizes = st.one_of(
+    st.integers(1, 400).map(lambda n: f"{n}c"), st.integers(1, 80).map(lambda n: f"{n}t")
+)
+
+
+def cut(text: str, size: str | int = "1600c", **settings: object) -> list[Chunk]:
+    """Chunks of a text, by an encoder without a network."""
+    return milepost.chunks(Document("d", text), size=size, model=ENCODER, **settings)
+
+
+def tokens(text: str, a: int, b: int) -> int:
+    """Tokens of the sentences between two offsets."""
+    spans = [(max(a, s), min(b, e)) for s, e in split(text) if s < b and e > a]
+    return sum(len(ids) for ids, _, _ in ENCODER.tokenizer.count([text[s:e] for s, e in spans]))
+
+
+@settings(max_examples=80)
+@given(texts, sizes)
+def test_chunks_tile_the_text_within_the_size(text: str, size: str) -> None:
+    """Each begins where the last one ended, is its part of the text, and keeps the size."""
+    found = cut(text, size)
+    assert "".join(chunk.text for chunk in found) == text
+    edges = [0, *(chunk.end for chunk in found)]
+    assert [chunk.start for chunk in found] == edges[:-1]
+    limit = int(size[:-1])
+    for chunk in found:
+        assert chunk.text == text[chunk.start : chunk.end]
+        assert chunk.document == "d"
+        if size[-1] == "c":
+            assert len(chunk.text.strip()) <= limit
+        else:
+            assert tokens(text, chunk.start, chunk.end) <= limit
+
+
+@settings(max_examples=80)
+@given(texts, sizes)
+def test_a_sentence_is_in_one_chunk_unless_it_is_too_long_for_any(text: str, size: str) -> None:
+    """A border inside a sentence means that the sentence alone is longer than the size."""
+    borders = {chunk.start for chunk in cut(text, size)}
+    limit = int(size[:-1])
+    for start, end in split(text):
+        if any(start < border < end for border in borders):
+            long = tokens(text, start, end) if size[-1] == "t" else len(text[start:end].strip())
+            assert long > limit
+
+
+@settings(max_examples=50)
+@given(texts, sizes)
+def test_no_two_chunks_would_fit_into_one(text: str, size: str) -> None:
+    """Chunks are filled as far as sentences go; without headings, nothing else ends one."""
+    found = cut(text, size)
+    limit = int(size[:-1])
+    for one, two in pairwise(found):
+        following = next(end for start, end in split(text) if start <= two.start < end)
+        if size[-1] == "t":
+            assert tokens(text, one.start, following) > limit
+        else:
+            assert len(text[one.start : following].strip()) > limit
+
+
+@settings(max_examples=50)
+@given(texts, sizes)
+def test_vectors_are_the_means_of_the_landmarks(text: str, size: str) -> None:
+    """Where no sentence was cut, landmarks are those of the whole document, each in one chunk."""
+    found = cut(text, size)
+    whole = ENCODER.encode(Document("d", text))
+    edges = set(whole.spans.reshape(-1).tolist())
+    for chunk in found:
+        assert chunk.vector.dtype == np.float32
+        assert chunk.vector.shape == (32,)
+        length = float(np.linalg.norm(chunk.vector))
+        assert length == pytest.approx(1, abs=1e-5) or length == 0
+    if all(chunk.end in edges for chunk in found):
+        for chunk in found:
+            inside = (whole.spans[:, 0] >= chunk.start) & (whole.spans[:, 1] <= chunk.end)
+            expected = document_vector(whole.vectors[inside])
+            np.testing.assert_allclose(chunk.vector, expected, atol=1e-5)
+
+
+LONG = "Bees build cells of wax. The queen lays the eggs. Honey is kept for the winter. " * 5
+
+
+@pytest.mark.parametrize(
+    "name", [n for n, o in pooling.names().items() if not o.needs - {"segments"}]
+)
+def test_every_pooling_of_landmarks_gives_unit_vectors(name: str) -> None:
+    """All operators that need no question and no layers."""
+    found = cut(LONG, 120, pooling=name)
+    assert len(found) > 3
+    for chunk in found:
+        assert np.linalg.norm(chunk.vector) == pytest.approx(1, abs=1e-5)
+
+
+def test_a_pooling_with_settings_and_weights_is_used_as_it_is() -> None:
+    """The vectors are those of the pooling itself, normalised."""
+    weights = {"query": np.linspace(-1, 1, 32).astype(np.float32)}
+    pool = pooling.get("attention", weights=weights, temperature=0.1)
+    found = cut(LONG, 120, pooling=pool)
+    landmarks = ENCODER.encode(LONG)
+    first = [row for row, (_, end) in enumerate(landmarks.spans) if end <= found[0].end]
+    expected = pool(landmarks.vectors[first], [len(first)])[0]
+    np.testing.assert_allclose(found[0].vector, expected / np.linalg.norm(expected), atol=1e-5)
+    assert not np.allclose(found[0].vector, cut(LONG, 120)[0].vector, atol=1e-3)
+
+
+@pytest.mark.parametrize("name", ["query-top-k", "layer-mean", "xpool"])
+def test_a_pooling_that_needs_more_is_refused(name: str) -> None:
+    """Landmarks have neither a question nor layers."""
+    with pytest.raises(InputError, match=f"{name} needs (queries|layers)"):
+        cut(LONG, pooling=name)
+
+
+@pytest.mark.parametrize("size", ["", "0c", "0", "-5", "12x", "c", "1.5c", None])
+def test_a_size_that_is_no_length_is_refused(size: str | None) -> None:
+    """Before any file is read."""
+    with pytest.raises(InputError, match="is not a length"):
+        milepost.chunks("missing.txt", size=size, model=ENCODER)
+
+
+def test_errors_of_files_and_poolings() -> None:
+    """A missing file, an unknown pooling: each error names what is wrong."""
+    with pytest.raises(UnreadableFile, match=r"missing\.txt"):
+        milepost.chunks("missing.txt", model=ENCODER)
+    with pytest.raises(InputError, match="unknown pooling 'meen'"):
+        cut(LONG, pooling="meen")
+
+
+def test_an_empty_document_has_no_chunks() -> None:
+    """Nothing to cut, with every pooling."""
+    assert cut("") == []
+    assert cut("", pooling="max") == []
+
+
+def test_a_heading_begins_a_chunk() -> None:
+    """Where it would stand at the end, it goes with the text below it."""
+    body = "The hive has six frames of comb."
+    text = f"# One\n\n{body}\n\n# Two\n\n{body}\n"
+    one, two = text.index("One"), text.index("Two")
+    marks = (Mark(one, "heading", "One", 1), Mark(two, "heading", "Two", 1))
+    document = Document("d", text, marks, blocks=(0, two - 2))
+    found = milepost.chunks(document, size=len(text) - len(body), model=ENCODER)
+    assert [chunk.heading for chunk in found] == ["One", "Two"]
+    assert [chunk.text for chunk in found] == [text[: two - 2], text[two - 2 :]]
+
+
+def test_headings_alone_stay_together() -> None:
+    """A chunk of nothing but headings is not taken apart, and the next chunk is reached."""
+    heads = ["Part One", "Chapter One", "Section One"]
+    text = "\n\n".join(heads) + "\n\n" + "The hive has six frames of comb and it is full."
+    marks = tuple(Mark(text.index(head), "heading", head, 1) for head in heads)
+    document = Document("d", text, marks, blocks=tuple(mark.offset for mark in marks))
+    found = milepost.chunks(document, size=50, model=ENCODER)
+    assert [chunk.text.strip().count("\n\n") for chunk in found] == [2, 0]
+
+
+def test_pages_and_headings_are_those_of_the_first_word(tmp_path: Path) -> None:
+    """Read from a file, with Markdown's headings; and pages of marks, white space left out."""
+    file = tmp_path / "bees.md"
+    file.write_text("# Bees\n\nThey build.\n\n## Wax\n\nIt melts.\n", encoding="utf-8")
+    found = milepost.chunks(file, size=18, model=ENCODER)
+    assert found[0].heading == "Bees"
+    assert found[-1].heading == "Wax"
+    assert {chunk.document for chunk in found} == {str(file)}
+    assert "".join(chunk.text for chunk in found) == milepost.read(file).text
+
+    text = "  First page.\n\n\nSecond page."
+    marks = (Mark(2, "page", "1"), Mark(text.index("Second"), "page", "2"))
+    pages = milepost.chunks(Document("p", text, marks), size=14, model=ENCODER)
+    assert [chunk.page for chunk in pages] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [
+        ("html-article-blog.html", "200t"),
+        ("md-tutorial.md", "800c"),
+        ("pdf-three-column-footnotes.pdf", "800c"),
+    ],
+)
+def test_real_files_are_tiled(name: str, size: str, shared_data: Path) -> None:
+    """Pages and headings are those that the document itself gives."""
+    document = milepost.read(shared_data / "files" / name)
+    found = milepost.chunks(document, size=size, model=ENCODER)
+    assert "".join(chunk.text for chunk in found) == document.text
+    for chunk in found:
+        ink = chunk.end - len(chunk.text.lstrip())
+        assert chunk.page == document.page(ink)
+        first = next(end for start, end in split(document.text, document.blocks) if end > ink)
+        assert chunk.heading == document.heading(min(first, chunk.end) - 1)
+    assert any(chunk.heading or chunk.page for chunk in found)
