@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING
 from milepost.checking import PASSAGES, check_store, prepared
 from milepost.encoder import Encoder, load
 from milepost.errors import IndexBusy, MilepostError, StorageFull, StoreError
-from milepost.intake import Step, Tally, absolute, entry, found, hashed, holds, signature
+from milepost.intake import Step, Steps, Tally, absolute, entry, found, hashed, holds, signature
 from milepost.naming import Name, known, stored_name, unknown
 from milepost.reranker import preload
 from milepost.search import Limits, Query, SearchModel, SearchResult, search
 from milepost.search.ranking import Ranking
 from milepost.store import DocumentInfo, Snapshot, Store, open_store
-from milepost.text import locator, read_file
+from milepost.text import locator, read_file, recognition
 from milepost.types import (
     READ_DEFAULTS,
     Box,
@@ -96,11 +96,14 @@ class Index:
 
         Raises:
             InputError: ``hidden`` or ``ocr`` is another word.
+            MissingExtra: text is to be recognised, and the extra ``ocr`` is not installed.
             StoreError: the index cannot be written (full disk, no permission, second writer);
                 what was stored before stays.
         """
         begun = time.monotonic()
-        READ_DEFAULTS.changed(hidden=hidden, ocr=ocr)  # a wrong word is refused before any reading
+        # Wrong words and what is not installed are refused before any reading.
+        if READ_DEFAULTS.changed(hidden=hidden, ocr=ocr).ocr != "never":
+            recognition.check_installed()
         given = [sources] if isinstance(sources, str | os.PathLike | Document) else list(sources)
         tally = Tally()
         work: list[Path | Document] = [source for source in given if isinstance(source, Document)]
@@ -116,11 +119,7 @@ class Index:
         done: set[str] = set()
         for number, item in enumerate(work, 1):
             name = item.name if isinstance(item, Document) else str(item)
-
-            def on_progress(done: int, total: int, name: str = name, number: int = number) -> None:
-                if progress is not None:
-                    progress(Step(name, number, len(work), total, done))
-
+            steps = Steps(progress, name, number, len(work))
             try:
                 if name in done:  # given twice: the second time it is what was just stored
                     stored = {info.name: info for info in self.documents()}
@@ -128,7 +127,7 @@ class Index:
                 before = stored.get(name)
                 options = ReadOptions.parse(before.options) if before else READ_DEFAULTS
                 options = options.changed(hidden=hidden, ocr=ocr)
-                self._add_one(item, before, options, tally, on_progress, reader or read_file)
+                self._add_one(item, before, options, tally, steps, reader)
             except StoreError:
                 raise
             except MilepostError as error:
@@ -146,8 +145,8 @@ class Index:
         stored: DocumentInfo | None,
         options: ReadOptions,
         tally: Tally,
-        on_progress: Callable[[int, int], None],
-        reader: Callable[[Path, ReadOptions], Document],
+        steps: Steps,
+        reader: Callable[[Path, ReadOptions], Document] | None,
     ) -> None:
         name = item.name if isinstance(item, Document) else str(item)
         stamp = None
@@ -158,15 +157,15 @@ class Index:
             if stored and stamp and (stored.signature, stored.options) == (stamp, way):
                 tally.unchanged.append(name)
                 return
-            document = reader(item, options)
+            document = reader(item, options) if reader else read_file(item, options, steps.page)
         if stored is not None and holds(self._store, stored, document):
             # Touched, copied, or read in another way to the same end: not read the next time.
             if (stored.signature, stored.options) != (stamp, way):
                 self._store.touch(name, stamp, way)
             tally.unchanged.append(name)
             return
-        on_progress(0, 0)
-        marks = self.model.encode(document, progress=on_progress)
+        steps.sentence(0, 0)
+        marks = self.model.encode(document, progress=steps.sentence)
         parts = marks.spans, marks.vectors, marks.vocab_coverage
         self._store.put(entry(document, parts, stamp, way))
         (tally.added if stored is None else tally.changed).append(name)

@@ -35,6 +35,8 @@ class Step:
         documents: documents in all, where known.
         sentences: sentences of this document.
         done: of these, encoded so far.
+        pages: pages whose text is recognised, before there are sentences.
+        pages_done: of these, so far.
     """
 
     name: str
@@ -42,6 +44,35 @@ class Step:
     documents: int
     sentences: int
     done: int
+    pages: int = 0
+    pages_done: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Reports the steps of one document.
+
+    Attributes:
+        report: gets each step, or None.
+        name, number, documents: as in ``Step``.
+    """
+
+    report: Callable[[Step], None] | None
+    name: str
+    number: int
+    documents: int
+
+    def sentence(self, done: int, total: int) -> None:
+        """Sentences were encoded."""
+        self._give(Step(self.name, self.number, self.documents, total, done))
+
+    def page(self, done: int, total: int) -> None:
+        """The text of another page is about to be recognised."""
+        self._give(Step(self.name, self.number, self.documents, 0, 0, total, done))
+
+    def _give(self, step: Step) -> None:
+        if self.report is not None:
+            self.report(step)
 
 
 @dataclass(slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
@@ -9,6 +10,9 @@ from milepost.errors import InputError
 
 Hidden = Literal["drop", "keep"]
 Ocr = Literal["auto", "never", "always"]
+
+OnPage = Callable[[int, int], None]
+"""Called before the text of a page is recognised: pages done, and pages to do in the document."""
 
 
 @dataclass(frozen=True, slots=True)

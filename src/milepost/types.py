@@ -13,6 +13,7 @@ from milepost.errors import InputError
 from milepost.reading_options import READ_DEFAULTS as READ_DEFAULTS
 from milepost.reading_options import Hidden as Hidden
 from milepost.reading_options import Ocr as Ocr
+from milepost.reading_options import OnPage as OnPage
 from milepost.reading_options import ReadOptions as ReadOptions
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from milepost.errors import InputError
+from milepost.reading_options import Ocr
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 MEBIBYTE = 1 << 20
@@ -28,6 +29,8 @@ class ServeSettings:
         max_waiting: requests that may wait for the encoder or a search; more get status 503.
         govern: hold indexing back while searches run.
         read_only: no document can be added or removed.
+        ocr: whose text is recognised of what is added; as in ``milepost.read``. None: a document is
+            read as it was before, and a new one without text recognition.
     """
 
     host: str = "127.0.0.1"
@@ -42,6 +45,7 @@ class ServeSettings:
     max_waiting: int = 256
     govern: bool = True
     read_only: bool = False
+    ocr: Ocr | None = None
 
     def __post_init__(self) -> None:
         if self.host not in LOOPBACK and not self.api_key:

@@ -6,6 +6,7 @@ downloaded.
 
 from __future__ import annotations
 
+import importlib.util
 import threading
 from dataclasses import dataclass
 from functools import lru_cache
@@ -39,6 +40,26 @@ class PictureLine:
     top: float
     right: float
     bottom: float
+
+
+def cost(pages: int) -> str:
+    """Say roughly how long pages take.
+
+    >>> cost(3), cost(75)
+    ('12 s', '5 min')
+    """
+    seconds = SECONDS_A_PAGE * pages
+    return f"{seconds} s" if seconds < 120 else f"{round(seconds / 60)} min"
+
+
+def check_installed() -> None:
+    """Find out, without a slow import, whether text can be recognised.
+
+    Raises:
+        MissingExtra: the extra ``ocr`` is not installed.
+    """
+    if importlib.util.find_spec("rapidocr") is None:
+        require("rapidocr", extra="ocr")
 
 
 def recognise(picture: NDArray[np.uint8]) -> list[PictureLine]:

@@ -13,7 +13,7 @@ from typing import cast
 
 from milepost.errors import UnreadableFile
 from milepost.text.readers import ole
-from milepost.types import READ_DEFAULTS, Document, Hidden, Ocr, ReadOptions
+from milepost.types import READ_DEFAULTS, Document, Hidden, Ocr, OnPage, ReadOptions
 
 SUFFIXES: dict[str, str] = {
     ".pdf": "pdf",
@@ -85,7 +85,10 @@ _READERS = {
 _WITH_OPTIONS = {"pdf", "eml", "mbox", "msg"}
 """Formats whose readers take ``ReadOptions``: PDF, and mail, which may have a PDF attached."""
 
-_Reader = Callable[[bytes, str, str | None, ReadOptions], Document]
+_WITH_PAGES = {"pdf", "picture"}
+"""Formats whose readers may recognise text, page by page, and report it to ``OnPage``."""
+
+_Reader = Callable[..., Document]
 
 _REFUSED = (
     (b"\x89PNG", "a picture"),
@@ -144,8 +147,15 @@ def read(path: str | os.PathLike[str], *, hidden: Hidden = "drop", ocr: Ocr = "n
     return read_file(path, ReadOptions(hidden, ocr))
 
 
-def read_file(path: str | os.PathLike[str], options: ReadOptions) -> Document:
+def read_file(
+    path: str | os.PathLike[str], options: ReadOptions, on_page: OnPage | None = None
+) -> Document:
     """Read one file as the options say.
+
+    Args:
+        path: the file.
+        options: how it is read.
+        on_page: called before the text of a page is recognised.
 
     Raises:
         UnreadableFile: the file is missing, empty, binary, encrypted, damaged …
@@ -166,11 +176,15 @@ def read_file(path: str | os.PathLike[str], options: ReadOptions) -> Document:
         raise UnreadableFile(
             f"{path} cannot be read: {error.strerror}", "check the disk"
         ) from error
-    return read_bytes(data, absolute, absolute, options)
+    return read_bytes(data, absolute, absolute, options, on_page)
 
 
 def read_bytes(
-    data: bytes, name: str, source: str | None = None, options: ReadOptions = READ_DEFAULTS
+    data: bytes,
+    name: str,
+    source: str | None = None,
+    options: ReadOptions = READ_DEFAULTS,
+    on_page: OnPage | None = None,
 ) -> Document:
     """Read a file from its bytes; ``name`` gives the suffix and identifies the document.
 
@@ -180,7 +194,13 @@ def read_bytes(
     if not data:
         raise UnreadableFile(f"{name} is empty (0 bytes)", "save or download it again")
     try:
-        document = _reader(_format(data, name, options))(data, name, source, options)
+        format_name = _format(data, name, options)
+        given: dict[str, object] = {}
+        if format_name in _WITH_OPTIONS:
+            given["options"] = options
+        if format_name in _WITH_PAGES:
+            given["on_page"] = on_page
+        document = _reader(format_name)(data, name, source, **given)
     except RecursionError as error:
         raise UnreadableFile(
             f"{name} is damaged: its parts are nested too deeply", "save it again"
@@ -245,7 +265,4 @@ def _zipped(data: bytes, name: str) -> str:
 def _reader(format_name: str) -> _Reader:
     """Import the reader of a format, and with it its library."""
     module, function = _READERS[format_name]
-    found = getattr(import_module(f"milepost.text.readers.{module}"), function)
-    if format_name in _WITH_OPTIONS:
-        return cast(_Reader, found)
-    return lambda data, name, source, _: cast(Document, found(data, name, source))
+    return cast(_Reader, getattr(import_module(f"milepost.text.readers.{module}"), function))

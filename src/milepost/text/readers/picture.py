@@ -1,4 +1,4 @@
-"""Read picture files (png, jpg, tiff, gif) by text recognition, where the user asks for it."""
+"""Read picture files (png, jpg, tiff, gif) by text recognition, if the user asks for it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from milepost.text.readers.pdf.boxes import line_boxes as boxes_of_lines
 from milepost.text.readers.pdf.page import named
 from milepost.text.readers.pdf.read import assembled, with_lines
 from milepost.text.readers.pdf.scans import picture_page
-from milepost.types import Document, Mark
+from milepost.types import Document, Mark, OnPage
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,15 +27,23 @@ MAX_PIXELS = 100_000_000
 _LARGEST = 4000  # pixels of the longer side: larger pictures are made smaller
 
 
-def read_picture(data: bytes, name: str, source: str | None) -> Document:
-    """Read every frame of a picture as a page; boxes are in pixels.
+def read_picture(
+    data: bytes, name: str, source: str | None, on_page: OnPage | None = None
+) -> Document:
+    """Read a picture; the frames of a TIFF are pages. Boxes are in pixels.
+
+    Args:
+        data: the whole file.
+        name: name of the document, used in messages.
+        source: the file.
+        on_page: called before each page.
 
     Raises:
         UnreadableFile: the file is damaged or too large.
         MissingExtra: the extra ``ocr`` is not installed.
     """
     pages = []
-    for number, (picture, scale) in enumerate(_frames(data, name), 1):
+    for number, (picture, scale) in enumerate(_frames(data, name, on_page), 1):
         pages.append(picture_page(picture, number, scale))
     if not any(page.frame.lines for page in pages):
         return Document(name, "", source=source, notes=("no text was recognised",))
@@ -61,12 +69,18 @@ def read_picture(data: bytes, name: str, source: str | None) -> Document:
     )
 
 
-def _frames(data: bytes, name: str) -> Iterator[tuple[NDArray[np.uint8], float]]:
-    """Yield the grey values of each frame, upright, and by how much it was made smaller."""
+def _frames(
+    data: bytes, name: str, on_page: OnPage | None
+) -> Iterator[tuple[NDArray[np.uint8], float]]:
+    """Yield the grey values of each page, upright, and by how much it was made smaller."""
     pillow = require("PIL.Image", extra="ocr")
     require("PIL.ImageOps", extra="ocr")
     image = _tried(lambda: pillow.open(io.BytesIO(data)), name)
-    for number in range(getattr(image, "n_frames", 1)):
+    # The frames of other formats are a film, or the same picture in another size.
+    count = getattr(image, "n_frames", 1) if image.format == "TIFF" else 1
+    for number in range(count):
+        if on_page is not None:
+            on_page(number, count)
         _tried(partial(image.seek, number), name)
         if image.width * image.height > MAX_PIXELS:
             raise UnreadableFile(

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 
 from milepost.errors import UnreadableFile
+from milepost.text import recognition
 from milepost.text.readers.pdf import line_boxes, scans
 from milepost.text.readers.pdf.boxes import from_source, locator
 from milepost.text.readers.pdf.boxes import line_boxes as boxes_of_lines
@@ -16,7 +17,7 @@ from milepost.text.readers.pdf.headings import find_headings, read_outline
 from milepost.text.readers.pdf.hidden import HiddenText
 from milepost.text.readers.pdf.join import Joined, join_pages
 from milepost.text.readers.pdf.page import Page, load_page, named
-from milepost.types import READ_DEFAULTS, Box, Document, Mark, ReadOptions
+from milepost.types import READ_DEFAULTS, Box, Document, Mark, OnPage, ReadOptions
 
 Outline = list[tuple[int, str, int]]
 """Page (from 1), title and level (from 1) of each bookmark."""
@@ -45,7 +46,11 @@ class _Loaded:
 
 
 def read_pdf(
-    data: bytes, name: str, source: str | None, options: ReadOptions = READ_DEFAULTS
+    data: bytes,
+    name: str,
+    source: str | None,
+    options: ReadOptions = READ_DEFAULTS,
+    on_page: OnPage | None = None,
 ) -> Document:
     """Read the bytes of a PDF.
 
@@ -54,6 +59,7 @@ def read_pdf(
         name: name of the document, used in messages.
         source: the file, read again when boxes are requested; if None, ``data`` is kept for that.
         options: whether hidden text is kept, and which pages are read from their pictures.
+        on_page: called before each page that is read from its picture.
 
     Raises:
         UnreadableFile: empty, not a PDF, damaged, a password is needed, or no page has text.
@@ -64,7 +70,9 @@ def read_pdf(
     loaded = _Loaded(data, name, keep_hidden=keep_hidden)
     pages = loaded.pages
     pictures = {"never": [], "auto": loaded.scanned, "always": list(pages)}[options.ocr]
-    for number in pictures:
+    for done, number in enumerate(pictures):
+        if on_page is not None:
+            on_page(done, len(pictures))
         pages[number] = scans.recognised(data, name, number)
     if not any(page.frame.lines for page in pages.values()):
         raise _no_text(name, loaded, pictures)
@@ -121,7 +129,7 @@ def _no_text(name: str, loaded: _Loaded, pictures: Sequence[int]) -> UnreadableF
         count = len(loaded.scanned)
         return UnreadableFile(
             f"{name} has no text: {count} scanned page{'' if count == 1 else 's'}",
-            f"--ocr auto (about {scans.cost(loaded.scanned)}), or ocrmypdf IN OUT",
+            f"--ocr auto (about {recognition.cost(len(loaded.scanned))}), or ocrmypdf IN OUT",
         )
     if loaded.hidden.pages:
         return UnreadableFile(f"{name} has only hidden text", "--hidden keep")
@@ -133,7 +141,7 @@ def _notes(loaded: _Loaded, pictures: Sequence[int], *, kept: bool) -> Iterable[
     if pictures:
         yield f"{named(pictures)} text recognised from a picture"
     elif loaded.scanned:
-        cost = scans.cost(loaded.scanned)
+        cost = recognition.cost(len(loaded.scanned))
         yield f"{named(loaded.scanned)} hardly any text (scanned?); --ocr auto takes about {cost}"
     passed = {*pictures, *loaded.scanned, *loaded.hidden.pages}
     empty = [

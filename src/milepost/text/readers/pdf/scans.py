@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -95,9 +94,3 @@ def _line(line: PictureLine, order: int, usual: float, scale: float) -> Line:
         order=order,
         starts=[],
     )
-
-
-def cost(pages: Sequence[int]) -> str:
-    """Say roughly how long reading pages takes: ``12 s``, ``5 min``."""
-    seconds = recognition.SECONDS_A_PAGE * len(pages)
-    return f"{seconds} s" if seconds < 120 else f"{round(seconds / 60)} min"
