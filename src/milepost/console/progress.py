@@ -42,8 +42,13 @@ class Gauge:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Remove the bar, so that something else can be printed; ``show`` draws a new one."""
         if self._drawn is not None:
             self._drawn[0].stop()
+            self._drawn = None
 
     def columns(self) -> Sequence[ProgressColumn]:
         """The columns to the right of the bar."""
@@ -90,6 +95,12 @@ class Bar(Gauge):
         self._pace = Pace()
         self._said: set[str] = set()
         self._says = not settings.quiet and not is_terminal(sys.stderr)
+
+    def clear(self) -> None:
+        """Remove the bar; the next step begins a new one, with a speed of its own."""
+        super().clear()
+        self._pace = Pace()
+        self._said.clear()
 
     def columns(self) -> Sequence[ProgressColumn]:
         """Share, speed and time left."""
