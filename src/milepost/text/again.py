@@ -15,7 +15,7 @@ from milepost.types import Box, Document, ReadOptions
 def locator(document: Document, options: ReadOptions) -> Callable[[int, int], list[Box]] | None:
     """Make the ``Document.locator`` of a document that was stored; None if it has no pages.
 
-    A PDF is read again with the options with which it was indexed. Where pages were read from
+    The file of a PDF is opened and read as it was for the index. Where pages were read from
     pictures, the boxes are those that were stored.
 
     The callable raises InputError if the file is missing or has changed since it was indexed.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 DPI = 200
 """Dots an inch at which a page is drawn to be read."""
 
-SECONDS_A_PAGE = 4
+SECONDS_A_PAGE = 6
 """Roughly what a page of prose costs on two cores; see docs/formats.md."""
 
 _DETECTED = 1280  # pixels of the longer side in which lines are looked for; they are read in all
@@ -46,7 +46,7 @@ def cost(pages: int) -> str:
     """Say roughly how long pages take.
 
     >>> cost(3), cost(75)
-    ('12 s', '5 min')
+    ('18 s', '8 min')
     """
     seconds = SECONDS_A_PAGE * pages
     return f"{seconds} s" if seconds < 120 else f"{round(seconds / 60)} min"
