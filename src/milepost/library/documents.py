@@ -14,7 +14,7 @@ from pathlib import Path, PurePath
 from milepost.errors import InputError, UnknownDocument
 from milepost.index import Index
 from milepost.store import DocumentInfo
-from milepost.text.folders import BINARY, PICTURES
+from milepost.text.folders import skipped
 from milepost.types import Box, ReadOptions
 
 _LONGEST_NAME = 200
@@ -228,8 +228,7 @@ def safe_name(name: str, *, pictures: bool = False) -> str:
     stem, suffix = os.path.splitext(cleaned)  # noqa: PTH122 - a name, not a path
     if len(suffix.encode("utf-8", "surrogatepass")) > _LONGEST_SUFFIX:
         stem, suffix = cleaned, ""
-    kind = suffix[1:].lower()
-    if kind in BINARY and not (pictures and kind in PICTURES):
+    if suffix[1:].lower() in skipped(pictures=pictures):
         raise InputError(
             f"files named {last[:80]!r} are not read", "a PDF, Word, EPUB, HTML, Markdown or text"
         )

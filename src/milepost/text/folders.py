@@ -43,6 +43,11 @@ PICTURES = frozenset("png jpg jpeg tif tiff gif".split())  # noqa: SIM905 - as a
 """Those of them that text recognition can read."""
 
 
+def skipped(*, pictures: bool) -> frozenset[str]:
+    """Suffixes that are skipped in folders; those of pictures are not if their text is read."""
+    return BINARY - PICTURES if pictures else BINARY
+
+
 def files(
     paths: Iterable[str | os.PathLike[str]],
     failed: dict[str, str] | None = None,
