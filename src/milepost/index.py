@@ -18,19 +18,20 @@ from typing import TYPE_CHECKING
 from milepost.checking import PASSAGES, check_store, prepared
 from milepost.encoder import Encoder, load
 from milepost.errors import IndexBusy, MilepostError, StorageFull, StoreError
-from milepost.intake import Step, Tally, absolute, entry, found, hashed, signature
+from milepost.intake import Step, Steps, Tally, absolute, entry, found, hashed, holds, signature
 from milepost.naming import Name, known, stored_name, unknown
 from milepost.reranker import preload
 from milepost.search import Limits, Query, SearchModel, SearchResult, search
 from milepost.search.ranking import Ranking
 from milepost.store import DocumentInfo, Snapshot, Store, open_store
-from milepost.text import locator, read_file
+from milepost.text import locator, read_file, recognition
 from milepost.types import (
     READ_DEFAULTS,
     Box,
     Check,
     Document,
     Hidden,
+    Ocr,
     Passage,
     ReadOptions,
     Report,
@@ -69,6 +70,7 @@ class Index:
         prune: bool = True,
         progress: Callable[[Step], None] | None = None,
         hidden: Hidden | None = None,
+        ocr: Ocr | None = None,
         reader: Callable[[Path, ReadOptions], Document] | None = None,
     ) -> Report:
         """Read, encode and store documents; what has not changed is passed over.
@@ -87,39 +89,45 @@ class Index:
             progress: called as sentences are encoded.
             hidden: as in ``milepost.read``; None reads a document as it was read before, and a new
                 one without hidden text.
+            ocr: as in ``milepost.read``; None reads a document as it was read before, and a new
+                one without text recognition. Picture files in folders are read unless it is
+                ``"never"``, or None and they are new.
             reader: reads a file; a server reads in another process.
 
         Raises:
-            InputError: ``hidden`` is another word.
+            InputError: ``hidden`` or ``ocr`` is another word.
+            MissingExtra: text is to be recognised, and the extra ``ocr`` is not installed.
             StoreError: the index cannot be written (full disk, no permission, second writer);
                 what was stored before stays.
         """
         begun = time.monotonic()
-        READ_DEFAULTS.changed(hidden=hidden)  # a wrong word is refused before anything is read
+        # Wrong words and what is not installed are refused before any reading.
+        if READ_DEFAULTS.changed(hidden=hidden, ocr=ocr).ocr != "never":
+            recognition.check_installed()
         given = [sources] if isinstance(sources, str | os.PathLike | Document) else list(sources)
         tally = Tally()
         work: list[Path | Document] = [source for source in given if isinstance(source, Document)]
         paths = [absolute(source) for source in given if not isinstance(source, Document)]
-        inside, folders = found(paths, tally.failed)
+        stored = {info.name: info for info in self.documents()}
+
+        def picture(path: Path) -> bool:
+            return str(path) in stored if ocr is None else ocr != "never"
+
+        inside, folders = found(paths, tally.failed, picture)
         work.extend(inside)
         present = {item.name if isinstance(item, Document) else str(item) for item in work}
-        stored = {info.name: info for info in self.documents()}
         done: set[str] = set()
         for number, item in enumerate(work, 1):
             name = item.name if isinstance(item, Document) else str(item)
-
-            def on_progress(done: int, total: int, name: str = name, number: int = number) -> None:
-                if progress is not None:
-                    progress(Step(name, number, len(work), total, done))
-
+            steps = Steps(progress, name, number, len(work))
             try:
                 if name in done:  # given twice: the second time it is what was just stored
                     stored = {info.name: info for info in self.documents()}
                 done.add(name)
                 before = stored.get(name)
                 options = ReadOptions.parse(before.options) if before else READ_DEFAULTS
-                options = options.changed(hidden=hidden)
-                self._add_one(item, before, options, tally, on_progress, reader or read_file)
+                options = options.changed(hidden=hidden, ocr=ocr)
+                self._add_one(item, before, options, tally, steps, reader)
             except StoreError:
                 raise
             except MilepostError as error:
@@ -137,8 +145,8 @@ class Index:
         stored: DocumentInfo | None,
         options: ReadOptions,
         tally: Tally,
-        on_progress: Callable[[int, int], None],
-        reader: Callable[[Path, ReadOptions], Document],
+        steps: Steps,
+        reader: Callable[[Path, ReadOptions], Document] | None,
     ) -> None:
         name = item.name if isinstance(item, Document) else str(item)
         stamp = None
@@ -149,15 +157,15 @@ class Index:
             if stored and stamp and (stored.signature, stored.options) == (stamp, way):
                 tally.unchanged.append(name)
                 return
-            document = reader(item, options)
-        if stored is not None and self._holds(stored, document):
+            document = reader(item, options) if reader else read_file(item, options, steps.page)
+        if stored is not None and holds(self._store, stored, document):
             # Touched, copied, or read in another way to the same end: not read the next time.
             if (stored.signature, stored.options) != (stamp, way):
                 self._store.touch(name, stamp, way)
             tally.unchanged.append(name)
             return
-        on_progress(0, 0)
-        marks = self.model.encode(document, progress=on_progress)
+        steps.sentence(0, 0)
+        marks = self.model.encode(document, progress=steps.sentence)
         parts = marks.spans, marks.vectors, marks.vocab_coverage
         self._store.put(entry(document, parts, stamp, way))
         (tally.added if stored is None else tally.changed).append(name)
@@ -165,14 +173,6 @@ class Index:
             tally.notes[name] = document.notes
         tally.sentences += len(marks.spans)
         tally.tokens += marks.tokens_given
-
-    def _holds(self, stored: DocumentInfo, document: Document) -> bool:
-        """Whether this very text is indexed; another version may read a file in another way."""
-        if stored.hash != document.hash or stored.characters != len(document.text):
-            return False
-        with self._store.snapshot() as state:
-            now = state.info(stored.name)
-            return now == stored and state.texts([(now, 0, now.characters)]) == [document.text]
 
     def _prune(
         self, folders: Sequence[Path], present: set[str], failed: Iterable[str]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from milepost.errors import MilepostError
 from milepost.paragraphs import paragraph_starts
 from milepost.search.lexical import terms
+from milepost.store import DocumentInfo, Store
 from milepost.store.base import Entry
 from milepost.text import files
 from milepost.types import Document, Report
@@ -34,6 +35,8 @@ class Step:
         documents: documents in all, where known.
         sentences: sentences of this document.
         done: of these, encoded so far.
+        pages: pages whose text is recognised, before there are sentences.
+        pages_done: of these, so far.
     """
 
     name: str
@@ -41,6 +44,35 @@ class Step:
     documents: int
     sentences: int
     done: int
+    pages: int = 0
+    pages_done: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Reports the steps of one document.
+
+    Attributes:
+        report: gets each step, or None.
+        name, number, documents: as in ``Step``.
+    """
+
+    report: Callable[[Step], None] | None
+    name: str
+    number: int
+    documents: int
+
+    def sentence(self, done: int, total: int) -> None:
+        """Sentences were encoded."""
+        self._give(Step(self.name, self.number, self.documents, total, done))
+
+    def page(self, done: int, total: int) -> None:
+        """The text of another page is about to be recognised."""
+        self._give(Step(self.name, self.number, self.documents, 0, 0, total, done))
+
+    def _give(self, step: Step) -> None:
+        if self.report is not None:
+            self.report(step)
 
 
 @dataclass(slots=True)
@@ -75,19 +107,24 @@ def absolute(path: str | os.PathLike[str]) -> Path:
     return Path(os.path.abspath(Path(path).expanduser()))  # noqa: PTH100 - drops "..", too
 
 
-def found(paths: Sequence[Path], failed: dict[str, str]) -> tuple[list[Path], list[Path]]:
+def found(
+    paths: Sequence[Path],
+    failed: dict[str, str],
+    picture: Callable[[Path], bool] = lambda _: False,
+) -> tuple[list[Path], list[Path]]:
     """Files under the paths, each once, and the folders among them that could be listed.
 
     Args:
         paths: files and folders.
         failed: gets the paths that are missing and the folders that may not be listed, with the
             reason.
+        picture: whether a picture file in a folder is wanted.
     """
     inside: dict[Path, None] = {}
     folders: list[Path] = []
     for path in paths:
         try:
-            inside |= dict.fromkeys(files([path], failed))
+            inside |= dict.fromkeys(files([path], failed, picture))
         except MilepostError as error:
             failed[str(path)] = str(error)
         else:
@@ -103,6 +140,15 @@ def signature(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return status.st_size, status.st_mtime_ns
+
+
+def holds(store: Store, stored: DocumentInfo, document: Document) -> bool:
+    """Whether this very text is indexed; another version may read a file in another way."""
+    if stored.hash != document.hash or stored.characters != len(document.text):
+        return False
+    with store.snapshot() as state:
+        now = state.info(stored.name)
+        return now == stored and state.texts([(now, 0, now.characters)]) == [document.text]
 
 
 def hashed(document: Document) -> Document:

@@ -6,10 +6,15 @@ Offsets are always code points of ``Document.text``, end exclusive.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from milepost.errors import InputError
+from milepost.reading_options import READ_DEFAULTS as READ_DEFAULTS
+from milepost.reading_options import Hidden as Hidden
+from milepost.reading_options import Ocr as Ocr
+from milepost.reading_options import OnPage as OnPage
+from milepost.reading_options import ReadOptions as ReadOptions
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,7 +22,9 @@ if TYPE_CHECKING:
 
 Span = tuple[int, int]
 
-MarkKind = Literal["heading", "message", "attachment", "page", "slide", "sheet", "cell", "row"]
+MarkKind = Literal[
+    "heading", "message", "attachment", "page", "slide", "sheet", "cell", "row", "line"
+]
 
 _INSIDE: dict[str, tuple[str, ...]] = {
     "message": ("attachment", "page", "slide", "sheet", "cell", "row"),
@@ -38,49 +45,6 @@ _PLACES = {
 """Kinds of marks that say where a text is, outermost first, in words."""
 
 
-Hidden = Literal["drop", "keep"]
-
-
-@dataclass(frozen=True, slots=True)
-class ReadOptions:
-    """How files are read, where they leave a choice.
-
-    Attributes:
-        hidden: what becomes of text in PDFs that a reader of the page cannot see.
-
-    >>> str(ReadOptions(hidden="keep")), str(ReadOptions())
-    ('hidden=keep', '')
-    """
-
-    hidden: Hidden = "drop"
-
-    def __post_init__(self) -> None:
-        if self.hidden not in ("drop", "keep"):
-            raise InputError(f"hidden is {self.hidden!r}", "hidden='drop' or hidden='keep'")
-
-    def __str__(self) -> str:
-        return " ".join(
-            f"{each.name}={value}"
-            for each in fields(self)
-            if (value := getattr(self, each.name)) != each.default
-        )
-
-    @classmethod
-    def parse(cls, written: str) -> ReadOptions:
-        """Read what ``str`` has written; words of a newer version are passed over."""
-        known = {each.name for each in fields(cls)}
-        pairs = (word.partition("=")[::2] for word in written.split())
-        values: dict[str, Any] = {name: value for name, value in pairs if name in known}
-        return cls(**values)
-
-    def changed(self, **values: Any) -> ReadOptions:
-        """The same with other values; None leaves a value as it is."""
-        return replace(self, **{name: value for name, value in values.items() if value is not None})
-
-
-READ_DEFAULTS = ReadOptions()
-
-
 @dataclass(frozen=True, slots=True)
 class Mark:
     """A place in a text: from ``offset`` on, this page, heading, slide … holds.
@@ -93,7 +57,8 @@ class Mark:
         kind: ``heading``, or what the file is made of: ``page``, ``slide``, ``sheet`` and ``row``
             (spreadsheets), ``cell`` (notebooks), ``message`` and ``attachment`` (mail).
         value: the number in the file, from 1, in digits (page, slide, row, cell); the name (sheet,
-            attachment); the date, YYYY-MM-DD, or ``unknown date`` (message); the heading's words.
+            attachment); the date, YYYY-MM-DD, or ``unknown date`` (message); the heading's words;
+            page, left, top, right and bottom of the box (``line``: a line read from a picture).
         level: 1–6 for a heading (1 = outermost), 0 for the others.
     """
 
@@ -183,11 +148,13 @@ class Document:
     def boxes(self, start: int, end: int) -> list[Box]:
         """Where ``text[start:end]`` stands on the pages of its PDF, one box a line of print.
 
-        The boxes are read from the file again each time, so nothing of them is stored.
+        The boxes are read from the file again each time, so nothing of them is stored. Where pages
+        were read from pictures, the box of each line is stored and cut at the span by characters;
+        of a picture file it is in pixels.
 
         Raises:
-            InputError: the document is not a PDF, the span is outside the text, or the file is
-                gone or has changed since it was read.
+            InputError: the document is not a PDF or a picture, the span is outside the text, or
+                the file is gone or has changed since it was read.
         """
         if self.locator is None:
             raise InputError(f"{self.name} has no page boxes", "a PDF file")

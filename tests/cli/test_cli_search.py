@@ -372,7 +372,7 @@ def test_hidden_text_is_found_only_if_it_is_kept(cli, model, tmp_path):
     assert "hidden text (invisible), left out; --hidden keep" in cli(*question, "--no-cache").stderr
     wrong = cli("search", "badgers", "--hidden", "keep", "--db", tmp_path, *model)
     assert wrong.exit_code == 2
-    assert "--hidden is for PATHs" in wrong.stderr
+    assert "--hidden and --ocr are for PATHs" in wrong.stderr
 
 
 def test_the_row_of_a_table_is_shown(cli, model, tmp_path):

@@ -195,8 +195,9 @@ def test_bad_files_are_named_with_their_reason() -> None:
 
 @pytest.mark.shared
 def test_pages_without_text_are_noted() -> None:
-    """A page that is only a picture is named, the others are read."""
-    assert _real("pdf-report-single-column.pdf").notes == ("page 1 has no text (scanned?)",)
+    """Pages that are a picture are named with what reads them; the others are read."""
+    (note,) = _real("pdf-report-single-column.pdf").notes
+    assert note.startswith("pages 1, 46 have hardly any text (scanned?); --ocr auto takes about")
     assert _real("pdf-truncated-recoverable.pdf").notes[0].startswith("pages 9-23")
 
 

@@ -134,8 +134,8 @@ def test_stored_documents_read_only_their_pages(indexed, monkeypatch) -> None:
     index, path = indexed
     stored, fresh = index.document(path), milepost.read(path)
     read: list[str] = []
-    real = again.read_file
-    monkeypatch.setattr(again, "read_file", lambda *args: read.append(str(args[0])) or real(*args))
+    real = again.read_bytes
+    monkeypatch.setattr(again, "read_bytes", lambda *args: read.append(args[1]) or real(*args))
     at = stored.text.index("lazy")
     assert rounded(stored.boxes(at, at + 20)) == rounded(fresh.boxes(at, at + 20))
     assert read == []

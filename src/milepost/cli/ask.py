@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from milepost.chat import Endpoint
     from milepost.cli.question import Asked
     from milepost.search import SearchResult
-    from milepost.types import Hidden, Passage
+    from milepost.types import Hidden, Ocr, Passage
 
 FOUND, NOTHING, ERROR = 0, 1, 2
 
@@ -88,6 +88,7 @@ def ask(
     rerank: bool,
     no_cache: bool,
     hidden: Hidden | None,
+    ocr: Ocr | None,
 ) -> int:
     """Answer QUESTION from the passages that a search finds.
 
@@ -97,7 +98,7 @@ def ask(
     """
     remote = chosen_endpoint(endpoint, model_name)
     asked = Question(
-        question, paths, db, k, budget, min_score, names, model, rerank, no_cache, hidden
+        question, paths, db, k, budget, min_score, names, model, rerank, no_cache, hidden, ocr
     ).open(settings, as_json=as_json)
     with asked.index:
         result = asked.search()

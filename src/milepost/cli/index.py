@@ -17,6 +17,7 @@ from milepost.console.options import (
     hidden_option,
     json_option,
     model_option,
+    ocr_option,
     say,
 )
 from milepost.errors import NotAnIndex, UnreadableFile
@@ -24,7 +25,7 @@ from milepost.types import READ_DEFAULTS
 
 if TYPE_CHECKING:
     from milepost.index import Index
-    from milepost.types import Hidden, Report
+    from milepost.types import Hidden, Ocr, Report
 
 ERROR = 2
 
@@ -35,12 +36,19 @@ ERROR = 2
 Examples:
   milepost index reports/ paper.pdf
   milepost index ~/notes --db ~/notes.milepost
-  milepost index reports/ --rebuild""",
+  milepost index reports/ --rebuild
+  milepost index ~/notes --db ~/notes.milepost --watch""",
 )
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
 @db_option("Folder of the index. [default: MILEPOST_DB, else ./.milepost]")
 @click.option("--rebuild", is_flag=True, help="Erase the index and build it again.")
+@click.option(
+    "--watch",
+    is_flag=True,
+    help="Go on after that: index what changes in the PATHs, until Ctrl-C.",
+)
 @hidden_option
+@ocr_option
 @json_option
 @model_option
 @common
@@ -50,7 +58,9 @@ def index(
     paths: tuple[str, ...],
     db: Path | None,
     rebuild: bool,
+    watch: bool,
     hidden: Hidden | None,
+    ocr: Ocr | None,
     as_json: bool,
     model: str | None,
 ) -> int:
@@ -60,8 +70,12 @@ def index(
     disappeared from the given folders are removed. Each document is stored as a whole: after
     Ctrl-C the index holds all earlier documents, and the same command continues from there.
 
-    The index remembers how each file was read: without --hidden a file is read as before, and with
-    it anew if it was read in another way.
+    The index remembers how each file was read: without --hidden and --ocr a file is read as before,
+    and with them anew if it was read in another way.
+
+    With --watch, new and changed files are read a second after they were last written, and
+    documents whose files are gone from a folder are removed. A file that cannot be read is
+    reported, and read again when it changes. With --json, each change is a line.
     """
     from milepost.cli.sources import expand, read_names
     from milepost.console.progress import Bar
@@ -69,21 +83,48 @@ def index(
     from milepost.index import open as open_index
 
     place = chosen_db(db) or DB
+    if watch:
+        _check_watch(paths)
     find_model(model)  # before anything is erased
     if not any(map(_there, paths)):
         _refuse(place, paths, rebuild)
     if rebuild:
         _erase(place)
-    options = READ_DEFAULTS.changed(hidden=hidden)
+    options = READ_DEFAULTS.changed(hidden=hidden, ocr=ocr)
     sources = expand(paths, options)
     with open_index(place, model=model) as opened:
         try:
             with Bar(settings, as_json=as_json) as bar:
-                report = opened.add(sources, progress=bar, hidden=hidden)
+                report = opened.add(sources, progress=bar, hidden=hidden, ocr=ocr)
         except KeyboardInterrupt:
             raise Interrupted(_saved(opened, place)) from None
         _show(settings, report, opened, place, as_json)
+        if watch:
+            from milepost.cli.watch import follow
+
+            try:
+                follow(
+                    settings,
+                    opened,
+                    paths,
+                    place,
+                    report,
+                    hidden=hidden,
+                    ocr=ocr,
+                    as_json=as_json,
+                )
+            except KeyboardInterrupt:
+                raise Interrupted(_saved(opened, place)) from None
     return 0 if read_names(report) or report.removed else ERROR
+
+
+def _check_watch(paths: tuple[str, ...]) -> None:
+    """Refuse what cannot be followed, before anything is read."""
+    from milepost._optional import require
+
+    if "-" in paths:
+        raise click.UsageError("stdin cannot be watched")
+    require("watchfiles", extra="watch")
 
 
 def _there(path: str) -> bool:

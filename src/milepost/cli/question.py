@@ -15,6 +15,7 @@ from milepost.console.options import (
     Settings,
     hidden_option,
     model_option,
+    ocr_option,
     required_db,
 )
 from milepost.types import READ_DEFAULTS
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from milepost.encoder import Encoder
     from milepost.index import Index
     from milepost.search import Query, SearchResult
-    from milepost.types import Hidden, Report
+    from milepost.types import Hidden, Ocr, Report
 
 
 def limit_options(command: Command) -> Command:
@@ -57,10 +58,11 @@ def limit_options(command: Command) -> Command:
 
 
 def reading_options(command: Command) -> Command:
-    """Add ``--model``, ``--rerank``, ``--no-cache`` and ``--hidden``: how all is read."""
+    """Add ``--model``, ``--rerank``, ``--no-cache``, ``--hidden``, ``--ocr``: how all is read."""
     return _added(
         command,
         hidden_option,
+        ocr_option,
         model_option,
         click.option(
             "--rerank/--no-rerank",
@@ -89,7 +91,7 @@ class Question:
         paths: files and folders; none for an index.
         db: the index that ``--db`` names.
         k, budget, min_score, names: see ``limit_options``.
-        model, rerank, no_cache, hidden: see ``reading_options``.
+        model, rerank, no_cache, hidden, ocr: see ``reading_options``.
     """
 
     text: str
@@ -103,6 +105,7 @@ class Question:
     rerank: bool
     no_cache: bool
     hidden: Hidden | None = None
+    ocr: Ocr | None = None
 
     def open(self, settings: Settings, *, as_json: bool) -> Asked:
         """Open the index, or read the PATHs into one; what cannot be asked is refused before.
@@ -117,9 +120,9 @@ class Question:
         Limits.parse(self.k, self.budget, self.min_score)  # before anything slow begins
         if self.paths and self.db is not None:
             raise click.UsageError("give PATHs or --db, not both")
-        if self.hidden is not None and not self.paths:
+        if (self.hidden or self.ocr) and not self.paths:
             raise click.UsageError(
-                "--hidden is for PATHs; for an index give it to `milepost index`"
+                "--hidden and --ocr are for PATHs; for an index give them to `milepost index`"
             )
         if self.paths:
             return Asked(*self._read(settings, as_json=as_json), self.names)
@@ -157,7 +160,7 @@ class Question:
             encoder = load(self.model)
             query = self._parse(encoder)  # costs some milliseconds; reading may cost minutes
             with Bar(settings, as_json=as_json) as bar:
-                options = READ_DEFAULTS.changed(hidden=self.hidden)
+                options = READ_DEFAULTS.changed(hidden=self.hidden, ocr=self.ocr)
                 return query, *indexed(self.paths, encoder, settings, bar, options, cache=cache)
         except KeyboardInterrupt:
             kept = "what was read is kept; run the same command to go on" if cache else ""

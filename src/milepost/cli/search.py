@@ -14,7 +14,7 @@ from milepost.console.options import Settings, common, db_option, json_option, s
 if TYPE_CHECKING:
     from milepost.index import Index
     from milepost.search import SearchResult
-    from milepost.types import Hidden
+    from milepost.types import Hidden, Ocr
 
 FOUND, NOTHING, ERROR = 0, 1, 2
 
@@ -57,6 +57,7 @@ def search(
     rerank: bool,
     no_cache: bool,
     hidden: Hidden | None,
+    ocr: Ocr | None,
 ) -> int:
     """Find the passages that answer QUESTION, best first.
 
@@ -70,7 +71,7 @@ def search(
     number; -"5" excludes it.
     """
     asked = Question(
-        question, paths, db, k, budget, min_score, names, model, rerank, no_cache, hidden
+        question, paths, db, k, budget, min_score, names, model, rerank, no_cache, hidden, ocr
     ).open(settings, as_json=as_json)
     with asked.index:
         return _answer(settings, asked, as_json=as_json, explain=explain)

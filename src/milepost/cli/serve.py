@@ -20,11 +20,14 @@ from milepost.console.options import (
     count_option,
     db_option,
     model_option,
+    ocr_option,
     say,
 )
 
 if TYPE_CHECKING:
     from milepost.index import Index
+    from milepost.serve.settings import ServeSettings
+    from milepost.types import Ocr
 
 UPLOADS = "uploads"
 """Folder of uploaded files, in the folder of the index."""
@@ -81,6 +84,7 @@ Environment:
     help="Pause indexing while searches run.",
 )
 @language_model_options("Without one no answers are written.")
+@ocr_option
 @model_option
 @common
 @click.pass_obj
@@ -100,6 +104,7 @@ def serve(
     govern: bool,
     endpoint: str | None,
     model_name: str | None,
+    ocr: Ocr | None,
     model: str | None,
 ) -> None:
     """Serve a page to search documents, and an API, over HTTP.
@@ -111,6 +116,10 @@ def serve(
 
     for needed in ("fastapi", "uvicorn", "multipart", "prometheus_client", "PIL"):
         require(needed, extra="serve")
+    if ocr not in (None, "never"):
+        from milepost.text.recognition import check_installed
+
+        check_installed()
     from milepost.intake import absolute
     from milepost.serve.app import create_app
     from milepost.serve.running import listen, run
@@ -128,12 +137,13 @@ def serve(
         govern=govern,
         read_only=read_only,
         language_model=chosen_endpoint(endpoint, model_name),
+        ocr=ocr,
     )
     sources = [absolute(path) for path in paths]
     for source in sources:
         _check(source)
     socket = listen(chosen)  # before the model is loaded: a port in use is known at once
-    index, folder = _index(settings, paths, db, model, read_only=read_only)
+    index, folder = _index(settings, paths, db, model, chosen)
     with index:
         app = create_app(index, chosen, uploads=folder / UPLOADS, sources=sources)
         run(app, socket, show=show, quiet=settings.quiet, note=say)
@@ -151,20 +161,22 @@ def _index(
     paths: tuple[str, ...],
     db: Path | None,
     model: str | None,
-    *,
-    read_only: bool,
+    chosen: ServeSettings,
 ) -> tuple[Index, Path]:
     """The index to serve, and its folder: the one named, that of the PATHs, or the user's own."""
     from milepost.encoder import load
     from milepost.index import open as open_index
+    from milepost.types import READ_DEFAULTS
 
     encoder = load(model)
     if paths and db is None:
         from milepost.cli.sources import cached_index
 
-        return cached_index(paths, encoder, settings)
+        options = READ_DEFAULTS.changed(ocr=chosen.ocr)
+        return cached_index(paths, encoder, settings, options)
     folder = chosen_db(db) or _own()
-    return open_index(folder, model=encoder, read_only=read_only and folder.exists()), folder
+    read_only = chosen.read_only and folder.exists()
+    return open_index(folder, model=encoder, read_only=read_only), folder
 
 
 def _own() -> Path:

@@ -117,11 +117,16 @@ def indexed(
     return _filled(open_index(None, model=chosen), sources, progress, options)
 
 
-def cached_index(paths: Sequence[str], model: Encoder, settings: Settings) -> tuple[Index, Path]:
+def cached_index(
+    paths: Sequence[str],
+    model: Encoder,
+    settings: Settings,
+    options: ReadOptions = READ_DEFAULTS,
+) -> tuple[Index, Path]:
     """The index of these paths in the cache, as it is, and its folder; a damaged one is erased."""
     from milepost.index import open as open_index
 
-    folder = cache_place(paths, model.fingerprint, READ_DEFAULTS)
+    folder = cache_place(paths, model.fingerprint, options)
     try:
         return open_index(folder, model=model), folder
     except (IndexDamaged, NewerSchema, OldSchema) as error:
@@ -138,7 +143,7 @@ def _filled(
     options: ReadOptions,
 ) -> tuple[Index, Report]:
     try:
-        return index, index.add(sources, progress=progress, hidden=options.hidden)
+        return index, index.add(sources, progress=progress, hidden=options.hidden, ocr=options.ocr)
     except BaseException:
         index.close()
         raise

@@ -104,6 +104,14 @@ hidden_option = click.option(
 )
 
 
+ocr_option = click.option(
+    "--ocr",
+    type=click.Choice(["auto", "never", "always"]),
+    help="Recognise the text of pictures: of scanned pages and picture files, of none, or of all "
+    "pages of PDFs. Takes seconds a page. [default: never]",
+)
+
+
 def count_option(
     name: str, default: int, help_text: str, *, minimum: int = 1
 ) -> Callable[[Command], Command]:

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from milepost.console.options import Settings
+from milepost.console.options import Settings, say
 from milepost.console.screen import console, is_terminal, visible_name, width
 
 if TYPE_CHECKING:
@@ -42,8 +42,13 @@ class Gauge:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Remove the bar, so that something else can be printed; ``show`` draws a new one."""
         if self._drawn is not None:
             self._drawn[0].stop()
+            self._drawn = None
 
     def columns(self) -> Sequence[ProgressColumn]:
         """The columns to the right of the bar."""
@@ -88,6 +93,14 @@ class Bar(Gauge):
     def __init__(self, settings: Settings, *, as_json: bool = False) -> None:
         super().__init__(settings, wanted=not as_json)
         self._pace = Pace()
+        self._said: set[str] = set()
+        self._says = not settings.quiet and not is_terminal(sys.stderr)
+
+    def clear(self) -> None:
+        """Remove the bar; the next step begins a new one, with a speed of its own."""
+        super().clear()
+        self._pace = Pace()
+        self._said.clear()
 
     def columns(self) -> Sequence[ProgressColumn]:
         """Share, speed and time left."""
@@ -99,6 +112,9 @@ class Bar(Gauge):
     def __call__(self, step: Step) -> None:
         """Show a step of ``Index.add``."""
         share, speed, left = self._pace.after(step, time.monotonic())
+        if step.pages:
+            self._recognising(step, share)
+            return
         place = f"{step.number}/{step.documents} " if step.documents > 1 else ""
         self.show(
             place + visible_name(PurePath(step.name).name)[-30:],
@@ -107,6 +123,24 @@ class Bar(Gauge):
             speed=f"{speed:,.0f} sentences/s" if speed else "reading",
             left=f"{clock(left)} left" if left is not None else "",
         )
+
+    def _recognising(self, step: Step, share: float) -> None:
+        """Show what recognising text costs: on a terminal page by page, else in one line."""
+        from milepost.text.recognition import cost
+
+        name = visible_name(PurePath(step.name).name)
+        left = cost(step.pages - step.pages_done)
+        self.show(
+            name[-30:],
+            share,
+            1.0,
+            speed=f"recognising page {step.pages_done + 1} of {step.pages}",
+            left=f"about {left} left in this file",
+        )
+        if self._says and step.name not in self._said:
+            self._said.add(step.name)
+            pages = f"{step.pages} page{'' if step.pages == 1 else 's'}"
+            say(f"{name}: recognising the text of {pages}, about {left}")
 
 
 class Counter:

@@ -13,8 +13,8 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from milepost._silence import no_telemetry
 from milepost.engine.folder import ModelFolder, Precision, cache_folder
-from milepost.engine.silence import no_telemetry
 from milepost.errors import InputError, ModelError
 
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ In:      an index, files and folders to keep it up to date with, uploads.
 Out:     documents by id and title; a thread that indexes; a process that reads files.
 Refuses: HTTP and MCP, which stand on it.
 Read:    ``documents.py`` (ids, titles, uploads), ``indexing.py`` (one thread that adds files),
-         ``isolated.py`` and ``reading.py`` (files are read in a process of their own).
+         ``isolated.py`` and ``reading.py`` (files are read in a process of their own),
+         ``watching.py`` (follows folders).
 """
 
 from milepost.library.documents import Library, document_id

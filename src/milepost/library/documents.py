@@ -14,7 +14,8 @@ from pathlib import Path, PurePath
 from milepost.errors import InputError, UnknownDocument
 from milepost.index import Index
 from milepost.store import DocumentInfo
-from milepost.text.folders import BINARY
+from milepost.text.folders import skipped
+from milepost.types import Box, ReadOptions
 
 _LONGEST_NAME = 200
 """Bytes of an uploaded file's name; file systems allow 255, and temporary names are longer."""
@@ -39,13 +40,17 @@ class Library:
         index: the index.
         uploads: folder of uploaded files; it is made with the first one.
         roots: files and folders that were given to the server; a title leaves them out.
+        pictures: whether picture files may be uploaded, because their text is recognised.
 
     Attributes:
         lines: folder of the printed lines of PDFs, beside that of uploads; see ``reading``.
     """
 
-    def __init__(self, index: Index, uploads: Path, roots: Sequence[Path] = ()) -> None:
+    def __init__(
+        self, index: Index, uploads: Path, roots: Sequence[Path] = (), *, pictures: bool = False
+    ) -> None:
         self.index, self.uploads, self.roots = index, uploads, tuple(roots)
+        self.pictures = pictures
         self.lines = uploads.with_name("lines")
 
     def infos(self) -> list[DocumentInfo]:
@@ -132,6 +137,19 @@ class Library:
                 found.append((ink, ink + len(text.strip())))
         return found
 
+    def stored_boxes(self, info: DocumentInfo, start: int, end: int) -> tuple[Box, ...] | None:
+        """Boxes of a span that are in the index: pages were read from pictures; else None.
+
+        Raises:
+            InputError: the file is gone or has changed since.
+        """
+        if ReadOptions.parse(info.options).ocr == "never":
+            return None
+        document = self.index.document(info.name)
+        if not any(mark.kind == "line" for mark in document.marks):
+            return None
+        return tuple(document.boxes(start, end))
+
     def is_upload(self, info: DocumentInfo) -> bool:
         """Whether the server keeps the file itself."""
         return info.source is not None and Path(info.source).parent == self.uploads
@@ -146,7 +164,7 @@ class Library:
         Raises:
             InputError: the name is empty, or of a kind that is not read.
         """
-        target = self.uploads / safe_name(name)
+        target = self.uploads / safe_name(name, pictures=self.pictures)
         part.replace(target)
         _sync(self.uploads)
         return target
@@ -161,7 +179,9 @@ class Library:
     def sweep(self) -> None:
         """Remove what uploads that broke off and documents that are gone have left."""
         known = {info.hash for info in self.infos()}
-        lines = [path for path in self.lines.glob("*.npz") if path.stem not in known]
+        lines = [
+            path for path in self.lines.glob("*.npz") if path.stem.partition("-")[0] not in known
+        ]
         for path in (*self.uploads.glob(".part-*"), *self.lines.glob(".part-*"), *lines):
             with suppress(OSError):
                 path.unlink()
@@ -188,11 +208,12 @@ class Library:
         raise UnknownDocument(f"no document has the id {identity}", "a document of the list")
 
 
-def safe_name(name: str) -> str:
+def safe_name(name: str, *, pictures: bool = False) -> str:
     """A file name without folders, control characters and names of devices.
 
     Any suffix will do, as a file is text unless its first bytes say otherwise; but those that are
-    skipped in folders are refused, as the file would not be found again at the next start.
+    skipped in folders are refused, as the file would not be found again at the next start; so are
+    pictures, unless their text is recognised.
 
     Raises:
         InputError: nothing is left, or files of this kind are not read.
@@ -207,7 +228,7 @@ def safe_name(name: str) -> str:
     stem, suffix = os.path.splitext(cleaned)  # noqa: PTH122 - a name, not a path
     if len(suffix.encode("utf-8", "surrogatepass")) > _LONGEST_SUFFIX:
         stem, suffix = cleaned, ""
-    if suffix[1:].lower() in BINARY:
+    if suffix[1:].lower() in skipped(pictures=pictures):
         raise InputError(
             f"files named {last[:80]!r} are not read", "a PDF, Word, EPUB, HTML, Markdown or text"
         )

@@ -12,7 +12,7 @@ from pathlib import Path
 from milepost.errors import MilepostError
 from milepost.index import Index
 from milepost.intake import Step
-from milepost.types import Document, ReadOptions
+from milepost.types import Document, Ocr, ReadOptions
 
 log = logging.getLogger("milepost.serve")
 
@@ -72,6 +72,7 @@ class Indexer:
         read: reads a file.
         between: called between batches of the encoder; may wait, so that searches go first.
         end: called by ``stop``, so that a file that is being read holds nobody up.
+        ocr: as in ``Index.add``.
     """
 
     def __init__(
@@ -80,8 +81,10 @@ class Indexer:
         read: Callable[[Path, ReadOptions], Document],
         between: Callable[..., None] | None = None,
         end: Callable[[], None] | None = None,
+        ocr: Ocr | None = None,
     ) -> None:
         self._index, self._read, self._between, self._end = index, read, between, end
+        self._ocr = ocr
         self._work: deque[Work] = deque()
         self._failed: deque[tuple[str, str]] = deque(maxlen=_REMEMBERED)
         self._notes: deque[tuple[str, str]] = deque(maxlen=_REMEMBERED)
@@ -150,7 +153,11 @@ class Indexer:
     def _do(self, work: Work) -> None:
         try:
             report = self._index.add(
-                work.sources, prune=work.prune, progress=self._on_step, reader=self._read_file
+                work.sources,
+                prune=work.prune,
+                progress=self._on_step,
+                ocr=self._ocr,
+                reader=self._read_file,
             )
         except MilepostError as error:  # the index cannot be written: full disk, second writer
             log.warning("indexing stopped: %s", error)

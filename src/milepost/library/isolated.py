@@ -44,13 +44,23 @@ class Isolated:
         Raises:
             UnreadableFile: the process died, or took too long.
         """
+        return self.call_within(self._seconds, function, *args, **kwargs)
+
+    def call_within(
+        self, seconds: float, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs
+    ) -> R:
+        """``call`` with another limit of time.
+
+        Raises:
+            UnreadableFile: the process died, or took too long.
+        """
         with self._one:
             try:
                 pipe = self._started()
                 pipe.send((function, args, kwargs))
-                if not pipe.poll(self._seconds):
+                if not pipe.poll(seconds):
                     self._stop()
-                    raise UnreadableFile(f"reading took more than {self._seconds:g} s", "")
+                    raise UnreadableFile(f"reading took more than {seconds:g} s", "")
                 done, value = pipe.recv()
             except (EOFError, BrokenPipeError, ConnectionResetError):
                 self._stop()

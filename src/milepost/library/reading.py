@@ -76,6 +76,7 @@ def place(
     start: int,
     end: int,
     lines: Path | None = None,
+    stored: tuple[Box, ...] | None = None,
 ) -> Place:
     """Where a span of a PDF is printed.
 
@@ -86,13 +87,16 @@ def place(
         start: offset into the document's text.
         end: offset behind the span.
         lines: see ``read_plain``.
+        stored: the boxes, where they are known.
 
     Raises:
         InputError: not a PDF, or changed since.
     """
     import pypdfium2
 
-    boxes = tuple(_locator(path, digest, options, lines)(start, end))
+    boxes = stored
+    if boxes is None:
+        boxes = tuple(_locator(path, digest, options, lines)(start, end))
     with pypdfium2.PdfDocument(path) as pdf:
         sizes = {page: pdf[page - 1].get_size() for page in sorted({box.page for box in boxes})}
     return Place(boxes, sizes)

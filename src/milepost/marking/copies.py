@@ -13,7 +13,7 @@ from milepost.evaluate.writing import write_bytes
 from milepost.index import Index
 from milepost.marking.highlights import Highlight, count_highlights, highlighted, is_signed
 from milepost.marking.update import minimal_update
-from milepost.text import stored_bytes
+from milepost.text import SUFFIXES, stored_bytes
 from milepost.types import Document, Passage, Span
 
 PROBABLE = 0.2
@@ -87,7 +87,7 @@ def annotate(
     if not asked:
         raise InputError("there is no question", 'annotate(index, "report.pdf", ["who signed?"])')
     stored = index.document(document)
-    if stored.locator is None or stored.source is None:
+    if stored.source is None or SUFFIXES.get(Path(stored.source).suffix.lower()) != "pdf":
         raise InputError(f"{stored.name} is not a PDF file", "a PDF; only they have pages to mark")
     source = Path(stored.source)
     target = source.with_suffix(".marked.pdf") if out is None else Path(out).expanduser()

@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from milepost._optional import require
+from milepost._silence import no_telemetry
 from milepost.engine.folder import GRAPHS, TOKENIZER
 from milepost.engine.manifest import Manifest
-from milepost.engine.silence import no_telemetry
 from milepost.model.huggingface import HuggingFace, quiet
 from milepost.model.landmark_encoder import LandmarkEncoder
 

@@ -27,6 +27,9 @@ from milepost.serve.settings import ServeSettings
 from milepost.serve.state import State
 from milepost.types import Document, ReadOptions
 
+_READING, _RECOGNISING = 600.0, 4 * 3600.0
+"""Seconds that a file may take to be read: without text recognition, and with it."""
+
 
 def create_app(
     index: Index,
@@ -100,12 +103,13 @@ def _state(
     governor = Governor(open_sensor(cores=_cores())) if settings.govern else None
     bulk = governor.bulk() if governor else None
     reader = Isolated()
-    library = Library(index, uploads, sources)
+    library = Library(index, uploads, sources, pictures=settings.ocr not in (None, "never"))
 
     def read(path: Path, options: ReadOptions) -> Document:
-        return reader.call(read_plain, path, options, library.lines)
+        seconds = _READING if options.ocr == "never" else _RECOGNISING
+        return reader.call_within(seconds, read_plain, path, options, library.lines)
 
-    indexer = Indexer(index, read, bulk, end=reader.close)
+    indexer = Indexer(index, read, bulk, end=reader.close, ocr=settings.ocr)
     encoder = index.model
     preload(encoder)
     if not settings.read_only:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from milepost.chat import Endpoint
 from milepost.errors import InputError
+from milepost.reading_options import Ocr
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 MEBIBYTE = 1 << 20
@@ -30,6 +31,8 @@ class ServeSettings:
         govern: hold indexing back while searches run.
         read_only: no document can be added or removed.
         language_model: writes answers from passages; None for no answers.
+        ocr: whose text is recognised of what is added; as in ``milepost.read``. None: a document is
+            read as it was before, and a new one without text recognition.
     """
 
     host: str = "127.0.0.1"
@@ -45,6 +48,7 @@ class ServeSettings:
     govern: bool = True
     read_only: bool = False
     language_model: Endpoint | None = None
+    ocr: Ocr | None = None
 
     def __post_init__(self) -> None:
         if self.host not in LOOPBACK and not self.api_key:

@@ -7,28 +7,35 @@ from collections.abc import Callable
 from pathlib import Path
 
 from milepost.errors import InputError
-from milepost.text.readers import SUFFIXES, read_file
+from milepost.text.readers import SUFFIXES, read_bytes
+from milepost.text.readers.pdf import line_boxes
 from milepost.types import Box, Document, ReadOptions
 
 
 def locator(document: Document, options: ReadOptions) -> Callable[[int, int], list[Box]] | None:
-    """Make the ``Document.locator`` of a document that was stored; None if it is not a PDF file.
+    """Make the ``Document.locator`` of a document that was stored; None if it has no pages.
 
-    The file is read with the options with which it was indexed.
+    The file of a PDF is opened and read as it was for the index. Where pages were read from
+    pictures, the boxes are those that were stored.
 
     Only the pages of the span are read, and the whole file where their lines do not fit the text.
     The callable raises InputError if the file is missing or has changed since it was indexed.
     """
     source = document.source
-    if source is None or SUFFIXES.get(Path(source).suffix.lower()) != "pdf":
+    lines = line_boxes.locator(document.text, document.marks)
+    if source is None:
+        return lines
+    if lines is None and SUFFIXES.get(Path(source).suffix.lower()) != "pdf":
         return None
     whole: list[Document] = []
 
     def boxes(start: int, end: int) -> list[Box]:
         from milepost.text.readers.pdf.spans import boxes_of_span
 
+        data = stored_bytes(document)
+        if lines is not None:
+            return lines(start, end)
         if not whole:
-            data = stored_bytes(document)
             found = boxes_of_span(
                 data,
                 source,
@@ -39,7 +46,7 @@ def locator(document: Document, options: ReadOptions) -> Callable[[int, int], li
             )
             if found is not None:
                 return found
-            whole.append(read_file(Path(source), options))
+            whole.append(read_bytes(data, source, source, options))
         return whole[0].boxes(start, end)
 
     return boxes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,8 +39,19 @@ BINARY = frozenset(
 """Suffixes that are skipped silently in folders; a file that the user names is always tried."""
 
 
+PICTURES = frozenset("png jpg jpeg tif tiff gif".split())  # noqa: SIM905 - as above
+"""Those of them that text recognition can read."""
+
+
+def skipped(*, pictures: bool) -> frozenset[str]:
+    """Suffixes that are skipped in folders; those of pictures are not if their text is read."""
+    return BINARY - PICTURES if pictures else BINARY
+
+
 def files(
-    paths: Iterable[str | os.PathLike[str]], failed: dict[str, str] | None = None
+    paths: Iterable[str | os.PathLike[str]],
+    failed: dict[str, str] | None = None,
+    picture: Callable[[Path], bool] = lambda _: False,
 ) -> Iterator[Path]:
     """Yield the files of ``paths``: a file as it is, a folder by walking it.
 
@@ -50,6 +61,7 @@ def files(
     Args:
         paths: files and folders.
         failed: receives the folders below a path that cannot be listed, with the reason.
+        picture: whether a picture file in a folder is wanted.
 
     Raises:
         UnreadableFile: a path does not exist, or cannot be reached or listed.
@@ -57,7 +69,11 @@ def files(
     seen: set[str] = set()
     for given in paths:
         path = Path(given)
-        below = _walk(path, {} if failed is None else failed) if _is_folder(path) else iter((path,))
+        below = (
+            _walk(path, {} if failed is None else failed, picture)
+            if _is_folder(path)
+            else iter((path,))
+        )
         for file in below:
             identity = os.path.abspath(file)  # noqa: PTH100 - resolve would follow links
             if identity not in seen:
@@ -88,7 +104,7 @@ def _listed(folder: Path) -> list[str]:
     return names
 
 
-def _walk(root: Path, failed: dict[str, str]) -> Iterator[Path]:
+def _walk(root: Path, failed: dict[str, str], picture: Callable[[Path], bool]) -> Iterator[Path]:
     """Yield files under ``root``; a link to a folder is followed once, so loops end."""
     visited: set[tuple[int, int]] = set()
     waiting: list[tuple[Path, tuple[tuple[Path, GitIgnoreSpec], ...]]] = [(root, ())]
@@ -113,7 +129,9 @@ def _walk(root: Path, failed: dict[str, str]) -> Iterator[Path]:
         visited.add((status.st_dev, status.st_ino))
         specs = (*specs, *_specs(entry, names))
         # Reversed, so that the stack returns them in sorted order.
-        waiting.extend((entry / name, specs) for name in names if _wanted(entry / name, specs))
+        waiting.extend(
+            (entry / name, specs) for name in names if _wanted(entry / name, specs, picture)
+        )
 
 
 def _specs(folder: Path, names: list[str]) -> Iterator[tuple[Path, GitIgnoreSpec]]:
@@ -139,7 +157,9 @@ def _is_pattern(line: str) -> bool:
     return True
 
 
-def _wanted(path: Path, specs: tuple[tuple[Path, GitIgnoreSpec], ...]) -> bool:
+def _wanted(
+    path: Path, specs: tuple[tuple[Path, GitIgnoreSpec], ...], picture: Callable[[Path], bool]
+) -> bool:
     name = path.name
     if name.startswith((".", "~$")):  # "~$plan.docx" says that Word has plan.docx open
         return False
@@ -147,7 +167,10 @@ def _wanted(path: Path, specs: tuple[tuple[Path, GitIgnoreSpec], ...]) -> bool:
     folder = os.path.isdir(path)  # noqa: PTH112
     if folder and (name in JUNK or os.path.exists(path / "pyvenv.cfg")):  # noqa: PTH110
         return False
-    if not folder and (path.suffix[1:].lower() in BINARY or not os.path.isfile(path)):  # noqa: PTH113
+    suffix = path.suffix[1:].lower()
+    if suffix in BINARY and not folder and not (suffix in PICTURES and picture(path)):
+        return False
+    if not folder and not os.path.isfile(path):  # noqa: PTH113
         return False
     wanted = True
     for base, spec in specs:  # the innermost ignore file decides, as in git

@@ -19,9 +19,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from milepost._silence import no_telemetry
 from milepost.engine.folder import POOLING, POOLING_GRAPH
 from milepost.engine.manifest import Manifest, read_manifest
-from milepost.engine.silence import no_telemetry
 from milepost.errors import InputError
 from milepost.model.pooling.module import PoolModule
 from milepost.model.pooling.table import module as make

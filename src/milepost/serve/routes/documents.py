@@ -163,7 +163,9 @@ async def upload(
     """
     state = state_of(request)
     _may_write(state)
-    names = [safe_name(each.filename or "") for each in file]  # all, before one is kept
+    names = [  # all, before one is kept
+        safe_name(each.filename or "", pictures=state.library.pictures) for each in file
+    ]
     kept = [
         await run_in_threadpool(_keep, state, name, each)
         for name, each in zip(names, file, strict=True)
@@ -185,6 +187,7 @@ async def document(request: Request, identity: str) -> Details:
     marks = [
         Place(offset=mark.offset, kind=mark.kind, value=mark.value, level=mark.level)
         for mark in stored.marks
+        if mark.kind != "line"
     ]
     return Details(**_summary(state, info).model_dump(), marks=marks)
 
@@ -257,6 +260,7 @@ async def boxes(request: Request, identity: str, start: Offset, end: Offset) -> 
     if not start <= end <= info.characters:
         raise Refused(422, f"end: {end}", f"{start} to {info.characters}")
     path = _pdf(state, info)
+    stored = await run_in_threadpool(state.library.stored_boxes, info, start, end)
     place = await run_in_threadpool(
         state.pages.call,
         reading.place,
@@ -266,6 +270,7 @@ async def boxes(request: Request, identity: str, start: Offset, end: Offset) -> 
         start,
         end,
         state.library.lines,
+        stored,
     )
     return Boxes(
         boxes=[

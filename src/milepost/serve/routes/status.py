@@ -78,13 +78,14 @@ async def health() -> Health:
 async def ready(request: Request) -> Ready:
     """Whether the model and the index are open; 503 until then."""
     from milepost.text import SUFFIXES
-    from milepost.text.folders import BINARY
+    from milepost.text.folders import skipped
 
     state = state_of(request)
     if not state.ready:
         raise Refused(503, "the model is being loaded", "again in a second", {"Retry-After": "1"})
     infos = state.library.infos()
     remote = state.settings.language_model
+    binary = skipped(pictures=state.library.pictures)
     return Ready(
         model=state.encoder.manifest.name,
         documents=len(infos),
@@ -92,9 +93,9 @@ async def ready(request: Request) -> Ready:
         read_only=state.settings.read_only,
         calibrated=_calibrated(state),
         answers=None if remote is None else remote.model,
-        suffixes=sorted(SUFFIXES),
+        suffixes=sorted(suffix for suffix in SUFFIXES if suffix[1:] not in binary),
         max_upload=state.settings.max_upload,
-        binary=sorted(f".{suffix}" for suffix in BINARY),
+        binary=sorted(f".{suffix}" for suffix in binary),
     )
 
 

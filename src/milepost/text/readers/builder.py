@@ -57,13 +57,17 @@ class TextBuilder:
         self._put(unit)
 
     def include(self, document: Document) -> None:
-        """Add the text of another document, with its blocks and marks."""
+        """Add the text of another document, with its blocks and marks; boxes are left out."""
         if not document.text.strip():
             return
         self._open(close=False)
         start = self._length
         self._blocks.extend(start + block for block in document.blocks or (0,))
-        self._marks += [replace(mark, offset=start + mark.offset) for mark in document.marks]
+        self._marks += [
+            replace(mark, offset=start + mark.offset)
+            for mark in document.marks
+            if mark.kind != "line"
+        ]
         self._put(document.text.rstrip())
 
     def document(self, name: str, source: str | None, notes: tuple[str, ...] = ()) -> Document:

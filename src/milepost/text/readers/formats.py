@@ -13,7 +13,7 @@ from typing import cast
 
 from milepost.errors import UnreadableFile
 from milepost.text.readers import ole
-from milepost.types import READ_DEFAULTS, Document, Hidden, ReadOptions
+from milepost.types import READ_DEFAULTS, Document, Hidden, Ocr, OnPage, ReadOptions
 
 SUFFIXES: dict[str, str] = {
     ".pdf": "pdf",
@@ -35,6 +35,12 @@ SUFFIXES: dict[str, str] = {
     ".eml": "eml",
     ".mbox": "mbox",
     ".msg": "msg",
+    ".png": "picture",
+    ".jpg": "picture",
+    ".jpeg": "picture",
+    ".tif": "picture",
+    ".tiff": "picture",
+    ".gif": "picture",
     ".html": "html",
     ".htm": "html",
     ".xhtml": "html",
@@ -71,6 +77,7 @@ _READERS = {
     "eml": ("mail", "read_eml"),
     "mbox": ("mail", "read_mbox"),
     "msg": ("outlook", "read_msg"),
+    "picture": ("picture", "read_picture"),
     "pdf": ("pdf.read", "read_pdf"),
 }
 """Format to module and function of its reader."""
@@ -78,7 +85,10 @@ _READERS = {
 _WITH_OPTIONS = {"pdf", "eml", "mbox", "msg"}
 """Formats whose readers take ``ReadOptions``: PDF, and mail, which may have a PDF attached."""
 
-_Reader = Callable[[bytes, str, str | None, ReadOptions], Document]
+_WITH_PAGES = {"pdf", "picture"}
+"""Formats whose readers may recognise text, page by page, and report it to ``OnPage``."""
+
+_Reader = Callable[..., Document]
 
 _REFUSED = (
     (b"\x89PNG", "a picture"),
@@ -100,11 +110,11 @@ _REFUSED = (
     (b"AT&TFORM", "a DjVu scan"),
 )
 _HINTS = {
-    "a picture": "convert it to a PDF with text (OCR) first",
+    "a picture": "--ocr auto",
     "a compressed archive": "unpack it first",
     "a DjVu scan": "convert it to PDF",
 }
-_CONTAINERS = {"pdf", "docx", "epub", "slides", "opendocument", "sheets", "msg"}
+_CONTAINERS = {"pdf", "docx", "epub", "slides", "opendocument", "sheets", "msg", "picture"}
 """Formats that are known by their bytes; a suffix alone does not make them."""
 
 _HTML = re.compile(
@@ -114,7 +124,7 @@ _HTML = re.compile(
 _MBOX = re.compile(rb"From \S+ [^\r\n]*\d\d:\d\d[^\r\n]*\d\r?\n[\w-]+:")
 
 
-def read(path: str | os.PathLike[str], *, hidden: Hidden = "drop") -> Document:
+def read(path: str | os.PathLike[str], *, hidden: Hidden = "drop", ocr: Ocr = "never") -> Document:
     """Read one file.
 
     Args:
@@ -122,19 +132,30 @@ def read(path: str | os.PathLike[str], *, hidden: Hidden = "drop") -> Document:
         hidden: text in PDFs that a reader of the page cannot see (invisible, white on white, off
             the page, smaller than a point): ``"drop"`` leaves it out, ``"keep"`` keeps it. The
             notes of the document say how much there is.
+        ocr: pages of PDFs that are read from their pictures: ``"auto"`` those with a picture and
+            hardly any text, ``"never"`` none, ``"always"`` all. Picture files are read unless it
+            is ``"never"``. Needs the extra ``ocr``, and seconds a page.
 
     Returns:
         The document; its name and source are the absolute path.
 
     Raises:
         UnreadableFile: the file is missing, empty, binary, encrypted, damaged …
-        InputError: ``hidden`` is another word.
+        MissingExtra: text is to be recognised, and the extra ``ocr`` is not installed.
+        InputError: ``hidden`` or ``ocr`` is another word.
     """
-    return read_file(path, ReadOptions(hidden))
+    return read_file(path, ReadOptions(hidden, ocr))
 
 
-def read_file(path: str | os.PathLike[str], options: ReadOptions) -> Document:
+def read_file(
+    path: str | os.PathLike[str], options: ReadOptions, on_page: OnPage | None = None
+) -> Document:
     """Read one file as the options say.
+
+    Args:
+        path: the file.
+        options: how it is read.
+        on_page: called before the text of a page is recognised.
 
     Raises:
         UnreadableFile: the file is missing, empty, binary, encrypted, damaged …
@@ -155,11 +176,15 @@ def read_file(path: str | os.PathLike[str], options: ReadOptions) -> Document:
         raise UnreadableFile(
             f"{path} cannot be read: {error.strerror}", "check the disk"
         ) from error
-    return read_bytes(data, absolute, absolute, options)
+    return read_bytes(data, absolute, absolute, options, on_page)
 
 
 def read_bytes(
-    data: bytes, name: str, source: str | None = None, options: ReadOptions = READ_DEFAULTS
+    data: bytes,
+    name: str,
+    source: str | None = None,
+    options: ReadOptions = READ_DEFAULTS,
+    on_page: OnPage | None = None,
 ) -> Document:
     """Read a file from its bytes; ``name`` gives the suffix and identifies the document.
 
@@ -169,7 +194,13 @@ def read_bytes(
     if not data:
         raise UnreadableFile(f"{name} is empty (0 bytes)", "save or download it again")
     try:
-        document = _reader(_format(data, name))(data, name, source, options)
+        format_name = _format(data, name, options)
+        given: dict[str, object] = {}
+        if format_name in _WITH_OPTIONS:
+            given["options"] = options
+        if format_name in _WITH_PAGES:
+            given["on_page"] = on_page
+        document = _reader(format_name)(data, name, source, **given)
     except RecursionError as error:
         raise UnreadableFile(
             f"{name} is damaged: its parts are nested too deeply", "save it again"
@@ -177,7 +208,7 @@ def read_bytes(
     return dataclasses.replace(document, hash=hashlib.sha256(data).hexdigest())
 
 
-def _format(data: bytes, name: str) -> str:
+def _format(data: bytes, name: str, options: ReadOptions) -> str:
     """Detect the format of a file, by its content first.
 
     Raises:
@@ -193,6 +224,8 @@ def _format(data: bytes, name: str) -> str:
         return "rtf"
     for magic, kind in _REFUSED:
         if data.startswith(magic):
+            if kind == "a picture" and options.ocr != "never":
+                return "picture"
             raise UnreadableFile(
                 f"{name} is {kind}", _HINTS.get(kind, "convert it to text, PDF, HTML, docx or epub")
             )
@@ -232,7 +265,4 @@ def _zipped(data: bytes, name: str) -> str:
 def _reader(format_name: str) -> _Reader:
     """Import the reader of a format, and with it its library."""
     module, function = _READERS[format_name]
-    found = getattr(import_module(f"milepost.text.readers.{module}"), function)
-    if format_name in _WITH_OPTIONS:
-        return cast(_Reader, found)
-    return lambda data, name, source, _: cast(Document, found(data, name, source))
+    return cast(_Reader, getattr(import_module(f"milepost.text.readers.{module}"), function))

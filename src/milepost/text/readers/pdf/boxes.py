@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from milepost.text.readers.pdf.join import Printed
+    from milepost.text.readers.pdf.page import Page
     from milepost.text.readers.pdf.records import Line
 
 
@@ -58,7 +59,8 @@ class Locator:
         if hashlib.sha256(data).hexdigest() != self.digest:
             raise InputError(f"{self.name} has changed since it was read", "read or index it again")
         with PDFIUM, open_pdf(data, self.name) as document:
-            return list(_boxes(rows, start, end, document, keep_hidden=self.keep_hidden))
+            found = _boxes(rows, start, end, document, keep_hidden=self.keep_hidden)
+            return [box for _, box in found]
 
 
 def locator(
@@ -76,6 +78,29 @@ def locator(
     return Locator(lines, name, digest, read, keep_hidden)
 
 
+def line_boxes(
+    printed: Sequence[Printed], pages: Sequence[Page], document: Any, *, keep_hidden: bool
+) -> list[tuple[int, Box]]:
+    """Offset and box of each printed line, in text order; the lock must be held.
+
+    Lines that were read from a picture have their boxes, others are looked up in the file.
+    """
+    import numpy as np
+
+    pictures = {page.number: page.boxes for page in pages if page.boxes is not None}
+    known = [
+        (start, boxes[place])
+        for start, _, page, place in printed
+        if (boxes := pictures.get(page)) is not None
+    ]
+    others = [row for row in printed if row[2] not in pictures]
+    if others:
+        table = np.array(others, dtype=np.int32)
+        end = int(table[:, 1].max())
+        known += _boxes(table, 0, end, document, keep_hidden=keep_hidden)
+    return sorted(known, key=lambda pair: pair[0])
+
+
 def from_source(source: str) -> Callable[[], bytes]:
     """Make a function that reads the file, or raises InputError with the reason."""
 
@@ -91,7 +116,8 @@ def from_source(source: str) -> Callable[[], bytes]:
 
 def _boxes(
     rows: NDArray[np.int32], start: int, end: int, document: Any, *, keep_hidden: bool
-) -> Iterator[Box]:
+) -> Iterator[tuple[int, Box]]:
+    """Yield for each line its offset, and the box of what is in the span."""
     for number in dict.fromkeys(rows[:, 2].tolist()):
         page, glyphs = load_page(document, number - 1, keep_hidden=keep_hidden, ink=True)
         for first, last, _, place in rows[rows[:, 2] == number].tolist():
@@ -99,7 +125,7 @@ def _boxes(
             part = line.source[max(start - first, 0) : min(end, last) - first]
             wanted = sorted({glyph for glyph in part if glyph >= 0})
             if wanted and glyphs.ink is not None:
-                yield around(glyphs.ink[wanted], line, number)
+                yield first, around(glyphs.ink[wanted], line, number)
 
 
 def around(ink: NDArray[np.float64], line: Line, page: int) -> Box:

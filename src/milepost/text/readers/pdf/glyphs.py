@@ -41,6 +41,7 @@ class Glyphs:
         bold: True if the name of the font says so.
         width: width of the displayed page in points.
         height: height of the displayed page in points.
+        pictures: share of the page that pictures cover, 0–1.
     """
 
     code: NDArray[np.int64]
@@ -53,6 +54,7 @@ class Glyphs:
     bold: NDArray[np.bool_]
     width: float
     height: float
+    pictures: float = 0.0
     ink: NDArray[np.float64] | None = None
 
 
@@ -89,7 +91,8 @@ def _read_page(pdfium: Any, page: Any, ink: bool) -> Glyphs:
         text = pdfium.FPDFText_LoadPage(page)
     try:
         glyphs = _characters(pdfium, text, _Display(bounds, turn), ink)
-        return replace(glyphs, hidden=hidden_kinds(pdfium, page, text, glyphs, turn))
+        kinds, pictures = hidden_kinds(pdfium, page, text, glyphs, turn)
+        return replace(glyphs, hidden=kinds, pictures=pictures)
     finally:
         pdfium.FPDFText_ClosePage(text)
 

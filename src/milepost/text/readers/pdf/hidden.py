@@ -28,10 +28,12 @@ KINDS = ("", "invisible", "white on white", "off the page", "smaller than a poin
 
 _INVISIBLE, _WHITE, _OFF, _TINY = range(1, 5)
 
+MOSTLY = 0.5
+"""Share of a page under pictures from which it counts as the picture of a page."""
+
 _PALE = 235  # of 255: what is paler looks white
 _CLEAR = 12  # of 255: less ink is none
 _LAYER = 0.8  # of the characters of a page in invisible ink: text recognition has written them
-_PICTURE = 0.5  # of the page under pictures, for that
 _MAX_SIDE = 1600  # pixels of the picture of a page
 _MAX_DEPTH = 8  # forms inside forms
 
@@ -76,7 +78,9 @@ class HiddenText:
         )
 
 
-def hidden_kinds(pdfium: Any, page: Any, text: Any, glyphs: Glyphs, turn: int) -> NDArray[np.int8]:
+def hidden_kinds(
+    pdfium: Any, page: Any, text: Any, glyphs: Glyphs, turn: int
+) -> tuple[NDArray[np.int8], float]:
     """Say of each character whether it can be seen; the lock must be held.
 
     Args:
@@ -87,7 +91,7 @@ def hidden_kinds(pdfium: Any, page: Any, text: Any, glyphs: Glyphs, turn: int) -
         turn: quarter turns of the page as a viewer shows it.
 
     Returns:
-        ``(n,)`` codes of ``KINDS``; 0 for spaces.
+        ``(n,)`` codes of ``KINDS``, 0 for spaces; and the share of the page that pictures cover.
     """
     import numpy as np
 
@@ -98,18 +102,18 @@ def hidden_kinds(pdfium: Any, page: Any, text: Any, glyphs: Glyphs, turn: int) -
     kinds[outside] = _OFF
     printed = ~glyphs.generated & (glyphs.code > 32)
     objects = _objects(pdfium, page)
+    share = min(1.0, objects.pictures / max(glyphs.width * glyphs.height, 1.0))
     if objects.invisible or objects.pale:
         owner = _owners(pdfium, text, len(kinds))
         clear = np.isin(owner, list(objects.invisible))
-        area = max(glyphs.width * glyphs.height, 1.0)
         layer = (clear & printed).sum() >= _LAYER * printed.sum()
-        if not (layer and objects.pictures >= _PICTURE * area):
+        if not (layer and share >= MOSTLY):
             kinds[clear] = _INVISIBLE
         pale = np.flatnonzero(np.isin(owner, list(objects.pale)) & printed & (kinds == 0))
         if len(pale):
             kinds[pale[_on_white(pdfium, page, glyphs, turn, pale)]] = _WHITE
     kinds[~printed] = 0
-    return kinds
+    return kinds, share
 
 
 def _owners(pdfium: Any, text: Any, count: int) -> NDArray[np.int64]:

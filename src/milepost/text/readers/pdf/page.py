@@ -11,6 +11,7 @@ from milepost.text.readers.pdf.columns import reading_order
 from milepost.text.readers.pdf.glyphs import Glyphs, read_glyphs
 from milepost.text.readers.pdf.lines import page_lines
 from milepost.text.readers.pdf.records import Frame, Line
+from milepost.types import Box
 
 
 @dataclass(slots=True)
@@ -22,12 +23,14 @@ class Page:
         frame: its lines in the order of the file; later steps identify a line by its index here.
         dropped: ids of lines that are furniture (running heads, page numbers).
         flows: the other lines in reading order, one list for each flow.
+        boxes: the box of each line, if the page was read from its picture; else None.
     """
 
     number: int
     frame: Frame
     dropped: set[int] = field(default_factory=set)
     flows: list[list[Line]] = field(default_factory=list)
+    boxes: list[Box] | None = None
 
     def arrange(self) -> None:
         """Put the lines into reading order; the furniture must be known."""

@@ -1,0 +1,82 @@
+"""``milepost index --watch``: print what becomes of files that change."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from milepost.console.options import Settings, say
+from milepost.console.screen import visible_name
+
+if TYPE_CHECKING:
+    from milepost.index import Index
+    from milepost.types import Document, Hidden, Ocr, ReadOptions, Report
+
+
+def follow(
+    settings: Settings,
+    index: Index,
+    paths: Sequence[str],
+    place: Path,
+    before: Report,
+    *,
+    hidden: Hidden | None,
+    ocr: Ocr | None,
+    as_json: bool,
+) -> None:
+    """Index what changes until Ctrl-C.
+
+    Args:
+        settings: the settings of the program.
+        index: the index, brought up to date.
+        paths: files and folders.
+        place: folder of the index.
+        before: the report of the first ``Index.add``.
+        hidden: as in ``Index.add``.
+        ocr: as in ``Index.add``.
+        as_json: print a record of each change as a line.
+    """
+    from milepost.console.progress import Bar
+    from milepost.errors import MilepostError
+    from milepost.intake import Steps
+    from milepost.library.watching import Watch
+    from milepost.text import read_file
+
+    if not settings.quiet:
+        say(f"watching {', '.join(paths)}; end with Ctrl-C")
+    with Bar(settings, as_json=as_json) as bar:
+
+        def read(path: Path, options: ReadOptions) -> Document:
+            return read_file(path, options, Steps(bar, str(path), 1, 1).page)
+
+        watch = Watch(index, paths, place, hidden, ocr, read, bar)
+        for update in watch.updates(before):
+            bar.clear()
+            if isinstance(update, MilepostError):
+                say(f"{update}; tried again until it works")
+            else:
+                _show(settings, update, place, as_json=as_json)
+
+
+def _show(settings: Settings, report: Report, place: Path, *, as_json: bool) -> None:
+    """Print what changed on stdout, and what could not be read on stderr."""
+    from milepost.cli.sources import complain
+
+    if as_json:
+        from milepost.console.records import print_json, report_record
+
+        print_json({"db": str(place.absolute()), **report_record(report)})
+    elif not settings.quiet:
+        for kind in ("added", "changed", "removed"):
+            for name in getattr(report, kind):
+                click.echo(f"{kind} {visible_name(name)}")
+    sys.stdout.flush()  # whoever reads a pipe waits for it
+    complain(report.failed)
+    if not settings.quiet:
+        for name, notes in report.notes.items():
+            for note in notes:
+                say(f"{name}: {note}")

@@ -1,0 +1,57 @@
+"""Boxes of lines as marks, for documents whose pages were read from pictures.
+
+Their lines cannot be found in the file again without recognising its text once more, so the box of
+each line is kept: in a mark of kind ``line``, which says page, left, top, right and bottom in
+points.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+
+from milepost.types import Box, Mark
+
+
+def line_mark(offset: int, box: Box) -> Mark:
+    """Mark the line that begins at an offset with its box."""
+    sides = (box.left, box.top, box.right, box.bottom)
+    return Mark(offset, "line", f"{box.page} " + " ".join(f"{side:.1f}" for side in sides))
+
+
+def locator(text: str, marks: Sequence[Mark]) -> Callable[[int, int], list[Box]] | None:
+    """Make a ``Document.locator`` of the marks of lines; None if there are none.
+
+    Of a line that is in the span in part, the box is cut at the share of its characters.
+    """
+    lines = [mark for mark in marks if mark.kind == "line"]
+    if not lines:
+        return None
+    starts = [mark.offset for mark in lines]
+
+    def locate(start: int, end: int) -> list[Box]:
+        boxes = []
+        for number in range(max(0, bisect_right(starts, start) - 1), len(lines)):
+            first = starts[number]
+            if first >= end:
+                break
+            after = starts[number + 1] if number + 1 < len(lines) else len(text)
+            length = len(text[first:after].rstrip())
+            low, high = max(start - first, 0), min(end - first, length)
+            if low < high:
+                boxes.append(_part(lines[number].value, low / length, high / length))
+        return boxes
+
+    return locate
+
+
+def _part(value: str, low: float, high: float) -> Box:
+    page, left, top, right, bottom = value.split()
+    width = float(right) - float(left)
+    return Box(
+        int(page),
+        float(left) + low * width,
+        float(top),
+        float(left) + high * width,
+        float(bottom),
+    )

@@ -1,0 +1,115 @@
+"""Read picture files (png, jpg, tiff, gif) by text recognition, if the user asks for it."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from milepost._optional import require
+from milepost.errors import UnreadableFile
+from milepost.text.readers.pdf import line_boxes
+from milepost.text.readers.pdf.boxes import line_boxes as boxes_of_lines
+from milepost.text.readers.pdf.page import named
+from milepost.text.readers.pdf.read import assembled, with_lines
+from milepost.text.readers.pdf.scans import picture_page
+from milepost.types import Document, Mark, OnPage
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+MAX_PIXELS = 100_000_000
+"""Pixels of a picture that is read; larger ones are refused before they are unpacked."""
+
+_LARGEST = 4000  # pixels of the longer side: larger pictures are made smaller
+
+
+def read_picture(
+    data: bytes, name: str, source: str | None, on_page: OnPage | None = None
+) -> Document:
+    """Read a picture; the frames of a TIFF are pages. Boxes are in pixels.
+
+    Args:
+        data: the whole file.
+        name: name of the document, used in messages.
+        source: the file.
+        on_page: called before each page.
+
+    Raises:
+        UnreadableFile: the file is damaged or too large.
+        MissingExtra: the extra ``ocr`` is not installed.
+    """
+    pages = []
+    for number, (picture, scale) in enumerate(_frames(data, name, on_page), 1):
+        pages.append(picture_page(picture, number, scale))
+    if not any(page.frame.lines for page in pages):
+        return Document(name, "", source=source, notes=("no text was recognised",))
+    joined = assembled(pages, [])
+    text = "".join(joined.parts)
+    several = joined.pages if len(pages) > 1 else []
+    marks = [Mark(offset, "page", str(page)) for page, offset in several]
+    marks += [Mark(at, "heading", head.title, head.level) for at, head in joined.headings]
+    marks.sort(key=lambda mark: (mark.offset, mark.kind == "heading"))
+    boxes = boxes_of_lines(joined.printed, pages, None, keep_hidden=False)
+    found = with_lines(marks, boxes)
+    notes = ("text recognised from a picture",)
+    if len(pages) > 1:
+        notes = (f"{named([page.number for page in pages])} text recognised from a picture",)
+    return Document(
+        name,
+        text,
+        found,
+        source,
+        notes=notes,
+        blocks=tuple(joined.blocks),
+        locator=line_boxes.locator(text, found),
+    )
+
+
+def _frames(
+    data: bytes, name: str, on_page: OnPage | None
+) -> Iterator[tuple[NDArray[np.uint8], float]]:
+    """Yield the grey values of each page, upright, and by how much it was made smaller."""
+    pillow = require("PIL.Image", extra="ocr")
+    require("PIL.ImageOps", extra="ocr")
+    image = _tried(lambda: pillow.open(io.BytesIO(data)), name)
+    # The frames of other formats are a film, or the same picture in another size.
+    count = getattr(image, "n_frames", 1) if image.format == "TIFF" else 1
+    for number in range(count):
+        if on_page is not None:
+            on_page(number, count)
+        _tried(partial(image.seek, number), name)
+        if image.width * image.height > MAX_PIXELS:
+            raise UnreadableFile(
+                f"{name} has more than {MAX_PIXELS // 1_000_000} million pixels", "make it smaller"
+            )
+        scale = min(1.0, _LARGEST / max(image.size))
+        yield _tried(partial(_grey, image, scale), name), scale
+
+
+def _tried(action: Callable[[], Any], name: str) -> Any:
+    """Call the picture library; what it says of a damaged file becomes an error of ours."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of its own limits, and of odd metadata
+            return action()
+    except Exception as error:  # each format raises its own
+        why = str(error).splitlines()[0][:100] if str(error) else type(error).__name__
+        raise UnreadableFile(f"{name} is damaged: {why}", "save it again") from error
+
+
+def _grey(image: Any, scale: float) -> NDArray[np.uint8]:
+    """Grey values, turned as the camera says, on white where the picture is transparent."""
+    import numpy as np
+    from PIL import Image, ImageOps
+
+    upright = ImageOps.exif_transpose(image).convert("RGBA")
+    white = Image.new("RGBA", upright.size, "white")
+    white.alpha_composite(upright)
+    grey = white.convert("L")
+    if scale < 1:
+        grey = grey.resize((max(1, round(scale * grey.width)), max(1, round(scale * grey.height))))
+    return np.asarray(grey)

@@ -1,0 +1,110 @@
+"""Read the text of a picture (OCR): grey values in, lines with their boxes out.
+
+The models (PP-OCRv6, Apache-2.0) come in the wheel of ``rapidocr`` and run on OpenVINO; nothing is
+downloaded.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import threading
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from milepost._optional import require
+from milepost._silence import no_telemetry
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+DPI = 200
+"""Dots an inch at which a page is drawn to be read."""
+
+SECONDS_A_PAGE = 6
+"""Roughly what a page of prose costs on two cores; see docs/formats.md."""
+
+_DETECTED = 1280  # pixels of the longer side in which lines are looked for; they are read in all
+_LARGEST = 4000  # pixels of the longer side: larger pictures are made smaller
+_LOCK = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class PictureLine:
+    """A line of text in a picture: its words, and its box in pixels from the top left corner."""
+
+    text: str
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+def cost(pages: int) -> str:
+    """Say roughly how long pages take.
+
+    >>> cost(3), cost(75)
+    ('18 s', '8 min')
+    """
+    seconds = SECONDS_A_PAGE * pages
+    return f"{seconds} s" if seconds < 120 else f"{round(seconds / 60)} min"
+
+
+def check_installed() -> None:
+    """Find out, without a slow import, whether text can be recognised.
+
+    Raises:
+        MissingExtra: the extra ``ocr`` is not installed.
+    """
+    if importlib.util.find_spec("rapidocr") is None:
+        require("rapidocr", extra="ocr")
+
+
+def recognise(picture: NDArray[np.uint8]) -> list[PictureLine]:
+    """Read the lines of a picture from top to bottom; one call at a time in a process.
+
+    Args:
+        picture: ``(height, width)`` grey values.
+
+    Raises:
+        MissingExtra: the extra ``ocr`` is not installed.
+    """
+    import numpy as np
+
+    engine = _engine()
+    with _LOCK:
+        found = engine(np.ascontiguousarray(picture))
+    if not len(found):
+        return []
+    lines = []
+    for corners, words in zip(found.boxes, found.txts, strict=True):
+        text = " ".join(words.split())
+        if text:
+            left, top = corners.min(axis=0).tolist()
+            right, bottom = corners.max(axis=0).tolist()
+            lines.append(PictureLine(text, left, top, right, bottom))
+    return lines
+
+
+@lru_cache(maxsize=1)
+def _engine() -> Any:
+    rapidocr = require("rapidocr", extra="ocr")
+    with no_telemetry():  # rapidocr would import it at its first picture
+        require("openvino", extra="ocr")
+    engine = rapidocr.EngineType.OPENVINO
+    models = Path(str(rapidocr.__file__)).parent / "models"
+    return rapidocr.RapidOCR(
+        params={
+            "Global.log_level": "critical",
+            "Global.use_cls": False,
+            "Global.max_side_len": _LARGEST,
+            "Det.engine_type": engine,
+            "Det.model_path": str(models / "PP-OCRv6_det_small.onnx"),
+            "Det.limit_type": "max",
+            "Det.limit_side_len": _DETECTED,
+            "Rec.engine_type": engine,
+            "Rec.model_path": str(models / "PP-OCRv6_rec_small.onnx"),
+        }
+    )
