@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from functools import partial
 from pathlib import Path
 
@@ -14,6 +15,10 @@ from milepost.engine import shipped_models
 # Workers of pytest-xdist share the cores; NumPy, torch and ONNX Runtime would each take them all.
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# OpenVINO starts a process to report each conversion to its makers, a copy of the whole worker; tests
+# that import it before Milepost does would let it.
+sys.modules["openvino_telemetry"] = None  # type: ignore[assignment]
 
 # Haystack reports each import and each run of a pipeline to its makers.
 os.environ.setdefault("HAYSTACK_TELEMETRY_ENABLED", "False")

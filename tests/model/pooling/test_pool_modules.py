@@ -7,7 +7,7 @@ torch = pytest.importorskip("torch", reason="needs the train extra")
 
 from milepost import pooling  # noqa: E402
 from milepost.model.pooling import module, padded  # noqa: E402
-from milepost.model.pooling.export import graph, write  # noqa: E402
+from milepost.model.pooling.export import write  # noqa: E402
 from support.every_operator import ASKED, LAYERS, NAMES, WIDTH, cut, inputs, one, warm  # noqa: E402
 
 pytestmark = pytest.mark.torch
@@ -114,7 +114,7 @@ def test_it_runs_in_openvino_with_texts_of_any_length(name, tmp_path):
             compiled(feed)["vector"], pool(states, [length], **given)[0], rtol=2e-4, atol=2e-5
         )
     assert pooling.load(tmp_path / "pooling.npz").operator.name == name
-    assert graph(built, **widths).outputs[0].get_any_name() == "vector"
+    assert compiled.outputs[0].get_any_name() == "vector"
 
 
 def test_several_queries_of_a_text_give_what_each_gives_alone(name):
