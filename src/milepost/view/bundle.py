@@ -12,7 +12,7 @@ from pathlib import Path
 
 OWN = Path(__file__).with_name("page")
 SHARED = Path(__file__).parent.parent / "serve" / "page"
-"""The page of the server, whose modules and styles are used here, too; nothing there is imported."""
+"""The page of the server, whose modules and styles are used here, too; no Python of it is."""
 
 _IMPORT = re.compile(r'^import (\{[^}]*\}|\* as \w+) from "\./([\w-]+\.js)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:const|let|function|class)\b)", re.MULTILINE)

@@ -131,7 +131,7 @@ def _check_tiling(
 
 
 def titles_of(infos: Sequence[DocumentInfo]) -> list[str]:
-    """What users read for each document: file names, with as much of the path as tells them apart."""
+    """What users read for each document: its file name, with the path where names are the same."""
     names = [PurePath(info.name) for info in infos]
     if len({name.name for name in names}) == len(names):
         return [name.name or str(name) for name in names]

@@ -36,7 +36,7 @@ class Graph:
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
-            root = ElementTree.parse(path).getroot()  # noqa: S314 - a file of the model folder
+            root = ElementTree.parse(path).getroot()
             self.numbers = path.with_suffix(".bin").read_bytes()
         except (OSError, ElementTree.ParseError) as error:
             raise ModelError(f"{path} cannot be read: {error}", _HINT) from error

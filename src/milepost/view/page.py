@@ -52,7 +52,8 @@ def write_page(index: Index, path: str | os.PathLike[str], *, overwrite: bool = 
 
     The index must have been made with a light model: ``milepost.view.page_model()``, which is small
     enough for a page, or ``landmark-light`` itself. The page gives the passages of
-    ``index.search`` with ``operators=False`` (quotation marks and minus signs are read as they are).
+    ``index.search``, where the question has no quotation marks and minus signs: it reads these as
+    they are (``Query.parse(…, operators=False)``).
 
     Args:
         index: the documents.
@@ -96,7 +97,7 @@ def page_text(index: Index) -> tuple[str, PageSize]:
     with index.snapshot() as state:
         add_documents(pack, state)
     data = as_characters(pack.to_bytes())
-    text = _html(data)
+    text = html_of(data)
     share = len(data) / max(1, sum(pack.sizes.values()))
     parts = {"model": 0, "text": 0, "landmarks": 0, "words": 0}
     for name, size in pack.sizes.items():
@@ -120,8 +121,14 @@ def _part(name: str, of_model: bool) -> str:
     return "landmarks" if name.startswith("landmark") else "words"
 
 
-def _html(data: str) -> str:
-    """The frame with style, script and data; the policy allows these and nothing else."""
+def html_of(data: str) -> str:
+    """The page of some data.
+
+    Its policy allows its own style and script and nothing else: no request to anywhere.
+
+    Args:
+        data: see ``pack.as_characters``.
+    """
     style = bundle.style("style.css", "document.css", "view.css")
     script = bundle.script()
     for text, end in ((style, "</style"), (script, "</script"), (script, "<!--")):

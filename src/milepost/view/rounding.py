@@ -46,13 +46,16 @@ def page_model(model: str | os.PathLike[str] | None = None) -> Path:
     """The folder of the rounded light model; it is made in the cache where it is not there yet.
 
     Args:
-        model: a light model by name or folder; None for ``landmark-light``.
+        model: a light model by name or folder; None for ``landmark-light``. One that is rounded
+            already is taken as it is.
 
     Raises:
         ModelError: the model is not light.
         MilepostError: it cannot be written.
     """
     source = find_model(LIGHT if model is None else model)
+    if "rounded" in source.manifest.trained:
+        return source.path
     key = f"{source.manifest.fingerprint} {COMMON} {RARE} {_KNEE} {_DEAD} {_LEVELS} {_VERSION}"
     fingerprint = hashlib.sha256(key.encode("ascii", "replace")).hexdigest()[:16]
     folder = cache_folder() / "models" / f"{source.manifest.name}-page-{fingerprint}"
@@ -71,7 +74,12 @@ def write_rounded(source: ModelFolder, folder: Path, fingerprint: str) -> None:
     graph = graph_of(source.path)
     numbers = rounded_numbers(graph, vocabulary(source.tokenizer))
     name = f"{source.manifest.name}-page"
-    manifest = replace(source.manifest, name=name, fingerprint=fingerprint)
+    manifest = replace(
+        source.manifest,
+        name=name,
+        fingerprint=fingerprint,
+        trained={**source.manifest.trained, "rounded": f"from {source.manifest.fingerprint}"},
+    )
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent) as made:
@@ -150,7 +158,8 @@ def rounded_matrix(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
     import numpy as np
 
     step = 2.0 ** np.ceil(np.log2(float(np.abs(matrix).max()) / _LEVELS))
-    return (np.rint(matrix / step) * step).astype(np.float32)
+    rounded: NDArray[np.float32] = (np.rint(matrix / step) * step).astype(np.float32)
+    return rounded
 
 
 def commonness(tokens: list[str]) -> NDArray[np.float64]:

@@ -22,7 +22,7 @@ export async function readEngine(pack) {
   const tokens = (await pack.text("tokens")).split("\n");
   return new Engine({
     model: pack.facts.model,
-    words: new WordPiece(tokens, unknown),
+    tokenizer: new WordPiece(tokens, unknown),
     network: await readNetwork(pack),
     trees: await readTrees(pack),
     documents: await readDocuments(pack),
@@ -35,16 +35,22 @@ class Engine {
   }
 
   /**
-   * The question's vector, terms and vocabulary coverage.
+   * The question's tokens, terms, vocabulary coverage and vector.
    *
    * @throws {BadQuestion} it is empty, has neither letter nor digit, or is too long
    */
   read(question) {
     if (!/[\p{L}\p{N}]/u.test(question)) throw new BadQuestion("The question has neither letter nor digit. Ask in words.");
-    const { ids, coverage } = this.words.encode(question);
+    const read = this.words(question);
     const { longest, landmark } = this.model;
-    if (ids.length > longest) throw new BadQuestion(`The question is too long for this page: ${ids.length} tokens, and it reads ${longest}. Ask in fewer words.`);
-    return { vector: this.network.encode([...ids, landmark]), terms: questionTerms(question), coverage };
+    const size = read.ids.length;
+    if (size > longest) throw new BadQuestion(`The question is too long for this page: ${size} tokens, and it reads ${longest}. Ask in fewer words.`);
+    return { ...read, vector: this.network.encode([...read.ids, landmark]) };
+  }
+
+  /** The tokens, terms and vocabulary coverage of a text. */
+  words(text) {
+    return { ...this.tokenizer.encode(text), terms: questionTerms(text) };
   }
 
   /**

@@ -15,7 +15,12 @@ try {
   const engine = await readEngine(new Pack(bytesOf(data.textContent)));
   data.remove();
   answerFrom(engine);
-  globalThis.milepost = { search: (question, k = 5) => engine.search(question, k) }; // for scripts and tests
+  // For scripts and tests: what this page says of a question.
+  globalThis.milepost = {
+    search: (question, k = 5, chosen = null) => engine.search(question, k, chosen),
+    read: (question) => engine.read(question),
+    words: (text) => engine.words(text),
+  };
   startKeys();
   const listed = startLibrary();
   startSearch();

@@ -11,7 +11,7 @@ const TOKEN = new RegExp(
   + `|(?<word>(?:(?!${UNSPACED})(?:${LETTERS}))+(?:['’](?:${LETTERS}){1,2}(?!${LETTERS}))?)`, "gu");
 const IGNORED = /[\u00ad\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u0652\u0656-\u065f\u0670]/gu;
 const ASCII = /^[\0-\x7f]*$/;
-const CASES = { ı: "ı" }; // what upper case would lose
+const CHEROKEE = /[\u13a0-\u13fd\uab70-\uabbf]/;
 
 const STOP_WORDS = new Set((
   "a about above after again against all also am an and any are as at be because been before "
@@ -63,4 +63,11 @@ export function folded(word) {
 const bare = (text) => text.replace(/[\p{White_Space}\x1c-\x1f]+/gu, "");
 
 /** Letter by letter: where a letter is in its word must not matter. */
-const caseless = (text) => [...text].map((sign) => CASES[sign] ?? sign.toUpperCase().toLowerCase().replaceAll("ς", "σ")).join("");
+const caseless = (text) => [...text].map(caselessLetter).join("");
+
+/** As Python's casefold has it: Cherokee in upper case, all else in lower case. */
+function caselessLetter(sign) {
+  if (sign === "ı") return sign; // its upper case is that of i
+  const upper = sign.toLowerCase().toUpperCase(); // ẞ is ss, as ß is
+  return CHEROKEE.test(sign) ? upper : upper.toLowerCase().replaceAll("ς", "σ");
+}
