@@ -41,7 +41,13 @@ def small(light: Encoder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     with milepost.open(tmp_path_factory.mktemp("index") / "small", model=light) as index:
         hostile = "<img src=x onerror=window.hacked=1>.md"
         index.add(Document(hostile, HOSTILE, marks=(Mark(2, "heading", SCRIPT, 1),)))
-        index.add(Document("notes.txt", NOTES, marks=(Mark(0, "page", "1"), Mark(48, "page", "2"))))
+        index.add(
+            Document(
+                "notes.txt",
+                NOTES,
+                marks=(Mark(0, "page", "1"), Mark(NOTES.index("A trail"), "page", "2")),
+            )
+        )
         yield index
 
 

@@ -23,7 +23,7 @@ def opened(watched: Watched, page: Page, fragment: str = "") -> None:
     """Open the page and wait until it answers."""
     page.goto("about:blank")
     page.goto(watched.url + fragment)
-    page.wait_for_selector("#documents li")
+    page.wait_for_selector("#documents li", state="attached")
 
 
 def test_a_question_leads_to_the_sentence_in_its_text(tab: Tab, small_page: Path) -> None:
@@ -66,6 +66,7 @@ def test_hostile_texts_are_shown_as_they_are(tab: Tab, small_page: Path) -> None
         opened(watched, page)
         assert "<img src=x" in page.locator("#documents").inner_text()
         ask(page, "where is the password of the vault")
+        page.get_by_role("button", name="Show the guesses").click()
         assert "<script>" in page.locator(".passage").first.inner_text()
         page.locator(".passage .title").first.click()
         page.wait_for_selector("#document-body .text")
