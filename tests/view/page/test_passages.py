@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import milepost
 from milepost.index import Index
 from milepost.search import Query
 from milepost.search.lexical import question_terms
-from milepost.types import Document
-from milepost.view import write_page
 from support.browser_page import Watched
-from support.ranking_cases import BOOK
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -97,44 +93,3 @@ def test_a_question_becomes_the_vector_that_the_model_says(page: Page, book: Ind
         assert read["terms"] == question_terms(question)
         assert read["coverage"] == pytest.approx(book.model.vocab_coverage(question), abs=1e-9)
         assert read["vector"] == pytest.approx(book.model.encode_query(question).tolist(), abs=1e-5)
-
-
-def test_some_documents_are_searched_alone(
-    tab: Callable[..., Watched], small_page: Path, small: Index
-) -> None:
-    watched = tab(small_page)
-    question = "trail of the harbour painting"
-    with watched as opened:
-        opened.goto(watched.url)
-        opened.wait_for_selector("#documents li")
-        for number, info in enumerate(small.documents()):
-            found = opened.evaluate(
-                "([q, n]) => milepost.search(q, 5, [n]).passages"
-                ".map((p) => [p.start, p.end, p.score])",
-                [question, number],
-            )
-            passages = small.search(question, documents=info.name)
-            assert [each[:2] for each in found] == [[each.start, each.end] for each in passages]
-            scores = [passage.score for passage in passages]
-            assert [each[2] for each in found] == pytest.approx(scores, abs=TOLERANCE)
-
-
-def test_the_shipped_model_gives_its_own_passages(
-    tab: Callable[..., Watched], tmp_path: Path
-) -> None:
-    with milepost.open(tmp_path / "index", model="landmark-light") as index:
-        index.add(Document("book", BOOK.read_text(encoding="utf-8")[400_000:520_000]))
-        write_page(index, tmp_path / "page.html")
-        watched = tab(tmp_path / "page.html")
-        with watched as opened:
-            opened.goto(watched.url)
-            opened.wait_for_selector("#documents li")
-            for question in QUESTIONS[:9]:
-                shown = opened.evaluate(SHOWN, question)
-                passages = index.search(question)
-                assert [(each["start"], each["end"]) for each in shown["passages"]] == [
-                    (passage.start, passage.end) for passage in passages
-                ]
-                scores = [passage.score for passage in passages]
-                found = [each["score"] for each in shown["passages"]]
-                assert found == pytest.approx(scores, abs=TOLERANCE)
