@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from milepost.engine.folder import ModelFolder, cache_folder, find_model
 from milepost.engine.manifest import SCHEMA
-from milepost.errors import MilepostError
+from milepost.errors import MilepostError, ModelError
 from milepost.view.graph import Graph, narrowed, widened
 from milepost.view.network import CODES, graph_of, scales_name
 from milepost.view.vocabulary import vocabulary
@@ -107,6 +107,9 @@ def rounded_numbers(graph: Graph, tokens: list[str]) -> bytes:
     Args:
         graph: the model's.
         tokens: its vocabulary.
+
+    Raises:
+        ModelError: the graph is another model's.
     """
     import numpy as np
 
@@ -119,7 +122,7 @@ def rounded_numbers(graph: Graph, tokens: list[str]) -> bytes:
     def put(name: str | None, data: bytes) -> None:
         start, end = graph.place(name or "")
         if end - start != len(data):
-            raise ValueError(f"{name} has {end - start} bytes, not {len(data)}")
+            raise ModelError(f"{graph.path}: {name} is not in bfloat16", LIGHT)
         numbers[start:end] = data
 
     put(CODES, codes.tobytes())
