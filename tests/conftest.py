@@ -16,8 +16,8 @@ from milepost.engine import shipped_models
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# OpenVINO starts a process to report each conversion to its makers, a copy of the whole worker; tests
-# that import it before Milepost does would let it.
+# OpenVINO forks a process to report each conversion to its makers, a copy of the whole worker;
+# tests that import it before Milepost does would let it.
 sys.modules["openvino_telemetry"] = None  # type: ignore[assignment]
 
 # Haystack reports each import and each run of a pipeline to its makers.

@@ -41,7 +41,8 @@ class Watched:
         self.context: BrowserContext = browser.new_context(
             viewport=options.pop("viewport", {"width": 1280, "height": 800}), **options
         )
-        self.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=url)
+        if url.startswith("http"):  # files have no origin to grant it to
+            self.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=url)
         self.context.set_default_timeout(PATIENCE)
         self.page: Page = self.context.new_page()
         self.page.add_init_script(WATCH)

@@ -112,6 +112,10 @@ COMMANDS = {
     ),
     "index": ("milepost.cli.index:index", "Read files and folders into an index."),
     "serve": ("milepost.cli.serve:serve", "Serve a page and an API over HTTP."),
+    "view": (
+        "milepost.cli.view:view",
+        "Write documents as one HTML file that searches them itself.",
+    ),
     "mcp": ("milepost.cli.mcp:mcp", "Give agents tools to search documents (MCP)."),
     "encode": (
         "milepost.cli.encode:encode",

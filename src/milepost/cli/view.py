@@ -1,0 +1,161 @@
+"""``milepost view``: documents as one HTML file that searches them itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from milepost.console.options import (
+    Interrupted,
+    Settings,
+    common,
+    hidden_option,
+    json_option,
+    model_option,
+    say,
+)
+
+if TYPE_CHECKING:
+    from milepost.encoder import Encoder
+    from milepost.index import Index
+    from milepost.types import Hidden, Report
+    from milepost.view import PageSize
+
+WRITTEN, ERROR = 0, 2
+
+_LARGE = 20_000_000
+"""Bytes from which a page opens slowly on a phone, and many mail servers refuse it."""
+
+
+@click.command(
+    short_help="Write documents as one HTML file that searches them itself.",
+    epilog="""\b
+Examples:
+  milepost view book.txt -o book.html
+  milepost view papers/ notes.md -o papers.html --overwrite
+  milepost view contract.pdf -o contract.html --full""",
+)
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    required=True,
+    metavar="FILE",
+    help="The page, an .html file.",
+)
+@click.option("--overwrite", is_flag=True, help="Replace FILE if it is there already.")
+@click.option(
+    "--full",
+    is_flag=True,
+    help="Put the light model on the page as it is, not rounded: the passages of `milepost search "
+    "--model landmark-light`, and some 5 MB more.",
+)
+@click.option("--no-cache", is_flag=True, help="Keep nothing of the PATHs for the next time.")
+@hidden_option
+@json_option
+@model_option
+@common
+@click.pass_obj
+def view(
+    settings: Settings,
+    paths: tuple[str, ...],
+    output: Path,
+    overwrite: bool,
+    full: bool,
+    no_cache: bool,
+    hidden: Hidden | None,
+    as_json: bool,
+    model: str | None,
+) -> int:
+    """Write PATHs (files, folders, - for stdin) as one HTML file that answers questions.
+
+    The file holds the texts, their landmarks and a light model, and searches in the browser:
+    without a server, without a network, opened from a disk or a mail. Its passages are those of the
+    command line with the same model.
+    """
+    from milepost.cli.sources import complain, read_names
+    from milepost.view import page_model, write_page
+    from milepost.view.page import check_target
+    from milepost.view.rounding import LIGHT
+
+    output = output.expanduser()
+    check_target(output, overwrite=overwrite)
+    chosen = (model or LIGHT) if full else page_model(model)
+    from milepost.encoder import load
+
+    encoder = load(chosen)
+    index, report = _read(settings, paths, encoder, hidden, cache=not no_cache, as_json=as_json)
+    with index:
+        complain(report.failed)
+        if report.failed and not read_names(report):
+            return ERROR
+        size = write_page(index, output, overwrite=overwrite)
+    if as_json:
+        from milepost.console.records import print_json
+
+        print_json(_record(output, encoder, size, report))
+    elif not settings.quiet:
+        _describe(output, encoder, size)
+        for name, notes in report.notes.items():
+            for note in notes:
+                say(f"{name}: {note}")
+    return WRITTEN
+
+
+def _read(
+    settings: Settings,
+    paths: tuple[str, ...],
+    encoder: Encoder,
+    hidden: Hidden | None,
+    *,
+    cache: bool,
+    as_json: bool,
+) -> tuple[Index, Report]:
+    from milepost.cli.sources import indexed
+    from milepost.console.progress import Bar
+    from milepost.types import READ_DEFAULTS
+
+    options = READ_DEFAULTS.changed(hidden=hidden)
+    try:
+        with Bar(settings, as_json=as_json) as bar:
+            return indexed(paths, encoder, settings, bar, options, cache=cache)
+    except KeyboardInterrupt:
+        kept = "what was read is kept; run the same command to go on" if cache else ""
+        raise Interrupted(kept) from None
+
+
+def _describe(output: Path, encoder: Encoder, size: PageSize) -> None:
+    """Say what was written, and which command gives the same passages."""
+    documents = "1 document" if size.documents == 1 else f"{size.documents:,} documents"
+    say(
+        f"{output}: {documents}, {size.sentences:,} sentences, {_megabytes(size.total)}: text "
+        f"{_megabytes(size.text)}, landmarks and words {_megabytes(size.landmarks + size.words)}, "
+        f"model and program {_megabytes(size.model + size.program)}"
+    )
+    if size.total > _LARGE:
+        say(
+            f"{_megabytes(size.total)} is much for a page: phones open it slowly, and mail servers "
+            "may refuse it; try: fewer files, or milepost serve"
+        )
+    say(f'the same passages: milepost search "…" PATH --model {encoder.folder}')
+
+
+def _record(output: Path, encoder: Encoder, size: PageSize, report: Report) -> dict[str, object]:
+    from dataclasses import asdict
+
+    from milepost.console.records import report_record
+
+    return {
+        "page": str(output),
+        "bytes": size.total,
+        **asdict(size),
+        "model": str(encoder.folder),
+        "report": report_record(report),
+    }
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:.1f} MB"

@@ -1,0 +1,72 @@
+"""The page's modules as one script: each in a function of its own, after those that it imports.
+
+The modules are plain ES modules with imports by name (``import { a, b } from "./c.js"``), so that
+they can be read, linted and shared with the page of ``milepost serve``. A file beside this one
+stands before one of the same name there.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+OWN = Path(__file__).with_name("page")
+SHARED = Path(__file__).parent.parent / "serve" / "page"
+"""The page of the server, whose modules and styles are used here, too; no Python of it is."""
+
+_IMPORT = re.compile(r'^import (\{[^}]*\}|\* as \w+) from "\./([\w-]+\.js)";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async )?(?:const|let|function|class)\b)", re.MULTILINE)
+_NAME = re.compile(r"^export (?:async )?(?:const|let|function\*?|class) (\w+)", re.MULTILINE)
+
+
+def script(entry: str = "main.js") -> str:
+    """The script that does what a module does, its imports included.
+
+    Raises:
+        ValueError: a module imports or exports in a form that is not known, or modules import each
+            other in a circle.
+    """
+    done: dict[str, str] = {}
+    _add(entry, done, ())
+    return "\n".join(done.values())
+
+
+def style(*names: str) -> str:
+    """Style sheets, one behind the other."""
+    return "\n".join(_read(name) for name in names)
+
+
+def _add(name: str, done: dict[str, str], above: tuple[str, ...]) -> None:
+    if name in above:
+        raise ValueError(f"a circle of imports: {' → '.join((*above, name))}")
+    if name in done:
+        return
+    source = _read(name)
+    for _, needed in _IMPORT.findall(source):
+        _add(needed, done, (*above, name))
+    names = _NAME.findall(source)
+    inside = _EXPORT.sub("", _IMPORT.sub(_taken, source))
+    for line in inside.splitlines():
+        if line.startswith(("import ", "export ")):
+            raise ValueError(f"{name}: {line}")
+    asynchronous, waiting = ("", "") if above else ("async ", "await ")  # the entry alone may wait
+    done[name] = (
+        f"const {_variable(name)} = {waiting}({asynchronous}() => {{\n"
+        f"{inside}return {{ {', '.join(names)} }};\n}})();"
+    )
+
+
+def _taken(match: re.Match[str]) -> str:
+    """An import as a constant."""
+    names, source = match.groups()
+    pattern = names.removeprefix("* as ") if names.startswith("*") else names.replace(" as ", ": ")
+    return f"const {pattern} = {_variable(source)};\n"
+
+
+def _variable(name: str) -> str:
+    return "module_" + name.removesuffix(".js").replace("-", "_")
+
+
+def _read(name: str) -> str:
+    own = OWN / name
+    return (own if own.is_file() else SHARED / name).read_text(encoding="utf-8")

@@ -1,0 +1,165 @@
+// A question to passages: the search of Milepost on the documents of this page (searcher.py).
+
+import { SCALES, bm25, greatest, idf, ordered } from "./curves.js";
+import { readDocuments } from "./documents.js";
+import { features } from "./features.js";
+import { fuse } from "./fusion.js";
+import { readNetwork } from "./network.js";
+import { expandHits } from "./passages.js";
+import { questionTerms } from "./terms.js";
+import { readTrees } from "./trees.js";
+import { WordPiece } from "./wordpiece.js";
+import { markAt, placeAt } from "./words.js";
+
+const LEARNED_TOP = 600; // sentences that get a learned score
+
+/** A question that cannot be asked; its message is for people. */
+export class BadQuestion extends Error {}
+
+/** The search of a pack. */
+export async function readEngine(pack) {
+  const { unknown } = pack.facts.model;
+  const tokens = (await pack.text("tokens")).split("\n");
+  return new Engine({
+    model: pack.facts.model,
+    tokenizer: new WordPiece(tokens, unknown),
+    network: await readNetwork(pack),
+    trees: await readTrees(pack),
+    documents: await readDocuments(pack),
+  });
+}
+
+class Engine {
+  constructor(parts) {
+    Object.assign(this, parts);
+  }
+
+  /**
+   * The question's tokens, terms, vocabulary coverage and vector.
+   *
+   * @throws {BadQuestion} it is empty, has neither letter nor digit, or is too long
+   */
+  read(question) {
+    if (!/[\p{L}\p{N}]/u.test(question)) throw new BadQuestion("The question has neither letter nor digit. Ask in words.");
+    const read = this.words(question);
+    const { longest, landmark } = this.model;
+    const size = read.ids.length;
+    if (size > longest) throw new BadQuestion(`The question is too long for this page: ${size} tokens, and it reads ${longest}. Ask in fewer words.`);
+    return { ...read, vector: this.network.encode([...read.ids, landmark]) };
+  }
+
+  /** The tokens, terms and vocabulary coverage of a text. */
+  words(text) {
+    return { ...this.tokenizer.encode(text), terms: questionTerms(text) };
+  }
+
+  /**
+   * Find passages.
+   *
+   * @param {string} question
+   * @param {number} most maximum number of passages
+   * @param {number[] | null} chosen numbers of the documents to search, ascending; null for all
+   */
+  search(question, most, chosen = null) {
+    const query = this.read(question);
+    const scope = this.gather(query, chosen ?? this.documents.listed.map((_, number) => number));
+    const fused = fuse(scope, query.coverage, this.model.fusion);
+    const score = this.rank(scope, fused);
+    const runs = expandHits(score, scope.offsets, scope.sizes, most, this.model.fusion.growth_threshold);
+    const passages = runs.map((run) => this.passage(scope, score, run)).filter(Boolean);
+    passages.sort((a, b) => b.score - a.score);
+    return { passages, signals: fused.signals, terms: scope.idf, notes: fused.notes, relevance: relevance(scope, fused.score) };
+  }
+
+  /** Measure the question against the sentences of some documents. */
+  gather({ vector, terms }, numbers) {
+    const { documents } = this;
+    const offsets = [0];
+    for (const number of numbers) offsets.push(offsets.at(-1) + documents.listed[number].sentences);
+    const rarity = new Map();
+    const counts = new Map();
+    const known = new Map();
+    for (const term of terms) {
+      const frequency = documents.frequency(term);
+      rarity.set(term, frequency ? idf(frequency, documents.terms.length) : 0);
+      counts.set(term, documents.counts(term, numbers));
+      if (rarity.get(term) > 0) known.set(term, rarity.get(term));
+    }
+    return {
+      numbers,
+      offsets,
+      sizes: documents.of(documents.sizes, numbers),
+      similarity: documents.similarity(vector, numbers),
+      lexical: bm25(counts, documents.of(documents.terms, numbers), offsets, known, documents.usual, SCALES),
+      coverage: documents.of(documents.coverage, numbers),
+      starts: documents.of(documents.starts, numbers),
+      idf: rarity,
+      counts,
+    };
+  }
+
+  /** The log-odds of every sentence. */
+  rank(scope, fused) {
+    const rows = ordered(fused.score).slice(0, LEARNED_TOP).sort();
+    const names = this.model.features;
+    const columns = features(scope, fused, rows, names);
+    const learned = this.trees.predict(columns);
+    ["fused", "paragraph best"].forEach((name, number) => {
+      const weight = Math.fround(this.model.fusion.base_score_weight[number]);
+      const column = columns[names.indexOf(name)];
+      for (let at = 0; at < learned.length; at += 1) learned[at] += Math.fround(weight * column[at]);
+    });
+    const best = Math.fround(1 + greatest(fused.score));
+    const lowest = learned.reduce((least, value) => Math.min(least, value), Infinity);
+    const small = Math.fround(1e-3);
+    const score = fused.score.map((value) => lowest - Math.fround(small * Math.fround(best - value)));
+    rows.forEach((row, at) => {
+      score[row] = learned[at];
+    });
+    return score;
+  }
+
+  /** A run of sentences as a passage; null where it is white space alone. */
+  passage(scope, score, { first, last, hits }) {
+    const owner = scope.offsets.findLastIndex((offset) => offset <= first);
+    const document = this.documents.listed[scope.numbers[owner]];
+    const shift = document.first - scope.offsets[owner];
+    const { spans } = this.documents;
+    const [start, end] = this.documents.trimmed(document, spans[2 * (first + shift)], spans[2 * (last - 1 + shift) + 1]);
+    if (start === end) return null;
+    const shown = [];
+    for (const row of hits) {
+      const low = Math.max(start, spans[2 * (row + shift)]);
+      const high = Math.min(end, spans[2 * (row + shift) + 1]);
+      if (low < high) shown.push({ row, start: low, end: high, score: this.probability([score[row]]) });
+    }
+    return {
+      document,
+      start,
+      end,
+      score: this.probability(shown.map(({ row }) => score[row])),
+      hits: shown,
+      heading: markAt(document.marks, "heading", shown[0].start),
+      place: placeAt(document.marks, shown[0].start),
+    };
+  }
+
+  /** The probability that one of some sentences holds evidence, from their log-odds. */
+  probability(scores) {
+    const [best, ...others] = [...scores].sort((a, b) => b - a);
+    const rest = others.reduce((total, score) => total + logistic(score), 0);
+    const [base, slope, more] = this.model.fusion.calibration;
+    return logistic(base + slope * best + more * Math.log1p(rest));
+  }
+}
+
+const logistic = (value) => 1 / (1 + Math.exp(-Math.max(-60, Math.min(60, value))));
+
+/** For each document its number, and the score of each sentence on a scale from 0 to 1. */
+function relevance(scope, score) {
+  const best = Math.fround(Math.max(greatest(score), 1e-6));
+  return scope.numbers.map((number, at) => ({
+    number,
+    heights: score.slice(scope.offsets[at], scope.offsets[at + 1]).map((value) => Math.min(1, Math.max(0, value / best))),
+  }));
+}

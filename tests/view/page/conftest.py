@@ -1,0 +1,83 @@
+"""Pages in a real Chromium, opened from the disk without a network."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import milepost
+from milepost.encoder import Encoder
+from milepost.index import Index
+from milepost.types import Document, Mark
+from milepost.view import write_page
+from support.browser_page import CHROMIUM, Watched
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+SCRIPT = "<img src=x onerror='window.hacked=1'><script>window.hacked=1</script>"
+HOSTILE = (
+    f"# {SCRIPT}\n\nThe password of the vault {SCRIPT} is on the back of the painting.\n\n"
+    "A comment <!-- and --> a \u2028 line \u2029 and a \x00 zero, half of a pair \ud83d alone, "
+    "</title></style> and \udc00\ud83d.\n\nThe harbour master 😀👩‍🚀 counts ships at noon.\n"
+)
+NOTES = "Ants 🐜🐜 follow trails of scent to find food.\n\nA trail of scent fades within an hour.\n"
+
+
+@pytest.fixture(scope="session")
+def book_page(book: Index, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of the shipped book."""
+    path = tmp_path_factory.mktemp("pages") / "book.html"
+    write_page(book, path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def small(light: Encoder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    """An index of small documents, one of them hostile, one with pages."""
+    with milepost.open(tmp_path_factory.mktemp("index") / "small", model=light) as index:
+        hostile = "<img src=x onerror=window.hacked=1>.md"
+        index.add(Document(hostile, HOSTILE, marks=(Mark(2, "heading", SCRIPT, 1),)))
+        index.add(
+            Document(
+                "notes.txt",
+                NOTES,
+                marks=(Mark(0, "page", "1"), Mark(NOTES.index("A trail"), "page", "2")),
+            )
+        )
+        yield index
+
+
+@pytest.fixture(scope="session")
+def small_page(small: Index, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of these."""
+    path = tmp_path_factory.mktemp("pages") / "small page.html"
+    write_page(small, path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Chromium, without a window; for a module, as in tests/serve/page."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+    if not CHROMIUM.exists():
+        pytest.skip(f"needs {CHROMIUM} (apt install chromium)")
+    with playwright.sync_playwright() as driver:
+        running = driver.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def tab(browser: Browser) -> Callable[..., Watched]:
+    """Opens a tab of a page that is watched and has no network; see ``Watched``."""
+
+    def opened(page: Path, **options: Any) -> Watched:
+        watched = Watched(browser, page.as_uri(), **options)
+        watched.context.set_offline(True)
+        return watched
+
+    return opened

@@ -1,0 +1,167 @@
+"""The page as people use it: from the disk, without a network, with hostile texts."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from support.browser_page import Watched, ask
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+Tab = Callable[..., Watched]
+
+
+def opened(watched: Watched, page: Page, fragment: str = "") -> None:
+    """Open the page and wait until it answers."""
+    page.goto("about:blank")
+    page.goto(watched.url + fragment)
+    page.wait_for_selector("#documents li", state="attached")
+
+
+def test_a_question_leads_to_the_sentence_in_its_text(tab: Tab, small_page: Path) -> None:
+    watched = tab(small_page)
+    with watched as page:
+        opened(watched, page)
+        ask(page, "how long does a trail of scent last")
+        card = page.locator(".passage").first
+        assert "notes.txt" in card.locator("h3").inner_text()
+        assert card.locator("mark.best").inner_text().startswith("A trail of scent fades")
+        assert card.locator(".likely strong").inner_text() in ("very likely", "likely", "possible")
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        mark = page.locator("#document-body mark.best")
+        assert mark.inner_text().startswith("A trail of scent fades within an hour.")
+        assert page.locator("#document-title").inner_text() == "notes.txt"
+        assert page.locator("#document-where").inner_text().lower() == "page 2"
+        assert page.locator("#heat span").count() == 64
+        link = page.url
+        page.keyboard.press("Escape")
+        assert page.locator("#document").is_hidden()
+        page.goto("about:blank")
+        page.goto(link)  # as somebody else gets it
+        page.wait_for_selector("#document-body mark.best")
+        assert mark.inner_text().startswith("A trail of scent fades within an hour.")
+
+
+def test_nothing_probable_marks_nothing(tab: Tab, small_page: Path) -> None:
+    watched = tab(small_page)
+    with watched as page:
+        opened(watched, page)
+        ask(page, "what is the capital of France")
+        assert page.locator("#results h2").inner_text() == "Nothing here is likely to answer this"
+        assert page.locator("mark").count() == 0
+
+
+def test_hostile_texts_are_shown_as_they_are(tab: Tab, small_page: Path) -> None:
+    watched = tab(small_page)
+    with watched as page:
+        opened(watched, page)
+        assert "<img src=x" in page.locator("#documents").inner_text()
+        ask(page, "where is the password of the vault")
+        page.get_by_role("button", name="Show the guesses").click()
+        assert "<script>" in page.locator(".passage").first.inner_text()
+        page.locator(".passage .title").first.click()
+        page.wait_for_selector("#document-body .text")
+        text = page.locator("#document-body .text").text_content() or ""
+        for part in ("<!-- and -->", "\u2028", "\u2029", "\x00", "\ufffd\ufffd", "</style>"):
+            assert part in text
+        ask(page, "who counts the ships at noon")
+        assert page.locator("mark.best").first.inner_text().startswith("The harbour master 😀👩‍🚀")
+        assert page.evaluate("window.hacked") is None
+        assert page.locator("#results script, #document script, main img").count() == 0
+
+
+def test_what_cannot_be_asked_is_said_plainly(tab: Tab, small_page: Path) -> None:
+    watched = tab(small_page)
+    with watched as page:
+        opened(watched, page)
+        for question, said in (("?!", "neither letter nor digit"), ("bees " * 200, "too long")):
+            page.fill("#question", question)
+            page.press("#question", "Enter")
+            assert said in page.locator("#results [role=alert]").inner_text()
+
+
+def test_the_policy_allows_no_request(tab: Tab, small_page: Path) -> None:
+    watched = tab(small_page, allowed=("Content Security Policy", "Refused"))
+    with watched as page:
+        opened(watched, page)
+        refused = page.evaluate(
+            "fetch('https://example.org/').then(() => 'sent', (error) => error.name)"
+        )
+        assert refused == "TypeError"
+        violations = page.evaluate("window.violations.splice(0)")
+        assert any(violation.startswith("connect-src") for violation in violations)
+        page.evaluate("""document.body.append(Object.assign(document.createElement("script"),
+            { textContent: "window.hacked = 1" }))""")
+        assert page.evaluate("window.hacked") is None
+        page.evaluate("window.violations.splice(0)")
+
+
+def test_a_damaged_page_says_so(tab: Tab, small_page: Path, tmp_path: Path) -> None:
+    html = small_page.read_text(encoding="utf-8")
+    at = html.index('type="text/plain">') + 20_000
+    broken = tmp_path / "broken.html"
+    broken.write_text(html[:at] + html[at + 5_000 :], encoding="utf-8")
+    watched = tab(broken)
+    with watched as page:
+        page.goto(watched.url)
+        assert "damaged" in page.locator("#results [role=alert]").inner_text()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_is_accessible_and_fits_a_phone(
+    scheme: str, tab: Tab, small_page: Path, axe: str
+) -> None:
+    watched = tab(small_page, color_scheme=scheme, viewport={"width": 390, "height": 780})
+    with watched as page:
+        opened(watched, page)
+        ask(page, "how long does a trail of scent last")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        page.evaluate(axe)  # not a script of the page, so its policy does not hold
+        found = page.evaluate("axe.run().then(({ violations }) => violations)")
+        assert [(each["id"], [node["html"] for node in each["nodes"]]) for each in found] == []
+
+
+def test_paper_has_the_passages_and_no_controls(tab: Tab, small_page: Path) -> None:
+    watched = tab(small_page)
+    with watched as page:
+        opened(watched, page)
+        ask(page, "how long does a trail of scent last")
+        page.emulate_media(media="print")
+        assert page.locator(".passage .quote").first.is_visible()
+        assert page.locator("#side").is_hidden()
+        assert page.locator("#search-form button").is_hidden()
+
+
+@pytest.fixture(scope="session")
+def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The script of axe-core, which checks a page for accessibility."""
+    import tarfile
+
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("needs npm, which brings axe-core")
+    place = tmp_path_factory.mktemp("axe")
+    got = subprocess.run(
+        [npm, "pack", "axe-core@4.14.1", "--json", "--prefer-offline"],
+        cwd=place,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    if got.returncode:
+        pytest.skip(f"npm cannot bring axe-core: {got.stderr[-200:]}")
+    name = json.loads(got.stdout)[0]["filename"]
+    with tarfile.open(place / name) as archive:
+        member = archive.extractfile("package/axe.min.js")
+        assert member is not None
+        return member.read().decode("utf-8")

@@ -1,0 +1,77 @@
+"""The page reads words as Python does: tokens, terms, vocabulary coverage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from milepost.encoder import Encoder
+from milepost.search.lexical import question_terms
+from milepost.view.vocabulary import vocabulary
+from support.browser_page import Watched
+from support.ranking_cases import BOOK
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+
+@pytest.fixture(scope="module")
+def page(small_page: Path, browser: Any) -> Iterator[Page]:
+    """A page, opened."""
+    with Watched(browser, small_page.as_uri()) as opened:
+        opened.goto(small_page.as_uri())
+        opened.wait_for_selector("#documents li")
+        yield opened
+
+
+def different(texts: Sequence[str], page: Page, model: Encoder) -> list[str]:
+    """The texts that the page reads in another way."""
+    read = page.evaluate("(texts) => texts.map(milepost.words)", texts)
+    return [
+        text
+        for text, found in zip(texts, read, strict=True)
+        if (found["ids"], found["terms"], round(found["coverage"], 9))
+        != (
+            list(model.tokenizer.count([text])[0][0]),
+            question_terms(text),
+            round(model.vocab_coverage(text), 9),
+        )
+    ]
+
+
+def test_words_of_the_book_and_of_the_tokenizer(page: Page, light: Encoder) -> None:
+    tokens = vocabulary(light.folder / "tokenizer.json")
+    words = sorted({*BOOK.read_text(encoding="utf-8").split(), *tokens})
+    assert len(words) > 40_000
+    assert different(words[::6], page, light) == []
+
+
+def test_letters_of_all_scripts(page: Page, light: Encoder) -> None:
+    letters = [
+        letter
+        for code in (*range(0x20, 0x3400, 3), *range(0xA640, 0xAC00, 3), *range(0xF900, 0x10000, 3))
+        if (letter := chr(code)).isalnum()
+    ]
+    assert different([f"xx{letter}yyyy" for letter in letters], page, light) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "\x00\ud800 \u2028 </script>",
+        "1,600.5 of 3.50 and 2,,3 or .5",
+        "it's O'Neill’s l'arbre we'll 'quoted' rock'n'roll",
+        "naïve café Ångström ﬁne ½ x² İstanbul ılık ΣΊΣΥΦΟΣ straße STRAẞE ᎣᎯᏲ",
+        "東京都の蜂 ミツバチ 벌집 ผึ้ง मधुमक्खी النحل דבורה",
+        "e\u0301te\u0301 soft\u00adhyphen a\u200db zero\u200bwidth",
+        "$3+4=7 <a|b> ^~` [UNK] [SEP] ##ing _under_score_",
+        "🐜🐜 👩‍🚀🥑 ants\u3000wide",
+        "a" * 101 + " " + "b" * 100,
+    ],
+)
+def test_hard_cases(text: str, page: Page, light: Encoder) -> None:
+    assert different([text], page, light) == []
