@@ -21,6 +21,10 @@ NEEDED = (
     r"milepost/models/landmark-light/openvino_bf16\.bin",
     r"milepost/evaluate/tuned\.json",
     r"milepost/evaluate/report/page\.html\.j2",
+    r"milepost/serve/page/index\.html",
+    r"milepost/serve/page/main\.js",
+    r"milepost/view/page/frame\.html",
+    r"milepost/view/page/main\.js",
     r"milepost-[^/]+\.dist-info/licenses/LICENSE",
     r"milepost-[^/]+\.dist-info/licenses/THIRD_PARTY\.md",
 )

@@ -27,14 +27,74 @@ os.environ.setdefault("HAYSTACK_TELEMETRY_ENABLED", "False")
 settings.register_profile("unhurried", settings(), deadline=None)
 settings.load_profile("unhurried")
 
-LAB = Path(__file__).resolve().parent / "lab"
-SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+TESTS = Path(__file__).resolve().parent
+SHARED_DATA = TESTS.parents[1] / "shared" / "data"
+
+# Each takes eight seconds of a processor or more: they train, export, kill processes, read real
+# files or open a browser. A folder stands for all that is in it.
+SLOW = (
+    "lab",
+    "model",
+    "serve",
+    "train",
+    "view",
+    "cli/test_cli_ask.py",
+    "cli/test_cli_check.py",
+    "cli/test_cli_commands.py",
+    "cli/test_cli_eval.py",
+    "cli/test_cli_export.py",
+    "cli/test_cli_fit.py",
+    "cli/test_cli_index.py",
+    "cli/test_cli_progress.py",
+    "cli/test_cli_search.py",
+    "cli/test_cli_terminal.py",
+    "cli/test_cli_train.py",
+    "cli/test_cli_annotate.py",
+    "cli/test_cli_watch.py",
+    "docs/test_answer_picture.py",
+    "docs/test_docs.py",
+    "docs/test_every_question.py",
+    "docs/test_examples.py",
+    "engine/test_contract.py",
+    "evaluate/test_mteb_adapter.py",
+    "evaluate/test_report.py",
+    "evaluate/test_splitters.py",
+    "evaluate/test_statistics.py",
+    "govern/test_governor.py",
+    "integrations",
+    "library/test_recognition.py",
+    "marking/test_copies.py",
+    "mcp/test_tools.py",
+    "store/test_durability.py",
+    "store/test_opening.py",
+    "test_docstrings.py",
+    "test_encoder.py",
+    "test_index_reopen.py",
+    "text/test_pdf.py",
+    "text/test_pdf_files.py",
+    "text/test_pdf_spans.py",
+    "text/test_recognition.py",
+    "text/test_sentences.py",
+)
+_SLOW_PATHS = frozenset(TESTS / name for name in SLOW)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``pytest --quick`` leaves out what is slow, unread."""
+    parser.addoption("--quick", action="store_true", help="leave out the files of SLOW")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Not even import slow files: torch and the frameworks take seconds."""
+    if config.getoption("quick") and collection_path in _SLOW_PATHS:
+        return True
+    return None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of the studies; ``pytest -m "not lab"`` is the quick suite."""
+    """Mark the tests of the studies."""
     for item in items:
-        if item.path.is_relative_to(LAB):
+        if item.path.is_relative_to(TESTS / "lab"):
             item.add_marker(pytest.mark.lab)
 
 
