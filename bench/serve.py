@@ -138,42 +138,55 @@ async def while_indexing(url: str, folder: Path, seconds: float) -> tuple[np.nda
     return took, not httpx.get(f"{url}/indexing").json()["idle"]
 
 
+def start(cache: Path, args: tuple[str, ...]) -> None:
+    """From the command to the page, with an index that exists."""
+    starts = []
+    for _ in range(3):
+        with served(cache, *args) as (_, spent):
+            starts.append(spent)
+    print(f"from the command to the page, the index exists: {min(starts):.2f} s\n")
+
+
+def indexing(cache: Path, model: str) -> None:
+    """One search at a time beside idle and busy indexing."""
+    print("\n| one search at a time | answered | per second | p50 ms | p99 ms |")
+    print("|---|---:|---:|---:|---:|")
+    for extra in ("--govern", "--no-govern"):
+        folder = cache / extra
+        folder.mkdir()
+        with served(cache, "--db", str(folder / "db"), "--model", model, extra) as (url, _):
+            with BOOK.open("rb") as data:
+                httpx.post(f"{url}/documents", files={"file": ("b.txt", data)}, timeout=60)
+            indexed(url)
+            body = [{"question": each} for each in QUESTIONS]
+            row(f"idle {extra}", asyncio.run(load(url, "/search", body, 1, 15)), 15)
+            took, busy = asyncio.run(while_indexing(url, folder, 30))
+            row(f"while indexing {extra}{'' if busy else ' (it ended)'}", took, 30)
+
+
 def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--clients", type=int, default=50)
     parser.add_argument("--model", default="landmark-minilm")
+    parser.add_argument("--parts", default="start,clients,indexing")
     options = parser.parse_args()
+    parts = options.parts.split(",")
     with tempfile.TemporaryDirectory() as home:
         cache = Path(home)
         args = (str(BOOK), "--model", options.model)
-        with served(cache, *args) as (url, _):
-            indexed(url)
-        starts = []
-        for _ in range(3):
-            with served(cache, *args) as (_, spent):
-                starts.append(spent)
-        print(f"from the command to the page, the index exists: {min(starts):.2f} s\n")
-        with served(cache, *args) as (url, _):
-            indexed(url)
-            asyncio.run(clients(url, options))
-        print("\n| one search at a time | answered | per second | p50 ms | p99 ms |")
-        print("|---|---:|---:|---:|---:|")
-        for extra in ("--govern", "--no-govern"):
-            folder = cache / extra
-            folder.mkdir()
-            with served(cache, "--db", str(folder / "db"), "--model", options.model, extra) as (
-                url,
-                _,
-            ):
-                with BOOK.open("rb") as data:
-                    httpx.post(f"{url}/documents", files={"file": ("b.txt", data)}, timeout=60)
+        if {"start", "clients"} & set(parts):
+            with served(cache, *args) as (url, _):
                 indexed(url)
-                body = [{"question": each} for each in QUESTIONS]
-                row(f"idle {extra}", asyncio.run(load(url, "/search", body, 1, 15)), 15)
-                took, busy = asyncio.run(while_indexing(url, folder, 30))
-                row(f"while indexing {extra}{'' if busy else ' (it ended)'}", took, 30)
+        if "start" in parts:
+            start(cache, args)
+        if "clients" in parts:
+            with served(cache, *args) as (url, _):
+                indexed(url)
+                asyncio.run(clients(url, options))
+        if "indexing" in parts:
+            indexing(cache, options.model)
 
 
 if __name__ == "__main__":

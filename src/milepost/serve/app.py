@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, nullcontext, suppress
+from contextlib import asynccontextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 
 import anyio
 from fastapi import FastAPI
+from starlette.routing import Route
 
 import milepost
 from milepost.govern import Governor, open_sensor
@@ -18,6 +20,7 @@ from milepost.library.indexing import Indexer
 from milepost.library.isolated import Isolated
 from milepost.library.reading import read_plain
 from milepost.reranker import preload
+from milepost.serve.agent_tools import AgentTools
 from milepost.serve.batching import Batcher
 from milepost.serve.failures import add_handlers
 from milepost.serve.guard import Guard
@@ -59,7 +62,9 @@ def create_app(
     state = app.state.milepost = _state(index, settings, metrics, uploads, sources)
     for routes in (embeddings, search, ask, check, documents, status, page):
         app.include_router(routes.router)
-    _add_tools(app, state)
+    if find_spec("mcp") is not None:
+        app.state.tools = AgentTools(state)
+        app.router.routes.append(Route("/mcp", app.state.tools))
     add_handlers(app)
     app.add_middleware(Guard, settings=settings)
     if settings.allowed_origins:
@@ -79,16 +84,18 @@ def create_app(
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Start the parts, and end them so that nothing stored is lost."""
     state: State = app.state.milepost
-    batches = asyncio.create_task(state.batcher.run())
+    tasks = [asyncio.create_task(state.batcher.run())]
+    if hasattr(app.state, "tools"):
+        tasks.append(asyncio.create_task(app.state.tools.run()))
     state.indexer.start()
     try:
-        async with app.state.sessions():
-            state.ready = True
-            yield
+        state.ready = True
+        yield
     finally:
-        batches.cancel()
-        with suppress(asyncio.CancelledError):
-            await batches
+        for task in tasks:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
         await asyncio.to_thread(state.indexer.stop)
         state.pages.close()
 
@@ -133,28 +140,6 @@ def _state(
         governor=governor,
         searches=anyio.CapacityLimiter(settings.search_threads),
     )
-
-
-def _add_tools(app: FastAPI, state: State) -> None:
-    """Mount the tools for agents at ``/mcp``, where the SDK for them is installed."""
-    try:
-        import mcp  # noqa: F401
-    except ImportError:
-        app.state.sessions = nullcontext
-        return
-    from mcp.server.transport_security import TransportSecuritySettings
-
-    from milepost.mcp.server import create_server
-    from milepost.mcp.tools import Tools
-
-    searching = state.governor.search if state.governor else nullcontext
-    server = create_server(Tools(state.library, state.indexer, searching))
-    mounted = server.streamable_http_app(
-        # Hosts and origins were checked by ``Guard`` before.
-        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False)
-    )
-    app.router.routes.extend(mounted.routes)
-    app.state.sessions = server.session_manager.run
 
 
 def _cores() -> float:
