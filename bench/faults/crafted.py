@@ -26,7 +26,8 @@ ENTITIES = (
 """A billion laughs, and an entity that names another file."""
 
 TRAVERSAL = ("../../../../tmp/milepost-stress-out.txt", "/tmp/milepost-stress-out.txt",
-             "..\\..\\out.txt", "C:\\out.txt", "a\nb.txt", "\x00.txt", "CON")  # fmt: skip
+             "..\\..\\out.txt", "C:\\out.txt", "a\nb.txt", "\x00.txt", "CON",
+             "\x1b[2J\x1b]0;title\x07.txt", "\u202etxt.exe")  # fmt: skip
 WORD = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 
 
@@ -164,7 +165,8 @@ def names(rng: random.Random) -> tuple[str, bytes]:
     bad = rng.choice(TRAVERSAL)
     if rng.random() < 0.5:
         safe = bad.replace("\n", "%0A").replace("\x00", "%00")
-        return "names.eml", mail({"a.txt": b"text"}).replace(b'"a.txt"', f'"{safe}"'.encode())
+        content = rng.choice([b"text", b"\x00\x01\x02"])
+        return "names.eml", mail({"a.txt": content}).replace(b'"a.txt"', f'"{safe}"'.encode())
     return "names.docx", zipped({bad.replace("\x00", ""): "out", "word/document.xml": "<a/>"})
 
 

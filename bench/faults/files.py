@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import resource
 import tempfile
 import time
@@ -31,6 +32,8 @@ INDEXED = 20_000
 """Characters of a text that is also split, encoded and stored; longer ones are only read."""
 
 LONGEST_MESSAGE = 500
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 @dataclass(frozen=True)
@@ -131,7 +134,7 @@ def named(message: str, name: str) -> str:
 def message_faults(message: str) -> list[str]:
     """What is wrong with a message for a user."""
     faults = []
-    if len(message.splitlines()) != 1 or not message.isprintable():
+    if len(message.splitlines()) > 1 or _CONTROL.search(message):
         faults.append("the message is not one line")
     if "Traceback" in message or "File \"" in message:
         faults.append("the message has a traceback")
@@ -157,6 +160,8 @@ def document_faults(document: Document) -> list[str]:
         faults.append("holds text of another file")
     for note in document.notes:
         faults += [f"note: {fault}" for fault in message_faults(note)]
+    if any(_CONTROL.search(mark.value) for mark in document.marks):
+        faults.append("control characters in a heading or place")
     return faults
 
 

@@ -122,7 +122,7 @@ def parts(rng: random.Random, name: str, data: bytes, small: Small) -> Made:
 def nest(rng: random.Random, name: str, data: bytes, small: Small) -> Made:
     """Put the file into archives or mails, several times."""
     kind = rng.choice(["zip", "eml", "eml", "mbox"])
-    for depth in range(rng.choice([1, 2, 5, 15])):
+    for depth in range(rng.choice([1, 1, 1, 2, 2, 2, 5, 5, 15])):
         if kind == "zip":
             out = io.BytesIO()
             with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -135,7 +135,7 @@ def nest(rng: random.Random, name: str, data: bytes, small: Small) -> Made:
             break
     if kind == "mbox":
         line = b"From a@b.example Mon Mar  2 10:00:00 2026\n"
-        name, data = "box.mbox", (line + data + b"\n") * rng.choice([1, 5])
+        name, data = "box.mbox", (line + data + b"\n") * rng.choice([1, 3])
     return name, data
 
 
