@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 ACTIVITIES = ("reading", "encoding", "storing", "deleting", "vacuuming", "keeping an upload")
-_BEGUN, _PORT = 32, 40
+_WRITING = ("storing", "deleting", "vacuuming")
+_BEGUN, _PORT, _WRITES = 32, 40, 48
 _SUBREAPER = 36  # of prctl: orphans of a killed child become children of this process
 
 
@@ -52,6 +53,11 @@ class Told:
     @port.setter
     def port(self, port: int) -> None:
         self._memory[_PORT : _PORT + 4] = port.to_bytes(4, "little")
+
+    @property
+    def writes(self) -> int:
+        """How many writes have begun."""
+        return int.from_bytes(self._memory[_WRITES : _WRITES + 4], "little")
 
     def finished(self, name: str) -> None:
         """Something is said to be stored."""
@@ -91,6 +97,9 @@ class Told:
 
         def noted(*args: Any, **kwargs: Any) -> Any:
             self._memory[number] = 1
+            if ACTIVITIES[number] in _WRITING:
+                writes = self.writes + 1
+                self._memory[_WRITES : _WRITES + 4] = writes.to_bytes(4, "little")
             try:
                 return plain(*args, **kwargs)
             finally:

@@ -10,7 +10,7 @@ import statistics
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from milepost.intake import Step
 COUNT = 24
 """Documents of an index."""
 
-SHARES = {"indexing": 35, "updating": 30, "vacuuming": 15, "serving": 20}
+SHARES = {"indexing": 40, "updating": 30, "vacuuming": 20, "serving": 10}
 """How many of a hundred kills each kind of work gets."""
 
 ATTEMPTS = 30
@@ -31,19 +31,50 @@ ATTEMPTS = 30
 
 @dataclass(frozen=True)
 class Work:
-    """One kind of work on an index.
+    """A state of files and index, in which ``milepost index`` has much to do.
 
     Attributes:
-        prepare: makes the state before it, at the place of the case.
-        do: the work, in the child.
-        allowed: what each document may be after a kill, given what was said to be stored.
+        files: the folder of the files.
+        db: the index.
+        prepare: makes the state, at these places.
+        before: everything that the index holds before.
         after: everything that an undisturbed run leaves.
     """
 
+    files: Path
+    db: Path
     prepare: Callable[[], None]
-    do: Callable[[child.Told], object]
-    allowed: Callable[[list[str]], Mapping[str, Iterable[object]]]
+    before: Held
     after: Held
+
+    def do(self, told: child.Told | None = None) -> None:
+        """Bring the index up to date; each document is named when it is stored."""
+        name = ""
+
+        def step(now: Step) -> None:
+            nonlocal name
+            if told is not None and name and now.name != name:  # the one before is stored
+                told.finished(Path(name).name)
+            name = now.name
+
+        with workload.opened(self.db) as index:
+            index.add(self.files, progress=step)
+
+    def faults(self, done: list[str]) -> list[str]:
+        """What is wrong after an interruption, given what was said to be stored before."""
+        allowed = {
+            name: [self.after.get(name), *([] if name in done else [self.before.get(name)])]
+            for name in self.before.keys() | self.after.keys()
+        }
+        return workload.index_faults(self.db, allowed)
+
+    def faults_at_end(self) -> list[str]:
+        """What is wrong after a whole run, and what a vacuum leaves."""
+        after = {name: [value] for name, value in self.after.items()}
+        faults = workload.index_faults(self.db, after)
+        with workload.opened(self.db) as index:
+            index._store.vacuum()
+        return faults + [f"{name} is left for good" for name in workload.leftovers(self.db)]
 
 
 def run(log: Log, count: int) -> None:
@@ -54,7 +85,7 @@ def run(log: Log, count: int) -> None:
     child.adopt_orphans()
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
-        works = works_in(home)
+        works = works_in(home, home / "db")
         told = child.Told(home / "done")
         took: dict[str, float] = {}
         for number in cases:
@@ -76,29 +107,26 @@ def kind_of(number: int) -> str:
     return order[number * 37 % len(order)]
 
 
-def works_in(home: Path) -> dict[str, Work]:
-    """The kinds of work but serving, at this place."""
-    files, db, before = home / "files", home / "db", home / "before"
-    all_one = dict.fromkeys(range(COUNT), 1)
-    first = workload.reference(home, files, all_one)
-    # Of four in a row: one is changed, one is changed and moved to the end, one goes, one stays.
-    two = {n: 2 if n % 4 < 2 else 1 for n in range(COUNT) if n % 4 != 2}
+def works_in(home: Path, db: Path) -> dict[str, Work]:
+    """The kinds of work but serving.
+
+    Args:
+        home: a folder for files, and for copies of what is before.
+        db: where the index is.
+    """
+    files, before, dead = home / "files", home / "before", home / "dead"
+    one = dict.fromkeys(range(COUNT), 1)
+    # Of four in a row two are changed, one goes and one stays; some are new.
+    two = {n: 2 if n % 4 < 2 else 1 for n in one if n % 4 != 2}
     two |= dict.fromkeys(range(COUNT, COUNT + 6), 2)
-    second = workload.reference(home, files, two)
-    victim = workload.names([3])[0]
-    third = {name: value for name, value in first.items() if name != victim}
+    three = {n: 1 for n in one if n != 3}
+    first, second, third = (workload.reference(home, files, each) for each in (one, two, three))
+    workload.write(files, one)
+    with workload.opened(before) as index:
+        index.add(files)
+    _many_dead(files, dead)
 
-    def indexed(versions: Mapping[int, int]) -> None:
-        shutil.rmtree(files, ignore_errors=True)
-        workload.write(files, versions)
-        with workload.opened(db) as index:
-            index.add(files)
-
-    indexed(all_one)
-    shutil.move(db, before)
-    _many_dead(files, home / "dead")
-
-    def fresh(start: Path | None, versions: Mapping[int, int]) -> Callable[[], None]:
+    def preparing(start: Path | None, versions: Mapping[int, int]) -> Callable[[], None]:
         def prepare() -> None:
             for old in (files, db):
                 shutil.rmtree(old, ignore_errors=True)
@@ -108,35 +136,10 @@ def works_in(home: Path) -> dict[str, Work]:
 
         return prepare
 
-    def add(told: child.Told) -> None:
-        name = ""
-
-        def step(now: Step) -> None:
-            nonlocal name
-            if now.name != name:  # the one before is stored
-                if name:
-                    told.finished(Path(name).name)
-                name = now.name
-
-        with workload.opened(db) as index:
-            index.add(files, progress=step)
-
-    def remove(told: child.Told) -> None:
-        with workload.opened(db) as index:
-            index.remove(files / victim)
-
-    def either(old: Held, new: Held, done: list[str]) -> dict[str, list[object]]:
-        return {
-            name: [new.get(name)] if name in done else [old.get(name), new.get(name)]
-            for name in old.keys() | new.keys()
-        }
-
     return {
-        "indexing": Work(fresh(None, all_one), add, lambda done: either({}, first, done), first),
-        "updating": Work(fresh(before, two), add, lambda done: either(first, second, done), second),
-        "vacuuming": Work(
-            fresh(home / "dead", all_one), remove, lambda done: either(first, third, done), third
-        ),
+        "indexing": Work(files, db, preparing(None, one), {}, first),
+        "updating": Work(files, db, preparing(before, two), first, second),
+        "vacuuming": Work(files, db, preparing(dead, three), first, third),
     }
 
 
@@ -187,11 +190,14 @@ def _kill(
     home: Path, work: Work, told: child.Told, rng: random.Random, seconds: float
 ) -> Record:
     """Kill at a random moment, check, go on, and compare with an undisturbed run."""
-    db = home / "db"
     for attempt in range(ATTEMPTS):
         pid = _started(home, work, told)
-        moment = rng.random() * seconds
-        time.sleep(moment)
+        begun = time.perf_counter()
+        if rng.random() < 0.5:
+            _await_write(told, rng)
+        else:
+            time.sleep(rng.random() * seconds)
+        moment = time.perf_counter() - begun
         os.kill(pid, signal.SIGKILL)
         code = child.ended(pid)
         if code == -signal.SIGKILL:
@@ -202,22 +208,26 @@ def _kill(
     else:
         return {"phase": "none", "outcome": "never killed", "attempts": ATTEMPTS, "faults": []}
     phase, done = told.doing(), told.all_finished()
-    left = workload.leftovers(db) if (db / workload.FILE).is_file() else []
-    faults = guarded(lambda: workload.index_faults(db, work.allowed(done)))
+    left = workload.leftovers(work.db)
+    faults = guarded(lambda: work.faults(done))
     faults += [f"{count} orphans" for count in [child.orphans()] if count]
-    faults += [f"next run: {fault}" for fault in guarded(lambda: _next(db, work, told))]
+    faults += [f"next run: {fault}" for fault in guarded(lambda: _next(work))]
     return {"phase": phase, "moment": round(moment / seconds, 3), "stored": len(done),
             "left": left, "outcome": "killed", "attempts": attempt + 1, "faults": faults}  # fmt: skip
 
 
-def _next(db: Path, work: Work, told: child.Told) -> list[str]:
+def _await_write(told: child.Told, rng: random.Random) -> None:
+    """Wait for one of the writes, and a little longer: they take a small part of the time."""
+    target, until = rng.randint(1, COUNT), time.perf_counter() + 2.0
+    while told.writes < target and time.perf_counter() < until:
+        time.sleep(0.0002)
+    time.sleep(rng.random() * 0.004)
+
+
+def _next(work: Work) -> list[str]:
     """The same work again, here and to its end; what is wrong then."""
-    work.do(told)
-    faults = workload.index_faults(db, {name: [value] for name, value in work.after.items()})
-    with workload.opened(db) as index:
-        index._store.vacuum()
-    faults += [f"{name} is left for good" for name in workload.leftovers(db)]
-    return faults
+    work.do()
+    return work.faults_at_end()
 
 
 def guarded(check: Callable[[], list[str]]) -> list[str]:

@@ -153,25 +153,36 @@ def upload(port: int, name: str, data: bytes) -> tuple[int, bytes]:
     return ask(port, "POST", "/documents", body, "multipart/form-data; boundary=edge")
 
 
-def send(port: int, sent: Sent) -> None:
-    """Upload, replace and remove, and note what was answered; then wait for the index."""
+def send(port: int, sent: Sent) -> list[str]:
+    """Upload, replace and remove, and note what was answered; then wait for the index.
+
+    Returns:
+        What the server said of requests that it refused.
+    """
+    refused = []
     for version, numbers in ((1, range(UPLOADS)), (2, REPLACED)):
         for number in numbers:
             before = sent.versions.get(number, [None])
             sent.versions[number] = [*before, version]
-            status, _ = upload(port, *workload.content(number, version))
+            status, answer = upload(port, *workload.content(number, version))
             if status == 202:
                 sent.versions[number] = [version]
                 sent.answered += 1
+            else:
+                refused.append(answer.decode())
     folder = json.loads(ask(port, "GET", "/documents")[1])  # only those that are indexed by now
     known = {each["title"]: each["id"] for each in folder["documents"]}
     for number in REMOVED:
         if identity := known.get(workload.names([number])[0]):
             sent.versions[number] = [*sent.versions[number], None]
-            if ask(port, "DELETE", f"/documents/{identity}")[0] == 204:
+            status, answer = ask(port, "DELETE", f"/documents/{identity}")
+            if status == 204:
                 sent.versions[number] = [None]
                 sent.answered += 1
+            else:
+                refused.append(answer.decode())
     idle(port)
+    return refused
 
 
 def idle(port: int, seconds: float = 60.0) -> None:

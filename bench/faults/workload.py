@@ -97,7 +97,7 @@ def index_faults(
     if not (db / FILE).is_file():
         return [f"{name} is missing" for name, may in allowed.items() if None not in may]
     faults = database_faults(db)
-    if _blank(db):  # killed while it was made: the next one who opens it makes it
+    if blank(db):  # killed while it was made: the next one who opens it makes it
         found: Held = {}
     else:
         with opened(db, read_only=True) as index:
@@ -132,7 +132,7 @@ def database_faults(db: Path) -> list[str]:
     try:
         said = connection.execute("PRAGMA integrity_check").fetchall()
         faults = [] if said == [("ok",)] else [f"integrity_check: {said[:3]}"]
-        if not _blank(db):
+        if not blank(db):
             connection.execute("INSERT INTO lexicon (lexicon) VALUES ('integrity-check')")
             connection.rollback()
     except sqlite3.Error as error:
@@ -144,6 +144,8 @@ def database_faults(db: Path) -> list[str]:
 
 def leftovers(db: Path) -> list[str]:
     """Files of a closed index beside the database and its one segment."""
+    if not (db / FILE).is_file() or blank(db):
+        return []
     with sqlite3.connect(db / FILE) as connection:
         generation = connection.execute(
             "SELECT value FROM meta WHERE key = 'generation'"
@@ -153,7 +155,8 @@ def leftovers(db: Path) -> list[str]:
     return sorted(path.name for path in db.iterdir() if path.name not in known)
 
 
-def _blank(db: Path) -> bool:
+def blank(db: Path) -> bool:
+    """Whether the making of an index was interrupted."""
     connection = sqlite3.connect(db / FILE)
     try:
         return not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
