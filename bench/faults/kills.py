@@ -87,7 +87,7 @@ def run(log: Log, count: int) -> None:
         home = Path(folder)
         works = works_in(home, home / "db")
         told = child.Told(home / "done")
-        took: dict[str, float] = {}
+        took: dict[str, tuple[float, int]] = {}
         for number in cases:
             kind = kind_of(number)
             rng = random.Random(f"{log.seed}:kill:{number}")
@@ -97,8 +97,8 @@ def run(log: Log, count: int) -> None:
                 log.add("kills", number, kind=kind, **serving.kill(home, told, rng, took))
                 continue
             if kind not in took:
-                took[kind] = _seconds(home, works[kind], told)
-            log.add("kills", number, kind=kind, **_kill(home, works[kind], told, rng, took[kind]))
+                took[kind] = _undisturbed(home, works[kind], told)
+            log.add("kills", number, kind=kind, **_kill(home, works[kind], told, rng, *took[kind]))
 
 
 def kind_of(number: int) -> str:
@@ -158,8 +158,8 @@ def _many_dead(files: Path, db: Path) -> None:
         Index._vacuum = plain  # type: ignore[method-assign]
 
 
-def _seconds(home: Path, work: Work, told: child.Told) -> float:
-    """Median time of the work, undisturbed."""
+def _undisturbed(home: Path, work: Work, told: child.Told) -> tuple[float, int]:
+    """Median time of the work, and its number of writes."""
     took = []
     for _ in range(3):
         pid = _started(home, work, told)
@@ -168,7 +168,7 @@ def _seconds(home: Path, work: Work, told: child.Told) -> float:
         took.append(time.perf_counter() - begun)
         if code:
             raise RuntimeError((home / "output").read_text(encoding="utf-8"))
-    return statistics.median(took)
+    return statistics.median(took), told.writes
 
 
 def _started(home: Path, work: Work, told: child.Told) -> int:
@@ -187,14 +187,15 @@ def _started(home: Path, work: Work, told: child.Told) -> int:
 
 
 def _kill(
-    home: Path, work: Work, told: child.Told, rng: random.Random, seconds: float
+    home: Path, work: Work, told: child.Told, rng: random.Random, seconds: float, writes: int
 ) -> Record:
     """Kill at a random moment, check, go on, and compare with an undisturbed run."""
     for attempt in range(ATTEMPTS):
         pid = _started(home, work, told)
         begun = time.perf_counter()
         if rng.random() < 0.5:
-            _await_write(told, rng)
+            _await_write(told, rng.randint(1, writes))
+            time.sleep(rng.random() * 0.004)
         else:
             time.sleep(rng.random() * seconds)
         moment = time.perf_counter() - begun
@@ -216,12 +217,11 @@ def _kill(
             "left": left, "outcome": "killed", "attempts": attempt + 1, "faults": faults}  # fmt: skip
 
 
-def _await_write(told: child.Told, rng: random.Random) -> None:
-    """Wait for one of the writes, and a little longer: they take a small part of the time."""
-    target, until = rng.randint(1, COUNT), time.perf_counter() + 2.0
-    while told.writes < target and time.perf_counter() < until:
+def _await_write(told: child.Told, number: int) -> None:
+    """Wait until this write begins: writes take a small part of the time."""
+    until = time.perf_counter() + 5.0
+    while told.writes < number and time.perf_counter() < until:
         time.sleep(0.0002)
-    time.sleep(rng.random() * 0.004)
 
 
 def _next(work: Work) -> list[str]:

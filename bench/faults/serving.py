@@ -55,17 +55,18 @@ def serve(db: Path, told: child.Told) -> int:
     return 0
 
 
-def kill(home: Path, told: child.Told, rng: random.Random, took: dict[str, float]) -> Record:
+def kill(home: Path, told: child.Told, rng: random.Random, took: dict[str, tuple[float, int]]) -> Record:
     """Kill a server at a random moment; start another, and compare with what was accepted."""
     db, files = home / "served", home / "served" / "uploads"
     right = references(home, files)
     load()
     if "serving" not in took:
-        took["serving"] = _undisturbed(home, db, told)
+        took["serving"] = _undisturbed(home, db, told), 0
+    seconds = took["serving"][0]
     for attempt in range(ATTEMPTS):
         shutil.rmtree(db, ignore_errors=True)
         pid = started(home, db, told)
-        moment = rng.random() * took["serving"]
+        moment = rng.random() * seconds
         killer = threading.Timer(moment, os.kill, (pid, signal.SIGKILL))
         killer.start()
         sent = Sent()
@@ -82,7 +83,7 @@ def kill(home: Path, told: child.Told, rng: random.Random, took: dict[str, float
     faults = [f"{count} orphans" for count in [child.orphans()] if count]
     faults += _stored(db, sent, right)
     faults += [f"next server: {fault}" for fault in restarted(home, db, told, sent, right)]
-    return {"phase": phase, "moment": round(moment / took["serving"], 3), "stored": sent.answered,
+    return {"phase": phase, "moment": round(moment / seconds, 3), "stored": sent.answered,
             "left": [], "outcome": "killed", "attempts": attempt + 1, "faults": faults}  # fmt: skip
 
 
