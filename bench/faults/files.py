@@ -65,8 +65,10 @@ def run(log: Log, count: int, folder: Path | None, limits: Limits) -> None:
         try:
             for number in log.left("files", count):
                 recognise = ocr and number % OCR_EVERY == 0
-                case = picture(log.seed, number, small) if recognise else make(
-                    log.seed, number, small, large
+                case = (
+                    picture(log.seed, number, small)
+                    if recognise
+                    else make(log.seed, number, small, large)
                 )
                 isolated = recogniser if recognise else plain
                 seconds = limits.recognising if recognise else limits.seconds
@@ -128,7 +130,8 @@ def named(message: str, name: str) -> str:
         return "took too long, named"
     if "needs more memory" in message:
         return "needed too much memory, named"
-    return "refused in one line" if name in message else "refused with a library's words"
+    own = name in message and "its reader failed" not in message
+    return "refused in one line" if own else "refused in one line, in a library's words"
 
 
 def message_faults(message: str) -> list[str]:
@@ -136,7 +139,7 @@ def message_faults(message: str) -> list[str]:
     faults = []
     if len(message.splitlines()) > 1 or _CONTROL.search(message):
         faults.append("the message is not one line")
-    if "Traceback" in message or "File \"" in message:
+    if "Traceback" in message or 'File "' in message:
         faults.append("the message has a traceback")
     if len(message) > LONGEST_MESSAGE:
         faults.append("the message is long")

@@ -150,10 +150,13 @@ def inside(
     """Change one or some parts of a zip file; the whole file where it is damaged."""
     out = io.BytesIO()
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(
-            out, "w", zipfile.ZIP_DEFLATED
-        ) as new:
-            names = sorted({part for part in old.namelist() if part.endswith(("ml", "rels", "opf"))})
+        with (
+            zipfile.ZipFile(io.BytesIO(data)) as old,
+            zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new,
+        ):
+            names = sorted(
+                {part for part in old.namelist() if part.endswith(("ml", "rels", "opf"))}
+            )
             chosen = set(rng.sample(names, min(len(names), rng.choice([1, 1, 3]))))
             for part in dict.fromkeys(old.namelist()):
                 held = old.read(part)

@@ -152,7 +152,8 @@ def _docx() -> bytes:
 def _epub() -> bytes:
     container = "urn:oasis:names:tc:opendocument:xmlns:container"
     chapters = range(3)
-    items = "".join(f'<item id="c{n}" href="c{n}.xhtml"/>' for n in chapters)
+    kind = "application/xhtml+xml"
+    items = "".join(f'<item id="c{n}" href="c{n}.xhtml" media-type="{kind}"/>' for n in chapters)
     order = "".join(f'<itemref idref="c{n}"/>' for n in chapters)
     return zipped({
         "mimetype": "application/epub+zip",

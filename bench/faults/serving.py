@@ -55,7 +55,9 @@ def serve(db: Path, told: child.Told) -> int:
     return 0
 
 
-def kill(home: Path, told: child.Told, rng: random.Random, took: dict[str, tuple[float, int]]) -> Record:
+def kill(
+    home: Path, told: child.Told, rng: random.Random, took: dict[str, tuple[float, int]]
+) -> Record:
     """Kill a server at a random moment; start another, and compare with what was accepted."""
     db, files = home / "served", home / "served" / "uploads"
     right = references(home, files)
@@ -214,9 +216,7 @@ def restarted(
     return faults + ([f"it said {said[-200:]!r}"] if said.strip() else [])
 
 
-def _stored(
-    db: Path, sent: Sent, right: dict[int, Held], *, complete: bool = False
-) -> list[str]:
+def _stored(db: Path, sent: Sent, right: dict[int, Held], *, complete: bool = False) -> list[str]:
     """Compare files and index with what was accepted.
 
     Args:

@@ -2,22 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from milepost.types import Document, Mark, MarkKind
-
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""What moves the cursor of a terminal, or turns the direction of what follows."""
-
-
-def one_line(words: str) -> str:
-    """A name or note in one line, without control characters: others print it beside their own.
-
-    >>> one_line("plan\\x1b[2J\\n.pdf")
-    'plan [2J .pdf'
-    """
-    return " ".join(_CONTROL.sub(" ", words).split())
 
 
 class TextBuilder:
@@ -51,7 +38,7 @@ class TextBuilder:
         A place without text leaves no mark.
         """
         self._places.pop(kind, None)
-        self._places[kind] = one_line(value)
+        self._places[kind] = " ".join(value.split())
 
     def add(self, unit: str, *, close: bool = False, level: int = 0) -> None:
         """Add one unit: a paragraph, a list item, a row, a line of code.
@@ -66,7 +53,7 @@ class TextBuilder:
         self._open(close=close)
         self._blocks.append(self._length)
         if level:
-            self._marks.append(Mark(self._length, "heading", one_line(unit), level))
+            self._marks.append(Mark(self._length, "heading", " ".join(unit.split()), level))
         self._put(unit)
 
     def include(self, document: Document) -> None:
@@ -86,7 +73,6 @@ class TextBuilder:
     def document(self, name: str, source: str | None, notes: tuple[str, ...] = ()) -> Document:
         """Make the document of what was added; a note says if that is nothing."""
         notes = notes if self._parts else (*notes, "no text in it")
-        notes = tuple(map(one_line, notes))
         return Document(name, self.text, self.marks, source, notes=notes, blocks=self.blocks)
 
     def _open(self, *, close: bool) -> None:
