@@ -105,7 +105,9 @@ def _command(
         before = small.used
         _run(work, output)
         needed[kind] = max(small.used, before + 200_000) - before
-    for attempt in range(ATTEMPTS):
+    attempts = 0
+    while attempts < ATTEMPTS:
+        attempts += 1
         small.resize(LARGE)
         work.prepare()
         room = int(rng.random() * needed[kind])
@@ -124,8 +126,9 @@ def _command(
     if code := _run(work, output):
         faults.append(f"with room: exit code {code}: {output.read_text(encoding='utf-8')[-200:]}")
     faults += [f"with room: {fault}" for fault in kills.guarded(work.faults_at_end)]
-    return {"outcome": "full", "room": room, "attempts": attempt + 1,
-            "readable": readable, "message": said.replace(str(home), "…")[:300], "faults": faults}  # fmt: skip
+    message = said.replace(str(home), "…")[:300]
+    return {"outcome": "full", "room": room, "attempts": attempts, "readable": readable,
+            "message": message, "faults": faults}  # fmt: skip
 
 
 def _run(work: kills.Work, output: Path) -> int:
@@ -174,7 +177,9 @@ def _server(
         before = small.used
         _sent(home, db, told)
         needed["serving"] = small.used - before
-    for attempt in range(ATTEMPTS):
+    attempts = 0
+    while attempts < ATTEMPTS:
+        attempts += 1
         small.resize(LARGE)
         shutil.rmtree(db, ignore_errors=True)
         room = int(rng.random() * needed["serving"])
@@ -189,8 +194,9 @@ def _server(
         faults.append("does not say that there is no space")
     small.resize(LARGE)
     faults += serving.restarted(home, db, told, sent, right)
-    return {"outcome": "full", "room": room, "attempts": attempt + 1,
-            "refused": len(refused), "stored": sent.answered, "message": refused[0].replace(str(home), "…")[:300], "faults": faults}  # fmt: skip
+    message = refused[0].replace(str(home), "…")[:300]
+    return {"outcome": "full", "room": room, "attempts": attempts, "refused": len(refused),
+            "stored": sent.answered, "message": message, "faults": faults}  # fmt: skip
 
 
 def _sent(

@@ -57,7 +57,7 @@ def run(log: Log, count: int, folder: Path | None, limits: Limits) -> None:
     ocr = _ocr_installed()
     Path(crafted.SECRET_FILE).write_text(crafted.SECRET, encoding="utf-8")
     index = fake_index()
-    begun = os.getcwd()
+    begun = Path.cwd()
     with tempfile.TemporaryDirectory() as home:
         os.chdir(home)  # a file that is written beside us is seen
         # Loading the recognition's models needs address space of its own.

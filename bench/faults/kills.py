@@ -190,7 +190,9 @@ def _kill(
     home: Path, work: Work, told: child.Told, rng: random.Random, seconds: float, writes: int
 ) -> Record:
     """Kill at a random moment, check, go on, and compare with an undisturbed run."""
-    for attempt in range(ATTEMPTS):
+    attempts = 0
+    while attempts < ATTEMPTS:
+        attempts += 1
         pid = _started(home, work, told)
         begun = time.perf_counter()
         if rng.random() < 0.5:
@@ -204,7 +206,7 @@ def _kill(
         if code == -signal.SIGKILL:
             break
         if code:  # it had ended, and badly
-            return {"phase": "none", "outcome": "failed by itself", "attempts": attempt + 1,
+            return {"phase": "none", "outcome": "failed by itself", "attempts": attempts,
                     "faults": [(home / "output").read_text(encoding="utf-8")[-300:]]}  # fmt: skip
     else:
         return {"phase": "none", "outcome": "never killed", "attempts": ATTEMPTS, "faults": []}
@@ -213,8 +215,8 @@ def _kill(
     faults = guarded(lambda: work.faults(done))
     faults += [f"{count} orphans" for count in [child.orphans()] if count]
     faults += [f"next run: {fault}" for fault in guarded(lambda: _next(work))]
-    return {"phase": phase, "moment": round(moment / seconds, 3), "stored": len(done),
-            "left": left, "outcome": "killed", "attempts": attempt + 1, "faults": faults}  # fmt: skip
+    return {"outcome": "killed", "phase": phase, "moment": round(moment / seconds, 3),
+            "stored": len(done), "left": left, "attempts": attempts, "faults": faults}  # fmt: skip
 
 
 def _await_write(told: child.Told, number: int) -> None:
@@ -242,13 +244,14 @@ def summary(log: Log) -> Record:
     """Counts of all kills."""
     records = log.of("kills")
     killed = [record for record in records if record["outcome"] == "killed"]
+    moments = [record["moment"] for record in killed]
     return {
         "cases": len(records),
         "outcomes": dict(Counter(record["outcome"] for record in records)),
         "kinds": dict(Counter(record["kind"] for record in killed)),
         "phases": counted(killed, "kind", "phase"),
         "ended before the kill": sum(record["attempts"] - 1 for record in records),
-        "moments": [round(at([record["moment"] for record in killed], q), 2) for q in (0.1, 0.5, 0.9)],
+        "moments": [round(at(moments, share), 2) for share in (0.1, 0.5, 0.9)],
         "documents stored before": sum(record.get("stored", 0) for record in killed),
         "left until the next vacuum": sum(bool(record.get("left")) for record in killed),
         "faults": sum(bool(record["faults"]) for record in records),

@@ -15,12 +15,10 @@ from pathlib import PurePath
 
 from faults import crafted
 from faults.originals import mail
+from milepost.text import SUFFIXES as KNOWN
 
 HUGE = (0, -1, 255, 65_535, 2**31 - 1, 2**31, 2**32 - 1, 2**63, 10**30, 99_999_999)
-SUFFIXES = (
-    "pdf docx docm epub pptx odt odp xlsx xlsm xlsb xls ods rtf ipynb eml mbox msg png jpg tif "
-    "gif html xhtml md rst csv tsv jsonl log srt vtt txt py bin"
-).split()
+SUFFIXES = (*sorted(suffix[1:] for suffix in KNOWN), "txt", "py", "bin")
 
 
 @dataclass(frozen=True)

@@ -67,11 +67,13 @@ def written() -> dict[str, bytes]:
     pdf = write_pdf([page, page], outline=[("One", 0), ("Two", 1)])
     slides = [shape(*LINES[:3], kind="title") + slide_table([["a", "b"], ["c", "d"]])] * 3
     workbook = xlsx({"Costs": ROWS, "Empty": []})
+    table = f'<table:table table:name="C">{cells}</table:table>'
+    rtf = r"{\rtf1\ansi{\fonttbl\f0 Arial;}\f0 " + r"\par ".join(LINES) + "}"
     made = {
         "deck.pptx": pptx(slides, notes={0: shape("A note.")}),
         "costs.xlsx": workbook,
         "old.xls": xls([[str(c) for c in row] for row in ROWS]),
-        "costs.ods": opendocument("spreadsheet", f'<table:table table:name="C">{cells}</table:table>'),
+        "costs.ods": opendocument("spreadsheet", table),
         "letter.odt": opendocument("text", "".join(f"<text:p>{line}</text:p>" for line in LINES)),
         "note.docx": _docx(),
         "book.epub": _epub(),
@@ -94,7 +96,7 @@ def written() -> dict[str, bytes]:
                               for n, line in enumerate(LINES)).encode(),
         "film.vtt": b"WEBVTT\n\n00:01.000 --> 00:04.000\nA line.\n",
         "run.log": text.encode(),
-        "letter.rtf": (r"{\rtf1\ansi{\fonttbl\f0 Arial;}\f0 " + r"\par ".join(LINES) + "}").encode(),
+        "letter.rtf": rtf.encode(),
     }  # fmt: skip
     return made | pictures()
 
@@ -136,12 +138,12 @@ def _docx() -> bytes:
     space = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
     body = "".join(f"<w:p><w:r><w:t>{line}</w:t></w:r></w:p>" for line in LINES)
     kind = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
+    override = f'<Override PartName="/word/document.xml" ContentType="{kind}"/>'
     relation = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"
     return zipped({
         "[Content_Types].xml": '<Types xmlns="http://schemas.openxmlformats.org/package/2006/'
         'content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-'
-        f'package.relationships+xml"/><Override PartName="/word/document.xml" ContentType="{kind}"/>'
-        "</Types>",
+        f'package.relationships+xml"/>{override}</Types>',
         "_rels/.rels": '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/'
         f'relationships"><Relationship Id="r1" Type="{relation}" Target="word/document.xml"/>'
         "</Relationships>",

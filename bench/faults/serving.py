@@ -65,7 +65,9 @@ def kill(
     if "serving" not in took:
         took["serving"] = _undisturbed(home, db, told), 0
     seconds = took["serving"][0]
-    for attempt in range(ATTEMPTS):
+    attempts = 0
+    while attempts < ATTEMPTS:
+        attempts += 1
         shutil.rmtree(db, ignore_errors=True)
         pid = started(home, db, told)
         moment = rng.random() * seconds
@@ -86,7 +88,7 @@ def kill(
     faults += _stored(db, sent, right)
     faults += [f"next server: {fault}" for fault in restarted(home, db, told, sent, right)]
     return {"phase": phase, "moment": round(moment / seconds, 3), "stored": sent.answered,
-            "left": [], "outcome": "killed", "attempts": attempt + 1, "faults": faults}  # fmt: skip
+            "left": [], "outcome": "killed", "attempts": attempts, "faults": faults}  # fmt: skip
 
 
 @cache

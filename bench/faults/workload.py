@@ -29,7 +29,7 @@ def content(number: int, version: int, sentences: int = 30) -> tuple[str, bytes]
     """Name and bytes of a document."""
     suffix = SUFFIXES[number % len(SUFFIXES)]
     lines = [
-        f"Sentence {i} of note {number}, version {version}: the boat {(i * 7 + number) % 50} came in."
+        f"Sentence {i} of note {number}, version {version}: boat {(i * 7 + number) % 50} came in."
         for i in range(sentences)
     ]
     name = f"note{number:03}.{suffix}"

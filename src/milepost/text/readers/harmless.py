@@ -12,9 +12,9 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
 def one_line(words: str) -> str:
-    """Words in one line, without control characters.
+    r"""Words in one line, without control characters.
 
-    >>> one_line("plan\\x1b[2J.pdf")
+    >>> one_line("plan\x1b[2J.pdf")
     'plan [2J.pdf'
     """
     return " ".join(_CONTROL.sub(" ", words).split())
