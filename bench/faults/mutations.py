@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from faults import crafted
-from faults.originals import mail
+from faults.originals import mail, packed
 from milepost.text import SUFFIXES as KNOWN
 
 HUGE = (0, -1, 255, 65_535, 2**31 - 1, 2**31, 2**32 - 1, 2**63, 10**30, 99_999_999)
@@ -121,13 +121,7 @@ def nest(rng: random.Random, name: str, data: bytes, small: Small) -> Made:
     """Put the file into archives or mails, several times."""
     kind = rng.choice(["zip", "eml", "eml", "mbox"])
     for depth in range(rng.choice([1, 1, 1, 2, 2, 2, 5, 5, 15])):
-        if kind == "zip":
-            out = io.BytesIO()
-            with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-                archive.writestr(name, data)
-            data = out.getvalue()
-        else:
-            data = mail({name: data}, f"Level {depth}")
+        data = packed({name: data}) if kind == "zip" else mail({name: data}, f"Level {depth}")
         name = f"{PurePath(name).stem[:40]}.{kind if kind == 'zip' else 'eml'}"
         if len(data) > 3_000_000:
             break
@@ -146,22 +140,15 @@ def inside(
     rng: random.Random, data: bytes, change: Callable[[random.Random, bytes], bytes]
 ) -> bytes:
     """Change one or some parts of a zip file; the whole file where it is damaged."""
-    out = io.BytesIO()
     try:
-        with (
-            zipfile.ZipFile(io.BytesIO(data)) as old,
-            zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new,
-        ):
-            names = sorted(
-                {part for part in old.namelist() if part.endswith(("ml", "rels", "opf"))}
-            )
-            chosen = set(rng.sample(names, min(len(names), rng.choice([1, 1, 3]))))
-            for part in dict.fromkeys(old.namelist()):
-                held = old.read(part)
-                new.writestr(part, change(rng, held) if part in chosen else held)
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            parts = {part: archive.read(part) for part in archive.namelist()}
     except (zipfile.BadZipFile, OSError, RuntimeError, ValueError):
         return change(rng, data)
-    return out.getvalue()
+    names = sorted(part for part in parts if part.endswith(("ml", "rels", "opf")))
+    for part in rng.sample(names, min(len(names), rng.choice([1, 1, 3]))):
+        parts[part] = change(rng, parts[part])
+    return packed(parts)
 
 
 def _flipped(rng: random.Random, data: bytes) -> bytes:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import re
+import time
+import zipfile
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.message import EmailMessage
 from pathlib import Path
@@ -50,7 +54,9 @@ def first_page(data: bytes) -> bytes | None:
             single.save(out)
     except pypdfium2.PdfiumError:
         return None
-    return out.getvalue()
+    # The library writes an id and a date of its own into each file.
+    own = rb"/ID ?\[.*?\]|/CreationDate\(.*?\)"
+    return re.sub(own, lambda found: b" " * len(found[0]), out.getvalue(), flags=re.DOTALL)
 
 
 def written() -> dict[str, bytes]:
@@ -58,7 +64,10 @@ def written() -> dict[str, bytes]:
     text = "\n".join(LINES)
     cells = "".join(
         "<table:table-row>"
-        + "".join(f"<table:table-cell><text:p>{c}</text:p></table:table-cell>" for c in row)
+        + "".join(
+            f'<table:table-cell office:value-type="string"><text:p>{c}</text:p></table:table-cell>'
+            for c in row
+        )
         + "</table:table-row>"
         for row in ROWS
     )
@@ -78,7 +87,7 @@ def written() -> dict[str, bytes]:
         "note.docx": _docx(),
         "book.epub": _epub(),
         "two.pdf": pdf,
-        "mail.eml": mail({"plan.pdf": pdf, "costs.xlsx": workbook, "t.txt": text.encode()}),
+        "mail.eml": mail({"plan.pdf": pdf, "costs.xlsx": dated(workbook), "t.txt": text.encode()}),
         "box.mbox": b"".join(
             b"From a@b.example Mon Mar  2 10:00:00 2026\n" + mail({"t.txt": b"Attached."}) + b"\n"
             for _ in range(3)
@@ -98,7 +107,24 @@ def written() -> dict[str, bytes]:
         "run.log": text.encode(),
         "letter.rtf": rtf.encode(),
     }  # fmt: skip
-    return made | pictures()
+    return {name: dated(data) for name, data in made.items()} | pictures()
+
+
+def dated(data: bytes) -> bytes:
+    """A zip file whose parts have one date, so that the same seed makes the same bytes."""
+    if not data.startswith(b"PK"):
+        return data
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return packed({part: archive.read(part) for part in archive.namelist()})
+
+
+def packed(parts: Mapping[str, bytes]) -> bytes:
+    """Zip the parts, with one date."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for part, data in parts.items():
+            archive.writestr(zipfile.ZipInfo(part), data, zipfile.ZIP_DEFLATED)
+    return out.getvalue()
 
 
 def pictures() -> dict[str, bytes]:
@@ -113,7 +139,7 @@ def pictures() -> dict[str, bytes]:
     made = {}
     for suffix, options in (
         ("png", {}), ("jpg", {}), ("gif", {}), ("tif", {"save_all": True, "append_images": [page]}),
-        ("pdf", {}),
+        ("pdf", {"creationDate": time.gmtime(0), "modDate": time.gmtime(0)}),
     ):  # fmt: skip
         out = io.BytesIO()
         page.save(out, {"jpg": "JPEG", "tif": "TIFF"}.get(suffix, suffix.upper()), **options)
