@@ -145,8 +145,13 @@ def ended(pid: int, seconds: float = 60.0) -> int:
         time.sleep(0.001)
 
 
+_own: set[int] = set()
+"""Children that this process had before: those that multiprocessing starts for itself."""
+
+
 def adopt_orphans() -> None:
     """Become the parent of whatever a killed child leaves, so that it can be counted."""
+    _own.update(_children())
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
 
@@ -173,4 +178,4 @@ def _children() -> list[int]:
         text = Path(f"/proc/self/task/{os.getpid()}/children").read_text(encoding="ascii")
     except OSError:
         return []
-    return [int(word) for word in text.split()]
+    return [pid for word in text.split() if (pid := int(word)) not in _own]
