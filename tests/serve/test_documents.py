@@ -137,7 +137,8 @@ def test_an_accepted_upload_is_there_after_a_restart(tmp_path: Path, end: signal
             assert upload(client, name, text).status_code == 202
         assert running.process is not None
         running.process.send_signal(end)
-        running.process.wait(START)
+        code = running.process.wait(START)
+        assert code == (0 if end is signal.SIGTERM else -end)
     with Server(cache=tmp_path / "c") as running, running.client() as client:
         running.indexed(client)
         listed = client.get("/documents").json()["documents"]
