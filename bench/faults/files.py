@@ -33,6 +33,8 @@ INDEXED = 20_000
 
 LONGEST_MESSAGE = 500
 
+FAILED = "failed in the process that asked"
+
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -114,7 +116,8 @@ def attempt(
         outcome = named(message, case.name)
         faults += message_faults(message)
     except Exception as error:  # what would have ended the server's thread
-        outcome, message = "failed in the main process", f"{type(error).__name__}: {error}"
+        faults.append("failed in the main process")
+        outcome, message = FAILED, f"{type(error).__name__}: {error}"
     spent, peak = time.perf_counter() - begun, _peak(isolated)
     path.unlink()
     faults += [f"left {name}" for name in _strays(home)]
@@ -176,6 +179,7 @@ def summary(log: Log) -> Record:
         "cases": len(records),
         "outcomes": dict(Counter(record["outcome"] for record in records).most_common()),
         "kinds": counted(records, "kind"),
+        "failed": sum(record["outcome"] == FAILED for record in records),
         "faults": sum(bool(record["faults"]) for record in records),
         "recognised": len(records) - len(plain),
         "seconds": {str(share): round(at([record["seconds"] for record in plain], share), 2)

@@ -131,3 +131,35 @@ def test_a_child_is_known_by_what_it_does(script, tmp_path: Path) -> None:
     told.finished("a.txt")
     told.port = 8077
     assert (told.begun, told.port, told.all_finished()) == (True, 8077, ["a.txt"])
+
+
+def test_tables_replace_the_old_ones(script, tmp_path: Path) -> None:
+    """Counts stand between two marks; a page without them is refused."""
+    tables, log = script("faults.tables"), script("faults.log").Log(tmp_path / "log", 1)
+    log.add("files", 0, kind="cut", outcome="read", ocr=False, faults=[], seconds=1, peak_mib=9)
+    log.add("files", 1, kind="cut", outcome="read", ocr=True, faults=["x"], seconds=7, peak_mib=9)
+    log.add("kills", 0, kind="indexing", outcome="killed", phase="storing", attempts=1, moment=0.5,
+            faults=[])  # fmt: skip
+    log.add("full disks", 0, kind="serving", outcome="full", message="no space", faults=[])
+    found = {"date": "2026-11-22", "commit": "abc", "seed": 1, "machine": "a machine"}
+    for part, name in (("files", "files"), ("kills", "kills"), ("disks", "full disks")):
+        found[name] = script(f"faults.{part}").summary(log)
+    page = tmp_path / "page.md"
+    page.write_text(f"Before.\n\n{tables.BEGIN}\nold\n{tables.END}\n\nAfter.\n", encoding="utf-8")
+    tables.write(page, found)
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("Before.\n\n")
+    assert text.endswith("\n\nAfter.\n")
+    assert "old" not in text
+    for row in (
+        "| made and read | 2 |",
+        "| of them with text recognition | 1 |",
+        "| **with any fault (below)** | 1 |",
+        "| indexing | 1 | storing 1 |",
+        "| serving | 1 | 1 |",
+        "2026-11-22, commit `abc`, seed 1, a machine.",
+    ):
+        assert row in text, row
+    page.write_text("Nothing.", encoding="utf-8")
+    with pytest.raises(ValueError, match="no place"):
+        tables.write(page, found)
