@@ -34,6 +34,7 @@ INDEXED = 20_000
 LONGEST_MESSAGE = 500
 
 FAILED = "failed in the process that asked"
+SLOW = "took too long, named"
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -75,6 +76,8 @@ def run(log: Log, count: int, folder: Path | None, limits: Limits) -> None:
                 isolated = recogniser if recognise else plain
                 seconds = limits.recognising if recognise else limits.seconds
                 found = attempt(case, Path(home), isolated, seconds, index, ocr=recognise)
+                if found["outcome"] == SLOW:  # or this process was stopped for a while
+                    found = attempt(case, Path(home), isolated, seconds, index, ocr=recognise)
                 log.add("files", number, kind=case.kind, original=case.original, ocr=recognise,
                         name=case.name, bytes=len(case.data), **found)  # fmt: skip
         finally:
@@ -130,7 +133,7 @@ def named(message: str, name: str) -> str:
     if "crashed its reader" in message:
         return "crashed its reader, named"
     if "more than" in message and " s" in message and message.startswith("reading took"):
-        return "took too long, named"
+        return SLOW
     if "needs more memory" in message:
         return "needed too much memory, named"
     own = name in message and "its reader failed" not in message
