@@ -190,6 +190,8 @@ def _server(
         return {"outcome": "never full", "attempts": ATTEMPTS, "faults": [], "message": ""}
     for message in refused:
         faults += message_faults(message)
+        if str(home) in message:
+            faults.append("a message of the server holds a path of its disk")
     if not any("no space left" in message.lower() for message in refused):
         faults.append("does not say that there is no space")
     small.resize(LARGE)
