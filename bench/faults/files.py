@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import re
 import resource
 import tempfile
@@ -88,8 +89,6 @@ def run(log: Log, count: int, folder: Path | None, limits: Limits) -> None:
 
 def picture(seed: int, number: int, small: Mapping[str, bytes]) -> Case:
     """A picture or scan, changed a little or not at all, so that there is text to recognise."""
-    import random
-
     rng = random.Random(f"{seed}:ocr:{number}")
     original = rng.choice([name for name in sorted(small) if "scan" in name])
     name, data = original, small[original]
