@@ -34,6 +34,7 @@ def test_an_upload_stays_in_its_folder(name: str) -> None:
         ("C:\\Users\\me\\report.pdf", "report.pdf"),
         ("../../etc/passwd", "passwd"),
         ("con.txt", "_con.txt"),
+        ("a\x9b2J\u202efdp.txt", "a_2J_fdp.txt"),
         ("Überblick 2026.docx", "Überblick 2026.docx"),
     ],
 )
@@ -58,3 +59,13 @@ def test_documents_are_found_by_id_and_title(tmp_path: Path) -> None:
             library.chosen(["b.txt"])
         with pytest.raises(UnknownDocument):
             library.info("b")
+
+
+def test_what_is_said_of_the_index_holds_no_path(tmp_path: Path) -> None:
+    """A client learns the name of the index, not where it is."""
+    from milepost.testing import fake_index
+
+    db = tmp_path / "papers.milepost"
+    library = Library(fake_index(), db / "uploads")
+    said = library.without_path(f"no space left for the index {db}; what was in it is whole")
+    assert said == "no space left for the index papers.milepost; what was in it is whole"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -76,6 +78,50 @@ def test_close_ends_a_call(isolated: Isolated) -> None:
     isolated.close()
     thread.join(20)
     assert failed
+
+
+def test_what_a_library_says_is_one_short_line(isolated: Isolated) -> None:
+    with pytest.raises(UnreadableFile) as caught:
+        isolated.call(bytes.decode, b"a" * 10, "no\ncodec" * 1000)
+    assert len(str(caught.value).splitlines()) == 1
+    assert len(str(caught.value)) < 300
+
+
+ORPHANED = """
+import os, signal, threading, time
+from milepost.library import Isolated
+isolated = Isolated()
+if __name__ == "__main__":
+    print(isolated.call(os.getpid), flush=True)
+    threading.Thread(target=isolated.call, args=(time.sleep, 600)).start()
+    time.sleep(0.2)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_reader_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
+    """A file that takes for ever does not go on when the server was killed."""
+    if not Path("/proc/self/stat").is_file():
+        pytest.skip("needs /proc")
+    script = tmp_path / "server.py"
+    script.write_text(ORPHANED, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, encoding="utf-8", timeout=60
+    )
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    reader = int(done.stdout)
+    until = time.monotonic() + 20
+    while _runs(reader):
+        assert time.monotonic() < until, "the reader goes on without its server"
+        time.sleep(0.02)
+
+
+def _runs(pid: int) -> bool:
+    """Whether a process is there, and not only its record."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="ascii").split()[2] != "Z"
+    except OSError:
+        return False
 
 
 def test_links_do_not_leave_the_folder(tmp_path: Path) -> None:

@@ -137,7 +137,8 @@ def test_an_accepted_upload_is_there_after_a_restart(tmp_path: Path, end: signal
             assert upload(client, name, text).status_code == 202
         assert running.process is not None
         running.process.send_signal(end)
-        running.process.wait(START)
+        code = running.process.wait(START)
+        assert code == (0 if end is signal.SIGTERM else -end)
     with Server(cache=tmp_path / "c") as running, running.client() as client:
         running.indexed(client)
         listed = client.get("/documents").json()["documents"]
@@ -151,3 +152,35 @@ def test_a_reading_server_takes_nothing(texts: Path, tmp_path: Path) -> None:
         running.client() as client,
     ):
         assert upload(client, "a.txt", b"text").status_code == 403
+
+
+def test_a_full_disk_is_named_without_its_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the answer to a request, and in the list of what was not indexed."""
+    from starlette.testclient import TestClient
+
+    from milepost.errors import StorageFull
+    from milepost.index import Index
+    from milepost.serve.app import create_app
+    from milepost.serve.settings import ServeSettings
+    from milepost.testing import fake_index
+
+    db = tmp_path / "papers"
+
+    def full(*_: object, **__: object) -> None:
+        raise StorageFull(f"no space left for the index {db}; what was in it is whole", "space")
+
+    with fake_index({"note": "A text."}) as index:
+        app = create_app(index, ServeSettings(), uploads=db / "uploads")
+        with TestClient(app, base_url="http://localhost") as client:
+            identity = client.get("/documents").json()["documents"][0]["id"]
+            monkeypatch.setattr(Index, "remove", full)
+            monkeypatch.setattr(Index, "add", full)
+            removed = client.delete(f"/documents/{identity}")
+            assert removed.status_code == 507
+            assert upload(client, "a.txt", b"A text.").status_code == 202
+            while not (state := client.get("/indexing").json())["idle"]:
+                pass
+        for said in (removed.json()["error"]["message"], state["failed"][0]["reason"]):
+            assert said.startswith("no space left for the index papers; what was in it is whole")

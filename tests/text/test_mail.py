@@ -55,6 +55,19 @@ def test_plain_text_is_preferred_and_html_is_read() -> None:
     assert eml(empty).text.endswith("\n\nThe bridge in HTML.")
 
 
+def test_control_characters_of_names_reach_neither_notes_nor_places() -> None:
+    """A terminal would obey them."""
+    made = mail()
+    for data in (b"\x00\x01", b"A plan."):
+        made.add_attachment(data, maintype="text", subtype="plain", filename="NAME.txt")
+    hostile = made.as_bytes().replace(b"NAME", "\x1b[2J\x1b]0;title\x07\u202e".encode())
+    document = read_bytes(hostile, "a.eml")
+    assert document.notes == ("attachments that were not read: [2J ]0;title .txt",)
+    assert document.place(len(document.text) - 1) == (
+        "mail of 2026-03-01, attachment [2J ]0;title .txt"
+    )
+
+
 def test_attachments_are_sections_with_places() -> None:
     """Readable ones are read with their own marks, mails included; others are named."""
     made = mail()

@@ -297,3 +297,34 @@ def test_plain_headings() -> None:
     ]
     for mark in document.marks:
         assert document.text[mark.offset :].startswith(mark.value)
+
+
+@pytest.mark.parametrize("encoding", ["utf-99999999", "utf-7", "base64", "punycode"])
+def test_xml_in_an_encoding_that_no_reader_knows(encoding: str) -> None:
+    """The parser raises errors of several kinds; all are one of ours, which names the file."""
+    book = f"<?xml version='1.0' encoding='{encoding}'?><container>\x80</container>"
+    with pytest.raises(UnreadableFile, match=r"a\.epub is damaged: META-INF"):
+        read_bytes(epub(**{"META-INF/container.xml": book}), "a.epub")
+
+
+def test_a_reader_that_fails_is_an_error_that_names_the_file(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whatever a library raises, the files after this one are read."""
+
+    def fail(*_: object, **__: object) -> Document:
+        raise AssertionError("line one\nline \x1b[2J two")
+
+    monkeypatch.setattr("milepost.text.readers.formats._reader", lambda _: fail)
+    with pytest.raises(UnreadableFile) as caught:
+        read_bytes(b"text", "a.txt")
+    assert caught.value.problem == (
+        "a.txt is damaged: its reader failed (AssertionError: line one line [2J two)"
+    )
+
+
+def test_headings_have_no_control_characters() -> None:
+    """The text stays as it is."""
+    document = read_bytes(b"# A \x1b[2J bell\n\nText.", "a.md")
+    assert document.text.startswith("# A \x1b[2J bell")
+    assert [mark.value for mark in document.marks] == ["A [2J bell"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 
 import pytest
 
@@ -107,3 +108,19 @@ def test_dates_are_written_as_dates() -> None:
     assert written(datetime(2026, 3, 1)) == written(date(2026, 3, 1)) == "2026-03-01"
     assert written(datetime(2026, 3, 1, 9, 30)) == "2026-03-01 09:30"
     assert (written(True), written(12.0), written(" a \n b ")) == ("TRUE", "12", "a b")
+
+
+def test_the_process_that_reads_cells_ends_by_itself() -> None:
+    """Its time is limited even where whoever started it was killed, and waits no more."""
+    resource = pytest.importorskip("resource", reason="needs limits of processes")
+    code = (
+        "import resource; from milepost.text.readers.sheet_cells import limit_resources as limit; "
+        "limit(); print([resource.getrlimit(getattr(resource, f'RLIMIT_{n}'))[0] for n in "
+        "('AS', 'CPU')])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8", check=True
+    )
+    ours = resource.getrlimit(resource.RLIMIT_CPU)[0]
+    most = 600 if ours == resource.RLIM_INFINITY else min(600, ours)
+    assert done.stdout.strip() == str([4 << 30, most])

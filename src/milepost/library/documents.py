@@ -23,7 +23,7 @@ _LONGEST_NAME = 200
 _LONGEST_SUFFIX = 20
 """Bytes of what is taken for a suffix; what is longer is a part of the name."""
 
-_UNSAFE = re.compile(r"[\x00-\x1f\x7f/\\:*?\"<>|]+")
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069/\\:*?\"<>|]+")
 _DEVICES = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
 
 
@@ -100,6 +100,11 @@ class Library:
             if source != root and source.is_relative_to(root):
                 return source.relative_to(root).as_posix()
         return source.name
+
+    def without_path(self, message: str) -> str:
+        """What is said of the index, for people: its folder's name stands for the whole path."""
+        folder = self.uploads.parent
+        return message.replace(str(folder), folder.name)
 
     def file(self, info: DocumentInfo) -> Path:
         """The file of a document.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 import threading
 from collections.abc import Callable
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, wait
 from typing import Any, ParamSpec, TypeVar
 
 from milepost.errors import MilepostError, UnreadableFile
@@ -19,6 +20,9 @@ GIBIBYTE = 1 << 30
 _READY = "ready"
 _START = 60.0
 """Seconds that the process may take to start, which no call pays for."""
+
+_LONGEST = 200
+"""Characters of what a library says of a damaged file: it may be the file itself."""
 
 
 class Isolated:
@@ -105,6 +109,7 @@ class Isolated:
 def _serve(pipe: Connection[Any, Any], memory: int) -> None:
     """Answer calls until the other end is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the server's business
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         import resource
 
@@ -124,5 +129,14 @@ def _serve(pipe: Connection[Any, Any], memory: int) -> None:
         except MemoryError:
             reply = False, UnreadableFile("reading needs more memory than a file may take")
         except Exception as error:  # whatever a library raises on a damaged file
-            reply = False, UnreadableFile(f"{type(error).__name__}: {error}")
+            said = " ".join(str(error).split())[:_LONGEST]
+            reply = False, UnreadableFile(f"{type(error).__name__}: {said}")
         pipe.send(reply)
+
+
+def _end_with_parent() -> None:
+    """End this process when its parent was killed: nobody would end a call that takes for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)

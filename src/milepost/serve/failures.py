@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from fastapi.exceptions import RequestValidationError
     from starlette.exceptions import HTTPException
 
+    from milepost.library.documents import Library
+
 log = logging.getLogger("milepost.serve")
 
 _STATUS: dict[type[MilepostError], int] = {
@@ -75,13 +77,14 @@ def add_handlers(app: FastAPI) -> None:
     app.add_exception_handler(Exception, _unexpected)
 
 
-async def _milepost(_: Request, error: MilepostError) -> JSONResponse:
+async def _milepost(request: Request, error: MilepostError) -> JSONResponse:
     if isinstance(error, Refused):
         return answer(error.status, str(error), error.headers)
     status = next((_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS), 500)
     if status == 500:
         log.error("%s", error)
-    return answer(status, str(error))
+    library: Library = request.app.state.milepost.library
+    return answer(status, library.without_path(str(error)))
 
 
 async def _invalid(_: Request, error: RequestValidationError) -> JSONResponse:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 import threading
 import time
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import uvicorn
@@ -50,6 +52,8 @@ def run(
 ) -> None:
     """Serve until Ctrl-C or SIGTERM; requests that run are answered first.
 
+    SIGTERM is how servers are meant to be ended, so this returns; Ctrl-C is raised.
+
     Args:
         app: the application.
         at: where to listen.
@@ -72,7 +76,25 @@ def run(
     threading.Thread(
         target=_announce, args=(server, address, show, quiet, note), daemon=True
     ).start()
-    server.run(sockets=[at])
+    with _term_ends():
+        server.run(sockets=[at])
+
+
+@contextmanager
+def _term_ends() -> Iterator[None]:
+    """Let SIGTERM end the server, and not the process before its index is closed.
+
+    uvicorn ends in good order and then sends itself the signal once more, for the handler that was
+    there before.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # uvicorn hears no signals then
+        return
+    before = signal.signal(signal.SIGTERM, lambda *_: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _announce(

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 
 import milepost
-from milepost.library.documents import document_id
+from milepost.library.documents import Library, document_id
 from milepost.serve.failures import Refused
 from milepost.serve.state import State, state_of
 
@@ -119,8 +119,8 @@ async def indexing(request: Request) -> Indexing:
         else None,
         waiting=progress.waiting,
         indexed=progress.indexed,
-        failed=[_reason(state.library.short(name), name, why) for name, why in progress.failed],
-        notes=[_reason(state.library.short(name), name, why) for name, why in progress.notes],
+        failed=[_reason(state.library, name, why) for name, why in progress.failed],
+        notes=[_reason(state.library, name, why) for name, why in progress.notes],
     )
 
 
@@ -144,6 +144,8 @@ def _calibrated(state: State) -> bool:
     return folder is not None and (folder / FILE).is_file()
 
 
-def _reason(title: str, name: str, why: str) -> Reason:
+def _reason(library: Library, name: str, why: str) -> Reason:
     """A reason without the path of the server's disk."""
-    return Reason(id=document_id(name), title=title, reason=why.replace(name, title))
+    title = library.short(name)
+    reason = library.without_path(why.replace(name, title))
+    return Reason(id=document_id(name), title=title, reason=reason)

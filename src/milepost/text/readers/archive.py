@@ -57,7 +57,7 @@ class Archive:
             )
         try:
             return ElementTree.fromstring(data)
-        except ElementTree.ParseError as error:
+        except (ElementTree.ParseError, LookupError, ValueError) as error:  # encodings, too
             raise self._broken(f"{part}, {error}") from error
 
     def _guarded(self, action: Callable[[], bytes], part: str) -> bytes:

@@ -11,8 +11,9 @@ from importlib import import_module
 from pathlib import Path, PurePath
 from typing import cast
 
-from milepost.errors import UnreadableFile
+from milepost.errors import MilepostError, UnreadableFile
 from milepost.text.readers import ole
+from milepost.text.readers.harmless import harmless, one_line
 from milepost.types import READ_DEFAULTS, Document, Hidden, Ocr, OnPage, ReadOptions
 
 SUFFIXES: dict[str, str] = {
@@ -87,6 +88,9 @@ _WITH_OPTIONS = {"pdf", "eml", "mbox", "msg"}
 
 _WITH_PAGES = {"pdf", "picture"}
 """Formats whose readers may recognise text, page by page, and report it to ``OnPage``."""
+
+_AGAIN = "open and save it again"
+_LONGEST = 200  # characters of what a library says: it may be the file itself
 
 _Reader = Callable[..., Document]
 
@@ -205,7 +209,12 @@ def read_bytes(
         raise UnreadableFile(
             f"{name} is damaged: its parts are nested too deeply", "save it again"
         ) from error
-    return dataclasses.replace(document, hash=hashlib.sha256(data).hexdigest())
+    except (MilepostError, OSError, MemoryError, ImportError):
+        raise
+    except Exception as error:  # whatever a library raises on a damaged file: others are read
+        said = one_line(f"{type(error).__name__}: {error}")[:_LONGEST]
+        raise UnreadableFile(f"{name} is damaged: its reader failed ({said})", _AGAIN) from error
+    return dataclasses.replace(harmless(document), hash=hashlib.sha256(data).hexdigest())
 
 
 def _format(data: bytes, name: str, options: ReadOptions) -> str:

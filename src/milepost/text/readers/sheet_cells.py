@@ -16,13 +16,16 @@ import sys
 MEMORY = 4 << 30
 """Bytes of address space; what needs more is refused."""
 
+SECONDS = 600
+"""Seconds of the processor: nobody else ends this process if the one that started it was killed."""
+
 REPEATS = 100
 """Equal rows that are printed one after another: a file of a kilobyte may say that a row comes a
 million times."""
 
 
-def limit_memory() -> None:
-    """Limit the memory of this process, where the system can."""
+def limit_resources() -> None:
+    """Limit the memory and the time of this process, where the system can."""
     try:
         import resource
     except ImportError:  # Windows
@@ -30,6 +33,9 @@ def limit_memory() -> None:
     _, most = resource.getrlimit(resource.RLIMIT_AS)
     limit = MEMORY if most == resource.RLIM_INFINITY else min(MEMORY, most)
     resource.setrlimit(resource.RLIMIT_AS, (limit, most))
+    _, most = resource.getrlimit(resource.RLIMIT_CPU)
+    limit = SECONDS if most == resource.RLIM_INFINITY else min(SECONDS, most)
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, most))
 
 
 def written(cell: object) -> str:
@@ -54,7 +60,7 @@ def main() -> None:
 
     from python_calamine import CalamineWorkbook, PasswordError, SheetTypeEnum
 
-    limit_memory()
+    limit_resources()
     try:
         book = CalamineWorkbook.from_filelike(io.BytesIO(sys.stdin.buffer.read()))
     except PasswordError:

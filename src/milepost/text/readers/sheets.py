@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -51,9 +52,7 @@ def _cells(data: bytes, name: str) -> list[bytes]:
             command, input=data, capture_output=True, check=False, env=environment, timeout=SECONDS
         )
     except subprocess.TimeoutExpired as error:
-        raise UnreadableFile(
-            f"{name} was not read within {SECONDS} seconds", "save its sheets as csv"
-        ) from error
+        raise _slow(name) from error
     lines = done.stdout.splitlines()
     if lines and lines[-1] == b'{"error": "password"}':
         raise UnreadableFile(f"{name} is protected by a password", "save it without one")
@@ -64,8 +63,14 @@ def _cells(data: bytes, name: str) -> list[bytes]:
     return lines
 
 
+def _slow(name: str) -> UnreadableFile:
+    return UnreadableFile(f"{name} was not read within {SECONDS} seconds", "save its sheets as csv")
+
+
 def _refusal(name: str, done: subprocess.CompletedProcess[bytes]) -> UnreadableFile:
     said = done.stderr.decode("utf-8", "replace")
+    if done.returncode == -getattr(signal, "SIGXCPU", 0):
+        return _slow(name)
     if done.returncode < 0 or "memory allocation" in said or "MemoryError" in said:
         return UnreadableFile(
             f"{name} needs more memory than a spreadsheet may take", "save its sheets as csv"

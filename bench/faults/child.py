@@ -1,0 +1,181 @@
+"""A process that works until it is killed, and says what it is doing when that happens.
+
+It is forked from this one, with everything loaded, so that a kill meets the work and not the start
+of Python. What it says lies in memory that both share, and in a file: both outlive it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+ACTIVITIES = ("reading", "encoding", "storing", "deleting", "vacuuming", "keeping an upload")
+_WRITING = ("storing", "deleting", "vacuuming")
+_BEGUN, _PORT, _WRITES = 32, 40, 48
+_SUBREAPER = 36  # of prctl: orphans of a killed child become children of this process
+
+
+class Told:
+    """What a child says: whether it has begun, its port, what it is doing, what is finished."""
+
+    def __init__(self, done: Path) -> None:
+        self._memory = mmap.mmap(-1, 4096)
+        self._done = done
+
+    def clear(self) -> None:
+        """Before a new child."""
+        self._memory[:64] = bytes(64)
+        self._done.write_bytes(b"")
+
+    def begin(self) -> None:
+        """The work begins."""
+        self._memory[_BEGUN] = 1
+
+    @property
+    def begun(self) -> bool:
+        """Whether the work has begun."""
+        return bool(self._memory[_BEGUN])
+
+    @property
+    def port(self) -> int:
+        """Port of a server; 0 until it listens."""
+        return int.from_bytes(self._memory[_PORT : _PORT + 4], "little")
+
+    @port.setter
+    def port(self, port: int) -> None:
+        self._memory[_PORT : _PORT + 4] = port.to_bytes(4, "little")
+
+    @property
+    def writes(self) -> int:
+        """How many writes have begun."""
+        return int.from_bytes(self._memory[_WRITES : _WRITES + 4], "little")
+
+    def finished(self, name: str) -> None:
+        """Something is said to be stored."""
+        with self._done.open("a", encoding="utf-8") as file:
+            file.write(f"{name}\n")
+
+    def all_finished(self) -> list[str]:
+        """Whatever was said to be stored."""
+        return self._done.read_text(encoding="utf-8").splitlines()
+
+    def doing(self) -> str:
+        """What was going on, several things joined."""
+        active = [what for number, what in enumerate(ACTIVITIES) if self._memory[number]]
+        return " and ".join(active) or "between"
+
+    def watch(self) -> None:
+        """Note the activities of this process from now on: only in a child."""
+        import milepost.index
+        from milepost.encoder import Encoder
+        from milepost.library.documents import Library
+        from milepost.library.isolated import Isolated
+        from milepost.store.sqlite.store import SqliteStore
+
+        for owner, name, activity in (
+            (milepost.index, "read_file", "reading"),
+            (Isolated, "call_within", "reading"),
+            (Encoder, "encode", "encoding"),
+            (SqliteStore, "put", "storing"),
+            (SqliteStore, "delete", "deleting"),
+            (SqliteStore, "vacuum", "vacuuming"),
+            (Library, "keep", "keeping an upload"),
+        ):
+            self._wrap(owner, name, ACTIVITIES.index(activity))
+
+    def _wrap(self, owner: Any, name: str, number: int) -> None:
+        plain = getattr(owner, name)
+
+        def noted(*args: Any, **kwargs: Any) -> Any:
+            self._memory[number] = 1
+            if ACTIVITIES[number] in _WRITING:
+                writes = self.writes + 1
+                self._memory[_WRITES : _WRITES + 4] = writes.to_bytes(4, "little")
+            try:
+                return plain(*args, **kwargs)
+            finally:
+                self._memory[number] = 0
+
+        setattr(owner, name, noted)
+
+
+def start(deed: Callable[[], object], output: Path) -> int:
+    """Fork a process that does something and ends; its id. What it prints goes to a file."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    pid = os.fork()
+    if pid:
+        return pid
+    code = 1
+    try:
+        to = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.dup2(to, 1)
+        os.dup2(to, 2)
+        code = int(deed() or 0)  # type: ignore[call-overload]
+    except SystemExit as ended:
+        code = int(ended.code or 0)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def ended(pid: int, seconds: float = 60.0) -> int:
+    """Wait for a child; its exit code, negative for a signal. It is killed when time is up."""
+    until = time.monotonic() + seconds
+    while True:
+        found, status = os.waitpid(pid, os.WNOHANG)
+        if found:
+            return os.waitstatus_to_exitcode(status)
+        if time.monotonic() > until:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            raise TimeoutError(f"a child did not end within {seconds:g} s")
+        time.sleep(0.001)
+
+
+_own: set[int] = set()
+"""Children that this process had before: those that multiprocessing starts for itself."""
+
+
+def adopt_orphans() -> None:
+    """Become the parent of whatever a killed child leaves, so that it can be counted."""
+    _own.update(_children())
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
+
+
+def orphans(seconds: float = 10.0) -> int:
+    """Processes that are left, after this time to end; they are killed."""
+    until = time.monotonic() + seconds
+    while left := _children():
+        for pid in left:
+            with suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG)
+        if time.monotonic() > until:
+            for pid in left:
+                with suppress(OSError):
+                    os.kill(pid, signal.SIGKILL)
+                    os.waitpid(pid, 0)
+            return len(left)
+        time.sleep(0.01)
+    return 0
+
+
+def _children() -> list[int]:
+    try:
+        text = Path(f"/proc/self/task/{os.getpid()}/children").read_text(encoding="ascii")
+    except OSError:
+        return []
+    return [pid for word in text.split() if (pid := int(word)) not in _own]

@@ -1,0 +1,165 @@
+"""The bench of hostile files, kills and full disks: it runs, goes on, and its checks can fail."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from milepost.text import read_bytes
+from milepost.types import Document, Mark
+
+BENCH = Path(__file__).resolve().parents[2] / "bench"
+
+
+def stress(folder: Path, *arguments: object) -> tuple[dict, list[dict]]:
+    """Run the bench without the shared files; its counts and the lines of its log."""
+    if not (BENCH / "stress.py").is_file() or sys.platform != "linux":
+        pytest.skip("needs the checkout, and Linux")
+    log, counts = folder / "log.jsonl", folder / "counts.json"
+    command = [sys.executable, BENCH / "stress.py", "--log", log, "--json", counts]
+    done = subprocess.run(
+        [*map(str, command), "--originals", str(folder / "none"), *map(str, arguments)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        capture_output=True, text=True, encoding="utf-8", check=False,
+    )  # fmt: skip
+    lines = log.read_text(encoding="utf-8").splitlines()
+    wrong = [line for line in lines if '"faults": []' not in line]
+    assert done.returncode == 0, "\n".join([*wrong, done.stderr[-2000:]])
+    return json.loads(counts.read_text(encoding="utf-8")), [json.loads(line) for line in lines]
+
+
+def test_some_files_and_kills_and_how_they_go_on(tmp_path: Path) -> None:
+    """Nothing fails; a run that was stopped does what is left, also after half a line."""
+    counts, first = stress(tmp_path, "--files", 16, "--kills", 2, "--seed", 3)
+    assert counts["files"]["cases"] == 16
+    assert counts["files"]["outcomes"].keys() >= {"read", "refused in one line"}
+    assert counts["kills"]["kinds"] == {"indexing": 2}
+    with (tmp_path / "log.jsonl").open("a", encoding="utf-8") as log:
+        log.write('{"seed": 3, "part": "fi')
+    counts, second = stress(tmp_path, "--files", 18, "--seed", 3)
+    assert (counts["files"]["cases"], counts["kills"]["cases"]) == (18, 2)
+    assert second[: len(first)] == first
+    assert len(second) == len(first) + 2
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    """A small disk is filled, and the same command goes on when there is room."""
+    try:
+        counts, (line,) = stress(tmp_path, "--full-disks", 1)
+    except AssertionError as error:
+        if "may not mount" in str(error):
+            pytest.skip("may not mount a small disk")
+        raise
+    assert counts["full disks"]["faults"] == 0
+    assert (line["kind"], line["outcome"]) == ("indexing", "full")
+    assert "no space left" in line["message"]
+
+
+def test_one_seed_makes_the_same_files(script) -> None:
+    originals, mutations = script("faults.originals"), script("faults.mutations")
+    small = originals.written()
+    for number in range(60):
+        assert mutations.make(5, number, small, {}) == mutations.make(5, number, small, {})
+    kinds = {mutations.make(5, number, small, {}).kind for number in range(200)}
+    assert kinds == mutations.MUTATIONS.keys()
+
+
+def test_every_original_is_read(script) -> None:
+    """Only pictures are refused, whose text is to be recognised."""
+    for name, data in script("faults.originals").written().items():
+        if not name.startswith("scan."):
+            assert read_bytes(data, name).text, name
+
+
+def test_checks_of_files_can_fail(script) -> None:
+    files = script("faults.files")
+    good = Document("a", "Text.", (Mark(0, "heading", "Text."),))
+    assert files.document_faults(good) == []
+    for bad in (
+        replace(good, text="\ud800"),
+        replace(good, marks=(Mark(9, "page", "1"),)),
+        replace(good, marks=(Mark(0, "heading", "A\x1b[2J"),)),
+        replace(good, blocks=(3, 1)),
+        replace(good, notes=("two\nlines",)),
+        replace(good, text=script("faults.crafted").SECRET),
+    ):
+        assert len(files.document_faults(bad)) == 1, bad
+    assert files.message_faults("a.pdf is damaged; try: another") == []
+    assert files.message_faults("a\nTraceback (most recent call last)") == [
+        "the message is not one line",
+        "the message has a traceback",
+    ]
+
+
+def test_checks_of_an_index_can_fail(script, tmp_path: Path) -> None:
+    """A document that is missing, wrong or too many, a lost row, a file that is left."""
+    workload = script("faults.workload")
+    files, db = tmp_path / "files", tmp_path / "db"
+    right = workload.reference(tmp_path, files, {0: 1, 1: 1})
+    newer = workload.reference(tmp_path, files, {0: 2, 1: 2})
+    workload.write(files, {0: 1, 1: 1})
+    with workload.opened(db) as index:
+        index.add(files)
+    (one, value), (two, other) = right.items()
+
+    def faults(allowed: dict) -> list[str]:
+        return workload.index_faults(db, allowed)
+
+    assert faults({one: [None, value], two: [other]}) == []
+    assert faults({one: [newer[one]], two: [other]}) == [f"{one} is wrong"]
+    assert faults({one: [value]}) == [f"{two} should not be there"]
+    assert faults({one: [value], two: [other], "c": [value]}) == ["c is missing"]
+    assert workload.index_faults(tmp_path / "none", {one: [value]}) == [f"{one} is missing"]
+    assert workload.leftovers(db) == []
+    (db / "vectors-7.seg").write_bytes(b"")
+    assert workload.leftovers(db) == ["vectors-7.seg"]
+
+
+def test_a_child_is_known_by_what_it_does(script, tmp_path: Path) -> None:
+    """Its activity and what it finished outlive it; what it leaves behind is found."""
+    child = script("faults.child")
+    told = child.Told(tmp_path / "done")
+    told.clear()
+    assert (told.begun, told.doing(), told.writes, told.all_finished()) == (False, "between", 0, [])
+    told.begin()
+    told.finished("a.txt")
+    told.port = 8077
+    assert (told.begun, told.port, told.all_finished()) == (True, 8077, ["a.txt"])
+
+
+def test_tables_replace_the_old_ones(script, tmp_path: Path) -> None:
+    """Counts stand between two marks; a page without them is refused."""
+    tables, log = script("faults.tables"), script("faults.log").Log(tmp_path / "log", 1)
+    log.add("files", 0, kind="cut", outcome="read", ocr=False, faults=[], seconds=1, peak_mib=9)
+    log.add("files", 1, kind="cut", outcome="read", ocr=True, faults=["x"], seconds=7, peak_mib=9)
+    log.add("kills", 0, kind="indexing", outcome="killed", phase="storing", attempts=1, moment=0.5,
+            faults=[])  # fmt: skip
+    log.add("full disks", 0, kind="serving", outcome="full", message="no space", faults=[])
+    found = {"date": "2026-11-22", "commit": "abc", "seed": 1, "machine": "a machine"}
+    for part, name in (("files", "files"), ("kills", "kills"), ("disks", "full disks")):
+        found[name] = script(f"faults.{part}").summary(log)
+    page = tmp_path / "page.md"
+    page.write_text(f"Before.\n\n{tables.BEGIN}\nold\n{tables.END}\n\nAfter.\n", encoding="utf-8")
+    tables.write(page, found)
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("Before.\n\n")
+    assert text.endswith("\n\nAfter.\n")
+    assert "old" not in text
+    for row in (
+        "| made and read | 2 |",
+        "| of them with text recognition | 1 |",
+        "| **with any fault (below)** | 1 |",
+        "| indexing | 1 | storing 1 |",
+        "| serving | 1 | 1 |",
+        "2026-11-22, commit `abc`, seed 1, a machine.",
+    ):
+        assert row in text, row
+    page.write_text("Nothing.", encoding="utf-8")
+    with pytest.raises(ValueError, match="no place"):
+        tables.write(page, found)
