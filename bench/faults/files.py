@@ -77,7 +77,7 @@ def run(log: Log, count: int, folder: Path | None, limits: Limits) -> None:
                 isolated = recogniser if recognise else plain
                 seconds = limits.recognising if recognise else limits.seconds
                 found = attempt(case, Path(home), isolated, seconds, index, ocr=recognise)
-                if found["outcome"] == SLOW:  # or this process was stopped for a while
+                if found["seconds"] > seconds:  # or this process was stopped for a while
                     found = attempt(case, Path(home), isolated, seconds, index, ocr=recognise)
                 log.add("files", number, kind=case.kind, original=case.original, ocr=recognise,
                         name=case.name, bytes=len(case.data), **found)  # fmt: skip
