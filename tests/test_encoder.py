@@ -75,7 +75,7 @@ print(marks.tokens_read, (peaks[1] - peaks[0]) * 1024)
         [sys.executable, "-c", code, str(book)],
         env={"PYTHONPATH": ":".join(sys.path), "OMP_NUM_THREADS": "1"},
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -106,7 +106,7 @@ def test_indexing_goes_on_after_a_kill(tmp_path: Path, after: int) -> None:
         [sys.executable, "-c", KILLED, str(tmp_path / "db"), str(folder)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         stdout=subprocess.PIPE,
-        text=True,
+        encoding="utf-8",
     )
     assert process.stdout is not None
     for line in process.stdout:
@@ -171,7 +171,7 @@ def test_searches_beside_a_process_that_writes(tmp_path: Path) -> None:
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            text=True,
+            encoding="utf-8",
         )
         seen: set[str] = set()
         searches = 0

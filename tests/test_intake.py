@@ -43,7 +43,7 @@ def test_a_locked_folder_below_is_named_and_not_pruned(tmp_path: Path, mode: str
     run = subprocess.run(
         command,
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
     )
     assert run.returncode == 0, run.stderr

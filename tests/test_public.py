@@ -35,7 +35,7 @@ def loaded_by(code: str) -> set[str]:
         [sys.executable, "-c", f"import sys\n{code}\nprint(*sys.modules)"],
         env={"PYTHONPATH": ":".join(filter(None, sys.path))},
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         check=True,
     )
     return {name for name in done.stdout.split() if "." not in name or name.startswith("milepost")}
@@ -70,7 +70,7 @@ def test_nothing_else_leaks() -> None:
         [sys.executable, "-c", "import milepost; print(*vars(milepost))"],
         env={"PYTHONPATH": ":".join(filter(None, sys.path))},
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         check=True,
     )
     public = {name for name in done.stdout.split() if not name.startswith("_")}

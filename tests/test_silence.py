@@ -26,7 +26,11 @@ def test_the_engine_starts_without_telemetry(tmp_path: Path):
     kept = {k: v for k, v in os.environ.items() if k not in ("CI", "TF_BUILD", "JENKINS_URL")}
     home = {"HOME": str(tmp_path), "LOCALAPPDATA": str(tmp_path)}
     run = subprocess.run(
-        [sys.executable, "-c", LOAD], env=kept | home, capture_output=True, text=True, check=True
+        [sys.executable, "-c", LOAD],
+        env=kept | home,
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
     )
     assert run.stdout.strip() == "[]"
     assert list(tmp_path.iterdir()) == []

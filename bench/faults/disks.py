@@ -240,8 +240,6 @@ def summary(log: Log) -> Record:
 
 
 def _mount(*arguments: str) -> None:
-    done = subprocess.run(
-        ["mount", *arguments], capture_output=True, text=True, encoding="utf-8", check=False
-    )
+    done = subprocess.run(["mount", *arguments], capture_output=True, encoding="utf-8", check=False)
     if done.returncode:
         raise OSError(f"may not mount a small disk: {done.stderr.strip()}")

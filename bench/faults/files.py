@@ -221,13 +221,13 @@ def _strays(home: Path) -> list[str]:
 def _forget_peak(isolated: Isolated) -> None:
     """Let the system measure the process's peak anew."""
     with suppress(OSError, AttributeError):
-        Path(f"/proc/{isolated._process.pid}/clear_refs").write_text("5")  # type: ignore[union-attr]
+        Path(f"/proc/{isolated._process.pid}/clear_refs").write_text("5", encoding="ascii")  # type: ignore[union-attr]
 
 
 def _peak(isolated: Isolated) -> int:
     """MiB that the process held at most since ``_forget_peak``; 0 where it is gone."""
     with suppress(OSError, AttributeError):
-        status = Path(f"/proc/{isolated._process.pid}/status").read_text()  # type: ignore[union-attr]
+        status = Path(f"/proc/{isolated._process.pid}/status").read_text(encoding="utf-8")  # type: ignore[union-attr]
         line = next((line for line in status.splitlines() if line.startswith("VmHWM")), "")
         return int(line.split()[1]) // 1024 if line else 0
     return 0

@@ -26,7 +26,7 @@ def stress(folder: Path, *arguments: object) -> tuple[dict, list[dict]]:
     done = subprocess.run(
         [*map(str, command), "--originals", str(folder / "none"), *map(str, arguments)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        capture_output=True, text=True, encoding="utf-8", check=False,
+        capture_output=True, encoding="utf-8", check=False,
     )  # fmt: skip
     lines = log.read_text(encoding="utf-8").splitlines()
     wrong = [line for line in lines if '"faults": []' not in line]

@@ -113,7 +113,7 @@ def loaded(code: str) -> list[str]:
     result = subprocess.run(
         [sys.executable, "-c", f"{code}\nimport sys; print(*sys.modules, file=sys.stderr)"],
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         env=environment(),
         check=True,
     )
@@ -173,5 +173,7 @@ def test_a_search_imports_no_other_command():
         "print([m for m in sys.modules if m.startswith("
         "('milepost.lab', 'milepost.train', 'milepost.evaluate', 'milepost.pooling'))])"
     )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True
+    )
     assert ran.stdout.strip() == "[]"

@@ -118,7 +118,7 @@ def test_mistakes_are_named_before_torch_is_loaded(tmp_path: Path) -> None:
         config.write_text(text)
         done = subprocess.run(
             [sys.executable, "-c", WITHOUT_TORCH, "train", config],
-            capture_output=True, text=True, check=False, env=environment(),
+            capture_output=True, encoding="utf-8", check=False, env=environment(),
         )  # fmt: skip
         assert done.returncode == 2
         assert said in done.stderr
@@ -188,7 +188,7 @@ def test_sigterm_saves_and_says_how_to_go_on(
     file = write_run(tmp_path, stages=ONE.format(40), save_every=1)
     out = tmp_path / "run"
     with subprocess.Popen(
-        command("train", file), env=environment(), stderr=subprocess.PIPE, text=True
+        command("train", file), env=environment(), stderr=subprocess.PIPE, encoding="utf-8"
     ) as process:
         until = time.monotonic() + 120
         while not (out / "state.pt").exists() and time.monotonic() < until:

@@ -28,5 +28,5 @@ except KeyboardInterrupt:
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of another kind")
 def test_ctrl_c_after_engines_have_ended() -> None:
     """The plugin of the first engine must not leave its signal stack to that of the second."""
-    ran = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True)
+    ran = subprocess.run([sys.executable, "-c", CODE], capture_output=True, encoding="utf-8")
     assert (ran.returncode, ran.stdout) == (0, "heard\n"), ran.stderr

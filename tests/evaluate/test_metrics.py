@@ -281,7 +281,7 @@ def test_against_ranx() -> None:
         input=json.dumps([judged, scores(ranked)]),
         env={**os.environ, "NUMBA_DISABLE_JIT": "1"},  # compiling takes half a minute
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         check=True,
     )
     theirs = json.loads(done.stdout)

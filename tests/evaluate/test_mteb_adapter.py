@@ -248,5 +248,7 @@ def test_importing_the_adapter_imports_no_mteb() -> None:
         "import sys; import milepost.evaluate.mteb_adapter; "
         "print({'mteb', 'torch', 'numpy'} & set(sys.modules))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True
+    )
     assert done.stdout.strip() == "set()"

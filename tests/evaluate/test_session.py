@@ -27,7 +27,7 @@ LINES = (
 def own(path: Path, *lines: dict[str, object]) -> str:
     """A task of one's own; the name for ``tasks``."""
     path.parent.mkdir(exist_ok=True)
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines or LINES))
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines or LINES), encoding="utf-8")
     return str(path)
 
 

@@ -43,7 +43,7 @@ def test_a_full_disk_leaves_the_old_file_whole(tmp_path):
     path = tmp_path / "a.html"
     path.write_text("old", encoding="utf-8")
     told = subprocess.run(
-        [sys.executable, "-c", FILE_LIMIT, path], capture_output=True, text=True, check=True
+        [sys.executable, "-c", FILE_LIMIT, path], capture_output=True, encoding="utf-8", check=True
     )
     assert (
         told.stdout

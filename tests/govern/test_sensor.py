@@ -109,7 +109,10 @@ def test_real_work_of_this_process_and_of_a_child_is_seen():
     assert 0.15 <= own <= 0.6
     code = "import time\nwhile time.process_time() < 0.3: pass\nprint(flush=True)\ninput()"
     child = subprocess.Popen(
-        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", code],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
     )
     child.stdout.readline()
     running = meter.read() - before - own

@@ -106,7 +106,7 @@ def test_a_reader_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
     script = tmp_path / "server.py"
     script.write_text(ORPHANED, encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, script], capture_output=True, text=True, encoding="utf-8", timeout=60
+        [sys.executable, script], capture_output=True, encoding="utf-8", timeout=60
     )
     assert done.returncode == -signal.SIGKILL, done.stderr
     reader = int(done.stdout)

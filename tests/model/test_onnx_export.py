@@ -98,7 +98,7 @@ def test_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     release(folder, tmp_path / "onnx", format="onnx")
     release(folder, tmp_path / "openvino")
     monkeypatch.chdir(tmp_path / "onnx")
-    (code,) = re.findall(r"```python\n(.*?)```", Path("README.md").read_text(), re.DOTALL)
+    (code,) = re.findall(r"```python\n(.*?)```", Path("README.md").read_text("utf-8"), re.DOTALL)
     names: dict[str, np.ndarray] = {}
     exec(code, names)
     text = "Ice kept the ship at sea. Who had paid?"

@@ -36,7 +36,7 @@ def child() -> Iterator[Child]:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            text=True,
+            encoding="utf-8",
         )
         started.append(process)
         return process
@@ -55,7 +55,9 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     place = tmp_path / "disk"
     place.mkdir()
     mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", place], capture_output=True, text=True
+        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", place],
+        capture_output=True,
+        encoding="utf-8",
     )
     if mounted.returncode:
         pytest.skip(f"may not mount a small file system: {mounted.stderr.strip()}")

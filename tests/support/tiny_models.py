@@ -106,7 +106,7 @@ def sentence_transformer(
 
 def _write(path: Path, fields: Any) -> None:
     path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps(fields))
+    path.write_text(json.dumps(fields), encoding="utf-8")
 
 
 def cross_encoder(folder: Path, labels: int = 1) -> Path:

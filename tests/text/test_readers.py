@@ -57,7 +57,7 @@ def test_importing_the_room_is_light() -> None:
     )
     code = f"import sys, milepost.text; print([m for m in {heavy.split()!r} if m in sys.modules])"
     answer = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        [sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True
     )
     assert answer.stdout.strip() == "[]"
 

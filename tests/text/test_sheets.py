@@ -119,7 +119,7 @@ def test_the_process_that_reads_cells_ends_by_itself() -> None:
         "('AS', 'CPU')])"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8", check=True
+        [sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True
     )
     ours = resource.getrlimit(resource.RLIMIT_CPU)[0]
     most = 600 if ours == resource.RLIM_INFINITY else min(600, ours)

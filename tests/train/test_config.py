@@ -199,7 +199,7 @@ def test_reading_a_configuration_imports_no_torch(tmp_path: Path) -> None:
         "print([name for name in ('torch', 'numpy') if name in sys.modules])\n"
     )
     command = [sys.executable, "-c", program, str(good), str(bad)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
     assert done.stdout.splitlines() == ["2", "20", "[]"]
 
 

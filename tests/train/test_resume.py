@@ -135,7 +135,9 @@ def test_a_process_that_is_killed(home: Path, whole: dict[str, Any], tmp_path: P
     found = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 
     def go_on() -> subprocess.CompletedProcess[str]:
-        return subprocess.run([*command, "--resume"], env=found, capture_output=True, text=True)
+        return subprocess.run(
+            [*command, "--resume"], env=found, capture_output=True, encoding="utf-8"
+        )
 
     with subprocess.Popen(command, env=found, stderr=subprocess.DEVNULL) as process:
         until = time.monotonic() + 120
@@ -287,7 +289,7 @@ steps = 1
     # In a process of its own: this one may hold free memory that no limit counts.
     around = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
     ran = subprocess.run(
-        [sys.executable, "-c", HUNGRY, file], capture_output=True, text=True, env=around
+        [sys.executable, "-c", HUNGRY, file], capture_output=True, encoding="utf-8", env=around
     )
     assert ran.stdout.startswith("Halted"), ran.stderr
     assert "little memory in step 3 " in ran.stdout

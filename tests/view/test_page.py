@@ -136,7 +136,6 @@ def test_the_command_writes_a_page_and_says_how_to_ask_the_same(
             [sys.executable, "-m", "milepost", "view", "bees.txt", "-o", "page.html", *more],
             cwd=tmp_path,
             capture_output=True,
-            text=True,
             encoding="utf-8",
             check=False,
         )

@@ -16,7 +16,7 @@ def machine() -> str:
     name = platform.processor() or platform.machine()
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.is_file():
-        for line in cpuinfo.read_text(errors="replace").splitlines():
+        for line in cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines():
             if line.startswith("model name"):
                 name = line.partition(":")[2].strip()
                 break
@@ -46,5 +46,5 @@ def today() -> str:
 
 def _git(folder: Path, *words: str) -> str:
     return subprocess.run(
-        ["git", "-C", str(folder), *words], capture_output=True, text=True, check=True
+        ["git", "-C", str(folder), *words], capture_output=True, encoding="utf-8", check=True
     ).stdout.strip()

@@ -145,6 +145,6 @@ class GpuMeter:
 
 def _number(file: Path) -> int | None:
     try:
-        return int(file.read_text())
+        return int(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None

@@ -75,7 +75,7 @@ class Watch:
         """
         state = _Files(self.read)
         state.remember(before.failed)
-        look, wait, error = True, 0.0, ""  # from the start: files changed while it was made
+        look, wait, error = False, 0.0, ""
         for changed in self._ticks():
             look = look or changed
             if not look or time.monotonic() < wait:
@@ -108,11 +108,13 @@ class Watch:
             # Files are looked at, because a program that replaces one ends what follows the old.
             others = [path for path in given if path not in folders]
             stamps = [_stamp(path) for path in others]
+            started = True  # nobody followed them until now: what has changed is found by looking
             with closing(_events(watchfiles, list(folders), absolute(self.place))) as ticks:
                 for events in ticks:
                     before, stamps = stamps, [_stamp(path) for path in others]
                     moved = any(_identity(path) != was for path, was in folders.items())
-                    yield events or moved or stamps != before
+                    yield started or events or moved or stamps != before
+                    started = False
                     if moved or any(path.is_dir() for path in others):
                         break  # to follow the folders that are there now
 

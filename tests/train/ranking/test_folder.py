@@ -127,7 +127,7 @@ def writer(model, limit=0):
         [sys.executable, "-c", code, str(model), str(limit)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
+        encoding="utf-8",
     )
 
 

@@ -154,7 +154,6 @@ def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
         [npm, "pack", "axe-core@4.14.1", "--json", "--prefer-offline"],
         cwd=place,
         capture_output=True,
-        text=True,
         encoding="utf-8",
         check=False,
     )
