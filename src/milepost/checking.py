@@ -153,7 +153,7 @@ def _stored_places(snapshot: Snapshot, held: Sequence[_Found]) -> list[Place]:
 
 
 def _place(found: _Found, text: str, marks: Sequence[Mark]) -> Place:
-    places = places_at(marks, found.start)
+    places = places_at(marks, found.start, (found.start, found.end))
     return Place(
         document=found.document.name,
         source=found.document.source,

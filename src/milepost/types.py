@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Span = tuple[int, int]
 
 MarkKind = Literal[
-    "heading", "message", "attachment", "page", "slide", "sheet", "cell", "row", "line"
+    "heading", "message", "attachment", "page", "slide", "sheet", "cell", "row", "line", "hidden"
 ]
 
 _INSIDE: dict[str, tuple[str, ...]] = {
@@ -41,6 +41,7 @@ _PLACES = {
     "sheet": "sheet {}",
     "cell": "cell {}",
     "row": "row {}",
+    "hidden": "hidden text",
 }
 """Kinds of marks that say where a text is, outermost first, in words."""
 
@@ -58,7 +59,8 @@ class Mark:
             (spreadsheets), ``cell`` (notebooks), ``message`` and ``attachment`` (mail).
         value: the number in the file, from 1, in digits (page, slide, row, cell); the name (sheet,
             attachment); the date, YYYY-MM-DD, or ``unknown date`` (message); the heading's words;
-            page, left, top, right and bottom of the box (``line``: a line read from a picture).
+            page, left, top, right and bottom of the box (``line``: a line read from a picture);
+            the number of characters (``hidden``: text that cannot be seen, which was kept).
         level: 1–6 for a heading (1 = outermost), 0 for the others.
     """
 
@@ -79,13 +81,20 @@ def mark_at(marks: Sequence[Mark], kind: str, offset: int) -> str | None:
     return found
 
 
-def places_at(marks: Sequence[Mark], offset: int) -> dict[str, str]:
-    """What holds at ``offset`` apart from headings: kind of mark → value, outermost first."""
+def places_at(marks: Sequence[Mark], offset: int, span: Span | None = None) -> dict[str, str]:
+    """What holds at ``offset`` apart from headings: kind of mark → value, outermost first.
+
+    Hidden text counts where any of it is in ``span`` (by default the character at ``offset``).
+    """
     held: dict[str, str] = {}
+    start, end = span or (offset, offset + 1)
+    for mark in marks:
+        if mark.kind == "hidden" and mark.offset < end and mark.offset + int(mark.value) > start:
+            held["hidden"] = mark.value
     for mark in marks:
         if mark.offset > offset:
             break
-        if mark.kind in _PLACES:
+        if mark.kind in _PLACES and mark.kind != "hidden":
             for inner in _INSIDE.get(mark.kind, ()):
                 held.pop(inner, None)
             held[mark.kind] = mark.value

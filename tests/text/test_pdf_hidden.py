@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import milepost
 from milepost.errors import InputError, UnreadableFile
 from milepost.text import read, read_bytes
 from milepost.types import Document, ReadOptions
@@ -181,3 +182,18 @@ def test_each_line_is_judged_by_itself(lines: list[tuple[bool, int, str]]) -> No
     text = dropped(page).text
     for n, (seen, _, _) in enumerate(lines):
         assert (f"line{n:02}" in text) is seen
+
+
+@pytest.mark.parametrize("name", sorted(HIDDEN))
+def test_what_is_kept_is_marked_and_passages_say_so(name: str) -> None:
+    """The marks cover the hidden text and nothing of the line that is seen."""
+    document = read_bytes(write_pdf([HIDDEN[name]]), "a.pdf", options=KEEP)
+    marked = [mark for mark in document.marks if mark.kind == "hidden"]
+    shown = " ".join(document.text[mark.offset : mark.offset + int(mark.value)] for mark in marked)
+    assert shown == SECRET
+    with milepost.open(None, model="landmark-light") as index:
+        index.add(document)
+        places = [index.check(words).places[0].place for words in (SECRET, SEEN)]
+        (passage,) = index.search("Which instructions should be ignored?", k=1)
+    assert places == ["page 1, hidden text", "page 1"]
+    assert passage.place == "page 1, hidden text"

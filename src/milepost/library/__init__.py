@@ -8,8 +8,8 @@ Read:    ``documents.py`` (ids, titles, uploads), ``indexing.py`` (one thread th
          ``watching.py`` (follows folders).
 """
 
-from milepost.library.documents import Library, document_id
+from milepost.library.documents import Library, document_id, short_id
 from milepost.library.indexing import Indexer, Progress
 from milepost.library.isolated import Isolated
 
-__all__ = ["Indexer", "Isolated", "Library", "Progress", "document_id"]
+__all__ = ["Indexer", "Isolated", "Library", "Progress", "document_id", "short_id"]

@@ -23,6 +23,10 @@ _LONGEST_NAME = 200
 _LONGEST_SUFFIX = 20
 """Bytes of what is taken for a suffix; what is longer is a part of the name."""
 
+_SHORT_ID = 8
+"""Characters of a short id: of 10,000 documents two have the same once in 90 libraries, and then
+both are meant."""
+
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069/\\:*?\"<>|]+")
 _DEVICES = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
 
@@ -31,6 +35,11 @@ _DEVICES = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
 def document_id(name: str) -> str:
     """The id of a document in addresses: what a name, often a long path, is hashed to."""
     return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:20]
+
+
+def short_id(name: str) -> str:
+    """The beginning of a document's id, which stands for it in what agents read."""
+    return document_id(name)[:_SHORT_ID]
 
 
 class Library:
@@ -69,7 +78,7 @@ class Library:
         raise UnknownDocument(f"no document has the id {identity}", "a document of the list")
 
     def chosen(self, wanted: Iterable[str] | None) -> list[str] | None:
-        """Names of the documents that were asked for by id or title; None for all.
+        """Names of the documents that were asked for by id, short id or title; None for all.
 
         Raises:
             UnknownDocument: one of them is not there.
@@ -79,6 +88,7 @@ class Library:
         by_key: dict[str, list[str]] = {}
         for info in self.infos():
             by_key.setdefault(document_id(info.name), []).append(info.name)
+            by_key.setdefault(short_id(info.name), []).append(info.name)
             by_key.setdefault(self.title(info), []).append(info.name)
         names: list[str] = []
         for key in wanted:

@@ -15,20 +15,24 @@ LEAST = 200
 MOST = 20_000
 """Tokens of one result; clients cut results at 25,000."""
 
-TEXT_SHARE = 0.8
+TEXT_SHARE = 0.85
 """Part of a budget that is for sentences; the rest is for where they are from."""
 
 
-def fitted(result: R, name: str, count: Callable[[str], int], budget: int) -> R:
-    """Drop items from the end of a list until the result, as JSON, is within the budget.
+def fitted(build: Callable[[int], R], most: int, count: Callable[[str], int], budget: int) -> R:
+    """The result with as many items as the budget holds.
 
     Args:
-        result: what holds the list.
-        name: the field with the list, the best first.
+        build: makes the result with the first items, given their number.
+        most: how many there are.
         count: tokens of a text.
-        budget: maximum number of tokens.
+        budget: maximum number of tokens of the result as JSON.
     """
-    items = getattr(result, name)
-    while items and count(result.model_dump_json(exclude_none=True)) > budget:
-        items.pop()
-    return result
+    fits, beyond = 0, most + 1
+    while beyond - fits > 1:  # bisection: tokens grow with the items
+        middle = (fits + beyond) // 2
+        if count(build(middle).model_dump_json(exclude_none=True)) <= budget:
+            fits = middle
+        else:
+            beyond = middle
+    return build(fits)

@@ -1,4 +1,8 @@
-"""What the tools give, as records that become JSON; their fields are the tools' output schemas."""
+"""What the tools give, as records that become JSON; their fields are the tools' output schemas.
+
+An agent pays for every token: a passage names its document by a short id, whose title stands once
+in the result; where it ends follows from its text.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +13,26 @@ class Evidence(BaseModel):
     """Whole sentences of one document that answer the question."""
 
     text: str
-    document: str = Field(description="Title of the document.")
-    id: str = Field(description="Id of the document, for `read` and `documents`.")
+    document: str = Field(description="Id of the document.")
     start: int = Field(description="Offset in the document's text.")
-    end: int
     score: float = Field(description="Probability, 0 to 1, that this is evidence.")
-    place: str | None = Field(default=None, description="Page, slide, sheet and row … in words.")
+    place: str | None = Field(
+        default=None,
+        description="Page, slide, sheet and row … in words; `hidden text` cannot be seen on it.",
+    )
     heading: str | None = None
+
+    @property
+    def end(self) -> int:
+        """Offset behind the text."""
+        return self.start + len(self.text)
 
 
 class Searched(BaseModel):
     """What `search` gives."""
 
     passages: list[Evidence] = Field(description="Best first.")
+    documents: dict[str, str] = Field(default_factory=dict, description="Title of each id.")
     next: str | None = Field(
         default=None, description="Cursor of the passages that come after these."
     )
@@ -49,10 +60,8 @@ class Match(BaseModel):
     """A place of a document that holds the checked text, word for word or nearly."""
 
     text: str
-    document: str
-    id: str
+    document: str = Field(description="Id of the document.")
     start: int
-    end: int
     place: str | None = None
     differences: list[tuple[str, str]] = Field(
         default_factory=list, description="What was given, and what the document has instead."
@@ -65,6 +74,7 @@ class Checked(BaseModel):
     verdict: str = Field(description="verbatim, near, supported or not found.")
     places: list[Match] = Field(description="Where it is, word for word or nearly.")
     passages: list[Evidence] = Field(description="What supports it.")
+    documents: dict[str, str] = Field(default_factory=dict, description="Title of each id.")
     notes: list[str] = Field(default_factory=list)
 
 

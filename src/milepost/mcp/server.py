@@ -61,8 +61,7 @@ def create_server(tools: Tools) -> MCPServer[Any]:
         result = await _run(
             partial(tools.search, question, budget_tokens, min_score, documents, cursor)
         )
-        links = {each.id: each.document for each in result.passages}
-        return _answer(result, links)
+        return _answer(result, result.documents)
 
     @server.tool(title="Read on", annotations=_LOOKS)
     async def read(
@@ -91,9 +90,7 @@ def create_server(tools: Tools) -> MCPServer[Any]:
     ) -> Annotated[CallToolResult, Checked]:
         """Say whether a text is in the documents: verbatim, nearly, supported, or not found."""
         result = await _run(partial(tools.check, text, documents, min_score, budget_tokens))
-        links = {each.id: each.document for each in result.places}
-        links |= {each.id: each.document for each in result.passages}
-        return _answer(result, links)
+        return _answer(result, result.documents)
 
     @server.tool(title="List documents", annotations=_LOOKS)
     async def documents(cursor: Cursor = None) -> Annotated[CallToolResult, Documents]:

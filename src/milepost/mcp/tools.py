@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milepost.errors import InputError
-from milepost.library import Indexer, Library, document_id
+from milepost.library import Indexer, Library, document_id, short_id
 from milepost.mcp.budget import LEAST, MOST, TEXT_SHARE, fitted
 from milepost.mcp.results import (
     Checked,
@@ -100,7 +100,7 @@ class Tools:
                 question, None, f"{room}t", names, min_score=min_score
             )
             passages = self._evidence(found.passages)
-            result = self._within(Searched(passages=passages, notes=self._notes(found)), budget)
+            result = self._within(passages, self._notes(found), budget)
             # A long heading can take the room of the only passage: then a shorter one.
             if result.passages or not passages or room < _LEAST_ROOM:
                 return result
@@ -120,24 +120,21 @@ class Tools:
             for each in self._evidence(found.passages)
             if not any(_overlap(each, other) for other in shown)
         ][skipped:]
-        result = self._within(Searched(passages=left, notes=self._notes(found)), budget)
+        result = self._within(left, self._notes(found), budget)
         if left and not result.passages:  # longer than the budget: its best sentence
-            result.passages = [self._best_sentence(found, left[0])]
-            self._within(result, budget)
+            best = [self._best_sentence(found, left[0])]
+            result = self._within(best, self._notes(found), budget)
         if len(result.passages) < len(left) and result.passages:
             result.next = _cursor(question, first, skipped + len(result.passages))
         return result
 
     def _evidence(self, passages: Sequence[Passage]) -> list[Evidence]:
-        titles = {info.name: self._library.title(info) for info in self._library.infos()}
         return [
             Evidence(
                 text=passage.text,
-                document=titles.get(passage.document, passage.document),
-                id=document_id(passage.document),
+                document=short_id(passage.document),
                 start=passage.start,
-                end=passage.end,
-                score=round(passage.score, 4),
+                score=round(passage.score, 2),
                 place=passage.place,
                 heading=passage.heading,
             )
@@ -148,15 +145,30 @@ class Tools:
         passage = next(
             each
             for each in found.passages
-            if (document_id(each.document), each.start) == (wanted.id, wanted.start)
+            if (short_id(each.document), each.start) == (wanted.document, wanted.start)
         )
         best = passage.hits[0]
         text = passage.text[best.start - passage.start : best.end - passage.start]
-        return wanted.model_copy(update={"text": text, "start": best.start, "end": best.end})
+        return wanted.model_copy(update={"text": text, "start": best.start})
 
-    def _within(self, result: Searched, budget: int) -> Searched:
-        count = self._library.index.model.count_tokens
-        return fitted(result, "passages", count, budget - _CURSOR)
+    def _within(self, passages: list[Evidence], notes: list[str], budget: int) -> Searched:
+        """The passages, best first, that the budget holds with their documents' titles."""
+        titles = self._titles(passages)
+
+        def first(size: int) -> Searched:
+            some = passages[:size]
+            return Searched(passages=some, documents=_of(titles, some), notes=notes)
+
+        return fitted(first, len(passages), self._tokens, budget - _CURSOR)
+
+    def _titles(self, found: Sequence[Evidence | Match]) -> dict[str, str]:
+        """Short id → title of the documents of passages and places."""
+        wanted = {each.document for each in found}
+        titles: dict[str, list[str]] = {}
+        for info in self._library.infos():
+            if short_id(info.name) in wanted:
+                titles.setdefault(short_id(info.name), []).append(self._library.title(info))
+        return {key: ", ".join(each) for key, each in titles.items()}
 
     def read(
         self,
@@ -183,7 +195,7 @@ class Tools:
         result = Read(
             text=text,
             document=self._library.title(info),
-            id=document_id(info.name),
+            id=short_id(info.name),
             start=start,
             end=end,
             characters=info.characters,
@@ -213,28 +225,31 @@ class Tools:
         names = self._library.chosen(documents)
         with self._searching():
             found = self._library.index.check(text, names, min_score=min_score)
-        titles = {info.name: self._library.title(info) for info in self._library.infos()}
-        result = Checked(
-            verdict=found.verdict,
-            places=[
-                Match(
-                    text=place.text,
-                    document=titles.get(place.document, place.document),
-                    id=document_id(place.document),
-                    start=place.start,
-                    end=place.end,
-                    place=place.place,
-                    differences=[(each.given, each.text) for each in place.differences],
-                )
-                for place in found.places
-            ],
-            passages=self._evidence(found.passages),
-            notes=[*self._indexing(), *found.notes],
-        )
-        count = self._library.index.model.count_tokens
-        for field in ("passages", "places"):
-            fitted(result, field, count, budget)
-        return result
+        places = [
+            Match(
+                text=place.text,
+                document=short_id(place.document),
+                start=place.start,
+                place=place.place,
+                differences=[(each.given, each.text) for each in place.differences],
+            )
+            for place in found.places
+        ]
+        passages = self._evidence(found.passages)
+        titles = self._titles([*places, *passages])
+        notes = [*self._indexing(), *found.notes]
+
+        def first(size: int) -> Checked:  # the places come first
+            shown, support = places[:size], passages[: max(0, size - len(places))]
+            return Checked(
+                verdict=found.verdict,
+                places=shown,
+                passages=support,
+                documents=_of(titles, [*shown, *support]),
+                notes=notes,
+            )
+
+        return fitted(first, len(places) + len(passages), self._tokens, budget)
 
     def documents(self, cursor: str | None = None, tokens: int = 2000) -> Documents:
         """The documents that can be searched."""
@@ -244,15 +259,19 @@ class Tools:
         rows = [
             Listed(
                 document=self._library.title(info),
-                id=document_id(info.name),
+                id=short_id(info.name),
                 characters=info.characters,
                 sentences=info.sentences,
                 notes=list(info.notes),
             )
             for info in infos[after : after + budget // 20]
         ]
-        result = Documents(documents=rows, total=len(infos), notes=self._indexing())
-        fitted(result, "documents", self._library.index.model.count_tokens, budget - _CURSOR)
+        notes = self._indexing()
+
+        def first(size: int) -> Documents:
+            return Documents(documents=rows[:size], total=len(infos), notes=notes)
+
+        result = fitted(first, len(rows), self._tokens, budget - _CURSOR)
         last = after + len(result.documents)
         if result.documents and last < len(infos):
             result.next = _cursor("documents", LEAST, last)
@@ -298,9 +317,14 @@ class Tools:
         return text[: whole[-1]] if whole and whole[-1] > fits // 2 else text[:fits]
 
 
+def _of(titles: dict[str, str], found: Sequence[Evidence | Match]) -> dict[str, str]:
+    """The titles of the documents that passages and places are in."""
+    return {each.document: titles[each.document] for each in found}
+
+
 def _overlap(one: Evidence, other: Evidence) -> bool:
     """Whether two passages share a part of a document."""
-    return one.id == other.id and one.start < other.end and one.end > other.start
+    return one.document == other.document and one.start < other.end and one.end > other.start
 
 
 def _budget(tokens: int) -> int:

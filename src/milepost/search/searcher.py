@@ -237,7 +237,7 @@ def _passages(
         if not text:
             continue
         numbers, hits = zip(*_hits(scope, ranked, run, start, start + len(text)), strict=True)
-        places = places_at(known, hits[0].start)
+        places = places_at(known, hits[0].start, (start, start + len(text)))
         passages.append(
             Passage(
                 text=text,

@@ -16,12 +16,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from milepost.text.readers.pdf.picture import draw
+from milepost.types import Mark
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
     from milepost.text.readers.pdf.glyphs import Glyphs
+    from milepost.text.readers.pdf.join import Printed
+    from milepost.text.readers.pdf.page import Page
+    from milepost.text.readers.pdf.records import Line
 
 KINDS = ("", "invisible", "white on white", "off the page", "smaller than a point")
 """Names of the codes: 0 is text that can be seen."""
@@ -76,6 +82,35 @@ class HiddenText:
         return (
             f"{pages} {self._counts.total():,} character{plural} of hidden text ({kinds}), {fate}"
         )
+
+
+def hidden_parts(lines: Sequence[Line], kinds: NDArray[np.int8]) -> dict[int, tuple[int, int]]:
+    """Index of each line with hidden text, and the places of its first and last hidden character.
+
+    Args:
+        lines: the lines of a page, with the glyph of each character.
+        kinds: ``(glyphs,)``, a code of ``KINDS`` for each.
+    """
+    parts = {}
+    for number, line in enumerate(lines):
+        at = [place for place, glyph in enumerate(line.source) if glyph >= 0 and kinds[glyph]]
+        if at:
+            parts[number] = at[0], at[-1]
+    return parts
+
+
+def hidden_marks(printed: Sequence[Printed], pages: Mapping[int, Page]) -> Iterator[Mark]:
+    """Where the hidden text stands that was kept: one mark a line that holds some.
+
+    Args:
+        printed: the lines of the document's text.
+        pages: its pages by number.
+    """
+    for start, _, page, place in printed:
+        part = pages[page].hidden.get(place)
+        if part is not None:
+            first, last = part
+            yield Mark(start + first, "hidden", str(last + 1 - first))
 
 
 def hidden_kinds(

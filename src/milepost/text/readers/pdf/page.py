@@ -9,6 +9,7 @@ from typing import Any
 
 from milepost.text.readers.pdf.columns import reading_order
 from milepost.text.readers.pdf.glyphs import Glyphs, read_glyphs
+from milepost.text.readers.pdf.hidden import hidden_parts
 from milepost.text.readers.pdf.lines import page_lines
 from milepost.text.readers.pdf.records import Frame, Line
 from milepost.types import Box
@@ -24,6 +25,7 @@ class Page:
         dropped: ids of lines that are furniture (running heads, page numbers).
         flows: the other lines in reading order, one list for each flow.
         boxes: the box of each line, if the page was read from its picture; else None.
+        hidden: index of each line with hidden text, and its first and last hidden character.
     """
 
     number: int
@@ -31,6 +33,7 @@ class Page:
     dropped: set[int] = field(default_factory=set)
     flows: list[list[Line]] = field(default_factory=list)
     boxes: list[Box] | None = None
+    hidden: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     def arrange(self) -> None:
         """Put the lines into reading order; the furniture must be known."""
@@ -54,11 +57,12 @@ def load_page(
     """
     glyphs = read_glyphs(document, index, ink=ink)
     frame = page_lines(glyphs, keep_hidden=keep_hidden)
+    hidden = hidden_parts(frame.lines, glyphs.hidden) if keep_hidden else {}
     for line in frame.lines:
         line.starts = []
         if not ink:
             line.source = []  # a number per character would take much memory in long books
-    return Page(index + 1, frame), glyphs
+    return Page(index + 1, frame, hidden=hidden), glyphs
 
 
 def body_size(pages: Sequence[Page]) -> float:

@@ -14,7 +14,7 @@ from milepost.text.readers.pdf.file import open_pdf
 from milepost.text.readers.pdf.furniture import mark_furniture
 from milepost.text.readers.pdf.glyphs import PDFIUM
 from milepost.text.readers.pdf.headings import find_headings, read_outline
-from milepost.text.readers.pdf.hidden import HiddenText
+from milepost.text.readers.pdf.hidden import HiddenText, hidden_marks
 from milepost.text.readers.pdf.join import Joined, join_pages
 from milepost.text.readers.pdf.page import Page, load_page, named
 from milepost.types import READ_DEFAULTS, Box, Document, Mark, OnPage, ReadOptions
@@ -77,7 +77,7 @@ def read_pdf(
     if not any(page.frame.lines for page in pages.values()):
         raise _no_text(name, loaded, pictures)
     joined = assembled(list(pages.values()), loaded.outline)
-    marks = _marks(joined)
+    marks = _marks(joined, hidden_marks(joined.printed, pages))
     text = "".join(joined.parts)
     if pictures:
         with PDFIUM, open_pdf(data, name) as document:
@@ -116,8 +116,9 @@ def with_lines(marks: Iterable[Mark], boxes: Iterable[tuple[int, Box]]) -> tuple
     return tuple(sorted([*marks, *lines], key=lambda mark: mark.offset))
 
 
-def _marks(joined: Joined) -> tuple[Mark, ...]:
-    marks = [Mark(offset, "page", str(page)) for page, offset in joined.pages]
+def _marks(joined: Joined, hidden: Iterable[Mark]) -> tuple[Mark, ...]:
+    marks = [*hidden]
+    marks += [Mark(offset, "page", str(page)) for page, offset in joined.pages]
     marks += [Mark(at, "heading", head.title, head.level) for at, head in joined.headings]
     return tuple(sorted(marks, key=lambda mark: (mark.offset, mark.kind == "heading")))
 
