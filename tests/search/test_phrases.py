@@ -248,14 +248,14 @@ def test_large_collections_find_what_small_ones_do(model: str, monkeypatch) -> N
 
 @pytest.mark.parametrize("documents", [1, 30, 300])
 def test_the_number_of_calls_does_not_grow(documents: int) -> None:
-    """A search with one phrase and one exclusion asks the snapshot at most sixteen times."""
+    """A search with one phrase and one exclusion asks the snapshot at most ten times."""
     store = empty_store()
     for d in range(documents):
         put(store, f"d{d}", ["A zebra. ", "And bees. ", f"Number {d}. "])
     with store.snapshot() as state:
         counted = Counted(state)
         assert search(counted, query("bees", ("zebra",), ("bees",)), MODELS["plain"]).passages
-        assert counted.calls.total() <= 16, counted.calls
+        assert counted.calls.total() <= 10, counted.calls
 
 
 def test_scores_are_those_of_the_plain_search() -> None:

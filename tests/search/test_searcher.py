@@ -227,12 +227,12 @@ def test_all_scores_equal() -> None:
 def test_the_number_of_calls_does_not_grow(
     model: SearchModel, budget: str | None, documents: int
 ) -> None:
-    """A whole search asks the snapshot at most twelve times, whatever is searched and returned."""
+    """A whole search asks the snapshot at most six times, whatever is searched and returned."""
     with filled(documents, 5).snapshot() as state:
         counted = Counted(state)
         query = asking(["p0x1", "common"], k=Limits.parse(budget=budget).k, budget=budget)
         assert search(counted, query, model).passages
-        assert counted.calls.total() <= 12, counted.calls
+        assert counted.calls.total() <= 6, counted.calls
 
 
 class Disturbed:
@@ -242,9 +242,9 @@ class Disturbed:
         self._state, self._deed = state, deed
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        def disturbed(*arguments: Any) -> Any:
+        def disturbed(*arguments: Any, **named: Any) -> Any:
             self._deed()
-            return getattr(self._state, name)(*arguments)
+            return getattr(self._state, name)(*arguments, **named)
 
         return disturbed
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from milepost.store import Statistics, Store
+from milepost.store import Among, Statistics, Store
 from milepost.types import Mark
 from support.store_entries import WIDTH, entry, holds, numbered, opened, rows, unit
 from support.store_reads import reads
@@ -297,7 +297,37 @@ def test_both_stores_answer_alike(
         durable.close()
 
 
+def _agree_in_a_search(plain: Store, durable: Store, query: np.ndarray, terms: list[str]) -> None:
+    """The calls of a search answer alike: what is scored, what is measured, what is shown."""
+    with plain.snapshot() as theirs, durable.snapshot() as ours:
+        for names in (None, frozenset(["a"]), frozenset(["c", "a"])):
+            for most in (0, 3, 1000):
+                limits = {"most": most, "candidates": 100, "among": Among(names)}
+                found, complete = ours.choose(query, terms, **limits)
+                due, all_of_them = theirs.choose(query, terms, **limits)
+                assert complete == all_of_them
+                if complete:
+                    assert [info.name for info in found] == [info.name for info in due]
+                else:  # the order of equal scores may differ
+                    assert {info.name for info in found} == {info.name for info in due}
+        wanted = [info for info in theirs.documents() if info.name != "b"]
+        held = [ours.info(info.name) for info in wanted]
+        found, due = ours.measure(query, terms, held), theirs.measure(query, terms, wanted)
+        assert found.statistics == due.statistics
+        assert found.frequencies == due.frequencies
+        assert found.sentences.document_offsets.tolist() == due.sentences.document_offsets.tolist()
+        assert found.sentences.spans.tolist() == due.sentences.spans.tolist()
+        assert np.abs(found.similarity - due.similarity).max(initial=0) < 1e-6
+        assert found.counts.keys() == due.counts.keys()
+        for term, counts in due.counts.items():
+            assert found.counts[term].tolist() == counts.tolist()
+            assert found.counts[term].dtype == np.float32
+        parts = [(info, 0, 7) for info in held], [(info, 0, 7) for info in wanted]
+        assert ours.excerpts(parts[0]) == theirs.excerpts(parts[1])
+
+
 def _agree(plain: Store, durable: Store, query: np.ndarray, terms: list[str]) -> None:
+    _agree_in_a_search(plain, durable, query, terms)
     theirs, ours = reads(plain), reads(durable)
     assert [replace(info, id=0) for info in ours.documents()] == [
         replace(info, id=0) for info in theirs.documents()

@@ -143,9 +143,9 @@ class Counted:
     def __getattr__(self, name: str) -> Callable[..., Any]:
         method = getattr(self._state, name)
 
-        def counted(*arguments: Any) -> Any:
+        def counted(*arguments: Any, **named: Any) -> Any:
             self.calls[name] += 1
-            return method(*arguments)
+            return method(*arguments, **named)
 
         return counted
 

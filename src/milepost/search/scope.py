@@ -7,9 +7,11 @@ candidates of two lists (nearest landmarks, matching words), whole.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from milepost.search.lexical import bm25, idf
+from milepost.store.base import Among
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,7 +68,7 @@ class Scope:
 
 
 def gather(snapshot: Snapshot, query: Query, holding: frozenset[str] | None = None) -> Scope:
-    """Measure the question against a state of a store, in at most seven of its calls.
+    """Measure the question against a state of a store, in at most three of its calls.
 
     Args:
         snapshot: the state.
@@ -74,30 +76,26 @@ def gather(snapshot: Snapshot, query: Query, holding: frozenset[str] | None = No
         holding: names of the documents that hold its phrases; None where it has none. In large
             collections only these are scored.
     """
-    import numpy as np
-
     documents = _documents(snapshot, query, holding)
-    sentences = snapshot.sentences(documents)
-    offsets = sentences.document_offsets
-    statistics = snapshot.statistics()
-    firsts = np.array([info.first for info in documents], np.int64)
-    counts: dict[str, NDArray[np.float32]] = {}
-    weights: dict[str, float] = {}
-    for term, (rows, often) in snapshot.postings(query.terms).items():
-        weights[term] = idf(len(rows), statistics.sentences) if len(rows) else 0.0
-        counts[term] = _placed(rows, often, firsts, offsets)
+    found = snapshot.measure(query.vector, query.terms, documents)
+    sentences, statistics = found.sentences, found.statistics
+    weights = {
+        term: idf(often, statistics.sentences) if often else 0.0
+        for term, often in found.frequencies.items()
+    }
     known = {term: weight for term, weight in weights.items() if weight > 0.0}
     mean = statistics.terms / max(1, statistics.sentences)
+    lengths, offsets = sentences.lengths.astype("float32"), sentences.document_offsets
     return Scope(
         documents=documents,
         document_offsets=offsets,
         spans=sentences.spans,
-        similarity=snapshot.similarity(query.vector, documents),
-        lexical=bm25(counts, sentences.lengths.astype(np.float32), offsets, known, mean),
+        similarity=found.similarity,
+        lexical=bm25(found.counts, lengths, offsets, known, mean),
         vocab_coverage=sentences.vocab_coverage,
         paragraph_starts=sentences.paragraph_starts,
         idf=weights,
-        counts=counts,
+        counts=found.counts,
     )
 
 
@@ -105,55 +103,23 @@ def _documents(
     snapshot: Snapshot, query: Query, holding: frozenset[str] | None
 ) -> list[DocumentInfo]:
     """Documents to score, in the store's order; those without sentences are left out."""
-    wanted = query.documents
-    documents = [
-        info
-        for info in snapshot.documents()
-        if info.sentences and (wanted is None or info.name in wanted)
-    ]
-    if sum(info.sentences for info in documents) <= EVERYTHING:
+
+    def choose(names: frozenset[str] | None) -> tuple[list[DocumentInfo], bool]:
+        return snapshot.choose(
+            query.vector,
+            query.terms,
+            most=EVERYTHING,
+            candidates=CANDIDATES,
+            among=Among(names),
+        )
+
+    documents, complete = choose(query.documents)
+    if not complete and holding is not None:
+        documents, complete = choose(holding)
+    if complete:
         return documents
-    if holding is not None:
-        wanted = holding
-        documents = [info for info in documents if info.name in wanted]
-        if sum(info.sentences for info in documents) <= EVERYTHING:
-            return documents
-    import numpy as np
-
-    among = None if wanted is None else documents
-    rows, _ = snapshot.nearest(query.vector, CANDIDATES, among)
-    matching = snapshot.matching(query.terms, CANDIDATES, among)
-    firsts = np.array([info.first for info in documents], np.int64)
-    # Best candidates of both lists in turn, until the documents that hold them are enough. The
-    # last one may go beyond: a document larger than the limit must be found as well.
-    chosen: set[int] = set()
-    total = 0
-    for rank in range(max(len(rows), len(matching))):
-        for row in (*rows[rank : rank + 1], *matching[rank : rank + 1]):
-            number = int(np.searchsorted(firsts, row, side="right")) - 1
-            if number not in chosen and total < EVERYTHING:
-                chosen.add(number)
-                total += documents[number].sentences
-    return [documents[number] for number in sorted(chosen)]
-
-
-def _placed(
-    rows: NDArray[np.int64],
-    often: NDArray[np.int32],
-    firsts: NDArray[np.int64],
-    document_offsets: NDArray[np.int64],
-) -> NDArray[np.float32]:
-    """A term's counts on the sentences of the scope, ``(n,)``."""
-    import numpy as np
-
-    placed = np.zeros(int(document_offsets[-1]), np.float32)
-    if not len(rows) or not len(firsts):
-        return placed
-    # Documents come in order of their first row, so rows are found by bisection.
-    document = np.searchsorted(firsts, rows, side="right") - 1
-    inside = document >= 0
-    document, rows, often = document[inside], rows[inside], often[inside]
-    offset = rows - firsts[document]
-    inside = offset < (document_offsets[document + 1] - document_offsets[document])
-    placed[document_offsets[document[inside]] + offset[inside]] = often[inside]
-    return placed
+    # The best ones, until they are enough. The last one may go beyond: a document larger than the
+    # limit must be found as well.
+    sizes = list(accumulate((info.sentences for info in documents), initial=0))
+    chosen = [info for info, before in zip(documents, sizes, strict=False) if before < EVERYTHING]
+    return sorted(chosen, key=lambda info: info.first)

@@ -225,11 +225,10 @@ def _passages(
     """Texts, places and parts of the passages, cut at the budget."""
     runs = _runs(snapshot, scope, ranked, query, measure, must)
     parts = [scope.part(run.first, run.last) for run in runs]
-    texts = snapshot.texts(parts)
-    marks = snapshot.marks([info for info, _, _ in parts])
+    excerpts = snapshot.excerpts(parts)
     left = query.limits.budget.size if query.limits.budget else None
     passages: list[Passage] = []
-    for run, (info, start, _), whole, known in zip(runs, parts, texts, marks, strict=True):
+    for run, (info, start, _), (whole, known) in zip(runs, parts, excerpts, strict=True):
         text = whole.strip()
         start += len(whole) - len(whole.lstrip())
         if left is not None and measure(text) > left:

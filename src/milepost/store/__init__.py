@@ -5,17 +5,29 @@ snapshots: the same things again, and three plain lists over all of them: the ro
 vector, the rows that match terms, the postings of a term. It knows neither models nor files
 nor what a good answer is: it cannot split, encode, weigh or fuse.
 
-Read in this order: ``base`` (the contract), ``memory`` (the contract at its plainest), ``check``
+Read in this order: ``base`` (the contract), ``local`` (the calls of a
+search in one process), ``memory`` (the contract at its plainest), ``check``
 (what an entry must be), ``sqlite`` (the durable one), ``opening`` (a folder to a store).
 Importing the room loads neither numpy nor sqlite3.
 """
 
-from milepost.store.base import DocumentInfo, Entry, Sentences, Snapshot, Statistics, Store
+from milepost.store.base import (
+    Among,
+    DocumentInfo,
+    Entry,
+    Measured,
+    Sentences,
+    Snapshot,
+    Statistics,
+    Store,
+)
 from milepost.store.opening import erase_store, open_store
 
 __all__ = [
+    "Among",
     "DocumentInfo",
     "Entry",
+    "Measured",
     "Sentences",
     "Snapshot",
     "Statistics",

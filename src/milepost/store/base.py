@@ -102,8 +102,47 @@ class Statistics:
     dead: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Among:
+    """Which documents a search covers; by default all.
+
+    ``names`` limits it to the documents named.
+    """
+
+    names: frozenset[str] | None = None
+
+    def holds(self, info: DocumentInfo) -> bool:
+        """Whether a document is one of them."""
+        return self.names is None or info.name in self.names
+
+
+EVERYWHERE = Among()
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a store says of a question and the ``n`` sentences of some documents.
+
+    Attributes:
+        sentences: their places, lengths and flags.
+        similarity: ``(n,)`` float32, dot product of each with the question's vector.
+        counts: for each term how often each sentence holds it, ``(n,)`` float32.
+        frequencies: for each term how many sentences of the whole store hold it.
+        statistics: counts over the whole store.
+    """
+
+    sentences: Sentences
+    similarity: NDArray[np.float32]
+    counts: dict[str, NDArray[np.float32]]
+    frequencies: dict[str, int]
+    statistics: Statistics
+
+
 class Snapshot(Protocol):
     """One committed state of a store.
+
+    A search asks ``choose`` and ``measure``, then ``texts`` for the reranker and ``excerpts`` for
+    its passages: four calls, each of them one round trip where the store is on a network.
 
     ``documents`` arguments are records that this snapshot has returned; results come in the order
     given. Where documents are asked for by ``first`` row order matters (``sentences``,
@@ -135,6 +174,43 @@ class Snapshot(Protocol):
 
     def marks(self, documents: Sequence[DocumentInfo]) -> list[tuple[Mark, ...]]:
         """Pages and headings of each document."""
+
+    def choose(
+        self,
+        vector: NDArray[np.float32],
+        terms: Sequence[str],
+        *,
+        most: int,
+        candidates: int,
+        among: Among = EVERYWHERE,
+    ) -> tuple[list[DocumentInfo], bool]:
+        """Choose the documents that a search scores; those without sentences are left out.
+
+        Args:
+            vector: ``(d,)`` float32, of the question.
+            terms: the question's terms.
+            most: sentences up to which all documents are chosen.
+            candidates: rows taken from ``nearest`` and from ``matching`` beyond that.
+            among: the documents that may be chosen.
+
+        Returns:
+            All documents in order of their first row, and True; or, where they have more than
+            ``most`` sentences, those that hold the candidates of both lists in turn, best first,
+            and False.
+        """
+
+    def measure(
+        self,
+        vector: NDArray[np.float32],
+        terms: Sequence[str],
+        documents: Sequence[DocumentInfo],
+    ) -> Measured:
+        """Measure a question's vector and terms against the sentences of some documents."""
+
+    def excerpts(
+        self, parts: Sequence[tuple[DocumentInfo, int, int]]
+    ) -> list[tuple[str, tuple[Mark, ...]]]:
+        """``texts`` of the parts, each with the ``marks`` of its document."""
 
     def postings(
         self, terms: Sequence[str]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from milepost.store.base import DocumentInfo, Entry, Sentences, Snapshot, Statistics
 from milepost.store.check import check_entry, check_vector
+from milepost.store.local import LocalSnapshot
 from milepost.types import Document, Mark
 
 # The constants of SQLite's FTS5, so that every store ranks alike.
@@ -136,7 +137,7 @@ class MemoryStore:
             self._live, self._rows, self._dead = {}, {}, 0
 
 
-class _MemorySnapshot:
+class _MemorySnapshot(LocalSnapshot):
     """A state of a ``MemoryStore``; the lock guards the postings, which a writer adds to."""
 
     def __init__(

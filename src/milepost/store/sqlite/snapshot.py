@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from milepost.store.base import DocumentInfo, Sentences, Statistics
 from milepost.store.check import check_vector
+from milepost.store.local import LocalSnapshot
 from milepost.store.sqlite import read
 from milepost.store.sqlite.faults import translated
 from milepost.store.sqlite.vectors import View, all_runs
 from milepost.types import Mark
 
 
-class SqliteSnapshot:
+class SqliteSnapshot(LocalSnapshot):
     """See ``store.base.Snapshot``; made by ``SqliteStore.snapshot`` alone."""
 
     def __init__(
