@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import zlib
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from milepost.store import packing
 from milepost.store.base import DocumentInfo, Sentences, Statistics
-from milepost.store.sqlite import tokens
-from milepost.store.sqlite.write import PIECE, kept
+from milepost.store.sqlite.tokens import query
+from milepost.store.sqlite.write import kept
+from milepost.store.tokens import token
 from milepost.types import Mark
 
 _RECORD = "id, name, source, hash, size, mtime_ns, characters, sentences, first, notes, options"
@@ -40,54 +41,22 @@ def sentences(connection: sqlite3.Connection, documents: Sequence[DocumentInfo])
         "ORDER BY first, id",
         (_ids(documents),),
     ).fetchall()
-    packed, lengths, coverage, starts = (
-        b"".join(column) for column in (zip(*records, strict=True) if records else [()] * 4)
-    )
-    sizes = np.array([info.sentences for info in documents], np.int64)
-    offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-    # Of n sentences n + 1 bounds are kept: each start, and the end of the last one. An empty
-    # document has none.
-    filled = sizes[sizes > 0]
-    ends = np.cumsum(filled + 1)
-    bounds = np.frombuffer(packed, "<u4").astype(np.int64)
-    spans = np.stack((np.delete(bounds, ends - 1), np.delete(bounds, ends - filled - 1)), axis=1)
-    return Sentences(
-        offsets,
-        spans,
-        np.frombuffer(lengths, "<i4").astype(np.int32),
-        np.frombuffer(coverage, np.uint8).astype(np.float32) / np.float32(255),
-        np.frombuffer(starts, np.uint8).astype(np.bool_),
-    )
+    return packing.sentences(records, documents)
 
 
 def texts(
     connection: sqlite3.Connection, parts: Sequence[tuple[DocumentInfo, int, int]]
 ) -> list[str]:
     """Slices of documents, from the pieces that they touch."""
-    slices = [(info.id, *slice(a, b).indices(info.characters)[:2]) for info, a, b in parts]
-    wanted = {
-        (document, piece)
-        for document, start, end in slices
-        if start < end
-        for piece in range(start // PIECE, (end - 1) // PIECE + 1)
-    }
+    slices = packing.slices(parts)
     records = connection.execute(
         "SELECT document, number, text FROM pieces JOIN json_each(?) AS wanted ON "
         "document = json_extract(wanted.value, '$[0]') AND "
         "number = json_extract(wanted.value, '$[1]')",
-        (json.dumps(sorted(wanted)),),
+        (json.dumps(packing.wanted(slices)),),
     )
-    pieces = {
-        (document, number): zlib.decompress(packed).decode("utf-8", "surrogatepass")
-        for document, number, packed in records
-    }
-    found = []
-    for document, start, end in slices:
-        first = start // PIECE
-        numbers = range(first, (end - 1) // PIECE + 1) if start < end else ()
-        whole = "".join(pieces[document, number] for number in numbers)
-        found.append(whole[start - first * PIECE : end - first * PIECE])
-    return found
+    found = {(document, number): packed for document, number, packed in records}
+    return packing.joined(slices, found)
 
 
 def marks(
@@ -98,10 +67,7 @@ def marks(
         "SELECT document, marks FROM bodies WHERE document IN (SELECT value FROM json_each(?))",
         (_ids(documents),),
     )
-    found = {
-        document: tuple(Mark(*values) for values in json.loads(zlib.decompress(packed)))
-        for document, packed in records
-    }
+    found = {document: packing.marks(packed) for document, packed in records}
     return [found[info.id] for info in documents]
 
 
@@ -116,7 +82,7 @@ def postings(
     out = {}
     for term in terms:
         joined = connection.execute(
-            "SELECT group_concat(doc) FROM instances WHERE term = ?", (tokens.token(term),)
+            "SELECT group_concat(doc) FROM instances WHERE term = ?", (token(term),)
         ).fetchone()[0]
         every = np.fromstring(joined, np.int64, sep=",") if joined else np.empty(0, np.int64)
         rows, counts = np.unique(every, return_counts=True)
@@ -164,7 +130,7 @@ def _matches(
     found = connection.execute(
         "SELECT rowid - 1 FROM lexicon WHERE lexicon MATCH ? AND rowid BETWEEN ? AND ? "
         "ORDER BY bm25(lexicon), rowid LIMIT ?",
-        (tokens.query(terms), start + 1, end, n),
+        (query(terms), start + 1, end, n),
     ).fetchall()
     return np.array(found, dtype=np.int64).reshape(-1)
 

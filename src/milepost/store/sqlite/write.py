@@ -14,13 +14,10 @@ import zlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
+from milepost.store import packing
 from milepost.store.base import Entry
 from milepost.store.sqlite import schema, segment, tokens
 from milepost.store.sqlite.vectors import mapped
-
-PIECE = 16_384  # code points compressed together: what text() inflates at least
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +46,10 @@ def kept(value: str) -> str | bytes:
 
 def prepare(entry: Entry) -> Prepared:
     """Round, compress and spell; touches no file."""
-    document, spans = entry.document, entry.spans
+    document = entry.document
     known: dict[str, str] = {}
     lines = [tokens.line(terms, known) for terms in entry.terms]
-    lengths = np.array([len(terms) for terms in entry.terms], dtype="<i4")
-    bounds = np.concatenate((spans[:1, 0], spans[:, 1])).astype("<u4")
-    vocab_coverage = np.rint(np.clip(entry.vocab_coverage, 0, 1) * 255).astype(np.uint8)
-    marks = [(mark.offset, mark.kind, mark.value, mark.level) for mark in document.marks]
+    body = packing.body(entry)
     size, mtime = entry.signature or (None, None)
     vectors = segment.pack(entry.vectors)
     return Prepared(
@@ -66,23 +60,20 @@ def prepare(entry: Entry) -> Prepared:
             size,
             mtime,
             len(document.text),
-            len(spans),
-            int(lengths.sum()),
+            len(entry.spans),
+            sum(map(len, entry.terms)),
         ),
         notes=json.dumps(document.notes),
         options=entry.options,
         body=(
-            bounds.tobytes(),
-            lengths.tobytes(),
-            vocab_coverage.tobytes(),
-            entry.paragraph_starts.astype(np.uint8).tobytes(),
-            zlib.compress(json.dumps(marks).encode()),
+            body.bounds,
+            body.lengths,
+            body.vocab_coverage,
+            body.paragraph_starts,
+            body.marks,
             zlib.compress("\n".join(lines).encode()),
         ),
-        pieces=tuple(
-            zlib.compress(document.text[at : at + PIECE].encode("utf-8", "surrogatepass"))
-            for at in range(0, len(document.text), PIECE)
-        ),
+        pieces=packing.pieces(document.text),
         lines=lines,
         vectors=vectors,
         crc=segment.checksum(vectors),
