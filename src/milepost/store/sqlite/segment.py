@@ -1,8 +1,8 @@
 """Rows of numbers in one append-only file: a float32 scale and ``d`` int8 values each.
 
-See ``packing.rounded``. Measured by ``bench/scan.py``: a quarter of float32's bytes for about twice its
-time, seven times faster than float16, and dot products of real sentences off by 0.0004 (root mean
-square).
+See ``packing.rounded``. Measured by ``bench/scan.py``: a quarter of float32's bytes for about twice
+its time, seven times faster than float16, and dot products of real sentences off by 0.0004 (root
+mean square).
 
 A *place* is a row's position in the file; the tables know which rows stand where. The file has no
 header and no count: the tables say how many places count. Nobody may shorten it below that: a
