@@ -55,6 +55,7 @@ SLOW = (
     "docs/test_docs.py",
     "docs/test_every_question.py",
     "docs/test_examples.py",
+    "docs/test_guides.py",
     "engine/test_contract.py",
     "evaluate/test_mteb_adapter.py",
     "evaluate/test_report.py",

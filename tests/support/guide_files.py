@@ -1,0 +1,83 @@
+"""The files that the guides of ``docs/`` name, small, so that their commands can be run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from support.pdf_writer import PdfPage, write_pdf
+
+BOOK = Path(__file__).resolve().parents[2] / "examples" / "origin-of-species.txt"
+
+REPORT = (
+    [
+        "Annual report",
+        "The auditors criticised that invoices were paid twice.",
+        "The fee was low for years. In 1998 the fee was raised to five.",
+        "Few complained.",
+    ],
+    [
+        "The study was paid for by the Department of Health.",
+        "Methods: the samples were frozen and read by two methods.",
+        "Limits: the methods have limits, since only forty samples were used.",
+    ],
+    ["The contract was signed by Ada Lovelace in London."],
+)
+CONTRACT = [
+    "This contract was signed by Ada Lovelace.",
+    "Either party may terminate with 30 days' notice.",
+    "A fee of five pounds is due each month.",
+    "It was agreed that the roof will be repaired in spring.",
+]
+NOTES = """# Bees
+
+The hive bee lives in hollow trees. Worker bees sleep for a few hours each night.
+
+# Pigeons
+
+Natural selection is not tested on pigeons alone. Breeders keep them in lofts.
+"""
+TERMS = (
+    "<h1>Terms of membership</h1><h2>Fees</h2><p>There is a fee: members pay a membership fee of "
+    "five pounds a month.</p><h2>Leaving</h2><p>Members may leave at any time, by post.</p>"
+)
+
+
+def pdf(*pages: list[str]) -> bytes:
+    """A PDF with these lines on its pages."""
+    made = []
+    for lines in pages:
+        page = PdfPage()
+        page.lines(72, 700, lines, step=24)
+        made.append(page)
+    return write_pdf(made)
+
+
+def book(characters: int = 8_000) -> str:
+    """The part of the shipped book about the cells of the hive-bee."""
+    text = BOOK.read_text(encoding="utf-8")
+    middle = text.index("CELL-MAKING INSTINCT OF THE HIVE-BEE")
+    tested = "How natural selection is tested: by counting which seedlings live.\n\n"
+    return tested + text[middle : middle + characters]
+
+
+def write_guide_files(folder: Path, home: Path) -> None:
+    """Write them into the folder in which commands run, and into the user's own folder."""
+    files: dict[Path, str | bytes] = {
+        folder / "report.pdf": pdf(*REPORT),
+        folder / "contracts" / "lease.pdf": pdf(CONTRACT),
+        folder / "reports" / "annual.pdf": pdf(*REPORT),
+        folder / "papers" / "bees.md": NOTES,
+        folder / "papers" / "report.pdf": pdf(*REPORT),
+        folder / "notes" / "bees.md": NOTES,
+        folder / "notes.md": NOTES,
+        folder / "terms.html": TERMS,
+        folder / "book.txt": book(),
+        folder / "examples" / "origin-of-species.txt": book(4_000),
+        folder / "quotation.txt": "CELL-MAKING INSTINCT OF THE HIVE-BEE",
+        home / "notes" / "bees.md": NOTES,
+        home / "papers" / "report.pdf": pdf(*REPORT),
+        home / "reports" / "annual.pdf": pdf(*REPORT),
+    }
+    for path, content in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
