@@ -24,6 +24,7 @@ from milepost.reranker import preload
 from milepost.search import Limits, Query, SearchModel, SearchResult, search
 from milepost.search.ranking import Ranking
 from milepost.store import DocumentInfo, Snapshot, Store, open_store
+from milepost.store.address import IndexPlace, index_place
 from milepost.text import locator, read_file, recognition
 from milepost.types import (
     READ_DEFAULTS,
@@ -137,6 +138,9 @@ class Index:
         removed = self._prune(folders, present, tally.failed) if prune else []
         if tally.changed or removed:
             self._vacuum()
+        if tally.added or tally.changed:
+            with suppress(IndexBusy, StorageFull):  # best effort, as the vacuum
+                self._store.optimize()
         return tally.report(removed, time.monotonic() - begun)
 
     def _add_one(
@@ -364,16 +368,17 @@ class Index:
 
 
 def open(
-    folder: str | os.PathLike[str] | None = None,
+    place: str | os.PathLike[str] | None = None,
     *,
     model: Encoder | str | os.PathLike[str] | None = None,
     create: bool = True,
     read_only: bool = False,
 ) -> Index:
-    """Open an index in a folder, or an empty one in memory.
+    """Open an index in a folder or on a server, or an empty one in memory.
 
     Args:
-        folder: the index; None for one in memory.
+        place: folder of the index, or its address (``postgresql://HOST/NAME``); None for one in
+            memory.
         model: an encoder, a shipped model's name or a model folder; None for the default.
         create: make the index where there is none.
         read_only: never write.
@@ -383,16 +388,26 @@ def open(
         WrongModel: the index was made by another model.
         NewerSchema: the index was made by a newer Milepost.
         OldSchema: the index was made by an older Milepost.
+        StoreError: the folder cannot be read, or the server not be reached.
+        MissingExtra: the driver of the server is not installed.
     """
     from milepost.engine import find_model
 
     chosen = model if isinstance(model, Encoder) else find_model(model)
     manifest = chosen.manifest
     store = open_store(
-        None if folder is None else Path(folder).expanduser(),
+        _expanded(place),
         fingerprint=manifest.fingerprint,
         dimensions=manifest.dimensions,
         create=create,
         read_only=read_only,
     )
     return Index(store, chosen)
+
+
+def _expanded(place: str | os.PathLike[str] | None) -> IndexPlace | None:
+    """The folder or address that was given; ``~`` is the user's folder."""
+    if place is None:
+        return None
+    found = index_place(place)
+    return found.expanduser() if isinstance(found, Path) else found

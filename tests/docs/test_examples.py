@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from milepost.engine import shipped_models
+from support.postgres import server
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*_chunks.py"))
@@ -53,10 +54,7 @@ def test_an_example_stores_and_finds(script: Path, tmp_path: Path) -> None:
         pytest.skip(f"needs {needed.get(name, name)}")
     more = []
     if name == "pgvector":
-        address = os.environ.get("MILEPOST_TEST_POSTGRES")
-        if not address:
-            pytest.skip("needs PostgreSQL with pgvector, and its address in MILEPOST_TEST_POSTGRES")
-        more = [address]
+        more = [server()]
     found = re.findall(
         r"^(-?0\.\d{3}) from (\d+): (.+(?:\n(?!-?0\.).*)*)", run(script, tmp_path, *more), re.M
     )

@@ -7,20 +7,28 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from milepost.store import Store
+from support.postgres import fresh_schema
 from support.store_entries import Child, opened
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     """Make an empty store of each kind."""
-    made = opened(None if request.param == "memory" else tmp_path / "index")
-    yield made
-    made.close()
+    with ExitStack() as stack:
+        place: Path | str | None = None
+        if request.param == "sqlite":
+            place = tmp_path / "index"
+        elif request.param == "postgres":
+            place = stack.enter_context(fresh_schema(partitions=2))
+        made = opened(place)
+        stack.callback(made.close)
+        yield made
 
 
 @pytest.fixture

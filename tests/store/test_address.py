@@ -9,32 +9,50 @@ import pytest
 import milepost
 from milepost.errors import StoreError
 from milepost.store import erase_store, open_store
-from milepost.store.address import index_folder
+from milepost.store.address import has_password, index_place, label, local_folder
 
-ADDRESSES = (
-    "postgresql://anna:s3cret@db.example/notes",
-    "postgresql://db.example/notes?password=s3cret",
-    "postgresql://anna:s3/cr@et@db.example/notes",
-    "qdrant+http://:s3cret@localhost:6333",
-    "HTTPS://example.org/index?s3cret",
-    "notes/postgresql://anna:s3cret@db.example",
+REFUSED = (
+    ("postgresql://anna:s3/cr@et@db.example/notes", "a password holds one of"),
+    ("postgresql://anna:s3@cr@et@db.example/notes", "a password holds one of"),
+    ("postgresql://anna:s3#cret@db.example/notes", "a password holds one of"),
+    ("qdrant+http://:s3cret@localhost:6333", "cannot hold an index"),
+    ("HTTPS://example.org/index?s3cret", "cannot hold an index"),
+    ("notes/postgresql://anna:s3cret@db.example", "cannot hold an index"),
 )
 
 
-@pytest.mark.parametrize("address", ADDRESSES)
-def test_an_address_is_refused_without_its_secrets(address: str) -> None:
+@pytest.mark.parametrize(("address", "words"), REFUSED)
+def test_an_address_is_refused_without_its_secrets(address: str, words: str) -> None:
     """The scheme alone is printed: a password may stand in any other part."""
-    with pytest.raises(StoreError, match=r"names a server, not a folder; try: --db") as error:
-        index_folder(address)
+    with pytest.raises(StoreError, match=words) as error:
+        index_place(address)
     message = str(error.value)
     assert not any(secret in message for secret in ("s3", "et@", "anna"))
 
 
-def test_the_message_names_the_scheme() -> None:
-    """Also after pathlib made one slash of two."""
-    for place in ("postgresql://u:p@host/db", Path("postgresql://u:p@host/db")):
-        with pytest.raises(StoreError, match=r"^postgresql://… names a server"):
-            index_folder(place)
+def test_a_path_made_of_an_address_is_refused() -> None:
+    """Pathlib made one slash of two."""
+    with pytest.raises(StoreError, match=r"^postgresql://… was given as a path"):
+        index_place(Path("postgresql://u:p@host/db"))
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql://anna:s3cret@db.example/notes",
+        "postgres://db.example:5433/notes?password=s3cret&schema=a",
+        "postgresql:///notes?host=/run/postgresql",
+    ],
+)
+def test_an_address_is_kept_and_named_without_secrets(address: str) -> None:
+    """Its label holds host and database, and no user, password or query."""
+    assert index_place(address) == address
+    assert not any(secret in label(address) for secret in ("s3", "anna", "?"))
+    assert "/notes" in label(address)
+    assert has_password(address) == ("s3cret" in address)
+    folder = local_folder(address)
+    assert folder.is_absolute()
+    assert not any(secret in str(folder) for secret in ("s3", "anna", "notes"))
 
 
 @pytest.mark.parametrize(
@@ -42,17 +60,18 @@ def test_the_message_names_the_scheme() -> None:
 )
 def test_a_folder_is_returned_as_a_path(place: str) -> None:
     """Colons, at signs and double slashes are characters of names, too."""
-    assert index_folder(place) == Path(place)
+    assert index_place(place) == Path(place)
 
 
 def test_nothing_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither opening nor erasing an address leaves a folder behind."""
+    """Neither opening nor erasing an address that cannot be used leaves a folder behind."""
     monkeypatch.chdir(tmp_path)
-    address = "postgresql://anna:s3cret@host/notes"
-    with pytest.raises(StoreError, match="names a server"):
-        milepost.open(address)
-    with pytest.raises(StoreError, match="names a server"):
-        open_store(Path(address), fingerprint="f", dimensions=4)
-    with pytest.raises(StoreError, match="names a server"):
-        erase_store(Path(address))
+    address = "redis://anna:s3cret@host/notes"
+    for given in (address, Path(address)):
+        with pytest.raises(StoreError, match="cannot hold an index"):
+            milepost.open(given)
+        with pytest.raises(StoreError, match="cannot hold an index"):
+            open_store(given, fingerprint="f", dimensions=4)
+        with pytest.raises(StoreError, match="cannot hold an index"):
+            erase_store(given)
     assert not list(tmp_path.iterdir())

@@ -71,9 +71,9 @@ def numbered(number: int, sentences: int = 30) -> Entry:
     )
 
 
-def opened(folder: Path | None, **options: object) -> Store:
-    """Open the store in ``folder`` for this module's entries."""
-    return open_store(folder, fingerprint=FINGERPRINT, dimensions=WIDTH, **options)
+def opened(place: Path | str | None, **options: object) -> Store:
+    """Open the store at ``place`` for this module's entries."""
+    return open_store(place, fingerprint=FINGERPRINT, dimensions=WIDTH, **options)
 
 
 def holds(store: Store, given: Entry) -> None:

@@ -21,6 +21,7 @@ from milepost.types import READ_DEFAULTS
 if TYPE_CHECKING:
     from milepost.index import Index
     from milepost.marking import Marked
+    from milepost.store.address import IndexPlace
 
 MARKED, NOTHING = 0, 1
 
@@ -70,7 +71,7 @@ def annotate(
     k: int,
     min_score: float | None,
     overwrite: bool,
-    db: Path | None,
+    db: IndexPlace | None,
     as_json: bool,
     model: str | None,
     no_cache: bool,
@@ -106,7 +107,13 @@ def annotate(
 
 
 def _opened(
-    settings: Settings, pdf: str, db: Path | None, model: str | None, as_json: bool, *, cache: bool
+    settings: Settings,
+    pdf: str,
+    db: IndexPlace | None,
+    model: str | None,
+    as_json: bool,
+    *,
+    cache: bool,
 ) -> Index:
     """An index that holds the PDF."""
     from milepost.cli.sources import indexed

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from milepost.chat import Endpoint
     from milepost.cli.question import Asked
     from milepost.search import SearchResult
+    from milepost.store.address import IndexPlace
     from milepost.types import Hidden, Ocr, Passage
 
 FOUND, NOTHING, ERROR = 0, 1, 2
@@ -78,7 +78,7 @@ def ask(
     paths: tuple[str, ...],
     endpoint: str | None,
     model_name: str | None,
-    db: Path | None,
+    db: IndexPlace | None,
     k: int | None,
     budget: str | None,
     min_score: float,

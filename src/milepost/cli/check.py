@@ -25,6 +25,7 @@ from milepost.types import READ_DEFAULTS
 if TYPE_CHECKING:
     from milepost.engine.folder import ModelFolder
     from milepost.index import Index
+    from milepost.store.address import IndexPlace
     from milepost.types import Check, Document, Report
 
 CODES = {"verbatim": 0, "near": 3, "supported": 4, "not found": 1}
@@ -73,7 +74,7 @@ def check(
     settings: Settings,
     paths: tuple[str, ...],
     text: str,
-    db: Path | None,
+    db: IndexPlace | None,
     min_score: float,
     names: tuple[str, ...],
     as_json: bool,

@@ -21,6 +21,7 @@ from milepost.console.options import (
     say,
 )
 from milepost.errors import NotAnIndex, UnreadableFile
+from milepost.store.address import IndexPlace, label
 from milepost.types import READ_DEFAULTS
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ Examples:
 def index(
     settings: Settings,
     paths: tuple[str, ...],
-    db: Path | None,
+    db: IndexPlace | None,
     rebuild: bool,
     watch: bool,
     hidden: Hidden | None,
@@ -137,40 +138,46 @@ def _there(path: str) -> bool:
         return False
 
 
-def _refuse(place: Path, paths: tuple[str, ...], rebuild: bool) -> None:
+def _refuse(place: IndexPlace, paths: tuple[str, ...], rebuild: bool) -> None:
     """Raise an error before an index is erased or created for paths that do not exist."""
     problem = f"{paths[0]} does not exist"
     if rebuild:
         raise UnreadableFile(f"{problem}; nothing was erased", "check the path")
-    if not (place.is_dir() and any(place.iterdir())):
+    if isinstance(place, Path) and not (place.is_dir() and any(place.iterdir())):
         raise UnreadableFile(f"{problem}; no index was made", "check the path")
 
 
-def _erase(place: Path) -> None:
+def _erase(place: IndexPlace) -> None:
     """Erase the index if there is one."""
     from milepost.store import erase_store
 
     try:
         erase_store(place)
     except NotAnIndex:
-        if place.exists() and (not place.is_dir() or any(place.iterdir())):
+        if (
+            isinstance(place, Path)
+            and place.exists()
+            and (not place.is_dir() or any(place.iterdir()))
+        ):
             raise
 
 
-def _saved(opened: Index, place: Path) -> str:
+def _saved(opened: Index, place: IndexPlace) -> str:
     count = len(opened.documents())
     documents = f"{count:,} document{'' if count == 1 else 's'}"
-    return f"{documents} saved in {place}; run the same command to continue"
+    return f"{documents} saved in {_named(place)}; run the same command to continue"
 
 
-def _show(settings: Settings, report: Report, opened: Index, place: Path, as_json: bool) -> None:
+def _show(
+    settings: Settings, report: Report, opened: Index, place: IndexPlace, as_json: bool
+) -> None:
     """Print the report on stdout, and files that could not be read on stderr."""
     from milepost.cli.sources import complain
 
     if as_json:
         from milepost.console.records import print_json, report_record
 
-        print_json({"db": str(place.absolute()), **report_record(report)})
+        print_json({"db": label(place), **report_record(report)})
     elif not settings.quiet:
         for line in _summary(report, opened, place):
             click.echo(line)
@@ -183,12 +190,17 @@ def _show(settings: Settings, report: Report, opened: Index, place: Path, as_jso
         say("no file to read was found; hidden, ignored and binary files are skipped")
 
 
-def _summary(report: Report, opened: Index, place: Path) -> list[str]:
+def _named(place: IndexPlace) -> str:
+    """The place as it was given, but for a password."""
+    return label(place) if isinstance(place, str) else str(place)
+
+
+def _summary(report: Report, opened: Index, place: IndexPlace) -> list[str]:
     kinds = ("added", "changed", "unchanged", "removed", "failed")
     counts = [f"{len(getattr(report, kind)):,} {kind}" for kind in kinds if getattr(report, kind)]
     infos = opened.documents()
     sentences = sum(info.sentences for info in infos)
-    lines = [f"{place}: {len(infos):,} documents, {sentences:,} sentences"]
+    lines = [f"{_named(place)}: {len(infos):,} documents, {sentences:,} sentences"]
     if counts:
         lines.append(f"  {', '.join(counts)}")
     if report.sentences:

@@ -22,6 +22,7 @@ from milepost.console.options import (
 
 if TYPE_CHECKING:
     from milepost.store import DocumentInfo
+    from milepost.store.address import IndexPlace
 
 _FIRST = 50  # documents in the text output; --json gives all
 
@@ -38,13 +39,15 @@ Examples:
 @model_option
 @common
 @click.pass_obj
-def info(_: Settings, db: Path | None, as_json: bool, model: str | None) -> int:
+def info(_: Settings, db: IndexPlace | None, as_json: bool, model: str | None) -> int:
     """Show the version, the model, the cache and the documents of an index."""
     from milepost.engine import find_model
     from milepost.engine.folder import cache_folder
 
     chosen = find_model(model)
     cache = cache_folder()
+    from milepost.store.address import label
+
     place = chosen_db(db)
     infos = None if place is None else _documents(place, model)
     manifest = chosen.manifest
@@ -62,8 +65,8 @@ def info(_: Settings, db: Path | None, as_json: bool, model: str | None) -> int:
     }
     if place is not None and infos is not None:
         record["index"] = {
-            "path": str(place.absolute()),
-            "size_bytes": tree_bytes(place),
+            "path": label(place),
+            "size_bytes": tree_bytes(place) if isinstance(place, Path) else None,
             "sentences": sum(each.sentences for each in infos),
             "documents": [
                 {
@@ -86,7 +89,7 @@ def info(_: Settings, db: Path | None, as_json: bool, model: str | None) -> int:
     return 0
 
 
-def _documents(place: Path, model: str | None) -> list[DocumentInfo]:
+def _documents(place: IndexPlace, model: str | None) -> list[DocumentInfo]:
     from milepost.index import open as open_index
 
     with open_index(place, model=model, create=False, read_only=True) as index:
@@ -106,9 +109,10 @@ def _lines(record: dict[str, Any]) -> Iterator[str]:
         yield "index     none here; try: milepost index PATH"
         return
     documents = index["documents"]
+    size = "" if index["size_bytes"] is None else f", {megabytes(index['size_bytes'])}"
     yield (
         f"index     {visible_name(shown_path(index['path']))}: {len(documents):,} documents, "
-        f"{index['sentences']:,} sentences, {megabytes(index['size_bytes'])}"
+        f"{index['sentences']:,} sentences{size}"
     )
     for each in documents[:_FIRST]:
         yield f"{each['sentences']:>10,}  {visible_name(shown_path(each['name']))}"

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from milepost.encoder import Encoder
     from milepost.index import Index
     from milepost.library import Library
+    from milepost.store.address import IndexPlace
 
 CLIENTS = ("claude-code", "claude-desktop", "codex", "cursor", "gemini", "vscode", "windsurf")
 
@@ -39,7 +40,9 @@ def mcp() -> None:
 @model_option
 @common
 @click.pass_obj
-def run(settings: Settings, paths: tuple[str, ...], db: Path | None, model: str | None) -> None:
+def run(
+    settings: Settings, paths: tuple[str, ...], db: IndexPlace | None, model: str | None
+) -> None:
     """Serve the tools search, read and documents on stdin and stdout.
 
     Agents see the files and folders in PATH, or the documents of an index, and nothing else. Links
@@ -84,19 +87,21 @@ def _library(
     settings: Settings,
     paths: tuple[str, ...],
     sources: list[Path],
-    db: Path | None,
+    db: IndexPlace | None,
     encoder: Encoder,
 ) -> tuple[Index, Library]:
     from milepost.cli.sources import cached_index
     from milepost.console.options import required_db
     from milepost.index import open as open_index
     from milepost.library import Library
+    from milepost.store.address import local_folder
 
     if paths and db is None:
         index, folder = cached_index(paths, encoder, settings)
     else:
-        folder = required_db(db)
-        index = open_index(folder, model=encoder, create=False, read_only=not paths)
+        place = required_db(db)
+        index = open_index(place, model=encoder, create=False, read_only=not paths)
+        folder = local_folder(place)
     return index, Library(index, folder / "uploads", sources)
 
 
@@ -107,7 +112,9 @@ def _library(
 @click.option("--name", default="milepost", show_default=True, help="Name of the server.")
 @click.option("-y", "--yes", is_flag=True, help="Write without asking.")
 @common
-def install(client: str, paths: tuple[str, ...], db: Path | None, name: str, yes: bool) -> int:
+def install(
+    client: str, paths: tuple[str, ...], db: IndexPlace | None, name: str, yes: bool
+) -> int:
     """Add `milepost mcp run PATH...` to the configuration of CLIENT, after showing the change.
 
     Everything else in the configuration stays as it is.
@@ -142,14 +149,20 @@ def install(client: str, paths: tuple[str, ...], db: Path | None, name: str, yes
     return 0
 
 
-def _command(paths: tuple[str, ...], db: Path | None) -> tuple[str, list[str]]:
+def _command(paths: tuple[str, ...], db: IndexPlace | None) -> tuple[str, list[str]]:
     """How a client starts the tools, from whatever folder it runs in."""
     from milepost.intake import absolute
+    from milepost.store.address import has_password
 
     chosen: list[Any] = [str(absolute(path)) for path in paths]
     place = db if paths else (db or chosen_db(None))
     if place is not None:
-        chosen += ["--db", str(absolute(place))]
+        if has_password(place):
+            raise InputError(
+                "the address holds a password, which would be written into the configuration",
+                "an address without it, and PGPASSWORD or ~/.pgpass",
+            )
+        chosen += ["--db", place if isinstance(place, str) else str(absolute(place))]
     program = shutil.which("milepost")
     if program:
         return program, ["mcp", "run", *chosen]

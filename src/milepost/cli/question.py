@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from milepost.encoder import Encoder
     from milepost.index import Index
     from milepost.search import Query, SearchResult
+    from milepost.store.address import IndexPlace
     from milepost.types import Hidden, Ocr, Report
 
 
@@ -96,7 +96,7 @@ class Question:
 
     text: str
     paths: tuple[str, ...]
-    db: Path | None
+    db: IndexPlace | None
     k: int | None
     budget: str | None
     min_score: float

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -14,6 +13,7 @@ from milepost.console.options import Settings, common, db_option, json_option, s
 if TYPE_CHECKING:
     from milepost.index import Index
     from milepost.search import SearchResult
+    from milepost.store.address import IndexPlace
     from milepost.types import Hidden, Ocr
 
 FOUND, NOTHING, ERROR = 0, 1, 2
@@ -46,7 +46,7 @@ def search(
     settings: Settings,
     question: str,
     paths: tuple[str, ...],
-    db: Path | None,
+    db: IndexPlace | None,
     k: int | None,
     budget: str | None,
     min_score: float,

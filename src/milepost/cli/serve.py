@@ -27,6 +27,7 @@ from milepost.console.options import (
 if TYPE_CHECKING:
     from milepost.index import Index
     from milepost.serve.settings import ServeSettings
+    from milepost.store.address import IndexPlace
     from milepost.types import Ocr
 
 UPLOADS = "uploads"
@@ -91,7 +92,7 @@ Environment:
 def serve(
     settings: Settings,
     paths: tuple[str, ...],
-    db: Path | None,
+    db: IndexPlace | None,
     host: str,
     port: int,
     show: bool,
@@ -159,7 +160,7 @@ def _check(path: Path) -> None:
 def _index(
     settings: Settings,
     paths: tuple[str, ...],
-    db: Path | None,
+    db: IndexPlace | None,
     model: str | None,
     chosen: ServeSettings,
 ) -> tuple[Index, Path]:
@@ -174,14 +175,9 @@ def _index(
 
         options = READ_DEFAULTS.changed(ocr=chosen.ocr)
         return cached_index(paths, encoder, settings, options)
-    folder = chosen_db(db) or _own()
-    read_only = chosen.read_only and folder.exists()
-    return open_index(folder, model=encoder, read_only=read_only), folder
+    from milepost.store.address import data_folder, local_folder
 
-
-def _own() -> Path:
-    """The index of files that were dropped on the page, where no other is named."""
-    base = os.environ.get("XDG_DATA_HOME") or (
-        os.environ.get("LOCALAPPDATA") or str(Path.home() / ".local" / "share")
-    )
-    return Path(base).expanduser() / "milepost" / "library"
+    # Files that were dropped on the page have an index of their own, where no other is named.
+    place = chosen_db(db) or data_folder() / "library"
+    read_only = chosen.read_only and (isinstance(place, str) or place.exists())
+    return open_index(place, model=encoder, read_only=read_only), local_folder(place)

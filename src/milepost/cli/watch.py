@@ -14,14 +14,15 @@ from milepost.console.screen import visible_name
 
 if TYPE_CHECKING:
     from milepost.index import Index
-    from milepost.types import Document, Hidden, Ocr, ReadOptions, Report
+    from milepost.store.address import IndexPlace, label, local_folder
+from milepost.types import Document, Hidden, Ocr, ReadOptions, Report
 
 
 def follow(
     settings: Settings,
     index: Index,
     paths: Sequence[str],
-    place: Path,
+    place: IndexPlace,
     before: Report,
     *,
     hidden: Hidden | None,
@@ -53,7 +54,7 @@ def follow(
         def read(path: Path, options: ReadOptions) -> Document:
             return read_file(path, options, Steps(bar, str(path), 1, 1).page)
 
-        watch = Watch(index, paths, place, hidden, ocr, read, bar)
+        watch = Watch(index, paths, local_folder(place), hidden, ocr, read, bar)
         for update in watch.updates(before):
             bar.clear()
             if isinstance(update, MilepostError):
@@ -62,14 +63,14 @@ def follow(
                 _show(settings, update, place, as_json=as_json)
 
 
-def _show(settings: Settings, report: Report, place: Path, *, as_json: bool) -> None:
+def _show(settings: Settings, report: Report, place: IndexPlace, *, as_json: bool) -> None:
     """Print what changed on stdout, and what could not be read on stderr."""
     from milepost.cli.sources import complain
 
     if as_json:
         from milepost.console.records import print_json, report_record
 
-        print_json({"db": str(place.absolute()), **report_record(report)})
+        print_json({"db": label(place), **report_record(report)})
     elif not settings.quiet:
         for kind in ("added", "changed", "removed"):
             for name in getattr(report, kind):

@@ -6,12 +6,16 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from milepost.console.screen import Colour, visible
 from milepost.errors import MilepostError
+
+if TYPE_CHECKING:
+    from milepost.store.address import IndexPlace
+
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -127,33 +131,40 @@ def count_option(
 
 
 def db_option(help_text: str) -> Callable[[Command], Command]:
-    """Make ``--db``, the folder of the index."""
+    """Make ``--db``, the folder or address of the index."""
     return click.option(
-        "--db", metavar="FOLDER", type=click.Path(path_type=str), callback=_folder, help=help_text
+        "--db",
+        metavar="FOLDER|URL",
+        type=click.Path(path_type=str),
+        callback=_place,
+        help=help_text,
     )
 
 
-def _folder(_context: click.Context, _option: click.Parameter, value: str | None) -> Path | None:
+def _place(
+    _context: click.Context, _option: click.Parameter, value: str | None
+) -> IndexPlace | None:
     if value is None:
         return None
-    from milepost.store.address import index_folder
+    from milepost.store.address import index_place
 
-    return index_folder(value)
+    return index_place(value)
 
 
-def chosen_db(db: Path | None) -> Path | None:
+def chosen_db(db: IndexPlace | None) -> IndexPlace | None:
     """Choose the index: ``--db``, else MILEPOST_DB, else ``./.milepost`` if it exists."""
     if db is not None:
         return db
     named = os.environ.get("MILEPOST_DB")
     if named:
-        from milepost.store.address import index_folder
+        from milepost.store.address import index_place
 
-        return index_folder(named).expanduser()
+        place = index_place(named)
+        return place.expanduser() if isinstance(place, Path) else place
     return DB if DB.is_dir() else None
 
 
-def required_db(db: Path | None, command: str = 'search "…" PATH') -> Path:
+def required_db(db: IndexPlace | None, command: str = 'search "…" PATH') -> IndexPlace:
     """Choose the index as ``chosen_db`` does; raise an error if there is none.
 
     Args:

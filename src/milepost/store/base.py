@@ -279,5 +279,13 @@ class Store(Protocol):
             StorageFull: no space for the copy; nothing is lost.
         """
 
+    def optimize(self) -> None:
+        """Make what large collections are searched faster with; called after documents were added.
+
+        Raises:
+            IndexBusy: another process is writing.
+            StorageFull: no space for it; nothing is lost.
+        """
+
     def close(self) -> None:
         """Release files; the store cannot be used afterwards."""

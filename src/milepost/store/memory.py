@@ -131,6 +131,9 @@ class MemoryStore:
                         rows.setdefault(term, {})[row] = times
             self._rows, self._dead = rows, 0
 
+    def optimize(self) -> None:
+        """Nothing: every search is exact."""
+
     def close(self) -> None:
         """Let go of everything."""
         with self._lock:

@@ -1,15 +1,16 @@
-"""From a folder, or none, to a store; the heavy imports wait for the call."""
+"""From a folder, an address, or neither to a store; the heavy imports wait for the call."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from milepost.store.address import index_folder
+from milepost._optional import require
+from milepost.store.address import index_place
 from milepost.store.base import Store
 
 
 def open_store(
-    folder: Path | None,
+    place: Path | str | None,
     *,
     fingerprint: str,
     dimensions: int,
@@ -17,12 +18,12 @@ def open_store(
     read_only: bool = False,
     patience_s: float = 5.0,
 ) -> Store:
-    """Open the index in ``folder``, or an empty one in memory where it is None.
+    """Open the index in a folder or at an address, or an empty one in memory where it is None.
 
     An index that can be read but not written opens all the same; its first ``put`` says why not.
 
     Args:
-        folder: the index; with ``create`` it may be missing or empty.
+        place: folder or address of the index; with ``create`` it may be missing or empty.
         fingerprint: fingerprint of the model that makes the vectors.
         dimensions: width of its vectors.
         create: make an index where there is none.
@@ -35,32 +36,55 @@ def open_store(
         NewerSchema: the index was made by a newer Milepost.
         OldSchema: the index was made by an older Milepost.
         IndexDamaged: the index is damaged.
-        StoreError: the folder cannot be read or written, or is the address of a server.
+        StoreError: the folder cannot be read or written, or the server not be reached.
+        MissingExtra: the driver of the server is not installed.
     """
-    if folder is None:
+    if place is None:
         from milepost.store.memory import MemoryStore
 
         return MemoryStore(fingerprint, dimensions)
+    create = create and not read_only
+    found = index_place(place)
+    if isinstance(found, str):
+        require("psycopg_pool", extra="postgres")
+        from milepost.store.postgres import PostgresStore
+
+        return PostgresStore(
+            found,
+            fingerprint,
+            dimensions,
+            create=create,
+            read_only=read_only,
+            patience_s=patience_s,
+        )
     from milepost.store.sqlite import SqliteStore
 
     return SqliteStore(
-        index_folder(folder),
+        found,
         fingerprint,
         dimensions,
-        create=create and not read_only,
+        create=create,
         read_only=read_only,
         patience_s=patience_s,
     )
 
 
-def erase_store(folder: Path, *, patience_s: float = 5.0) -> None:
-    """Remove the index in ``folder`` (of any model, schema or state), and no other file.
+def erase_store(place: Path | str, *, patience_s: float = 5.0) -> None:
+    """Remove the index at ``place`` (of any model, schema or state), and nothing else.
 
     Raises:
-        NotAnIndex: the folder holds no index.
+        NotAnIndex: there is no index.
         IndexBusy: another process is writing.
-        StoreError: the files cannot be removed.
+        StoreError: the files or tables cannot be removed.
+        MissingExtra: the driver of the server is not installed.
     """
+    found = index_place(place)
+    if isinstance(found, str):
+        require("psycopg_pool", extra="postgres")
+        from milepost.store.postgres.store import erase as erase_tables
+
+        erase_tables(found, patience_s=patience_s)
+        return
     from milepost.store.sqlite import erase
 
-    erase(index_folder(folder), patience_s=patience_s)
+    erase(found, patience_s=patience_s)

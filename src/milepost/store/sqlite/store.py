@@ -115,6 +115,9 @@ class SqliteStore:
         write.sweep(self._folder, generation)
         self._writing.compact()
 
+    def optimize(self) -> None:
+        """Nothing: every search is exact."""
+
     def close(self) -> None:
         """Release files; the store cannot be used afterwards."""
         self._closed = True

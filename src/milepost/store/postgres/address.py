@@ -1,0 +1,64 @@
+"""The address of an index on a server: what is Milepost's own in it, and what may be printed."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+from milepost.errors import StoreError
+
+_NAME = re.compile(r"[a-z_][a-z0-9_]{0,40}")
+_OWN = ("schema", "partitions")
+_MOST_PARTITIONS = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where an index is.
+
+    Attributes:
+        conninfo: for libpq; may hold a password.
+        schema: of the tables.
+        partitions: of the tables with sentences; only counts where they are made.
+        label: host, database and schema, for messages: without user and password.
+    """
+
+    conninfo: str
+    schema: str
+    partitions: int
+    label: str
+
+    def __repr__(self) -> str:
+        return f"Address({self.label})"
+
+
+def parse(url: str) -> Address:
+    """Read ``postgresql://USER:PASSWORD@HOST/DATABASE?schema=NAME&partitions=N``.
+
+    ``schema`` (by default ``milepost``) keeps several indexes in one database apart; the other
+    parameters are libpq's.
+
+    Raises:
+        StoreError: a value of ours cannot be used; nothing of user or password is said.
+    """
+    parts = urlsplit(url)
+    given = parse_qsl(parts.query, keep_blank_values=True)
+    own = {key: value for key, value in given if key in _OWN}
+    schema, partitions = own.get("schema", "milepost"), own.get("partitions", "1")
+    if not _NAME.fullmatch(schema) or schema.startswith("pg_"):
+        raise StoreError(f"schema={schema!r} is no name of a schema", "schema=small_letters")
+    if not (partitions.isdecimal() and 1 <= int(partitions) <= _MOST_PARTITIONS):
+        raise StoreError(f"partitions={partitions!r} is no number", f"1 to {_MOST_PARTITIONS:,}")
+    rest = urlencode([(key, value) for key, value in given if key not in _OWN])
+    try:
+        host, port = parts.hostname, parts.port
+    except ValueError as error:
+        raise StoreError("the port of the address is no number", "postgresql://HOST:PORT/…") from (
+            error
+        )
+    where = next((value for key, value in given if key == "host"), host or "this machine")
+    where += f":{port}" if port else ""
+    database = parts.path.lstrip("/") or "the default database"
+    label = f"{database} on {where}" + ("" if schema == "milepost" else f", schema {schema}")
+    return Address(urlunsplit(parts._replace(query=rest)), schema, int(partitions), label)

@@ -1,0 +1,218 @@
+"""The tables of an index, made, checked, brought up to a new version, and removed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import psycopg
+from psycopg import sql
+
+from milepost.errors import NewerSchema, NotAnIndex, OldSchema, StoreError, WrongModel
+from milepost.store.postgres.address import Address
+
+VERSION = 1
+"""Of the tables; it goes up with every change of them."""
+
+MIGRATIONS: dict[int, str] = {}
+"""Statements that bring the tables of a version to the next one, in one transaction."""
+
+OLDEST_VECTOR = (0, 8)
+"""pgvector from which an index goes on past the rows that a filter rejects (iterative scans)."""
+
+INDEX_FROM = 60_000
+"""Sentences from which an approximate index is made. A search reads all of fewer: exact, and
+faster than an index is worth."""
+
+_SINGLE = """
+CREATE TABLE meta (key text PRIMARY KEY, value text NOT NULL);
+CREATE TABLE counter (next_row bigint NOT NULL);
+CREATE TABLE totals (
+    documents bigint NOT NULL, sentences bigint NOT NULL, terms bigint NOT NULL,
+    dead bigint NOT NULL
+);
+CREATE TABLE documents (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name text COLLATE "C" NOT NULL UNIQUE,
+    source text,
+    hash text NOT NULL,
+    size bigint,
+    mtime_ns bigint,
+    characters bigint NOT NULL,
+    sentences integer NOT NULL,
+    terms bigint NOT NULL,
+    first bigint NOT NULL,
+    notes text NOT NULL,
+    options text NOT NULL
+);
+CREATE INDEX documents_first ON documents (first, id)
+"""
+
+_PARTED = {
+    "bodies": (
+        "document bigint PRIMARY KEY, bounds bytea NOT NULL, lengths bytea NOT NULL, "
+        "vocab_coverage bytea NOT NULL, paragraph_starts bytea NOT NULL, marks bytea NOT NULL"
+    ),
+    "pieces": (
+        "document bigint, number integer, text bytea STORAGE EXTERNAL NOT NULL, "
+        "PRIMARY KEY (document, number)"
+    ),
+    "vectors": (
+        "document bigint, number integer, scale real NOT NULL, "
+        "vector halfvec({dimensions}) NOT NULL, PRIMARY KEY (document, number)"
+    ),
+    "postings": (
+        'term text COLLATE "C", document bigint, sentences integer NOT NULL, held bytea NOT NULL, '
+        "PRIMARY KEY (term, document) INCLUDE (sentences)"
+    ),
+}
+"""Tables whose rows belong to one document; partitions by hash of it."""
+
+
+def prepare(
+    connection: psycopg.Connection[Any], address: Address, fingerprint: str, dimensions: int
+) -> None:
+    """Make the tables where there are none, and bring those of an older version up to date."""
+    with connection.transaction():
+        # One process makes them, others wait.
+        connection.execute(
+            "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (f"milepost {address.schema}",)
+        )
+        version = _version(connection, address)
+        if version is None:
+            _create(connection, address, fingerprint, dimensions)
+            return
+        for old in range(version, VERSION):
+            if old not in MIGRATIONS:
+                return  # ``check`` says so
+            _run(connection, MIGRATIONS[old])
+            connection.execute("UPDATE meta SET value = %s WHERE key = 'version'", (str(old + 1),))
+
+
+def _create(
+    connection: psycopg.Connection[Any], address: Address, fingerprint: str, dimensions: int
+) -> None:
+    check_server(connection, address, create=True)
+    connection.execute(
+        sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(address.schema))
+    )
+    if connection.execute(
+        "SELECT 1 FROM pg_class WHERE relnamespace = to_regnamespace(%s) LIMIT 1",
+        (address.schema,),
+    ).fetchone():
+        raise NotAnIndex(f"{address.label}: the schema holds other tables", "?schema=NAME")
+    _run(connection, _SINGLE)
+    for name, columns in _PARTED.items():
+        parted = columns.format(dimensions=dimensions)
+        _run(connection, f"CREATE TABLE {name} ({parted}) PARTITION BY HASH (document)")
+        for number in range(address.partitions):
+            _run(
+                connection,
+                f"CREATE TABLE {name}_{number} PARTITION OF {name} "
+                f"FOR VALUES WITH (MODULUS {address.partitions}, REMAINDER {number})",
+            )
+    _run(connection, "CREATE INDEX ON postings (document)")
+    for key, value in (
+        ("version", VERSION),
+        ("fingerprint", fingerprint),
+        ("dimensions", dimensions),
+    ):
+        connection.execute("INSERT INTO meta VALUES (%s, %s)", (key, str(value)))
+    connection.execute("INSERT INTO counter VALUES (0)")
+    connection.execute("INSERT INTO totals VALUES (0, 0, 0, 0)")
+
+
+def check(
+    connection: psycopg.Connection[Any], address: Address, fingerprint: str, dimensions: int
+) -> None:
+    """Make sure that the tables are an index of this version and model.
+
+    Raises:
+        NotAnIndex: there is none.
+        NewerSchema: a newer Milepost has written it.
+        OldSchema: an older one, and no migration is known.
+        WrongModel: its vectors are another model's.
+    """
+    version = _version(connection, address)
+    if version is None:
+        raise NotAnIndex(f"{address.label} holds no index", "milepost index PATH --db ADDRESS")
+    told = f"(schema {version}, this one reads {VERSION})"
+    if version > VERSION:
+        raise NewerSchema(
+            f"{address.label} was written by a newer Milepost {told}", "pip install -U milepost"
+        )
+    if version < VERSION:
+        raise OldSchema(
+            f"{address.label} was written by an older Milepost {told}",
+            "milepost index PATH --db ADDRESS",
+        )
+    held: dict[str, str] = dict(connection.execute("SELECT key, value FROM meta").fetchall())
+    if (held["fingerprint"], held["dimensions"]) != (fingerprint, str(dimensions)):
+        raise WrongModel(
+            f"{address.label} was made by another model "
+            f"(fingerprint {held['fingerprint']}, the model in use has {fingerprint})",
+            "--model with the model it was made with, or another ?schema=NAME",
+        )
+
+
+def check_server(
+    connection: psycopg.Connection[Any], address: Address, *, create: bool = False
+) -> None:
+    """Make sure that the server has pgvector, and a version that can do what is asked of it."""
+    row = connection.execute(
+        "SELECT default_version, installed_version FROM pg_available_extensions "
+        "WHERE name = 'vector'"
+    ).fetchone()
+    if row is None:
+        raise StoreError(
+            f"{address.label}: the server has no pgvector", "apt install postgresql-18-pgvector"
+        )
+    if row[1] is None and create:
+        connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        row = (row[0], row[0])
+    version = tuple(int(part) for part in str(row[1] or "0.0").split(".")[:2])
+    if version < OLDEST_VECTOR:
+        raise StoreError(
+            f"{address.label}: pgvector {row[1] or 'is not installed'}, 0.8 or newer is needed",
+            "ALTER EXTENSION vector UPDATE",
+        )
+
+
+def erase(connection: psycopg.Connection[Any], address: Address) -> None:
+    """Remove the tables of an index of any version, and the schema where nothing else is in it.
+
+    Raises:
+        NotAnIndex: there is none.
+    """
+    with connection.transaction():
+        if _version(connection, address) is None:
+            raise NotAnIndex(f"{address.label} holds no index", "milepost index PATH --db ADDRESS")
+        for table in ("meta", "counter", "totals", "documents", *_PARTED):
+            connection.execute(
+                sql.SQL("DROP TABLE IF EXISTS {}").format(sql.Identifier(address.schema, table))
+            )
+        left = connection.execute(
+            "SELECT 1 FROM pg_class WHERE relnamespace = to_regnamespace(%s) LIMIT 1",
+            (address.schema,),
+        ).fetchone()
+        if left is None:
+            connection.execute(sql.SQL("DROP SCHEMA {}").format(sql.Identifier(address.schema)))
+
+
+def _version(connection: psycopg.Connection[Any], address: Address) -> int | None:
+    """Version of the tables; None where there are none."""
+    found = connection.execute(
+        "SELECT to_regclass(%s) IS NOT NULL", (f"{address.schema}.meta",)
+    ).fetchone()
+    if found is None or not found[0]:
+        return None
+    row = connection.execute(
+        sql.SQL("SELECT value FROM {} WHERE key = 'version'").format(
+            sql.Identifier(address.schema, "meta")
+        )
+    ).fetchone()
+    return int(row[0]) if row else None
+
+
+def _run(connection: psycopg.Connection[Any], statements: str) -> None:
+    for statement in statements.split(";\n"):
+        connection.execute(statement.encode())

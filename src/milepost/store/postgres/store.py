@@ -1,0 +1,232 @@
+"""The store on a server: the contract, over a pool of connections."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import psycopg
+from psycopg import IsolationLevel
+from psycopg_pool import ConnectionPool, PoolTimeout
+
+from milepost.errors import StoreError
+from milepost.store.base import Entry
+from milepost.store.check import check_entry
+from milepost.store.postgres import schema, write
+from milepost.store.postgres.address import Address, parse
+from milepost.store.postgres.faults import translate, translated
+from milepost.store.postgres.session import Session
+from milepost.store.postgres.snapshot import PostgresSnapshot
+
+T = TypeVar("T")
+
+_READERS = 16
+"""Connections that read at one time; more searches wait."""
+
+_TRIES = 3
+"""How often a write is begun anew where the connection was lost."""
+
+_SETTINGS = {
+    "jit": "off",  # compiling a query takes longer than running it
+    "plan_cache_mode": "force_custom_plan",  # a limit of 5 and one of 600 have different plans
+    "hnsw.ef_search": "800",
+    "hnsw.iterative_scan": "relaxed_order",
+}
+
+
+class PostgresStore:
+    """A store on a server, open; safe to use from several threads, processes and machines.
+
+    A snapshot sees the newest committed state and waits for no writer. Writers of different
+    documents do not wait for each other.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        fingerprint: str,
+        dimensions: int,
+        *,
+        create: bool = True,
+        read_only: bool = False,
+        patience_s: float = 5.0,
+    ) -> None:
+        self._address = parse(url)
+        self._fingerprint, self._dimensions = fingerprint, dimensions
+        self._read_only, self._patience = read_only, patience_s
+        self._writer: psycopg.Connection[Any] | None = None
+        self._pool: ConnectionPool[psycopg.Connection[Any]] | None = None
+        with translated(self._address), connect(self._address, patience_s) as connection:
+            if create:
+                schema.prepare(connection, self._address, fingerprint, dimensions)
+            schema.check(connection, self._address, fingerprint, dimensions)
+            schema.check_server(connection, self._address)
+        self._pool = self._readers()
+
+    def _readers(self) -> ConnectionPool[psycopg.Connection[Any]]:
+        def settle(connection: psycopg.Connection[Any]) -> None:
+            connection.isolation_level = IsolationLevel.REPEATABLE_READ
+            connection.read_only = True
+
+        return ConnectionPool(
+            self._address.conninfo,
+            kwargs=_parameters(self._address, self._patience),
+            min_size=1,
+            max_size=_READERS,
+            timeout=max(self._patience, 1.0),
+            configure=settle,
+            open=True,
+            name="milepost",
+        )
+
+    @property
+    def fingerprint(self) -> str:
+        """Fingerprint of the model whose vectors are kept."""
+        return self._fingerprint
+
+    @property
+    def dimensions(self) -> int:
+        """Width of the vectors."""
+        return self._dimensions
+
+    @contextmanager
+    def snapshot(self) -> Iterator[PostgresSnapshot]:
+        """Hold the newest committed state for the length of a ``with`` block.
+
+        The state is that of the first call.
+        """
+        if self._pool is None:
+            raise StoreError(f"the index {self._address.label} is closed")
+        session = Session(self._pool, self._address)
+        try:
+            yield PostgresSnapshot(session, self._dimensions)
+        except PoolTimeout:
+            raise StoreError(
+                f"{self._address.label}: no connection was free", "fewer searches at one time"
+            ) from None
+        finally:
+            session.close()
+
+    def put(self, entry: Entry) -> None:
+        """Add a document, or replace the one of the same name, in one transaction."""
+        check_entry(entry, self._dimensions)
+        prepared = write.prepare(entry)
+
+        def put(connection: psycopg.Connection[Any]) -> None:
+            first = write.reserved(connection, prepared.sentences)
+            with connection.transaction():
+                write.put(connection, first, prepared)
+
+        self._write(put)
+
+    def touch(self, name: str, signature: tuple[int, int] | None, options: str = "") -> bool:
+        """Note a new size and time of change; False where there is no such document."""
+        return self._write(lambda connection: write.touch(connection, name, signature, options))
+
+    def delete(self, name: str) -> bool:
+        """Remove a document; False where there was none of that name."""
+
+        def delete(connection: psycopg.Connection[Any]) -> bool:
+            with connection.transaction():
+                return write.delete(connection, write.kept(name))
+
+        return self._write(delete)
+
+    def vacuum(self) -> None:
+        """Give back the space of deleted documents; rows keep their numbers."""
+
+        def vacuum(connection: psycopg.Connection[Any]) -> None:
+            with connection.transaction():
+                connection.execute("LOCK TABLE totals IN SHARE ROW EXCLUSIVE MODE")
+                connection.execute(
+                    "WITH old AS (DELETE FROM totals RETURNING *) INSERT INTO totals "
+                    "SELECT sum(documents), sum(sentences), sum(terms), 0 FROM old"
+                )
+            for table in ("totals", "documents", "bodies", "pieces", "vectors", "postings"):
+                connection.execute(f"VACUUM (ANALYZE) {table}".encode())
+
+        self._write(vacuum)
+
+    def optimize(self) -> None:
+        """Bring the statistics up to date; make the approximate index once it is worth it."""
+
+        def optimize(connection: psycopg.Connection[Any]) -> None:
+            for table in ("documents", "bodies", "pieces", "vectors", "postings"):
+                connection.execute(f"ANALYZE {table}".encode())
+            row = connection.execute("SELECT sum(sentences) FROM totals").fetchone()
+            if row is not None and int(row[0]) >= schema.INDEX_FROM:
+                connection.execute("SET maintenance_work_mem = '1GB'")
+                connection.execute(
+                    "CREATE INDEX IF NOT EXISTS vectors_near ON vectors "
+                    "USING hnsw (vector halfvec_cosine_ops) WITH (m = 16, ef_construction = 128)"
+                )
+                connection.execute("RESET maintenance_work_mem")
+
+        self._write(optimize)
+
+    def close(self) -> None:
+        """Close the connections; the store cannot be used afterwards."""
+        if self._pool is not None:
+            self._pool.close()
+            self._pool = None
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+        self._read_only = True
+
+    def _write(self, work: Callable[[psycopg.Connection[Any]], T]) -> T:
+        """Run a transaction; it is begun anew where the connection was lost.
+
+        That is safe: a document that was stored all the same is stored again.
+        """
+        if self._pool is None:
+            raise StoreError(f"the index {self._address.label} is closed")
+        if self._read_only:
+            raise StoreError(f"the index {self._address.label} was opened for reading only")
+        for left in reversed(range(_TRIES)):
+            try:
+                if self._writer is None or self._writer.closed:
+                    self._writer = connect(self._address, self._patience)
+                return work(self._writer)
+            except psycopg.OperationalError as error:
+                lost = self._writer is None or self._writer.broken
+                if not (lost and left):
+                    raise translate(error, self._address) from None
+                time.sleep(0.2 * 2 ** (_TRIES - 1 - left))
+            except psycopg.Error as error:
+                raise translate(error, self._address) from None
+        raise AssertionError
+
+
+def erase(url: str, *, patience_s: float) -> None:
+    """Remove the tables of an index, and nothing else.
+
+    Raises:
+        NotAnIndex: there is none at this address.
+        StoreError: the server cannot be reached, or refuses it.
+    """
+    address = parse(url)
+    with translated(address), connect(address, patience_s) as connection:
+        schema.erase(connection, address)
+
+
+def connect(address: Address, patience_s: float) -> psycopg.Connection[Any]:
+    """A connection that commits each statement outside of a transaction."""
+    return psycopg.connect(address.conninfo, autocommit=True, **_parameters(address, patience_s))
+
+
+def _parameters(address: Address, patience_s: float) -> dict[str, Any]:
+    settings = _SETTINGS | {
+        "search_path": f"{address.schema},public",
+        "lock_timeout": f"{round(1000 * patience_s)}ms",
+    }
+    given = psycopg.conninfo.conninfo_to_dict(address.conninfo).get("options") or ""
+    ours = " ".join(f"-c {key}={value}" for key, value in settings.items())
+    return {
+        "options": f"{ours} {given}".strip(),
+        "application_name": "milepost",
+        "connect_timeout": max(2, round(patience_s)),
+        "keepalives_idle": 30,
+    }

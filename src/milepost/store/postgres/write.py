@@ -1,0 +1,177 @@
+"""What one transaction writes: a document in, a document out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+
+from milepost.store import packing
+from milepost.store.base import Entry
+from milepost.store.postgres import copying, postings
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """An entry in the form in which it is kept; made before the transaction begins."""
+
+    name: str
+    record: tuple[object, ...]  # source … terms of table ``documents``
+    notes: str
+    options: str
+    body: packing.Body
+    pieces: tuple[bytes, ...]
+    terms: list[tuple[str, int, bytes]]
+    scales: Any
+    values: Any
+
+    @property
+    def sentences(self) -> int:
+        """Number of sentences."""
+        return len(self.scales)
+
+
+def kept(value: str) -> str:
+    """Make of a string what PostgreSQL can hold: no NUL, no half of a surrogate pair.
+
+    Such strings (names of files that are not UTF-8) are written as JSON behind a character 1.
+    """
+    if "\0" not in value and not value.startswith("\x01") and not _surrogates(value):
+        return value
+    return "\x01" + json.dumps(value)
+
+
+def given(value: str) -> str:
+    """Turn back what ``kept`` has made."""
+    return json.loads(value[1:]) if value.startswith("\x01") else value
+
+
+def _surrogates(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def prepare(entry: Entry) -> Prepared:
+    """Round, compress and invert; asks the server nothing."""
+    document = entry.document
+    size, mtime = entry.signature or (None, None)
+    scales, values = packing.rounded(entry.vectors)
+    return Prepared(
+        name=kept(document.name),
+        record=(
+            None if document.source is None else kept(document.source),
+            kept(document.hash),
+            size,
+            mtime,
+            len(document.text),
+            len(entry.spans),
+            sum(map(len, entry.terms)),
+        ),
+        notes=json.dumps(document.notes),
+        options=entry.options,
+        body=packing.body(entry),
+        pieces=packing.pieces(document.text),
+        terms=list(postings.packed(entry.terms)),
+        scales=scales,
+        values=values,
+    )
+
+
+def reserved(connection: psycopg.Connection[Any], rows: int) -> int:
+    """Take row numbers that nobody else gets; a transaction of its own, so that nobody waits."""
+    with connection.transaction():
+        found = connection.execute(
+            "UPDATE counter SET next_row = next_row + %s RETURNING next_row - %s", (rows, rows)
+        ).fetchone()
+    assert found is not None
+    return int(found[0])
+
+
+def put(connection: psycopg.Connection[Any], first: int, entry: Prepared) -> None:
+    """Write an entry and take out the one of its name, inside the caller's transaction."""
+    # Two writers of one document come one after the other.
+    connection.execute(
+        "SELECT pg_advisory_xact_lock(hashtextextended(current_schema || ' ' || %s, 1))",
+        (entry.name,),
+    )
+    delete(connection, entry.name)
+    found = connection.execute(
+        "INSERT INTO documents (name, source, hash, size, mtime_ns, characters, sentences, terms, "
+        "first, notes, options) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s) RETURNING id",
+        (entry.name, *entry.record, first, entry.notes, entry.options),
+    ).fetchone()
+    assert found is not None
+    document = int(found[0])
+    body = entry.body
+    connection.execute(
+        "INSERT INTO bodies VALUES (%s, %s, %s, %s, %s, %s)",
+        (
+            document,
+            body.bounds,
+            body.lengths,
+            body.vocab_coverage,
+            body.paragraph_starts,
+            body.marks,
+        ),
+    )
+    pieces = ((document, number, piece) for number, piece in enumerate(entry.pieces))
+    _copy(connection, "pieces", ("int8", "int4", "bytea"), pieces)
+    terms = ((term, document, sentences, held) for term, sentences, held in entry.terms)
+    _copy(connection, "postings", ("text", "int8", "int4", "bytea"), terms)
+    with connection.cursor().copy("COPY vectors FROM STDIN (FORMAT BINARY)") as copy:
+        copy.write(copying.HEADER)
+        copy.write(copying.vector_rows(document, entry.scales, entry.values))
+        copy.write(copying.TRAILER)
+    _count(connection, 1, entry.sentences, int(str(entry.record[-1])), 0)
+
+
+def _copy(
+    connection: psycopg.Connection[Any],
+    table: str,
+    types: tuple[str, ...],
+    rows: Iterable[tuple[object, ...]],
+) -> None:
+    with connection.cursor().copy(f"COPY {table} FROM STDIN (FORMAT BINARY)".encode()) as copy:
+        copy.set_types(types)
+        for row in rows:
+            copy.write_row(row)
+
+
+def touch(
+    connection: psycopg.Connection[Any],
+    name: str,
+    signature: tuple[int, int] | None,
+    options: str,
+) -> bool:
+    """Note a new size, time of change and options."""
+    size, mtime = signature or (None, None)
+    changed = connection.execute(
+        "UPDATE documents SET size = %s, mtime_ns = %s, options = %s WHERE name = %s",
+        (size, mtime, options, kept(name)),
+    )
+    return changed.rowcount > 0
+
+
+def delete(connection: psycopg.Connection[Any], name: str) -> bool:
+    """Take a document out, inside the caller's transaction; ``name`` as it is kept."""
+    found = connection.execute(
+        "DELETE FROM documents WHERE name = %s RETURNING id, sentences, terms", (name,)
+    ).fetchone()
+    if found is None:
+        return False
+    document, sentences, terms = found
+    for table in ("bodies", "pieces", "vectors", "postings"):
+        connection.execute(f"DELETE FROM {table} WHERE document = %s".encode(), (document,))
+    _count(connection, -1, -sentences, -terms, sentences)
+    return True
+
+
+def _count(connection: psycopg.Connection[Any], *counts: int) -> None:
+    """Add to the totals: a row of its own, so that writers do not wait; vacuum joins the rows."""
+    connection.execute("INSERT INTO totals VALUES (%s, %s, %s, %s)", counts)

@@ -1,0 +1,366 @@
+"""What a server adds to the contract: equal answers, lost connections, two writers, bad servers."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("psycopg_pool", reason="needs the extra postgres")
+
+import psycopg
+
+from milepost.errors import NewerSchema, NotAnIndex, OldSchema, StoreError, WrongModel
+from milepost.store import Entry, erase_store, open_store
+from milepost.store.postgres import PostgresStore, schema
+from milepost.store.postgres.address import parse
+from support.postgres import fresh_schema, server
+from support.store_entries import FINGERPRINT, WIDTH, Child, entry, holds, numbered, opened, rows
+from support.store_reads import reads
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    with fresh_schema() as made:
+        yield made
+
+
+@pytest.fixture
+def store(address: str) -> Iterator[PostgresStore]:
+    made = opened(address)
+    assert isinstance(made, PostgresStore)
+    yield made
+    made.close()
+
+
+def admin(query: str, address: str = "") -> list[tuple[Any, ...]]:
+    """Run a query as an administrator would, beside Milepost."""
+    found = parse(address or server())
+    options = f"-c search_path={found.schema},public"
+    with psycopg.connect(found.conninfo, autocommit=True, options=options) as connection:
+        cursor = connection.execute(query.encode())
+        return cursor.fetchall() if cursor.description else []
+
+
+def filled(*places: str | None, documents: int = 40) -> list[Any]:
+    """Stores with the same documents."""
+    made = [opened(place) for place in places]
+    for number in range(documents):
+        words = [f"word{(number * i) % 11} common thing{i} " for i in range(20)]
+        for each in made:
+            each.put(entry(f"d{number}", words, seed=number))
+    return made
+
+
+def test_candidates_are_those_of_memory(address: str) -> None:
+    """Nearest and matching rows and the documents chosen are the reference's, in its order."""
+    plain, remote = filled(None, address)
+    for seed in range(20):
+        query = rows(1, 1000 + seed)[0]
+        for names in (None, ["d3", "d7", "d20"]):
+            due, scores = reads(plain).nearest(query, 30, names)
+            found, theirs = reads(remote).nearest(query, 30, names)
+            assert np.abs(scores - theirs).max() < 1e-6
+            if len(np.unique(np.round(scores, 5))) == len(scores):
+                assert found.tolist() == due.tolist()
+            terms = [f"word{seed % 11}", "thing3", "absent"]
+            assert (
+                reads(remote).matching(terms, 30, names).tolist()
+                == reads(plain).matching(terms, 30, names).tolist()
+            )
+        with plain.snapshot() as ours, remote.snapshot() as state:
+            limits = {"most": 100, "candidates": 10}
+            due, _ = ours.choose(query, ["word3"], **limits)
+            found, complete = state.choose(query, ["word3"], **limits)
+            assert [info.name for info in found] == [info.name for info in due]
+            assert not complete
+    remote.close()
+
+
+def test_an_index_finds_what_the_scan_finds(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the approximate index the best ten of hundreds are those of the exact scan."""
+    monkeypatch.setattr(schema, "INDEX_FROM", 100)
+    plain, remote = filled(None, address)
+    remote.optimize()
+    assert admin("SELECT count(*) FROM pg_indexes WHERE indexname = 'vectors_near'", address)
+    hits = 0
+    for seed in range(30):
+        query = rows(1, 2000 + seed)[0]
+        due, found = reads(plain).nearest(query, 10)[1], reads(remote).nearest(query, 10)[1]
+        hits += int(np.isclose(due, found, atol=1e-6).sum())
+    assert hits >= 297  # of 300
+    remote.close()
+
+
+def test_a_search_waits_for_the_server_six_times_at_most(address: str) -> None:
+    """Choosing among many, measuring, two readings of text, and the end of the transaction."""
+    _, remote = filled(None, address)
+    with remote.snapshot() as state:
+        query = rows(1, 5)[0]
+        documents, complete = state.choose(query, ["word1"], most=100, candidates=5)
+        assert not complete
+        documents.sort(key=lambda info: info.first)
+        state.measure(query, ["word1"], documents)
+        state.texts([(documents[0], 0, 10)])
+        state.excerpts([(documents[0], 0, 10), (documents[1], 0, 5)])
+        assert state.round_trips == 5
+    assert state.round_trips == 6
+    remote.close()
+
+
+def test_a_snapshot_does_not_see_what_is_written_beside_it(store: PostgresStore) -> None:
+    """It is the state of its first call; the next one has the new state."""
+    store.put(numbered(0))
+    with store.snapshot() as state:
+        before = state.documents()
+        store.put(numbered(1))
+        store.delete("document 0")
+        assert state.documents() == before
+        assert state.texts([(before[0], 0, 6)]) == ["number"]
+    assert [info.name for info in reads(store).documents()] == ["document 1"]
+
+
+def test_names_that_a_server_cannot_hold_come_back(store: PostgresStore) -> None:
+    """Bytes that are no UTF-8 in the name of a file, NUL, and what looks like our own escape."""
+    for name in ("caf\udce9.txt", "a\0b", '\x01"a"', "名"):
+        store.put(given := entry(name, ["One. "], hash=name, source=name))
+        holds(store, given)
+        info = reads(store).info(name)
+        assert info is not None
+        assert (info.name, info.source, info.hash) == (name, name, name)
+        assert store.delete(name)
+
+
+def test_idle_connections_that_were_lost_are_replaced(store: PostgresStore) -> None:
+    """A server that was restarted, or a firewall, ends connections that lie idle."""
+    store.put(numbered(0))
+    assert reads(store).documents()
+    admin(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+        "WHERE application_name = 'milepost' AND pid <> pg_backend_pid()"
+    )
+    assert reads(store).documents()
+    store.put(numbered(1))
+    assert len(reads(store).documents()) == 2
+
+
+def test_a_connection_lost_in_mid_transaction_leaves_nothing_half(
+    store: PostgresStore, address: str
+) -> None:
+    """The server ends the connection while a large document is written, again and again."""
+    stop = threading.Event()
+
+    def cut() -> None:
+        while not stop.wait(0.02):
+            admin(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE "
+                "application_name = 'milepost' AND query LIKE 'COPY%' AND state = 'active'"
+            )
+
+    thread = threading.Thread(target=cut)
+    thread.start()
+    large = entry("large", [f"word{n} other{n} third " for n in range(6_000)])
+    refused = 0
+    for _ in range(4):
+        try:
+            store.put(large)
+        except StoreError as error:
+            refused += "connection was lost" in str(error)
+        whole = admin("SELECT count(*) FROM vectors", address)[0][0]
+        assert whole in (0, 6_000)
+    stop.set()
+    thread.join()
+    assert refused  # else nothing was tested
+    store.put(large)
+    holds(store, entry("large", [f"word{n} other{n} third " for n in range(6_000)]))
+
+
+WRITER = """
+import sys
+from support.store_entries import numbered, opened
+store = opened(sys.argv[1])
+print("ready", flush=True)
+for number in range(1, 10_000):
+    store.put(numbered(number))
+    print(number, flush=True)
+"""
+
+
+def test_a_killed_writer_leaves_whole_documents(
+    store: PostgresStore, address: str, child: Child
+) -> None:
+    """What it said is stored is there; nothing else but the document at hand."""
+    for _ in range(3):
+        process: subprocess.Popen[str] = child(WRITER, address)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.4)
+        process.kill()
+        said = [int(line) for line in process.stdout if line.strip().isdigit()]
+        process.wait()
+        # The server notices the end of the connection and undoes the transaction.
+        last = {number % 3: number for number in said}
+        for rest, number in last.items():
+            info = reads(store).info(f"document {rest}")
+            assert info is not None
+            held = int(info.hash)
+            assert held in (number, said[-1] + 1)
+            holds(store, numbered(held))
+        totals = reads(store).statistics()
+        assert totals.sentences == sum(info.sentences for info in reads(store).documents())
+
+
+def test_two_writers_lose_and_double_nothing(address: str, child: Child) -> None:
+    """Two processes write the same three documents; in the end each is one of theirs, whole."""
+    code = WRITER.replace("10_000", "40")
+    processes = [child(code, address) for _ in range(2)]
+    for process in processes:
+        _, errors = process.communicate(timeout=60)
+        assert process.returncode == 0, errors
+    store = opened(address)
+    infos = reads(store).documents()
+    assert sorted(info.name for info in infos) == [f"document {n}" for n in range(3)]
+    for info in infos:
+        holds(store, numbered(int(info.hash)))
+    assert len({info.first for info in infos}) == 3
+    store.vacuum()
+    assert reads(store).statistics().sentences == 90
+    assert admin("SELECT count(*) FROM vectors", address) == [(90,)]
+    store.close()
+
+
+def test_another_model_or_version_is_refused(address: str) -> None:
+    """With the versions or fingerprints in one line."""
+    opened(address).close()
+    with pytest.raises(WrongModel, match="another model"):
+        open_store(address, fingerprint="other", dimensions=WIDTH)
+    with pytest.raises(WrongModel):
+        open_store(address, fingerprint=FINGERPRINT, dimensions=WIDTH + 1)
+    admin("UPDATE meta SET value = '999' WHERE key = 'version'", address)
+    with pytest.raises(NewerSchema, match="schema 999, this one reads"):
+        opened(address)
+    admin("UPDATE meta SET value = '0' WHERE key = 'version'", address)
+    with pytest.raises(OldSchema, match="schema 0, this one reads"):
+        opened(address)
+
+
+def test_an_old_schema_is_brought_up_to_date(
+    store: PostgresStore, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the statements of its migration; the documents stay."""
+    store.put(numbered(0))
+    monkeypatch.setattr(schema, "VERSION", 2)
+    monkeypatch.setitem(schema.MIGRATIONS, 1, "ALTER TABLE documents ADD COLUMN extra text")
+    newer = opened(address)
+    holds(newer, numbered(0))
+    newer.close()
+    assert admin("SELECT value FROM meta WHERE key = 'version'", address) == [("2",)]
+
+
+def test_what_is_no_index_is_left_alone(address: str) -> None:
+    """Neither opened nor erased."""
+    with pytest.raises(NotAnIndex, match="holds no index"):
+        opened(address, create=False)
+    with pytest.raises(NotAnIndex, match="holds no index"):
+        erase_store(address)
+    name = parse(address).schema
+    admin(f"CREATE SCHEMA {name}")
+    admin("CREATE TABLE mine (n int)", address)
+    with pytest.raises(NotAnIndex, match="holds other tables"):
+        opened(address)
+    assert admin("SELECT count(*) FROM mine", address) == [(0,)]
+
+
+def test_erasing_removes_the_tables_and_nothing_else(address: str) -> None:
+    opened(address).close()
+    admin("CREATE TABLE mine (n int)", address)
+    erase_store(address)
+    assert admin("SELECT count(*) FROM mine", address) == [(0,)]
+    with pytest.raises(NotAnIndex):
+        erase_store(address)
+
+
+def test_reading_only_writes_nothing(address: str) -> None:
+    opened(address).close()
+    store = opened(address, read_only=True)
+    for deed in (lambda: store.put(numbered(0)), lambda: store.delete("x"), store.vacuum):
+        with pytest.raises(StoreError, match="reading only"):
+            deed()
+    store.close()
+    with pytest.raises(StoreError, match="is closed"):
+        reads(store).documents()
+
+
+SECRET = "s3cret-word"
+
+
+@pytest.mark.parametrize(
+    ("where", "words"),
+    [
+        ("127.0.0.1:{port}/notes", "no server answers"),
+        ("no-such-host.invalid/notes", "there is no such host"),
+        ("127.0.0.1:{port}/notes?schema=Bad-Name", "no name of a schema"),
+        ("127.0.0.1:{port}/notes?partitions=0", "partitions='0' is no number"),
+        ("127.0.0.1:x/notes", "port of the address is no number"),
+        ("127.0.0.1:{port}/notes?nonsense=1", "the address cannot be read"),
+    ],
+)
+def test_a_server_that_cannot_be_reached_is_one_line_without_secrets(
+    where: str, words: str
+) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with pytest.raises(StoreError, match=words) as error:
+        opened(f"postgresql://anna:{SECRET}@{where.format(port=port)}", patience_s=1.0)
+    message = str(error.value)
+    assert "\n" not in message
+    assert SECRET not in message
+    assert "anna" not in message
+    assert error.value.__cause__ is None or SECRET not in repr(error.value.__cause__)
+
+
+def test_a_database_that_is_not_there_is_named() -> None:
+    address = server().replace("/postgres?", "/no_such_database?")
+    with pytest.raises(StoreError, match="no such database"):
+        opened(address)
+
+
+def test_many_threads_read_while_one_writes(store: PostgresStore) -> None:
+    """Each snapshot is whole."""
+    faults: list[BaseException] = []
+    stop = threading.Event()
+
+    def look() -> None:
+        try:
+            while not stop.is_set():
+                for info in reads(store).documents():
+                    with store.snapshot() as state:
+                        now = state.info(info.name)
+                        if now is not None:
+                            found = state.measure(rows(1, 3)[0], ["word1"], [now])
+                            assert len(found.similarity) == now.sentences
+        except BaseException as error:
+            faults.append(error)
+
+    threads = [threading.Thread(target=look) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for number in range(30):
+        store.put(numbered(number))
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert not faults
+
+
+def test_entries_that_do_not_fit_are_refused(store: PostgresStore) -> None:
+    bad: Entry = entry("a", ["One. "], vectors=np.ones((1, WIDTH + 1), np.float32))
+    with pytest.raises(ValueError, match="vectors have the shape"):
+        store.put(bad)
