@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from milepost.chunking import chunks
+    from milepost.copying import copy
     from milepost.encoder import Encoder, load
     from milepost.errors import MilepostError
     from milepost.index import Index, open
@@ -48,6 +49,7 @@ _HOMES = {
     "Report": "milepost.types",
     "annotate": "milepost.marking",
     "chunks": "milepost.chunking",
+    "copy": "milepost.copying",
     "load": "milepost.encoder",
     "open": "milepost.index",
     "read": "milepost.text",
@@ -71,6 +73,7 @@ __all__ = [
     "Report",
     "annotate",
     "chunks",
+    "copy",
     "load",
     "open",
     "read",

@@ -126,6 +126,7 @@ COMMANDS = {
         "milepost.cli.info:info",
         "Show version, model, cache and the contents of an index.",
     ),
+    "copy": ("milepost.cli.copy:copy", "Copy an index to a folder or a server."),
     "doctor": ("milepost.cli.doctor:doctor", "Check the installation and time the model."),
     "completion": (
         "milepost.cli.completion:completion",

@@ -132,11 +132,20 @@ def count_option(
 
 def db_option(help_text: str) -> Callable[[Command], Command]:
     """Make ``--db``, the folder or address of the index."""
+    return place_option("--db", "db", help_text)
+
+
+def place_option(
+    name: str, variable: str, help_text: str, *, required: bool = False
+) -> Callable[[Command], Command]:
+    """Make an option that takes the folder or address of an index."""
     return click.option(
-        "--db",
+        name,
+        variable,
         metavar="FOLDER|URL",
         type=click.Path(path_type=str),
         callback=_place,
+        required=required,
         help=help_text,
     )
 

@@ -51,8 +51,8 @@ class Gauge:
             self._drawn = None
 
     def columns(self) -> Sequence[ProgressColumn]:
-        """The columns to the right of the bar."""
-        raise NotImplementedError
+        """The columns to the right of the bar; none if not overridden."""
+        return ()
 
     def show(self, doing: str, done: float, of: float | None, **fields: Any) -> None:
         """Draw the bar.

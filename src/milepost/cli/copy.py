@@ -1,0 +1,70 @@
+"""``milepost copy``: documents with their vectors from one index to another."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+import click
+
+from milepost.console.options import (
+    Interrupted,
+    Settings,
+    common,
+    json_option,
+    model_option,
+    place_option,
+)
+
+if TYPE_CHECKING:
+    from milepost.store.address import IndexPlace
+
+
+@click.command(
+    "copy",
+    short_help="Copy an index to a folder or a server.",
+    epilog="""\b
+Examples:
+  milepost copy --from .milepost --to postgresql://db.example.com/notes
+  milepost copy --from postgresql://db.example.com/notes --to backup.milepost""",
+)
+@place_option("--from", "source", "Index to copy.", required=True)
+@place_option("--to", "target", "Where to; it is made where there is none.", required=True)
+@json_option
+@model_option
+@common
+@click.pass_obj
+def copy(
+    settings: Settings,
+    source: IndexPlace,
+    target: IndexPlace,
+    as_json: bool,
+    model: str | None,
+) -> None:
+    """Copy the documents of an index, with their vectors as they are: nothing is encoded.
+
+    Documents that the other index has in the same version are passed over, and those that only it
+    has stay. After an interruption the same command continues.
+    """
+    from milepost.console.progress import Gauge
+    from milepost.console.screen import visible_name
+    from milepost.copying import copy as copied
+    from milepost.store.address import label
+
+    with Gauge(settings, wanted=not as_json) as bar:
+
+        def show(name: str, number: int, of: int) -> None:
+            bar.show(f"{number}/{of} {visible_name(PurePath(name).name)[-30:]}", number - 1, of)
+
+        try:
+            report = copied(source, target, model=model, progress=show)
+        except KeyboardInterrupt:
+            raise Interrupted("what was copied is kept; run the same command to continue") from None
+    if as_json:
+        from milepost.console.records import print_json, report_record
+
+        print_json({"from": label(source), "to": label(target), **report_record(report)})
+    elif not settings.quiet:
+        kinds = ("added", "changed", "unchanged")
+        counts = [f"{len(getattr(report, kind)):,} {kind}" for kind in kinds]
+        click.echo(f"{label(target)}: {', '.join(counts)}, {report.sentences:,} sentences copied")

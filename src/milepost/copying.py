@@ -1,0 +1,116 @@
+"""From one index to another: documents with their vectors as they are; nothing is encoded."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from milepost.engine import find_model
+from milepost.intake import entry
+from milepost.store import Entry, open_store
+from milepost.store.address import IndexPlace, index_place
+from milepost.types import Document, Report
+
+if TYPE_CHECKING:
+    from milepost.store import DocumentInfo, Snapshot, Store
+
+Progress = Callable[[str, int, int], None]
+"""Called with the name of a document, its number from 1, and how many there are."""
+
+
+def copy(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    *,
+    model: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Copy documents that another index does not have, or has in another version.
+
+    Each is one transaction: after an interruption the next call goes on. Other documents of the
+    target stay. Vectors are copied as the source keeps them, so passages and scores are the same.
+
+    Args:
+        source: folder or address of the index to read.
+        target: folder or address of the index to write; it is made where there is none.
+        model: name or folder of the model of both; None for the default.
+        progress: called before each document is copied.
+
+    Raises:
+        NotAnIndex: there is no index at ``source``, or something else at ``target``.
+        WrongModel: one of them was made by another model.
+        StoreError: the target cannot be written; what was copied before stays.
+    """
+    manifest = find_model(model).manifest
+    opened = partial(open_store, fingerprint=manifest.fingerprint, dimensions=manifest.dimensions)
+    with (
+        closing(opened(_place(source), create=False, read_only=True)) as read,
+        closing(opened(_place(target))) as written,
+    ):
+        report = _copied(read, written, progress)
+        if report.added or report.changed:
+            written.optimize()
+    return report
+
+
+def _place(given: str | os.PathLike[str]) -> IndexPlace:
+    place = index_place(given)
+    return place.expanduser() if isinstance(place, Path) else place
+
+
+def _copied(source: Store, target: Store, progress: Progress | None) -> Report:
+    begun = time.monotonic()
+    with source.snapshot() as state:
+        wanted = state.documents()
+    with target.snapshot() as state:
+        held = {info.name: _version(info) for info in state.documents()}
+    added: list[str] = []
+    changed: list[str] = []
+    unchanged: list[str] = []
+    sentences = 0
+    for number, info in enumerate(wanted, 1):
+        if held.get(info.name) == _version(info):
+            unchanged.append(info.name)
+            continue
+        if progress is not None:
+            progress(info.name, number, len(wanted))
+        with source.snapshot() as state:
+            now = state.info(info.name)
+            if now is None:  # removed meanwhile
+                continue
+            target.put(_entry(state, now))
+        (changed if info.name in held else added).append(info.name)
+        sentences += info.sentences
+    return Report(
+        added=tuple(added),
+        unchanged=tuple(unchanged),
+        changed=tuple(changed),
+        sentences=sentences,
+        seconds=time.monotonic() - begun,
+    )
+
+
+def _version(info: DocumentInfo) -> DocumentInfo:
+    """What two stores must say alike of one document; numbers are a store's own."""
+    return replace(info, id=-1, first=0)
+
+
+def _entry(state: Snapshot, info: DocumentInfo) -> Entry:
+    """A document as it is kept, on its way into another store."""
+    document = Document(
+        name=info.name,
+        text=state.texts([(info, 0, info.characters)])[0],
+        marks=state.marks([info])[0],
+        source=info.source,
+        hash=info.hash,
+        notes=info.notes,
+    )
+    kept = state.sentences([info])
+    parts = kept.spans, state.vectors([info]), kept.vocab_coverage
+    return entry(document, parts, info.signature, info.options)
