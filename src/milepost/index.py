@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING
 from milepost.checking import PASSAGES, check_store, prepared
 from milepost.encoder import Encoder, load
 from milepost.errors import IndexBusy, MilepostError, StorageFull, StoreError
-from milepost.intake import Step, Steps, Tally, absolute, entry, found, hashed, holds, signature
+from milepost.intake import Step, Steps, Tally, absolute, add_one, found
 from milepost.naming import Name, known, stored_name, unknown
 from milepost.reranker import preload
 from milepost.search import Limits, Query, SearchModel, SearchResult, search
 from milepost.search.ranking import Ranking
 from milepost.store import DocumentInfo, Snapshot, Store, open_store
-from milepost.text import locator, read_file, recognition
+from milepost.text import locator, recognition
 from milepost.types import (
     READ_DEFAULTS,
     Box,
@@ -76,7 +76,8 @@ class Index:
         """Read, encode and store documents; what has not changed is passed over.
 
         A file of the same size and time of change that is to be read in the same way is taken as
-        unchanged and not opened; one that was only touched is read, and not encoded again.
+        unchanged and not opened; one that was only touched is read, and not encoded again. Nor is
+        one whose properties alone have changed, in the file or in its sidecar.
 
         One document is one transaction: an interruption leaves everything before it indexed, and
         the next ``add`` goes on from there. A file that cannot be read is named in the report
@@ -127,7 +128,16 @@ class Index:
                 before = stored.get(name)
                 options = ReadOptions.parse(before.options) if before else READ_DEFAULTS
                 options = options.changed(hidden=hidden, ocr=ocr)
-                self._add_one(item, before, options, tally, steps, reader)
+                add_one(
+                    item,
+                    before,
+                    options,
+                    tally,
+                    steps,
+                    store=self._store,
+                    model=lambda: self.model,
+                    reader=reader,
+                )
             except StoreError:
                 raise
             except MilepostError as error:
@@ -138,41 +148,6 @@ class Index:
         if tally.changed or removed:
             self._vacuum()
         return tally.report(removed, time.monotonic() - begun)
-
-    def _add_one(
-        self,
-        item: Path | Document,
-        stored: DocumentInfo | None,
-        options: ReadOptions,
-        tally: Tally,
-        steps: Steps,
-        reader: Callable[[Path, ReadOptions], Document] | None,
-    ) -> None:
-        name = item.name if isinstance(item, Document) else str(item)
-        stamp = None
-        if isinstance(item, Document):
-            document, way = hashed(item), ""
-        else:
-            stamp, way = signature(item), str(options)
-            if stored and stamp and (stored.signature, stored.options) == (stamp, way):
-                tally.unchanged.append(name)
-                return
-            document = reader(item, options) if reader else read_file(item, options, steps.page)
-        if stored is not None and holds(self._store, stored, document):
-            # Touched, copied, or read in another way to the same end: not read the next time.
-            if (stored.signature, stored.options) != (stamp, way):
-                self._store.touch(name, stamp, way)
-            tally.unchanged.append(name)
-            return
-        steps.sentence(0, 0)
-        marks = self.model.encode(document, progress=steps.sentence)
-        parts = marks.spans, marks.vectors, marks.vocab_coverage
-        self._store.put(entry(document, parts, stamp, way))
-        (tally.added if stored is None else tally.changed).append(name)
-        if document.notes:
-            tally.notes[name] = document.notes
-        tally.sentences += len(marks.spans)
-        tally.tokens += marks.tokens_given
 
     def _prune(
         self, folders: Sequence[Path], present: set[str], failed: Iterable[str]
@@ -235,6 +210,7 @@ class Index:
                 source=info.source,
                 hash=info.hash,
                 notes=info.notes,
+                properties=info.properties,
             )
         return replace(stored, locator=locator(stored, ReadOptions.parse(info.options)))
 

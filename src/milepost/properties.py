@@ -12,7 +12,6 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 from milepost.errors import InputError
@@ -166,6 +165,8 @@ def iso_date(written: str) -> str | None:
         return "-".join(parts)
     if not 8 <= len(text) <= 100:
         return None
+    from email.utils import parsedate_to_datetime  # slow to import, and rarely needed
+
     try:
         return f"{parsedate_to_datetime(text):%Y-%m-%d}"
     except (ValueError, TypeError, IndexError, OverflowError):

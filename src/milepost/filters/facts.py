@@ -51,7 +51,7 @@ def facts(document: Described) -> dict[str, Value]:
     ``document`` is the name, and the file name without its folder; ``folder`` the path of the
     folder, and its name; ``kind`` the suffix of the file, in lower case; ``year`` that of the date.
     Paths are written with ``/``. ``document``, ``folder`` and ``kind`` stand for the file even
-    where a property has the same name.
+    where a property has the same name. ``language`` is its code, and that without the region.
 
     >>> from milepost.types import Document
     >>> facts(Document("/a/b.PDF", "", source="/a/b.PDF", properties={"date": "2020-03"}))
@@ -70,6 +70,10 @@ def facts(document: Described) -> dict[str, Value]:
         stem, dot, suffix = file.rpartition(".")
         if dot and stem and suffix:
             found["kind"] = suffix.lower()
+    language = found.get("language")
+    if isinstance(language, str):
+        code = language.replace("_", "-")
+        found["language"] = _each(code, code.partition("-")[0])
     date = found.get("date")
     if "year" not in found and isinstance(date, str) and is_date(date):
         found["year"] = float(date[:4])
