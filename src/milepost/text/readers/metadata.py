@@ -94,7 +94,7 @@ def of_office(archive: Archive) -> Properties:
     """Properties of a Word, PowerPoint or Excel file, those that a user added among them."""
     core = _texts(_root(archive, _CORE))
     custom = {
-        node.get("name", ""): next((child.text for child in node if child.text), None)
+        node.get("name", ""): next((_typed(child) for child in node if child.text), None)
         for node in every(_root(archive, _CUSTOM), "property")
     }
     return properties(
@@ -137,6 +137,19 @@ def of_book(book: Element) -> Properties:
         keywords=said.get("subject"),
         own={"publisher": _one(said, "publisher")},
     )
+
+
+def _typed(node: Element) -> str | float | bool:
+    """The value of an own property of an Office file; its element says of which type it is."""
+    text, kind = node.text or "", local(node)
+    if kind == "bool":
+        return text.strip().lower() in ("true", "1")
+    if kind in ("i1", "i2", "i4", "i8", "int", "r4", "r8", "decimal"):
+        try:
+            return float(text)
+        except ValueError:
+            return text
+    return text
 
 
 def _root(archive: Archive, part: str) -> Element:

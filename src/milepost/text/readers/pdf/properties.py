@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from milepost.properties import Properties
+from milepost.properties import Properties, iso_date
 from milepost.text.readers import metadata
 
 _MAX_BYTES = 1 << 16
@@ -23,7 +23,7 @@ def read_properties(document: Any) -> Properties:
     return metadata.properties(
         title=said("Title"),
         author=said("Author"),
-        date=said("CreationDate") or said("ModDate"),
+        date=iso_date(said("CreationDate") or "") or iso_date(said("ModDate") or ""),
         language=_language(document),
         keywords=said("Keywords"),
         own={"subject": said("Subject")},
@@ -37,6 +37,6 @@ def _language(document: Any) -> str | None:
     size = pdfium.FPDFCatalog_GetLanguage(document.raw, None, 0)
     if not 2 < size <= _MAX_BYTES:
         return None
-    buffer = ctypes.create_string_buffer(size)
+    buffer = (ctypes.c_ushort * (size // 2))()  # UTF-16, its last unit zero
     pdfium.FPDFCatalog_GetLanguage(document.raw, buffer, size)
-    return buffer.raw[: size - 2].decode("utf-16-le", "ignore")
+    return bytes(buffer)[: size - 2].decode("utf-16-le", "ignore")
