@@ -18,11 +18,14 @@ from typing import TYPE_CHECKING
 from milepost.checking import PASSAGES, check_store, prepared
 from milepost.encoder import Encoder, load
 from milepost.errors import IndexBusy, MilepostError, StorageFull, StoreError
+from milepost.filters import Filter
+from milepost.filters import given as parsed_filter
 from milepost.intake import Step, Steps, Tally, absolute, add_one, found
 from milepost.naming import Name, known, stored_name, unknown
 from milepost.reranker import preload
 from milepost.search import Limits, Query, SearchModel, SearchResult, search
 from milepost.search.ranking import Ranking
+from milepost.search.where import matching, no_match
 from milepost.store import DocumentInfo, Snapshot, Store, open_store
 from milepost.text import locator, recognition
 from milepost.types import (
@@ -227,6 +230,7 @@ class Index:
         *,
         rerank: bool = True,
         min_score: float = 0.0,
+        where: str | Filter | None = None,
     ) -> list[Passage]:
         """Passages that answer the question, best first.
 
@@ -243,14 +247,17 @@ class Index:
                 a fraction of a second slower.
             min_score: a probability, 0–1: passages whose ``score`` is below it are left out and
                 nothing takes their place, so that "nothing found" can be the result.
+            where: a filter: only documents whose properties match are searched, such as
+                ``'kind = "pdf" and year >= 2020'`` (docs/filters.md).
 
         Raises:
             BadQuestion: the question is empty or has neither letter nor digit.
             InputError: one of the documents is not in the index, with the nearest that is; or
-                ``k`` is less than 1, ``budget`` is not a length, ``min_score`` not a probability.
+                ``k`` is less than 1, ``budget`` is not a length, ``min_score`` not a probability;
+                or the filter cannot be read or has a key that no document has.
         """
         result = self.search_detailed(
-            question, k, budget, documents, rerank=rerank, min_score=min_score
+            question, k, budget, documents, rerank=rerank, min_score=min_score, where=where
         )
         return list(result.passages)
 
@@ -263,8 +270,10 @@ class Index:
         *,
         rerank: bool = True,
         min_score: float = 0.0,
+        where: str | Filter | None = None,
     ) -> SearchResult:
         """``search`` with its reasons: signals, weights and parts of every score."""
+        filter_ = parsed_filter(where)
         given = question if isinstance(question, Query) else None
         model = self._search_model(given.rerank if given else rerank)
         query = given or Query.parse(
@@ -273,6 +282,8 @@ class Index:
         with self._store.snapshot() as state:
             if documents is not None:
                 query = replace(query, documents=known(documents, state))
+            if filter_ is not None:
+                query = replace(query, where=filter_)
             return search(state, query, model)
 
     def _search_model(self, rerank: bool) -> SearchModel:
@@ -286,6 +297,7 @@ class Index:
         documents: Name | Iterable[Name] | None = None,
         *,
         min_score: float = 0.5,
+        where: str | Filter | None = None,
     ) -> Check:
         """Whether a sentence, a quotation or a claim is in the documents, and where.
 
@@ -297,17 +309,24 @@ class Index:
             text: what to look for; quotation marks around it do not count.
             documents: names or paths of the documents to search; None for all.
             min_score: the probability, 0–1, from which a passage supports it.
+            where: a filter of documents, as in ``search``.
 
         Raises:
             BadQuestion: the text is empty or has neither letter nor digit.
-            InputError: one of the documents is not in the index, with the nearest that is; or
-                ``min_score`` is not a probability.
+            InputError: one of the documents is not in the index, with the nearest that is;
+                ``min_score`` is not a probability; or the filter cannot be used.
         """
-        given = prepared(text)
+        given, filter_ = prepared(text), parsed_filter(where)
         Limits.parse(PASSAGES, None, min_score)
         with self._store.snapshot() as state:
             names = None if documents is None else known(documents, state)
-            infos = [info for info in state.documents() if names is None or info.name in names]
+            every = state.documents()
+            infos = [info for info in every if names is None or info.name in names]
+            if filter_ is not None and every:
+                infos = matching(every, filter_, names)
+                names = frozenset(info.name for info in infos)
+                if not infos:
+                    return Check(given.text, "not found", notes=(no_match(filter_),))
 
             def supporting(claim: str) -> SearchResult:
                 model = self._search_model(rerank=True)

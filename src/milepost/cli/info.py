@@ -71,6 +71,7 @@ def info(_: Settings, db: Path | None, as_json: bool, model: str | None) -> int:
                     "source": each.source,
                     "sentences": each.sentences,
                     "characters": each.characters,
+                    "properties": dict(each.properties),
                     "notes": each.notes,
                 }
                 for each in infos

@@ -23,7 +23,7 @@ from milepost.filters.nodes import (
     Operator,
     Or,
 )
-from milepost.filters.parser import Filter, parse
+from milepost.filters.parser import Filter, given, parse
 
 __all__ = [
     "And",
@@ -41,5 +41,6 @@ __all__ = [
     "Operator",
     "Or",
     "facts",
+    "given",
     "parse",
 ]

@@ -26,7 +26,7 @@ TYPES: dict[str, Literal["text", "date", "number"]] = {
 }
 """Built-in keys, and the type of what they are compared with."""
 
-BUILT_IN = tuple(TYPES)
+BUILT_IN = TYPES.keys()
 
 
 class Described(Protocol):

@@ -109,6 +109,15 @@ def parse(text: str) -> Filter:
     return Filter(_Parser(tokens(text)).whole())
 
 
+def given(where: str | Filter | None) -> Filter | None:
+    """A filter as callers give it: as text, parsed already, or none.
+
+    Raises:
+        InputError: see ``parse``.
+    """
+    return parse(where) if isinstance(where, str) else where
+
+
 class _Parser:
     """Recursive descent: ``or`` binds least, then ``and``, then ``not``."""
 
