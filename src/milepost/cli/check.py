@@ -188,7 +188,7 @@ def _documents(
         except (MilepostError, OSError, MemoryError, RecursionError) as error:
             failed[file] = str(error)
             continue
-        if chosen.where is None or chosen.where.matches(facts(document)):
+        if chosen.where is None or chosen.where.matches(facts(document, chosen.where.keys)):
             yield document
 
 

@@ -16,6 +16,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
+from itertools import product
 from typing import TYPE_CHECKING
 
 from milepost.filters.nodes import (
@@ -25,7 +26,6 @@ from milepost.filters.nodes import (
     Date,
     Exists,
     In,
-    Matches,
     Missing,
     Node,
     Not,
@@ -45,32 +45,30 @@ _AFTER = "~"  # sorts behind the digits and the hyphen of a date
 
 def holds(node: Node, properties: Mapping[str, Value]) -> bool:
     """Whether a document with these properties passes a node."""
-    match node:
-        case And(nodes):
-            return all(holds(each, properties) for each in nodes)
-        case Or(nodes):
-            return any(holds(each, properties) for each in nodes)
-        case Not(inner):
-            return not holds(inner, properties)
+    if isinstance(node, And):
+        return all(holds(each, properties) for each in node.nodes)
+    if isinstance(node, Or):
+        return any(holds(each, properties) for each in node.nodes)
+    if isinstance(node, Not):
+        return not holds(node.node, properties)
     values = _values(properties, node.key)
-    match node:
-        case Exists():
-            return bool(values)
-        case Missing():
-            return not values
-        case Compare(_, "!=", operand):
-            return bool(values) and not any(_compares(each, "=", operand) for each in values)
-        case Compare(_, operator, operand):
-            return any(_compares(each, operator, operand) for each in values)
-        case In(_, operands, negated):
-            equal = any(_compares(each, "=", operand) for each in values for operand in operands)
-            return bool(values) and equal is not negated
-        case Contains(_, text):
-            part = folded(text)
-            return any(part in folded(each) for each in values if isinstance(each, str))
-        case Matches(_, pattern):
-            glob = folded(pattern)
-            return any(fnmatchcase(folded(each), glob) for each in values if isinstance(each, str))
+    if isinstance(node, Missing) or not values:
+        return isinstance(node, Missing) and not values
+    if isinstance(node, Compare):
+        if node.operator == "!=":
+            return not any(_compares(each, "=", node.operand) for each in values)
+        return any(_compares(each, node.operator, node.operand) for each in values)
+    if isinstance(node, In):
+        pairs = product(values, node.operands)
+        return any(_compares(each, "=", operand) for each, operand in pairs) is not node.negated
+    if isinstance(node, Exists):
+        return True
+    texts = [folded(each) for each in values if isinstance(each, str)]
+    if isinstance(node, Contains):
+        part = folded(node.text)
+        return any(part in text for text in texts)
+    glob = folded(node.pattern)
+    return any(fnmatchcase(text, glob) for text in texts)
 
 
 def folded(text: str) -> str:

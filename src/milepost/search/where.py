@@ -33,7 +33,7 @@ def matching(
     return [
         info
         for info in documents
-        if (names is None or info.name in names) and where.matches(facts(info))
+        if (names is None or info.name in names) and where.matches(facts(info, where.keys))
     ]
 
 

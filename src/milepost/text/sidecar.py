@@ -50,7 +50,7 @@ def with_sidecar(document: Document, path: str | os.PathLike[str]) -> Document:
 
 
 def read_sidecar(path: Path) -> Properties:
-    """The properties that a sidecar holds; null is no value.
+    """The properties that a sidecar holds; what is null is left out.
 
     Raises:
         UnreadableFile: it cannot be read, is neither JSON nor YAML, or a property is not one.
