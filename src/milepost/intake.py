@@ -145,7 +145,8 @@ def signature(path: Path) -> tuple[int, int] | None:
         status = [each.stat() for each in (path, sidecar(path)) if each is not None]
     except OSError:
         return None
-    return sum(each.st_size for each in status), sum(each.st_mtime_ns for each in status)
+    size, mtime = sum(each.st_size for each in status), sum(each.st_mtime_ns for each in status)
+    return size, mtime if len(status) == 1 else mtime % (1 << 63)  # stores keep 64 bits
 
 
 def holds(store: Store, stored: DocumentInfo, document: Document) -> bool:

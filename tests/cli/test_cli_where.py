@@ -54,6 +54,9 @@ def test_no_document_matches(cli, model, described):
     assert "nothing found: no document matches year >= 2030" in result.stderr
     record = json.loads(cli(*asked, "--json", *model).stdout)
     assert record["notes"] == ["no document matches year >= 2030"]
+    result = cli("check", described, "wax", "--where", "year >= 2030", "--no-cache", *model)
+    assert result.exit_code == 1
+    assert "no document matches year >= 2030" in result.stderr
     result = cli("check", described, "wax", "--where", "year >= 2030", *model)
     assert result.exit_code == 1
     assert "no document matches year >= 2030" in result.stderr

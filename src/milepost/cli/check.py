@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,6 +42,15 @@ class Chosen:
 
     names: tuple[str, ...]
     where: Filter | None
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What was read on the way: documents, those that match the filter, and all their keys."""
+
+    documents: int = 0
+    matching: int = 0
+    keys: set[str] = field(default_factory=set)
 
 
 @click.command(
@@ -159,18 +168,24 @@ def _in_files(
     """
     from milepost.checking import check_documents, prepared
     from milepost.cli.sources import cache_place
-    from milepost.types import Report
+    from milepost.search.where import no_match
+    from milepost.types import Check, Report
 
     place = cache_place(paths, folder.manifest.fingerprint, READ_DEFAULTS)
     if "-" in paths or (cache and place.exists()):
         return None, None
     failed: dict[str, str] = {}
-    found = check_documents(prepared(text), _documents(paths, chosen, failed))
+    seen = _Seen()
+    given = prepared(text)
+    found = check_documents(given, _documents(paths, chosen, failed, seen))
+    if chosen.where is not None and seen.documents and not seen.matching and not failed:
+        chosen.where.check_keys(seen.keys)
+        found = Check(given.text, "not found", notes=(no_match(chosen.where),))
     return found, Report(failed=failed) if found is not None else None
 
 
 def _documents(
-    paths: tuple[str, ...], chosen: Chosen, failed: dict[str, str]
+    paths: tuple[str, ...], chosen: Chosen, failed: dict[str, str], seen: _Seen
 ) -> Iterator[Document]:
     """Read the files one at a time; ``failed`` gets those that cannot be read."""
     from milepost.cli.sources import expand, select
@@ -188,7 +203,10 @@ def _documents(
         except (MilepostError, OSError, MemoryError, RecursionError) as error:
             failed[file] = str(error)
             continue
+        seen.documents += 1
+        seen.keys.update(document.properties.keys())
         if chosen.where is None or chosen.where.matches(facts(document, chosen.where.keys)):
+            seen.matching += 1
             yield document
 
 
