@@ -110,6 +110,7 @@ def _entry(state: Snapshot, info: DocumentInfo) -> Entry:
         source=info.source,
         hash=info.hash,
         notes=info.notes,
+        properties=info.properties,
     )
     kept = state.sentences([info])
     parts = kept.spans, state.vectors([info]), kept.vocab_coverage

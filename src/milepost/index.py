@@ -18,14 +18,17 @@ from typing import TYPE_CHECKING
 from milepost.checking import PASSAGES, check_store, prepared
 from milepost.encoder import Encoder, load
 from milepost.errors import IndexBusy, MilepostError, StorageFull, StoreError
-from milepost.intake import Step, Steps, Tally, absolute, entry, found, hashed, holds, signature
+from milepost.filters import Filter
+from milepost.filters import given as parsed_filter
+from milepost.intake import Step, Steps, Tally, absolute, add_one, found
 from milepost.naming import Name, known, stored_name, unknown
 from milepost.reranker import preload
 from milepost.search import Limits, Query, SearchModel, SearchResult, search
 from milepost.search.ranking import Ranking
+from milepost.search.where import matching, no_match
 from milepost.store import DocumentInfo, Snapshot, Store, open_store
 from milepost.store.address import IndexPlace, index_place
-from milepost.text import locator, read_file, recognition
+from milepost.text import locator, recognition
 from milepost.types import (
     READ_DEFAULTS,
     Box,
@@ -77,7 +80,8 @@ class Index:
         """Read, encode and store documents; what has not changed is passed over.
 
         A file of the same size and time of change that is to be read in the same way is taken as
-        unchanged and not opened; one that was only touched is read, and not encoded again.
+        unchanged and not opened; one that was only touched is read, and not encoded again. Nor is
+        one whose properties alone have changed, in the file or in its sidecar.
 
         One document is one transaction: an interruption leaves everything before it indexed, and
         the next ``add`` goes on from there. A file that cannot be read is named in the report
@@ -128,7 +132,16 @@ class Index:
                 before = stored.get(name)
                 options = ReadOptions.parse(before.options) if before else READ_DEFAULTS
                 options = options.changed(hidden=hidden, ocr=ocr)
-                self._add_one(item, before, options, tally, steps, reader)
+                add_one(
+                    item,
+                    before,
+                    options,
+                    tally,
+                    steps,
+                    store=self._store,
+                    model=lambda: self.model,
+                    reader=reader,
+                )
             except StoreError:
                 raise
             except MilepostError as error:
@@ -142,41 +155,6 @@ class Index:
             with suppress(IndexBusy, StorageFull):  # best effort, as the vacuum
                 self._store.optimize()
         return tally.report(removed, time.monotonic() - begun)
-
-    def _add_one(
-        self,
-        item: Path | Document,
-        stored: DocumentInfo | None,
-        options: ReadOptions,
-        tally: Tally,
-        steps: Steps,
-        reader: Callable[[Path, ReadOptions], Document] | None,
-    ) -> None:
-        name = item.name if isinstance(item, Document) else str(item)
-        stamp = None
-        if isinstance(item, Document):
-            document, way = hashed(item), ""
-        else:
-            stamp, way = signature(item), str(options)
-            if stored and stamp and (stored.signature, stored.options) == (stamp, way):
-                tally.unchanged.append(name)
-                return
-            document = reader(item, options) if reader else read_file(item, options, steps.page)
-        if stored is not None and holds(self._store, stored, document):
-            # Touched, copied, or read in another way to the same end: not read the next time.
-            if (stored.signature, stored.options) != (stamp, way):
-                self._store.touch(name, stamp, way)
-            tally.unchanged.append(name)
-            return
-        steps.sentence(0, 0)
-        marks = self.model.encode(document, progress=steps.sentence)
-        parts = marks.spans, marks.vectors, marks.vocab_coverage
-        self._store.put(entry(document, parts, stamp, way))
-        (tally.added if stored is None else tally.changed).append(name)
-        if document.notes:
-            tally.notes[name] = document.notes
-        tally.sentences += len(marks.spans)
-        tally.tokens += marks.tokens_given
 
     def _prune(
         self, folders: Sequence[Path], present: set[str], failed: Iterable[str]
@@ -239,6 +217,7 @@ class Index:
                 source=info.source,
                 hash=info.hash,
                 notes=info.notes,
+                properties=info.properties,
             )
         return replace(stored, locator=locator(stored, ReadOptions.parse(info.options)))
 
@@ -255,6 +234,7 @@ class Index:
         *,
         rerank: bool = True,
         min_score: float = 0.0,
+        where: str | Filter | None = None,
     ) -> list[Passage]:
         """Passages that answer the question, best first.
 
@@ -271,14 +251,17 @@ class Index:
                 a fraction of a second slower.
             min_score: a probability, 0–1: passages whose ``score`` is below it are left out and
                 nothing takes their place, so that "nothing found" can be the result.
+            where: a filter: only documents whose properties match are searched, such as
+                ``'kind = "pdf" and year >= 2020'`` (docs/filters.md).
 
         Raises:
             BadQuestion: the question is empty or has neither letter nor digit.
             InputError: one of the documents is not in the index, with the nearest that is; or
-                ``k`` is less than 1, ``budget`` is not a length, ``min_score`` not a probability.
+                ``k`` is less than 1, ``budget`` is not a length, ``min_score`` not a probability;
+                or the filter cannot be read or has a key that no document has.
         """
         result = self.search_detailed(
-            question, k, budget, documents, rerank=rerank, min_score=min_score
+            question, k, budget, documents, rerank=rerank, min_score=min_score, where=where
         )
         return list(result.passages)
 
@@ -291,8 +274,10 @@ class Index:
         *,
         rerank: bool = True,
         min_score: float = 0.0,
+        where: str | Filter | None = None,
     ) -> SearchResult:
         """``search`` with its reasons: signals, weights and parts of every score."""
+        filter_ = parsed_filter(where)
         given = question if isinstance(question, Query) else None
         model = self._search_model(given.rerank if given else rerank)
         query = given or Query.parse(
@@ -301,6 +286,8 @@ class Index:
         with self._store.snapshot() as state:
             if documents is not None:
                 query = replace(query, documents=known(documents, state))
+            if filter_ is not None:
+                query = replace(query, where=filter_)
             return search(state, query, model)
 
     def _search_model(self, rerank: bool) -> SearchModel:
@@ -314,6 +301,7 @@ class Index:
         documents: Name | Iterable[Name] | None = None,
         *,
         min_score: float = 0.5,
+        where: str | Filter | None = None,
     ) -> Check:
         """Whether a sentence, a quotation or a claim is in the documents, and where.
 
@@ -325,17 +313,24 @@ class Index:
             text: what to look for; quotation marks around it do not count.
             documents: names or paths of the documents to search; None for all.
             min_score: the probability, 0–1, from which a passage supports it.
+            where: a filter of documents, as in ``search``.
 
         Raises:
             BadQuestion: the text is empty or has neither letter nor digit.
-            InputError: one of the documents is not in the index, with the nearest that is; or
-                ``min_score`` is not a probability.
+            InputError: one of the documents is not in the index, with the nearest that is;
+                ``min_score`` is not a probability; or the filter cannot be used.
         """
-        given = prepared(text)
+        given, filter_ = prepared(text), parsed_filter(where)
         Limits.parse(PASSAGES, None, min_score)
         with self._store.snapshot() as state:
             names = None if documents is None else known(documents, state)
-            infos = [info for info in state.documents() if names is None or info.name in names]
+            every = state.documents()
+            infos = [info for info in every if names is None or info.name in names]
+            if filter_ is not None and every:
+                infos = matching(every, filter_, names)
+                names = frozenset(info.name for info in infos)
+                if not infos:
+                    return Check(given.text, "not found", notes=(no_match(filter_),))
 
             def supporting(claim: str) -> SearchResult:
                 model = self._search_model(rerank=True)

@@ -14,12 +14,15 @@ from milepost.paragraphs import paragraph_starts
 from milepost.search.lexical import terms
 from milepost.store import DocumentInfo, Store
 from milepost.store.base import Entry
-from milepost.text import files
-from milepost.types import Document, Report
+from milepost.text import files, read_file
+from milepost.text.sidecar import sidecar
+from milepost.types import Document, ReadOptions, Report
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from milepost.encoder import Encoder
 
     Parts = tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]]
     """Spans, vectors and vocabulary coverage of a document's landmarks."""
@@ -134,12 +137,16 @@ def found(
 
 
 def signature(path: Path) -> tuple[int, int] | None:
-    """Size and time of change; None where the file cannot be asked (reading it says why)."""
+    """Size and time of change; None where the file cannot be asked (reading it says why).
+
+    Those of its sidecar are added, so that another sidecar, or none, makes another signature.
+    """
     try:
-        status = path.stat()
+        status = [each.stat() for each in (path, sidecar(path)) if each is not None]
     except OSError:
         return None
-    return status.st_size, status.st_mtime_ns
+    size, mtime = sum(each.st_size for each in status), sum(each.st_mtime_ns for each in status)
+    return size, mtime if len(status) == 1 else mtime % (1 << 63)  # stores keep 64 bits
 
 
 def holds(store: Store, stored: DocumentInfo, document: Document) -> bool:
@@ -174,3 +181,54 @@ def entry(
         signature=signature,
         options=options,
     )
+
+
+def add_one(
+    item: Path | Document,
+    stored: DocumentInfo | None,
+    options: ReadOptions,
+    tally: Tally,
+    steps: Steps,
+    *,
+    store: Store,
+    model: Callable[[], Encoder],
+    reader: Callable[[Path, ReadOptions], Document] | None,
+) -> None:
+    """Read, encode and store one document, as far as it has changed.
+
+    Args:
+        item: a file, or a document.
+        stored: what is indexed under its name, or None.
+        options: how the file is read.
+        tally: gets what was done.
+        steps: reports progress.
+        store: where to.
+        model: gives the encoder; called where there is something to encode.
+        reader: reads a file; None for ``milepost.text.read_file``.
+    """
+    name = item.name if isinstance(item, Document) else str(item)
+    stamp = None
+    if isinstance(item, Document):
+        document, way = hashed(item), ""
+    else:
+        stamp, way = signature(item), str(options)
+        if stored and stamp and (stored.signature, stored.options) == (stamp, way):
+            tally.unchanged.append(name)
+            return
+        document = reader(item, options) if reader else read_file(item, options, steps.page)
+    if stored is not None and holds(store, stored, document):
+        # Touched, copied, read in another way to the same end, or described in other words.
+        described = document.properties != stored.properties
+        if described or (stored.signature, stored.options) != (stamp, way):
+            store.touch(name, stamp, way, document.properties)
+        (tally.changed if described else tally.unchanged).append(name)
+        return
+    steps.sentence(0, 0)
+    marks = model().encode(document, progress=steps.sentence)
+    parts = marks.spans, marks.vectors, marks.vocab_coverage
+    store.put(entry(document, parts, stamp, way))
+    (tally.added if stored is None else tally.changed).append(name)
+    if document.notes:
+        tally.notes[name] = document.notes
+    tally.sentences += len(marks.spans)
+    tally.tokens += marks.tokens_given

@@ -94,7 +94,7 @@ def test_an_index_of_an_older_schema_is_made_anew_by_rebuild(cli, model, db, not
     result = cli("index", notes, "--db", db, *model)
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.count("\n") == 1
-    assert f"schema {schema}, this one reads 4" in result.stderr
+    assert f"schema {schema}, this one reads 5" in result.stderr
     assert f"milepost index PATH… --db {db} --rebuild" in result.stderr
     assert cli("index", notes, "--db", db, "--rebuild", *model).exit_code == 0
     assert names(db, model) == ["bees.txt", "gold.txt", "ships.md"]

@@ -33,6 +33,7 @@ DEPENDENCIES = (
     "python-calamine",
     "python-docx",
     "python-oxmsg",
+    "pyyaml",
     "rich",
     "selectolax",
     "snowballstemmer",

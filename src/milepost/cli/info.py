@@ -74,6 +74,7 @@ def info(_: Settings, db: IndexPlace | None, as_json: bool, model: str | None) -
                     "source": each.source,
                     "sentences": each.sentences,
                     "characters": each.characters,
+                    "properties": dict(each.properties),
                     "notes": each.notes,
                 }
                 for each in infos

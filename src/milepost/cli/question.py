@@ -27,8 +27,16 @@ if TYPE_CHECKING:
     from milepost.types import Hidden, Ocr, Report
 
 
+where_option = click.option(
+    "--where",
+    metavar="FILTER",
+    help="Search only documents that match, such as 'kind = \"pdf\" and year >= 2020'; "
+    "docs/filters.md has the grammar and the keys.",
+)
+
+
 def limit_options(command: Command) -> Command:
-    """Add ``-k``, ``--budget``, ``--min-score`` and ``--in``: what may be found, and where."""
+    """Add ``-k``, ``--budget``, ``--min-score``, ``--in``, ``--where``: what may be found where."""
     return _added(
         command,
         click.option(
@@ -54,6 +62,7 @@ def limit_options(command: Command) -> Command:
             multiple=True,
             help="Search only this document: a name, path, folder or pattern. May be repeated.",
         ),
+        where_option,
     )
 
 
@@ -90,7 +99,7 @@ class Question:
         text: the question, in words.
         paths: files and folders; none for an index.
         db: the index that ``--db`` names.
-        k, budget, min_score, names: see ``limit_options``.
+        k, budget, min_score, names, where: see ``limit_options``.
         model, rerank, no_cache, hidden, ocr: see ``reading_options``.
     """
 
@@ -101,6 +110,7 @@ class Question:
     budget: str | None
     min_score: float
     names: tuple[str, ...]
+    where: str | None
     model: str | None
     rerank: bool
     no_cache: bool
@@ -112,12 +122,14 @@ class Question:
 
         Raises:
             BadQuestion: the question is empty or has neither letter nor digit.
-            InputError: ``--budget`` is not a length.
+            InputError: ``--budget`` is not a length, or ``--where`` not a filter.
             MilepostError: there is nothing to search.
         """
+        from milepost.filters import given
         from milepost.search import Limits
 
         Limits.parse(self.k, self.budget, self.min_score)  # before anything slow begins
+        given(self.where)
         if self.paths and self.db is not None:
             raise click.UsageError("give PATHs or --db, not both")
         if (self.hidden or self.ocr) and not self.paths:
@@ -148,6 +160,7 @@ class Question:
             budget=self.budget,
             min_score=self.min_score,
             rerank=self.rerank,
+            where=self.where,
         )
 
     def _read(self, settings: Settings, *, as_json: bool) -> tuple[Query, Index, Report]:

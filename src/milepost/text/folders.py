@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from milepost.errors import UnreadableFile
+from milepost.text.sidecar import described
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -56,7 +57,8 @@ def files(
     """Yield the files of ``paths``: a file as it is, a folder by walking it.
 
     A folder is walked in sorted order. Hidden names, names that match its ignore files, indexes
-    of Milepost and binary suffixes are skipped. No file is yielded twice.
+    of Milepost, sidecars and binary suffixes are skipped. No file is yielded twice; a sidecar that
+    is given stands for its file.
 
     Args:
         paths: files and folders.
@@ -72,7 +74,7 @@ def files(
         below = (
             _walk(path, {} if failed is None else failed, picture)
             if _is_folder(path)
-            else iter((path,))
+            else iter((described(path) or path,))
         )
         for file in below:
             identity = os.path.abspath(file)  # noqa: PTH100 - resolve would follow links
@@ -171,6 +173,8 @@ def _wanted(
     if suffix in BINARY and not folder and not (suffix in PICTURES and picture(path)):
         return False
     if not folder and not os.path.isfile(path):  # noqa: PTH113
+        return False
+    if not folder and described(path) is not None:
         return False
     wanted = True
     for base, spec in specs:  # the innermost ignore file decides, as in git
