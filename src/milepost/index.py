@@ -10,13 +10,14 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
 
 from milepost.checking import PASSAGES, check_store, prepared
 from milepost.encoder import Encoder, load
+from milepost.engine import find_model
+from milepost.engine.precision import Arithmetic, checked
 from milepost.errors import IndexBusy, MilepostError, StorageFull, StoreError
 from milepost.intake import Step, Steps, Tally, absolute, entry, found, hashed, holds, signature
 from milepost.naming import Name, known, stored_name, unknown
@@ -37,9 +38,6 @@ from milepost.types import (
     Report,
 )
 
-if TYPE_CHECKING:
-    from milepost.engine import ModelFolder
-
 Source = Name | Document
 
 
@@ -50,14 +48,14 @@ class Index:
     several processes may read it while one writes.
     """
 
-    def __init__(self, store: Store, model: Encoder | ModelFolder) -> None:
+    def __init__(self, store: Store, model: Encoder | Callable[[], Encoder]) -> None:
         self._store = store
         self._given = model
 
     @cached_property
     def model(self) -> Encoder:
         """The encoder; loaded when the first text or question needs it."""
-        return self._given if isinstance(self._given, Encoder) else load(self._given.path)
+        return self._given if isinstance(self._given, Encoder) else self._given()
 
     @cached_property
     def _ranking(self) -> Ranking:
@@ -369,6 +367,7 @@ def open(
     model: Encoder | str | os.PathLike[str] | None = None,
     create: bool = True,
     read_only: bool = False,
+    precision: Arithmetic | None = None,
 ) -> Index:
     """Open an index in a folder, or an empty one in memory.
 
@@ -377,15 +376,16 @@ def open(
         model: an encoder, a shipped model's name or a model folder; None for the default.
         create: make the index where there is none.
         read_only: never write.
+        precision: as in ``milepost.load``; an encoder that is given has its own.
 
     Raises:
+        InputError: ``precision`` is another word.
         NotAnIndex: the folder holds something else.
         WrongModel: the index was made by another model.
         NewerSchema: the index was made by a newer Milepost.
         OldSchema: the index was made by an older Milepost.
     """
-    from milepost.engine import find_model
-
+    checked(precision)
     chosen = model if isinstance(model, Encoder) else find_model(model)
     manifest = chosen.manifest
     store = open_store(
@@ -395,4 +395,6 @@ def open(
         create=create,
         read_only=read_only,
     )
-    return Index(store, chosen)
+    if isinstance(chosen, Encoder):
+        return Index(store, chosen)
+    return Index(store, partial(load, chosen.path, precision=precision))

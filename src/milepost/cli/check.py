@@ -16,6 +16,7 @@ from milepost.console.options import (
     db_option,
     json_option,
     model_option,
+    precision_option,
     required_db,
     say,
 )
@@ -66,6 +67,7 @@ Exit codes:
 )
 @json_option
 @model_option
+@precision_option
 @click.option("--no-cache", is_flag=True, help="Keep nothing of the PATHs for the next time.")
 @common
 @click.pass_obj
@@ -110,7 +112,9 @@ def check(
         from milepost.index import open as open_index
 
         place = required_db(db, _USAGE)
-        with open_index(place, model=model, create=False, read_only=True) as index:
+        with open_index(
+            place, model=model, create=False, read_only=True, precision=settings.precision
+        ) as index:
             found, report = _in_index(index, text, names, None, min_score), None
     return _show(settings, found, report, min_score, as_json)
 

@@ -42,6 +42,7 @@ def info(_: Settings, db: Path | None, as_json: bool, model: str | None) -> int:
     """Show the version, the model, the cache and the documents of an index."""
     from milepost.engine import find_model
     from milepost.engine.folder import cache_folder
+    from milepost.engine.precision import choose
 
     chosen = find_model(model)
     cache = cache_folder()
@@ -56,7 +57,7 @@ def info(_: Settings, db: Path | None, as_json: bool, model: str | None) -> int:
             "dimensions": manifest.dimensions,
             "path": str(chosen.path),
         },
-        "engine": f"OpenVINO {chosen.precisions[0] if chosen.precisions else '(no graph)'}",
+        "engine": f"OpenVINO {choose(chosen).name if chosen.precisions else '(no graph)'}",
         "cache": {"path": str(cache), "size_bytes": tree_bytes(cache)},
         "index": None,
     }
