@@ -200,8 +200,8 @@ def _engine(folder: ModelFolder, precision: Arithmetic | None) -> Iterator[Findi
             "engine", "broken", first, "pip install --force-reinstall openvino tokenizers"
         )
         return
-    path = f"{encoder.engine}; {choice.name}: {choice.why}"
-    yield Finding("engine", "ok", f"{path}; ready in {ready_s:.2f} s")
+    detail = f"{encoder.engine}: {choice.why}; ready in {ready_s:.2f} s"
+    yield Finding("engine", "ok", detail)
     yield Finding("speed", "ok", f"{speed:,.0f} tokens/s in a trial of a second")
     if reranker is not None:
         yield Finding("reranker", "ok", f"fingerprint {reranker.fingerprint}, ready")
