@@ -10,13 +10,14 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
 
 from milepost.checking import PASSAGES, check_store, prepared
 from milepost.encoder import Encoder, load
+from milepost.engine import find_model
+from milepost.engine.precision import Arithmetic, checked
 from milepost.errors import IndexBusy, MilepostError, StorageFull, StoreError
 from milepost.filters import Filter
 from milepost.filters import given as parsed_filter
@@ -27,7 +28,6 @@ from milepost.search import Limits, Query, SearchModel, SearchResult, search
 from milepost.search.ranking import Ranking
 from milepost.search.where import matching, no_match
 from milepost.store import DocumentInfo, Snapshot, Store, open_store
-from milepost.store.address import IndexPlace, index_place
 from milepost.text import locator, recognition
 from milepost.types import (
     READ_DEFAULTS,
@@ -41,9 +41,6 @@ from milepost.types import (
     Report,
 )
 
-if TYPE_CHECKING:
-    from milepost.engine import ModelFolder
-
 Source = Name | Document
 
 
@@ -54,14 +51,14 @@ class Index:
     several processes may read it while one writes.
     """
 
-    def __init__(self, store: Store, model: Encoder | ModelFolder) -> None:
+    def __init__(self, store: Store, model: Encoder | Callable[[], Encoder]) -> None:
         self._store = store
         self._given = model
 
     @cached_property
     def model(self) -> Encoder:
         """The encoder; loaded when the first text or question needs it."""
-        return self._given if isinstance(self._given, Encoder) else load(self._given.path)
+        return self._given if isinstance(self._given, Encoder) else self._given()
 
     @cached_property
     def _ranking(self) -> Ranking:
@@ -368,6 +365,7 @@ def open(
     model: Encoder | str | os.PathLike[str] | None = None,
     create: bool = True,
     read_only: bool = False,
+    precision: Arithmetic | None = None,
 ) -> Index:
     """Open an index in a folder or on a server, or an empty one in memory.
 
@@ -377,8 +375,10 @@ def open(
         model: an encoder, a shipped model's name or a model folder; None for the default.
         create: make the index where there is none.
         read_only: never write.
+        precision: as in ``milepost.load``; an encoder that is given has its own.
 
     Raises:
+        InputError: ``precision`` is another word.
         NotAnIndex: the folder holds something else.
         WrongModel: the index was made by another model.
         NewerSchema: the index was made by a newer Milepost.
@@ -386,23 +386,16 @@ def open(
         StoreError: the folder cannot be read, or the server not be reached.
         MissingExtra: the driver of the server is not installed.
     """
-    from milepost.engine import find_model
-
+    checked(precision)
     chosen = model if isinstance(model, Encoder) else find_model(model)
     manifest = chosen.manifest
     store = open_store(
-        _expanded(place),
+        place,
         fingerprint=manifest.fingerprint,
         dimensions=manifest.dimensions,
         create=create,
         read_only=read_only,
     )
-    return Index(store, chosen)
-
-
-def _expanded(place: str | os.PathLike[str] | None) -> IndexPlace | None:
-    """The folder or address that was given; ``~`` is the user's folder."""
-    if place is None:
-        return None
-    found = index_place(place)
-    return found.expanduser() if isinstance(found, Path) else found
+    if isinstance(chosen, Encoder):
+        return Index(store, chosen)
+    return Index(store, partial(load, chosen.path, precision=precision))

@@ -18,6 +18,7 @@ from milepost.console.options import (
     db_option,
     json_option,
     model_option,
+    precision_option,
     required_db,
     say,
 )
@@ -88,6 +89,7 @@ Exit codes:
 @where_option
 @json_option
 @model_option
+@precision_option
 @click.option("--no-cache", is_flag=True, help="Keep nothing of the PATHs for the next time.")
 @common
 @click.pass_obj
@@ -135,7 +137,9 @@ def check(
         from milepost.index import open as open_index
 
         place = required_db(db, _USAGE)
-        with open_index(place, model=model, create=False, read_only=True) as index:
+        with open_index(
+            place, model=model, create=False, read_only=True, precision=settings.precision
+        ) as index:
             found, report = _in_index(index, text, chosen, None, min_score), None
     return _show(settings, found, report, min_score, as_json)
 

@@ -18,6 +18,7 @@ from milepost.console.options import (
     json_option,
     model_option,
     ocr_option,
+    precision_option,
     say,
 )
 from milepost.errors import NotAnIndex, UnreadableFile
@@ -52,6 +53,7 @@ Examples:
 @ocr_option
 @json_option
 @model_option
+@precision_option
 @common
 @click.pass_obj
 def index(
@@ -93,7 +95,7 @@ def index(
         _erase(place)
     options = READ_DEFAULTS.changed(hidden=hidden, ocr=ocr)
     sources = expand(paths, options)
-    with open_index(place, model=model) as opened:
+    with open_index(place, model=model, precision=settings.precision) as opened:
         try:
             with Bar(settings, as_json=as_json) as bar:
                 report = opened.add(sources, progress=bar, hidden=hidden, ocr=ocr)

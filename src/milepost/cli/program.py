@@ -170,6 +170,7 @@ Exit codes:
 Environment:
   MILEPOST_DB      the index to use without PATH and --db
   MILEPOST_CACHE   the folder for compiled models and the indexes of `search PATH`
+  MILEPOST_PRECISION   auto, int8 or float, without --precision
   NO_COLOR, FORCE_COLOR   turn colours off, or on in pipes too""",
 )
 @click.version_option(__version__, "-V", "--version", message="milepost %(version)s")

@@ -15,6 +15,7 @@ from milepost.console.options import (
     hidden_option,
     model_option,
     ocr_option,
+    precision_option,
     required_db,
 )
 from milepost.types import READ_DEFAULTS
@@ -67,12 +68,13 @@ def limit_options(command: Command) -> Command:
 
 
 def reading_options(command: Command) -> Command:
-    """Add ``--model``, ``--rerank``, ``--no-cache``, ``--hidden``, ``--ocr``: how all is read."""
+    """Add the options that say how all is read, by which model, in which arithmetic."""
     return _added(
         command,
         hidden_option,
         ocr_option,
         model_option,
+        precision_option,
         click.option(
             "--rerank/--no-rerank",
             default=True,
@@ -140,7 +142,13 @@ class Question:
             return Asked(*self._read(settings, as_json=as_json), self.names)
         from milepost.index import open as open_index
 
-        index = open_index(required_db(self.db), model=self.model, create=False, read_only=True)
+        index = open_index(
+            required_db(self.db),
+            model=self.model,
+            create=False,
+            read_only=True,
+            precision=settings.precision,
+        )
         try:
             return Asked(self._parse(index.model), index, None, self.names)
         except BaseException:
@@ -170,7 +178,7 @@ class Question:
 
         cache = not self.no_cache
         try:
-            encoder = load(self.model)
+            encoder = load(self.model, precision=settings.precision)
             query = self._parse(encoder)  # costs some milliseconds; reading may cost minutes
             with Bar(settings, as_json=as_json) as bar:
                 options = READ_DEFAULTS.changed(hidden=self.hidden, ocr=self.ocr)
