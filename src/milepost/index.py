@@ -18,7 +18,18 @@ from typing import TYPE_CHECKING
 from milepost.checking import PASSAGES, check_store, prepared
 from milepost.encoder import Encoder, load
 from milepost.errors import IndexBusy, MilepostError, StorageFull, StoreError
-from milepost.intake import Step, Steps, Tally, absolute, entry, found, hashed, holds, signature
+from milepost.intake import (
+    Step,
+    Steps,
+    Tally,
+    absolute,
+    entry,
+    found,
+    hashed,
+    holds,
+    signature,
+    vanished,
+)
 from milepost.naming import Name, known, stored_name, unknown
 from milepost.reranker import preload
 from milepost.search import Limits, Query, SearchModel, SearchResult, search
@@ -177,16 +188,7 @@ class Index:
     def _prune(
         self, folders: Sequence[Path], present: set[str], failed: Iterable[str]
     ) -> list[str]:
-        gone = [
-            info.name
-            for info in self.documents()
-            if info.name not in present
-            and info.source is not None
-            and any(Path(info.source).is_relative_to(folder) for folder in folders)
-            # What stands in a folder that cannot be listed today may be there all the same.
-            and not any(Path(info.source).is_relative_to(folder) for folder in failed)
-        ]
-        for name in gone:
+        for name in (gone := vanished(self.documents(), folders, present, failed)):
             self._store.delete(name)
         return gone
 
