@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from milepost.errors import UnreadableFile
+from milepost.text import zotero
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -63,7 +64,8 @@ def files(
     """Yield the files of ``paths``: a file as it is, a folder by walking it.
 
     A folder is walked in sorted order. Hidden names, names that match its ignore files, indexes
-    of Milepost and binary suffixes are skipped. No file is yielded twice.
+    of Milepost and binary suffixes are skipped. A data folder of Zotero stands for the files of
+    its library, wherever they are. No file is yielded twice.
 
     Args:
         paths: files and folders.
@@ -134,6 +136,14 @@ def _walk(
                 raise unread from error
             failed[str(entry)] = str(unread)
             continue
+        if zotero.DATABASE in names and zotero.STORAGE in names:
+            try:
+                yield from _attached(entry, tuple(_specs(entry, names)), on_skip)
+            except UnreadableFile as error:
+                if entry == root:
+                    raise
+                failed[str(entry)] = str(error)
+            continue
         if INDEX_FILE in names:
             on_skip(entry, "an index of Milepost")
             continue
@@ -148,6 +158,22 @@ def _walk(
                 waiting.append((entry / name, specs))
             else:
                 on_skip(entry / name, why)
+
+
+def _attached(
+    folder: Path, specs: tuple[tuple[Path, GitIgnoreSpec], ...], on_skip: OnSkip
+) -> Iterator[Path]:
+    """Yield the files of Zotero's library; the rest of its folder is its own."""
+    for each in zotero.attachments(folder):
+        path = each.path
+        if path is None:
+            on_skip(Path(each.written), "Zotero's database does not say where it is")
+        elif not os.path.isfile(path):  # noqa: PTH113 - as in _why_skipped
+            on_skip(path, "in Zotero's library, but not on this disk")
+        elif path.is_relative_to(folder) and (ignored := _ignored(path, specs, folder=False)):
+            on_skip(path, ignored)
+        else:
+            yield path
 
 
 def _specs(folder: Path, names: list[str]) -> Iterator[tuple[Path, GitIgnoreSpec]]:
@@ -192,6 +218,13 @@ def _why_skipped(
         return f"a picture ({_PICTURE_HINT})" if suffix in PICTURES else f"no text: .{suffix}"
     if not folder and not os.path.isfile(path):  # noqa: PTH113
         return "neither a file nor a folder"
+    return _ignored(path, specs, folder=folder)
+
+
+def _ignored(
+    path: Path, specs: tuple[tuple[Path, GitIgnoreSpec], ...], *, folder: bool
+) -> str | None:
+    """Which ignore file leaves a path out, in words; None where none does."""
     ignored = None
     for file, spec in specs:  # the innermost ignore file decides, as in git
         inside = path.relative_to(file.parent).as_posix() + ("/" if folder else "")

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from milepost.text.encoding import decode
+from milepost.text.vaults import readable, vault_of
 from milepost.types import Document, Mark
 
 _FRONT = re.compile(r"---\n(?:.*\n)*?(?:---|\.\.\.)\n")
@@ -20,8 +21,10 @@ _LINES = frozenset(("fence", "code_block"))
 
 
 def read_markdown(data: bytes, name: str, source: str | None) -> Document:
-    """Read a Markdown file; its text is not changed."""
+    """Read a Markdown file; its text is not changed, but for links in notes of Obsidian."""
     text, notes = decode(data, name)
+    if source is not None and vault_of(source) is not None:
+        text = readable(text)
     marks, blocks = _structure(text)
     return Document(name, text, marks, source, notes=notes, blocks=blocks)
 
