@@ -21,10 +21,10 @@ def link_to(source: str, page: int | None = None) -> str:
         page: from 1, where the format has pages.
     """
     path = Path(source).absolute()
-    known = zotero.reference_of(str(path))
+    known = zotero.attachment_of(str(path))
     if known is not None and path.suffix.lower() in (".pdf", ".epub"):
         at = f"?page={page}" if page is not None else ""
-        return f"zotero://open-pdf/library/items/{known[0]}{at}"
+        return f"zotero://open-pdf/{known.address}{at}"
     if path.suffix.lower() in _NOTES and vault_of(str(path)) is not None:
         return f"obsidian://open?path={quote(str(path), safe='')}"
     return path.as_uri() + (f"#page={page}" if page is not None else "")
@@ -32,5 +32,5 @@ def link_to(source: str, page: int | None = None) -> str:
 
 def described(source: str) -> str:
     """What Zotero says of a file, in one line; empty for any other file."""
-    known = zotero.reference_of(source)
-    return str(known[1]) if known is not None else ""
+    known = zotero.attachment_of(source)
+    return str(known.reference) if known is not None else ""

@@ -37,7 +37,8 @@ _DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:$| )|(\d{4})$")
 _KEY = re.compile(r"[A-Z0-9]{8}")
 
 _ATTACHMENTS = """
-    SELECT items.key, attached.path, coalesce(attached.parentItemID, attached.itemID)
+    SELECT items.key, attached.path, coalesce(attached.parentItemID, attached.itemID),
+      (SELECT groupID FROM groups WHERE groups.libraryID = items.libraryID)
     FROM itemAttachments AS attached JOIN items USING (itemID)
     WHERE attached.path IS NOT NULL AND attached.contentType IN (?, ?, ?, ?)
       AND attached.itemID NOT IN (SELECT itemID FROM deletedItems)
@@ -89,13 +90,13 @@ class Attachment:
 
     Attributes:
         path: the file; None for one whose place the database does not tell.
-        key: of the attachment, in Zotero's links.
+        address: of the attachment in Zotero's links: ``library/items/KEY``.
         reference: of the item that it belongs to.
         written: the path as Zotero keeps it.
     """
 
     path: Path | None
-    key: str
+    address: str
     reference: Reference
     written: str
 
@@ -119,8 +120,8 @@ def attachments(folder: Path) -> list[Attachment]:
         ) from error
 
 
-def reference_of(source: str) -> tuple[str, Reference] | None:
-    """Key and reference of a file in Zotero's storage; None for any other file.
+def attachment_of(source: str) -> Attachment | None:
+    """What Zotero knows of a file in Zotero's storage; None for any other file.
 
     Best effort: None, too, where the database cannot be read now.
     """
@@ -131,7 +132,7 @@ def reference_of(source: str) -> tuple[str, Reference] | None:
         found = attachments(path.parent.parent.parent)
     except UnreadableFile:
         return None
-    return next(((each.key, each.reference) for each in found if each.path == path), None)
+    return next((each for each in found if each.path == path), None)
 
 
 @lru_cache(maxsize=4)
@@ -144,8 +145,13 @@ def _attachments(folder: Path, _size: int, _changed: int) -> tuple[Attachment, .
         with closing(sqlite3.connect(address, uri=True)) as database:
             references = _references(database)
             return tuple(
-                Attachment(_place(folder, key, path), key, references.get(item, Reference()), path)
-                for key, path, item in database.execute(_ATTACHMENTS, _TYPES)
+                Attachment(
+                    _place(folder, key, path),
+                    f"{f'groups/{group}' if group else 'library'}/items/{key}",
+                    references.get(item, Reference()),
+                    path,
+                )
+                for key, path, item, group in database.execute(_ATTACHMENTS, _TYPES)
             )
     except sqlite3.Error as error:
         raise UnreadableFile(
