@@ -15,6 +15,7 @@ from milepost.errors import MilepostError, StorageFull, UnknownDocument
 from milepost.library import reading
 from milepost.library.documents import document_id, safe_name
 from milepost.serve.failures import Refused
+from milepost.serve.routes.references import Reference, reference_of
 from milepost.serve.state import State, state_of
 from milepost.text import SUFFIXES
 from milepost.types import ReadOptions
@@ -69,6 +70,7 @@ class Details(Summary):
     """A document with its pages and headings."""
 
     marks: list[Place]
+    reference: Reference | None = Field(description="Author, title and date, as Zotero has them.")
 
 
 class Part(BaseModel):
@@ -189,7 +191,11 @@ async def document(request: Request, identity: str) -> Details:
         for mark in stored.marks
         if mark.kind != "line"
     ]
-    return Details(**_summary(state, info).model_dump(), marks=marks)
+    return Details(
+        **_summary(state, info).model_dump(),
+        marks=marks,
+        reference=reference_of(info.source),
+    )
 
 
 @router.delete("/{identity}", status_code=204)

@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field
 from milepost.console.heat import peaks, strip
 from milepost.library.documents import document_id
 from milepost.search import Limits
+from milepost.serve.routes.references import Reference, reference_of
 from milepost.serve.state import State, state_of, while_connected
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ class Found(BaseModel):
     page: int | None
     place: str | None = Field(description="Page, slide, sheet and row … in words.")
     heading: str | None
+    reference: Reference | None = Field(description="Author, title and date, as Zotero has them.")
 
 
 class SearchAnswer(BaseModel):
@@ -140,6 +142,7 @@ def found(passage: Passage, titles: dict[str, str]) -> Found:
         page=passage.page,
         place=passage.place,
         heading=passage.heading,
+        reference=reference_of(passage.source),
     )
 
 
