@@ -21,7 +21,7 @@ from milepost.engine.precision import Arithmetic, checked
 from milepost.errors import IndexBusy, MilepostError, StorageFull, StoreError
 from milepost.filters import Filter
 from milepost.filters import given as parsed_filter
-from milepost.intake import Step, Steps, Tally, absolute, add_one, found
+from milepost.intake import Step, Steps, Tally, absolute, add_one, found, vanished
 from milepost.naming import Name, known, stored_name, unknown
 from milepost.reranker import preload
 from milepost.search import Limits, Query, SearchModel, SearchResult, search
@@ -156,16 +156,7 @@ class Index:
     def _prune(
         self, folders: Sequence[Path], present: set[str], failed: Iterable[str]
     ) -> list[str]:
-        gone = [
-            info.name
-            for info in self.documents()
-            if info.name not in present
-            and info.source is not None
-            and any(Path(info.source).is_relative_to(folder) for folder in folders)
-            # What stands in a folder that cannot be listed today may be there all the same.
-            and not any(Path(info.source).is_relative_to(folder) for folder in failed)
-        ]
-        for name in gone:
+        for name in (gone := vanished(self.documents(), folders, present, failed)):
             self._store.delete(name)
         return gone
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from milepost.search.lexical import terms
 from milepost.store import DocumentInfo, Store
 from milepost.store.base import Entry
 from milepost.text import files, read_file
+from milepost.text.folders import OnSkip
 from milepost.text.sidecar import sidecar
 from milepost.types import Document, ReadOptions, Report
 
@@ -114,6 +115,7 @@ def found(
     paths: Sequence[Path],
     failed: dict[str, str],
     picture: Callable[[Path], bool] = lambda _: False,
+    on_skip: OnSkip = lambda path, why: None,
 ) -> tuple[list[Path], list[Path]]:
     """Files under the paths, each once, and the folders among them that could be listed.
 
@@ -122,18 +124,43 @@ def found(
         failed: gets the paths that are missing and the folders that may not be listed, with the
             reason.
         picture: whether a picture file in a folder is wanted.
+        on_skip: called with what is skipped in folders.
     """
     inside: dict[Path, None] = {}
     folders: list[Path] = []
     for path in paths:
         try:
-            inside |= dict.fromkeys(files([path], failed, picture))
+            inside |= dict.fromkeys(files([path], failed, picture, on_skip))
         except MilepostError as error:
             failed[str(path)] = str(error)
         else:
             if path.is_dir():
                 folders.append(path)
     return list(inside), folders
+
+
+def vanished(
+    stored: Iterable[DocumentInfo],
+    folders: Sequence[Path],
+    present: Container[str],
+    failed: Iterable[str],
+) -> list[str]:
+    """Names of documents whose files once stood in one of the folders and are there no more.
+
+    Args:
+        stored: what is indexed.
+        folders: those that were given and could be listed.
+        present: names of what was found in them.
+        failed: paths that could not be listed: what stood there may be there all the same.
+    """
+    return [
+        info.name
+        for info in stored
+        if info.name not in present
+        and info.source is not None
+        and any(Path(info.source).is_relative_to(folder) for folder in folders)
+        and not any(Path(info.source).is_relative_to(folder) for folder in failed)
+    ]
 
 
 def signature(path: Path) -> tuple[int, int] | None:

@@ -38,6 +38,7 @@ ERROR = 2
 Examples:
   milepost index reports/ paper.pdf
   milepost index ~/notes --db ~/notes.milepost
+  milepost index reports/ --dry-run
   milepost index reports/ --rebuild
   milepost index ~/notes --db ~/notes.milepost --watch""",
 )
@@ -48,6 +49,11 @@ Examples:
     "--watch",
     is_flag=True,
     help="Go on after that: index what changes in the PATHs, until Ctrl-C.",
+)
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="List what would be read, removed and skipped, and why; change nothing.",
 )
 @hidden_option
 @ocr_option
@@ -62,6 +68,7 @@ def index(
     db: IndexPlace | None,
     rebuild: bool,
     watch: bool,
+    dry_run: bool,
     hidden: Hidden | None,
     ocr: Ocr | None,
     as_json: bool,
@@ -79,6 +86,10 @@ def index(
     With --watch, new and changed files are read a second after they were last written, and
     documents whose files are gone from a folder are removed. A file that cannot be read is
     reported, and read again when it changes. With --json, each change is a line.
+
+    With --dry-run nothing is read or changed. Each file, and each folder that is skipped, is a
+    line: what would become of it, its size, its pages where they are known (~ is an estimate),
+    and why.
     """
     from milepost.cli.sources import expand, read_names
     from milepost.console.progress import Bar
@@ -86,6 +97,14 @@ def index(
     from milepost.index import open as open_index
 
     place = chosen_db(db) or DB
+    if dry_run:
+        if watch:
+            raise click.UsageError("give --dry-run or --watch, not both")
+        from milepost.cli.dry_run import show_plan
+
+        return show_plan(
+            settings, place, paths, model, hidden, ocr, rebuild=rebuild, as_json=as_json
+        )
     if watch:
         _check_watch(paths)
     find_model(model)  # before anything is erased
