@@ -18,7 +18,7 @@ from milepost.checking import PASSAGES, check_store, prepared
 from milepost.encoder import Encoder, load
 from milepost.engine import find_model
 from milepost.engine.precision import Arithmetic, checked
-from milepost.errors import IndexBusy, MilepostError, StorageFull, StoreError
+from milepost.errors import IndexBusy, StorageFull, StoreError
 from milepost.filters import Filter
 from milepost.filters import given as parsed_filter
 from milepost.intake import Step, Steps, Tally, absolute, add_one, found, vanished
@@ -122,29 +122,20 @@ class Index:
         for number, item in enumerate(work, 1):
             name = item.name if isinstance(item, Document) else str(item)
             steps = Steps(progress, name, number, len(work))
-            try:
-                if name in done:  # given twice: the second time it is what was just stored
-                    stored = {info.name: info for info in self.documents()}
-                done.add(name)
-                before = stored.get(name)
-                options = ReadOptions.parse(before.options) if before else READ_DEFAULTS
-                options = options.changed(hidden=hidden, ocr=ocr)
-                add_one(
-                    item,
-                    before,
-                    options,
-                    tally,
-                    steps,
-                    store=self._store,
-                    model=lambda: self.model,
-                    reader=reader,
-                )
-            except StoreError:
-                raise
-            except MilepostError as error:
-                tally.failed[name] = str(error)
-            except (OSError, MemoryError, RecursionError) as error:
-                tally.failed[name] = f"{type(error).__name__}: {error}"
+            if name in done:  # given twice: the second time it is what was just stored
+                stored = {info.name: info for info in self.documents()}
+            done.add(name)
+            add_one(
+                item,
+                stored.get(name),
+                tally,
+                steps,
+                store=self._store,
+                model=lambda: self.model,
+                hidden=hidden,
+                ocr=ocr,
+                reader=reader,
+            )
         removed = self._prune(folders, present, tally.failed) if prune else []
         if tally.changed or removed:
             self._vacuum()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from milepost.errors import MilepostError
+from milepost.errors import MilepostError, StoreError
 from milepost.paragraphs import paragraph_starts
 from milepost.search.lexical import terms
 from milepost.store import DocumentInfo, Store
@@ -17,7 +17,7 @@ from milepost.store.base import Entry
 from milepost.text import files, read_file
 from milepost.text.folders import OnSkip
 from milepost.text.sidecar import sidecar
-from milepost.types import Document, ReadOptions, Report
+from milepost.types import READ_DEFAULTS, Document, Hidden, Ocr, ReadOptions, Report
 
 if TYPE_CHECKING:
     import numpy as np
@@ -213,26 +213,56 @@ def entry(
 def add_one(
     item: Path | Document,
     stored: DocumentInfo | None,
-    options: ReadOptions,
     tally: Tally,
     steps: Steps,
     *,
     store: Store,
     model: Callable[[], Encoder],
-    reader: Callable[[Path, ReadOptions], Document] | None,
+    hidden: Hidden | None = None,
+    ocr: Ocr | None = None,
+    reader: Callable[[Path, ReadOptions], Document] | None = None,
 ) -> None:
     """Read, encode and store one document, as far as it has changed.
+
+    A file that cannot be read is named in the tally.
 
     Args:
         item: a file, or a document.
         stored: what is indexed under its name, or None.
-        options: how the file is read.
         tally: gets what was done.
         steps: reports progress.
         store: where to.
         model: gives the encoder; called where there is something to encode.
+        hidden: as in ``Index.add``.
+        ocr: as in ``Index.add``.
         reader: reads a file; None for ``milepost.text.read_file``.
+
+    Raises:
+        StoreError: the index cannot be written.
     """
+    name = item.name if isinstance(item, Document) else str(item)
+    options = ReadOptions.parse(stored.options) if stored else READ_DEFAULTS
+    options = options.changed(hidden=hidden, ocr=ocr)
+    try:
+        _add_one(item, stored, options, tally, steps, store, model, reader)
+    except StoreError:
+        raise
+    except MilepostError as error:
+        tally.failed[name] = str(error)
+    except (OSError, MemoryError, RecursionError) as error:
+        tally.failed[name] = f"{type(error).__name__}: {error}"
+
+
+def _add_one(
+    item: Path | Document,
+    stored: DocumentInfo | None,
+    options: ReadOptions,
+    tally: Tally,
+    steps: Steps,
+    store: Store,
+    model: Callable[[], Encoder],
+    reader: Callable[[Path, ReadOptions], Document] | None,
+) -> None:
     name = item.name if isinstance(item, Document) else str(item)
     stamp = None
     if isinstance(item, Document):
