@@ -75,14 +75,14 @@ class Told:
 
     def watch(self) -> None:
         """Note the activities of this process from now on: only in a child."""
-        import milepost.index
+        import milepost.intake
         from milepost.encoder import Encoder
         from milepost.library.documents import Library
         from milepost.library.isolated import Isolated
         from milepost.store.sqlite.store import SqliteStore
 
         for owner, name, activity in (
-            (milepost.index, "read_file", "reading"),
+            (milepost.intake, "read_file", "reading"),
             (Isolated, "call_within", "reading"),
             (Encoder, "encode", "encoding"),
             (SqliteStore, "put", "storing"),
@@ -129,6 +129,11 @@ def start(deed: Callable[[], object], output: Path) -> int:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
+
+
+def is_gone(pid: int) -> bool:
+    """Whether a child has ended, however; ``ended`` still gives its exit code."""
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def ended(pid: int, seconds: float = 60.0) -> int:

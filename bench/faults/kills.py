@@ -182,6 +182,8 @@ def _started(home: Path, work: Work, told: child.Told) -> int:
 
     pid = child.start(deed, home / "output")
     while not told.begun:
+        if child.is_gone(pid):
+            raise RuntimeError((home / "output").read_text(encoding="utf-8"))
         time.sleep(0.0005)
     return pid
 

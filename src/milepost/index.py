@@ -16,7 +16,6 @@ from types import TracebackType
 
 from milepost.checking import PASSAGES, check_store, prepared
 from milepost.encoder import Encoder, load
-from milepost.engine import find_model
 from milepost.engine.precision import Arithmetic, checked
 from milepost.errors import IndexBusy, StorageFull, StoreError
 from milepost.filters import Filter
@@ -368,6 +367,8 @@ def open(
         StoreError: the folder cannot be read, or the server not be reached.
         MissingExtra: the driver of the server is not installed.
     """
+    from milepost.engine import find_model
+
     checked(precision)
     chosen = model if isinstance(model, Encoder) else find_model(model)
     manifest = chosen.manifest
