@@ -19,6 +19,7 @@ from milepost.store.postgres.address import Address, parse
 from milepost.store.postgres.faults import translate, translated
 from milepost.store.postgres.session import Session
 from milepost.store.postgres.snapshot import PostgresSnapshot
+from milepost.store.strings import kept
 
 T = TypeVar("T")
 
@@ -130,7 +131,7 @@ class PostgresStore:
 
         def delete(connection: psycopg.Connection[Any]) -> bool:
             with connection.transaction():
-                return write.delete(connection, write.kept(name))
+                return write.delete(connection, kept(name))
 
         return self._write(delete)
 
