@@ -50,7 +50,7 @@ def index_place(place: str | os.PathLike[str]) -> IndexPlace:
     if kind not in (*SERVERS, TABLES, BUCKETS):
         raise StoreError(
             f"{name} cannot hold an index",
-            "--db FOLDER, or postgresql://HOST/NAME, lance:///FOLDER, lance+s3://BUCKET/PATH",
+            "--db FOLDER, postgresql://HOST/NAME or lance:///FOLDER",
         )
     if "://" not in written:  # pathlib made one slash of two
         raise StoreError(f"{name} was given as a path", "the address as a string")

@@ -150,7 +150,7 @@ async def _create(database: Any, name: str, schema: pa.Schema) -> None:
         # Another process has made it meanwhile.
 
 
-def check(found: pa.Schema, address: Address, fingerprint: str, dimensions: int) -> str:
+def check(found: Any, address: Address, fingerprint: str, dimensions: int) -> str:
     """Make sure that the log is one of this version and model; returns its own mark.
 
     Raises:
@@ -159,7 +159,9 @@ def check(found: pa.Schema, address: Address, fingerprint: str, dimensions: int)
         OldSchema: an older one.
         WrongModel: its vectors are another model's.
     """
-    held = {key.decode(): value.decode() for key, value in (found.metadata or {}).items()}
+    held: dict[str, str] = {
+        key.decode(): value.decode() for key, value in (found.metadata or {}).items()
+    }
     if not held.get("milepost", "").isdecimal():
         raise NotAnIndex(f"{address.label} holds other tables", "an address with nothing there")
     version = int(held["milepost"])

@@ -15,6 +15,8 @@ from milepost.store.lance.log import folded
 from milepost.store.lance.loop import together
 from milepost.store.lance.state import GRACE_S
 
+_KEPT = timedelta(seconds=GRACE_S)
+
 _AT_ONCE = 5_000  # numbers in one condition
 
 _MANY_FILES = 32
@@ -63,13 +65,13 @@ async def optimize(tables: dict[str, Any], sentences: int) -> None:
 async def _joined(table: Any, files: int) -> None:
     statistics = await table.stats()
     if statistics["fragment_stats"]["num_fragments"] >= files:
-        await table.optimize(cleanup_older_than=timedelta(seconds=GRACE_S))
+        await table.optimize(cleanup_older_than=_KEPT)
 
 
 async def _indexed(table: Any, column: str) -> None:
     made = {each.columns[0] for each in await table.list_indices()}
     if column in made:
-        await table.optimize(cleanup_older_than=timedelta(seconds=GRACE_S))
+        await table.optimize(cleanup_older_than=_KEPT)
         return
     kind = (
         HnswSq(distance_type="cosine", m=20, ef_construction=200) if column == "vector" else BTree()
