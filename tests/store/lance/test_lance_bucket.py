@@ -227,6 +227,18 @@ def test_a_storage_that_does_not_answer_is_one_line() -> None:
     assert time.monotonic() - begun < 20
 
 
+def test_no_credentials_are_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    address = bucket.address(bucket.fresh_bucket())
+    for name in bucket.KEYS:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")  # no service of the network is asked
+    monkeypatch.setenv("AWS_CONFIG_FILE", "/nonexistent")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/nonexistent")
+    with pytest.raises(StoreError, match="no credentials, or wrong ones") as error:
+        opened(address, patience_s=1.0)
+    one_line_without_secrets(error.value)
+
+
 @pytest.fixture(params=["SignatureDoesNotMatch", "InvalidAccessKeyId", "AccessDenied"])
 def refusing(request: pytest.FixtureRequest) -> Iterator[tuple[str, str]]:
     """A server that refuses every request as S3 does, with the key that was sent."""

@@ -53,10 +53,10 @@ async def newest(address: Address, database: Any, log: Any, held: State | None, 
         held: the last state, if any.
         made: mark of the index that is open.
     """
-    await log.checkout_latest()
-    fresh = held is not None and time.monotonic() - held.begun < _FRESH_S
-    if held is not None and fresh and await log.version() == held.version:
-        return held
+    if held is not None and time.monotonic() - held.begun < _FRESH_S:
+        await log.checkout_latest()
+        if await log.version() == held.version:
+            return held
     for _ in range(_TRIES):
         pinned = await database.open_table(schema.LOG)
         if ((await pinned.schema()).metadata or {}).get(b"made") != made.encode():

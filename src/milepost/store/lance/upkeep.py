@@ -19,7 +19,7 @@ _KEPT = timedelta(seconds=GRACE_S)
 
 _AT_ONCE = 5_000  # numbers in one condition
 
-_MANY_FILES = 32
+_MANY_FILES = 8
 """Files of a table from which they are joined: each put makes one, and each is a request."""
 
 
