@@ -17,7 +17,15 @@ pytest.importorskip("lancedb", reason="needs the extra lance")
 
 import pyarrow as pa
 
-from milepost.errors import IndexDamaged, NewerSchema, NotAnIndex, OldSchema, StoreError, WrongModel
+from milepost.errors import (
+    IndexDamaged,
+    NewerSchema,
+    NotAnIndex,
+    OldSchema,
+    StorageFull,
+    StoreError,
+    WrongModel,
+)
 from milepost.store import erase_store, open_store
 from milepost.store.lance import LanceStore, log, schema, upkeep, write
 from milepost.store.lance.address import parse
@@ -417,6 +425,24 @@ def test_damage_is_one_clear_line(store: LanceStore, address: str, table: str, h
     with pytest.raises(IndexDamaged, match="missing or damaged") as error:
         holds(opened(address), numbered(0))
     assert "\n" not in str(error.value)
+
+
+def test_a_full_disk_keeps_what_was_there(small_disk: Path) -> None:
+    """Of the document that has no room nothing counts; there is room again once it is made."""
+    store = opened(f"lance://{small_disk / 'index'}")
+    store.put(numbered(0))
+    filler = small_disk / "filler"
+    filler.write_bytes(b"x" * (1 << 20))
+    random = np.random.default_rng(0)
+    text = "".join(map(chr, random.integers(0x4E00, 0x9000, 600_000).tolist()))
+    with pytest.raises(StorageFull, match="no space is left"):
+        store.put(entry("large", [text]))
+    holds(store, numbered(0))
+    assert [info.name for info in reads(store).documents()] == ["document 0"]
+    filler.unlink()
+    store.put(numbered(3))
+    holds(store, numbered(3))
+    store.close()
 
 
 def test_reading_only_writes_nothing(address: str) -> None:

@@ -43,7 +43,8 @@ def _translate(text: str, address: Address) -> StoreError:
     if told("nosuchbucket"):
         return StoreError(f"{where}: there is no such bucket", "aws s3 mb s3://BUCKET")
     if told(
-        "failed to get aws credentials", "invalidaccesskeyid", "signaturedoesnotmatch", "expiredtoken", "invalidtoken",
+        "failed to get aws credentials", "invalidaccesskeyid", "signaturedoesnotmatch",
+        "expiredtoken", "invalidtoken",
         "status: 401", "169.254.169.254", "missing credential", "tokenrefresh",
         "authorizationheadermalformed", "credential provider",
     ):  # fmt: skip

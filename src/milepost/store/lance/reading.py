@@ -124,7 +124,8 @@ class Reading:
         self, vector: NDArray[np.float32], n: int, documents: Sequence[DocumentInfo] | None
     ) -> pa.Table:
         """At least ``n`` rows of vectors by their angle, by the index where there is one."""
-        columns = ["document", "number", "scale", "vector"]
+        # Without the distance among the columns Lance writes a warning for every question.
+        columns = ["document", "number", "scale", "vector", "_distance"]
         query = (
             self._state.tables[schema.VECTORS]
             .vector_search(vector.astype(np.float32))
@@ -180,7 +181,9 @@ def _there(found: dict[int, bytes], number: int) -> bytes:
 
 
 def _changed() -> StoreError:
-    return StoreError("parts of a document are gone: a vacuum ran meanwhile", "the same again")
+    return StoreError(
+        "parts of a document are gone: a vacuum ran meanwhile", "the same command again"
+    )
 
 
 def _listed(numbers: Sequence[int]) -> str:
