@@ -1,7 +1,7 @@
 """A bucket of S3-compatible object storage for tests, and a proxy that counts requests.
 
 The storage is named by MILEPOST_TEST_S3 (``http://HOST:PORT``, which must let anybody make
-buckets), or is moto's server, from a program ``moto_server`` on the PATH. moto is no part of the
+buckets), or is moto's server, from a program ``moto_server`` on the PATH. moto is not part of the
 extra ``test``: it needs another python-dateutil than constraints.txt names.
 """
 
