@@ -89,14 +89,14 @@ class LanceStore:
         prepared = write.prepare(entry)
 
         async def put(writer: Writer) -> None:
-            begun = time.monotonic()
+            started = time.monotonic()
             document, first = writer.reserved(prepared.record["sentences"])
             rows = prepared.rows(document)
             await together(
                 self._log.checkout_latest(),
                 *(writer.tables[name].add(rows[name]) for name in schema.HELD if len(rows[name])),
             )
-            if time.monotonic() - begun > GRACE_S / 2:  # a vacuum takes it for a killed writer's
+            if time.monotonic() - started > GRACE_S / 2:  # a vacuum takes it for a killed writer's
                 raise StoreError(f"{self._address.label}: the storage is too slow", "a nearer one")
             await self._note(writer, log.PUT, document, first=first, **prepared.record)
             writer.puts += 1

@@ -52,14 +52,9 @@ async def optimize(tables: dict[str, Any], sentences: int) -> None:
     await together(*(table.checkout_latest() for table in tables.values()))
     await together(*(_joined(table, _MANY_FILES) for table in tables.values()))
     if sentences >= schema.INDEX_FROM:
-        for name, column in (
-            (schema.POSTINGS, "token"),
-            (schema.POSTINGS, "document"),
-            (schema.PARTS, "document"),
-            (schema.VECTORS, "document"),
-            (schema.VECTORS, "vector"),
-        ):
-            await _indexed(tables[name], column)
+        await _indexed(tables[schema.POSTINGS], "token", "document")
+        await _indexed(tables[schema.PARTS], "document")
+        await _indexed(tables[schema.VECTORS], "document", "vector")
 
 
 async def _joined(table: Any, files: int) -> None:
@@ -68,12 +63,12 @@ async def _joined(table: Any, files: int) -> None:
         await table.optimize(cleanup_older_than=_KEPT)
 
 
-async def _indexed(table: Any, column: str) -> None:
+async def _indexed(table: Any, *columns: str) -> None:
+    """Make the indexes that are missing; those that are there take in the new rows."""
     made = {each.columns[0] for each in await table.list_indices()}
-    if column in made:
+    if made:
         await table.optimize(cleanup_older_than=_KEPT)
-        return
-    kind = (
-        HnswSq(distance_type="cosine", m=20, ef_construction=200) if column == "vector" else BTree()
-    )
-    await table.create_index(column, config=kind)
+    for column in columns:
+        if column not in made:
+            hnsw = HnswSq(distance_type="cosine", m=20, ef_construction=200)
+            await table.create_index(column, config=hnsw if column == "vector" else BTree())
