@@ -25,7 +25,7 @@ import numpy as np
 import torch
 
 import milepost
-from milepost.engine.folder import ModelFolder, find_model
+from milepost.engine.folder import ModelFolder, Precision, find_model
 from milepost.engine.openvino import OpenVinoEngine, usable_cpus
 from milepost.model import load_checkpoint, onnx_export
 from milepost.text import split
@@ -54,9 +54,8 @@ def sentence_transformer(checkpoint: Path) -> Callable[[list[str]], None]:
     return lambda texts: model.encode(texts, batch_size=64, show_progress_bar=False)
 
 
-def onnx(checkpoint: Path, tokenizer_file: Path) -> Callable[[list[str]], None]:
-    import onnxruntime
-    from tokenizers import Tokenizer
+def onnx_file(checkpoint: Path) -> Path:
+    """The checkpoint with its mean pooling as ONNX, float32."""
     from transformers import BertModel
 
     backbone = BertModel.from_pretrained(checkpoint, add_pooling_layer=False).eval()
@@ -72,8 +71,15 @@ def onnx(checkpoint: Path, tokenizer_file: Path) -> Callable[[list[str]], None]:
     path = Path(tempfile.mkdtemp()) / "mean.onnx"
     example = (torch.ones(2, 8, dtype=torch.long), torch.ones(2, 8, dtype=torch.long))
     onnx_export.write(Mean().eval(), example, {"ids": "bt", "mask": "bt"}, {"vectors": "b"}, path)
+    return path
+
+
+def onnx(path: Path, tokenizer_file: Path, threads: int) -> Callable[[list[str]], None]:
+    import onnxruntime
+    from tokenizers import Tokenizer
+
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = usable_cpus()
+    options.intra_op_num_threads = threads
     session = onnxruntime.InferenceSession(str(path), options, ["CPUExecutionProvider"])
     tokenizer = Tokenizer.from_file(str(tokenizer_file))
     tokenizer.enable_padding()
@@ -120,7 +126,7 @@ def main() -> None:
     plain = float32_folder(options.checkpoint)
     st = sentence_transformer(plain)
     systems["sentence-transformers, torch float32"] = lambda: st(texts)
-    ort = onnx(plain, folder.tokenizer)
+    ort = onnx(onnx_file(plain), folder.tokenizer, usable_cpus())
     systems["onnxruntime float32"] = lambda: ort(texts)
     for precision in folder.precisions:
         for name, where in (("halo", folder), ("no halo", bare)):
@@ -141,8 +147,8 @@ def main() -> None:
     for name, seconds in best.items():
         print(f"| {name} | {tokens / seconds / 1000:.1f} k tokens/s | {slowest / seconds:.2f} |")
     if "f32" in folder.precisions:
-        exact = milepost.load(options.model, precision="f32").encode(text).vectors
-        small = milepost.load(options.model, precision="int8").encode(text).vectors
+        exact = by_graph(folder, "f32").encode(text).vectors
+        small = by_graph(folder, "int8").encode(text).vectors
         cosine = (exact * small).sum(1)
         print(
             f"int8 beside float32: largest difference of a component "
@@ -151,10 +157,15 @@ def main() -> None:
         )
         model = load_checkpoint(options.checkpoint)
         reference = torch_vectors(model, encoder, text[:20_000])
-        own = milepost.load(options.model, precision="f32").encode(text[:20_000]).vectors
+        own = by_graph(folder, "f32").encode(text[:20_000]).vectors
         print(
             f"float32 OpenVINO beside torch: largest difference {np.abs(reference - own).max():.2e}"
         )
+
+
+def by_graph(folder: ModelFolder, precision: Precision) -> milepost.Encoder:
+    """A model on one of its graphs."""
+    return milepost.Encoder(folder, OpenVinoEngine(folder.graph(precision), cache=None))
 
 
 def torch_vectors(model: torch.nn.Module, encoder: milepost.Encoder, text: str) -> np.ndarray:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from milepost.intake import signature
+
 LOCKED = """
 import pathlib, sys
 import milepost
@@ -51,3 +53,23 @@ def test_a_locked_folder_below_is_named_and_not_pruned(tmp_path: Path, mode: str
     assert (unchanged, removed) == ("3", "0")
     assert f"{notes / 'inner'} cannot be listed" in reasons[0]
     assert "deep.txt cannot be reached: Permission denied" in reasons[1]
+
+
+def test_a_sidecar_is_part_of_the_signature(tmp_path: Path) -> None:
+    """Another sidecar, or none, makes another signature, and every signature has 64 bits."""
+    path, beside = tmp_path / "note.txt", tmp_path / "note.txt.meta.yaml"
+    path.write_text("Text.", encoding="utf-8")
+    status = path.stat()
+    alone = signature(path)
+    assert alone == (status.st_size, status.st_mtime_ns)
+    beside.write_text("a: 1", encoding="utf-8")
+    seen = {alone, signature(path)}
+    os.utime(beside, ns=(1, 1))
+    seen.add(signature(path))
+    far = 2**62 + 2**61
+    for each in (path, beside):
+        os.utime(each, ns=(far, far))
+    found = signature(path)
+    assert found is not None
+    assert 0 <= found[1] < 2**63
+    assert len({*seen, found}) == 4

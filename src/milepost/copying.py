@@ -8,13 +8,11 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from milepost.engine import find_model
 from milepost.intake import entry
 from milepost.store import Entry, open_store
-from milepost.store.address import IndexPlace, index_place
 from milepost.types import Document, Report
 
 if TYPE_CHECKING:
@@ -50,18 +48,13 @@ def copy(
     manifest = find_model(model).manifest
     opened = partial(open_store, fingerprint=manifest.fingerprint, dimensions=manifest.dimensions)
     with (
-        closing(opened(_place(source), create=False, read_only=True)) as read,
-        closing(opened(_place(target))) as written,
+        closing(opened(source, create=False, read_only=True)) as read,
+        closing(opened(target)) as written,
     ):
         report = _copied(read, written, progress)
         if report.added or report.changed:
             written.optimize()
     return report
-
-
-def _place(given: str | os.PathLike[str]) -> IndexPlace:
-    place = index_place(given)
-    return place.expanduser() if isinstance(place, Path) else place
 
 
 def _copied(source: Store, target: Store, progress: Progress | None) -> Report:
@@ -110,6 +103,7 @@ def _entry(state: Snapshot, info: DocumentInfo) -> Entry:
         source=info.source,
         hash=info.hash,
         notes=info.notes,
+        properties=info.properties,
     )
     kept = state.sentences([info])
     parts = kept.spans, state.vectors([info]), kept.vocab_coverage

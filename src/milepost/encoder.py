@@ -10,7 +10,7 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from milepost.engine.folder import POOLING_GRAPH, ModelFolder, Precision, find_model
+from milepost.engine.folder import POOLING_GRAPH, ModelFolder, find_model
 from milepost.engine.inputs import inputs_of
 from milepost.engine.manifest import prefixed
 from milepost.engine.pooling import PoolingGraph
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from milepost.engine.base import Engine
+    from milepost.engine.precision import Arithmetic
 
 _Seen = tuple[Window, int, "NDArray[np.float32]"]
 """A window, how many tokens it owns, and the states that were asked of it."""
@@ -401,7 +402,7 @@ def _vocab_coverage(tokens: int, letters: int) -> float:
 def load(
     name: str | os.PathLike[str] | None = None,
     *,
-    precision: Precision | None = None,
+    precision: Arithmetic | None = None,
     threads: int | None = None,
     cache: bool = True,
 ) -> Encoder:
@@ -409,16 +410,18 @@ def load(
 
     Args:
         name: a shipped model's name or a folder; None for the default.
-        precision: ``int8``, ``f32`` or ``bf16``; None for the fastest the folder holds.
+        precision: of the arithmetic: ``int8``, ``float``, or ``auto``, which is int8 where the CPU
+            has instructions for it. None for what ``MILEPOST_PRECISION`` says, else ``auto``. The
+            vectors differ little (a mean cosine of 0.995 or more), and an index may hold both.
         threads: threads of the engine; None for all usable CPUs.
         cache: keep the compiled graph on disk, so that the next start is fast.
 
     Raises:
-        ModelError: no such model, or a damaged folder.
-        InputError: ``threads`` is less than 1.
+        ModelError: no such model, a damaged folder, or one without the int8 graph asked for.
+        InputError: ``threads`` is less than 1, or ``precision`` is another word.
     """
     from milepost.engine.openvino import open_engine
 
-    opener = partial(open_engine, threads=threads, cache=cache)
+    opener = partial(open_engine, precision=precision, threads=threads, cache=cache)
     folder = find_model(name)
-    return Encoder(folder, opener(folder, precision=precision), opener=opener)
+    return Encoder(folder, opener(folder), opener=opener)

@@ -10,22 +10,25 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
 
 from milepost.checking import PASSAGES, check_store, prepared
 from milepost.encoder import Encoder, load
-from milepost.errors import IndexBusy, MilepostError, StorageFull, StoreError
-from milepost.intake import Step, Steps, Tally, absolute, entry, found, hashed, holds, signature
+from milepost.engine import find_model
+from milepost.engine.precision import Arithmetic, checked
+from milepost.errors import IndexBusy, StorageFull, StoreError
+from milepost.filters import Filter
+from milepost.filters import given as parsed_filter
+from milepost.intake import Step, Steps, Tally, absolute, add_one, found, vanished
 from milepost.naming import Name, known, stored_name, unknown
 from milepost.reranker import preload
 from milepost.search import Limits, Query, SearchModel, SearchResult, search
 from milepost.search.ranking import Ranking
+from milepost.search.where import matching, no_match
 from milepost.store import DocumentInfo, Snapshot, Store, open_store
-from milepost.store.address import IndexPlace, index_place
-from milepost.text import locator, read_file, recognition
+from milepost.text import locator, recognition
 from milepost.types import (
     READ_DEFAULTS,
     Box,
@@ -38,9 +41,6 @@ from milepost.types import (
     Report,
 )
 
-if TYPE_CHECKING:
-    from milepost.engine import ModelFolder
-
 Source = Name | Document
 
 
@@ -51,14 +51,14 @@ class Index:
     several processes may read it while one writes.
     """
 
-    def __init__(self, store: Store, model: Encoder | ModelFolder) -> None:
+    def __init__(self, store: Store, model: Encoder | Callable[[], Encoder]) -> None:
         self._store = store
         self._given = model
 
     @cached_property
     def model(self) -> Encoder:
         """The encoder; loaded when the first text or question needs it."""
-        return self._given if isinstance(self._given, Encoder) else load(self._given.path)
+        return self._given if isinstance(self._given, Encoder) else self._given()
 
     @cached_property
     def _ranking(self) -> Ranking:
@@ -77,7 +77,8 @@ class Index:
         """Read, encode and store documents; what has not changed is passed over.
 
         A file of the same size and time of change that is to be read in the same way is taken as
-        unchanged and not opened; one that was only touched is read, and not encoded again.
+        unchanged and not opened; one that was only touched is read, and not encoded again. Nor is
+        one whose properties alone have changed, in the file or in its sidecar.
 
         One document is one transaction: an interruption leaves everything before it indexed, and
         the next ``add`` goes on from there. A file that cannot be read is named in the report
@@ -121,20 +122,20 @@ class Index:
         for number, item in enumerate(work, 1):
             name = item.name if isinstance(item, Document) else str(item)
             steps = Steps(progress, name, number, len(work))
-            try:
-                if name in done:  # given twice: the second time it is what was just stored
-                    stored = {info.name: info for info in self.documents()}
-                done.add(name)
-                before = stored.get(name)
-                options = ReadOptions.parse(before.options) if before else READ_DEFAULTS
-                options = options.changed(hidden=hidden, ocr=ocr)
-                self._add_one(item, before, options, tally, steps, reader)
-            except StoreError:
-                raise
-            except MilepostError as error:
-                tally.failed[name] = str(error)
-            except (OSError, MemoryError, RecursionError) as error:
-                tally.failed[name] = f"{type(error).__name__}: {error}"
+            if name in done:  # given twice: the second time it is what was just stored
+                stored = {info.name: info for info in self.documents()}
+            done.add(name)
+            add_one(
+                item,
+                stored.get(name),
+                tally,
+                steps,
+                store=self._store,
+                model=lambda: self.model,
+                hidden=hidden,
+                ocr=ocr,
+                reader=reader,
+            )
         removed = self._prune(folders, present, tally.failed) if prune else []
         if tally.changed or removed:
             self._vacuum()
@@ -143,54 +144,10 @@ class Index:
                 self._store.optimize()
         return tally.report(removed, time.monotonic() - begun)
 
-    def _add_one(
-        self,
-        item: Path | Document,
-        stored: DocumentInfo | None,
-        options: ReadOptions,
-        tally: Tally,
-        steps: Steps,
-        reader: Callable[[Path, ReadOptions], Document] | None,
-    ) -> None:
-        name = item.name if isinstance(item, Document) else str(item)
-        stamp = None
-        if isinstance(item, Document):
-            document, way = hashed(item), ""
-        else:
-            stamp, way = signature(item), str(options)
-            if stored and stamp and (stored.signature, stored.options) == (stamp, way):
-                tally.unchanged.append(name)
-                return
-            document = reader(item, options) if reader else read_file(item, options, steps.page)
-        if stored is not None and holds(self._store, stored, document):
-            # Touched, copied, or read in another way to the same end: not read the next time.
-            if (stored.signature, stored.options) != (stamp, way):
-                self._store.touch(name, stamp, way)
-            tally.unchanged.append(name)
-            return
-        steps.sentence(0, 0)
-        marks = self.model.encode(document, progress=steps.sentence)
-        parts = marks.spans, marks.vectors, marks.vocab_coverage
-        self._store.put(entry(document, parts, stamp, way))
-        (tally.added if stored is None else tally.changed).append(name)
-        if document.notes:
-            tally.notes[name] = document.notes
-        tally.sentences += len(marks.spans)
-        tally.tokens += marks.tokens_given
-
     def _prune(
         self, folders: Sequence[Path], present: set[str], failed: Iterable[str]
     ) -> list[str]:
-        gone = [
-            info.name
-            for info in self.documents()
-            if info.name not in present
-            and info.source is not None
-            and any(Path(info.source).is_relative_to(folder) for folder in folders)
-            # What stands in a folder that cannot be listed today may be there all the same.
-            and not any(Path(info.source).is_relative_to(folder) for folder in failed)
-        ]
-        for name in gone:
+        for name in (gone := vanished(self.documents(), folders, present, failed)):
             self._store.delete(name)
         return gone
 
@@ -239,6 +196,7 @@ class Index:
                 source=info.source,
                 hash=info.hash,
                 notes=info.notes,
+                properties=info.properties,
             )
         return replace(stored, locator=locator(stored, ReadOptions.parse(info.options)))
 
@@ -255,6 +213,7 @@ class Index:
         *,
         rerank: bool = True,
         min_score: float = 0.0,
+        where: str | Filter | None = None,
     ) -> list[Passage]:
         """Passages that answer the question, best first.
 
@@ -271,14 +230,17 @@ class Index:
                 a fraction of a second slower.
             min_score: a probability, 0–1: passages whose ``score`` is below it are left out and
                 nothing takes their place, so that "nothing found" can be the result.
+            where: a filter: only documents whose properties match are searched, such as
+                ``'kind = "pdf" and year >= 2020'`` (docs/filters.md).
 
         Raises:
             BadQuestion: the question is empty or has neither letter nor digit.
             InputError: one of the documents is not in the index, with the nearest that is; or
-                ``k`` is less than 1, ``budget`` is not a length, ``min_score`` not a probability.
+                ``k`` is less than 1, ``budget`` is not a length, ``min_score`` not a probability;
+                or the filter cannot be read or has a key that no document has.
         """
         result = self.search_detailed(
-            question, k, budget, documents, rerank=rerank, min_score=min_score
+            question, k, budget, documents, rerank=rerank, min_score=min_score, where=where
         )
         return list(result.passages)
 
@@ -291,8 +253,10 @@ class Index:
         *,
         rerank: bool = True,
         min_score: float = 0.0,
+        where: str | Filter | None = None,
     ) -> SearchResult:
         """``search`` with its reasons: signals, weights and parts of every score."""
+        filter_ = parsed_filter(where)
         given = question if isinstance(question, Query) else None
         model = self._search_model(given.rerank if given else rerank)
         query = given or Query.parse(
@@ -301,6 +265,8 @@ class Index:
         with self._store.snapshot() as state:
             if documents is not None:
                 query = replace(query, documents=known(documents, state))
+            if filter_ is not None:
+                query = replace(query, where=filter_)
             return search(state, query, model)
 
     def _search_model(self, rerank: bool) -> SearchModel:
@@ -314,6 +280,7 @@ class Index:
         documents: Name | Iterable[Name] | None = None,
         *,
         min_score: float = 0.5,
+        where: str | Filter | None = None,
     ) -> Check:
         """Whether a sentence, a quotation or a claim is in the documents, and where.
 
@@ -325,17 +292,24 @@ class Index:
             text: what to look for; quotation marks around it do not count.
             documents: names or paths of the documents to search; None for all.
             min_score: the probability, 0–1, from which a passage supports it.
+            where: a filter of documents, as in ``search``.
 
         Raises:
             BadQuestion: the text is empty or has neither letter nor digit.
-            InputError: one of the documents is not in the index, with the nearest that is; or
-                ``min_score`` is not a probability.
+            InputError: one of the documents is not in the index, with the nearest that is;
+                ``min_score`` is not a probability; or the filter cannot be used.
         """
-        given = prepared(text)
+        given, filter_ = prepared(text), parsed_filter(where)
         Limits.parse(PASSAGES, None, min_score)
         with self._store.snapshot() as state:
             names = None if documents is None else known(documents, state)
-            infos = [info for info in state.documents() if names is None or info.name in names]
+            every = state.documents()
+            infos = [info for info in every if names is None or info.name in names]
+            if filter_ is not None and every:
+                infos = matching(every, filter_, names)
+                names = frozenset(info.name for info in infos)
+                if not infos:
+                    return Check(given.text, "not found", notes=(no_match(filter_),))
 
             def supporting(claim: str) -> SearchResult:
                 model = self._search_model(rerank=True)
@@ -373,6 +347,7 @@ def open(
     model: Encoder | str | os.PathLike[str] | None = None,
     create: bool = True,
     read_only: bool = False,
+    precision: Arithmetic | None = None,
 ) -> Index:
     """Open an index in a folder, on a server or in a bucket, or an empty one in memory.
 
@@ -382,8 +357,10 @@ def open(
         model: an encoder, a shipped model's name or a model folder; None for the default.
         create: make the index where there is none.
         read_only: never write.
+        precision: as in ``milepost.load``; an encoder that is given has its own.
 
     Raises:
+        InputError: ``precision`` is another word.
         NotAnIndex: the folder holds something else.
         WrongModel: the index was made by another model.
         NewerSchema: the index was made by a newer Milepost.
@@ -391,23 +368,16 @@ def open(
         StoreError: the folder cannot be read, or the server not be reached.
         MissingExtra: the driver of the server is not installed.
     """
-    from milepost.engine import find_model
-
+    checked(precision)
     chosen = model if isinstance(model, Encoder) else find_model(model)
     manifest = chosen.manifest
     store = open_store(
-        _expanded(place),
+        place,
         fingerprint=manifest.fingerprint,
         dimensions=manifest.dimensions,
         create=create,
         read_only=read_only,
     )
-    return Index(store, chosen)
-
-
-def _expanded(place: str | os.PathLike[str] | None) -> IndexPlace | None:
-    """The folder or address that was given; ``~`` is the user's folder."""
-    if place is None:
-        return None
-    found = index_place(place)
-    return found.expanduser() if isinstance(found, Path) else found
+    if isinstance(chosen, Encoder):
+        return Index(store, chosen)
+    return Index(store, partial(load, chosen.path, precision=precision))

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from milepost.errors import MilepostError
+from milepost.errors import MilepostError, StoreError
 from milepost.paragraphs import paragraph_starts
 from milepost.search.lexical import terms
 from milepost.store import DocumentInfo, Store
 from milepost.store.base import Entry
-from milepost.text import files
-from milepost.types import Document, Report
+from milepost.text import files, read_file
+from milepost.text.folders import OnSkip
+from milepost.text.sidecar import sidecar
+from milepost.types import READ_DEFAULTS, Document, Hidden, Ocr, ReadOptions, Report
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from milepost.encoder import Encoder
 
     Parts = tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]]
     """Spans, vectors and vocabulary coverage of a document's landmarks."""
@@ -111,6 +115,7 @@ def found(
     paths: Sequence[Path],
     failed: dict[str, str],
     picture: Callable[[Path], bool] = lambda _: False,
+    on_skip: OnSkip = lambda path, why: None,
 ) -> tuple[list[Path], list[Path]]:
     """Files under the paths, each once, and the folders among them that could be listed.
 
@@ -119,12 +124,13 @@ def found(
         failed: gets the paths that are missing and the folders that may not be listed, with the
             reason.
         picture: whether a picture file in a folder is wanted.
+        on_skip: called with what is skipped in folders.
     """
     inside: dict[Path, None] = {}
     folders: list[Path] = []
     for path in paths:
         try:
-            inside |= dict.fromkeys(files([path], failed, picture))
+            inside |= dict.fromkeys(files([path], failed, picture, on_skip))
         except MilepostError as error:
             failed[str(path)] = str(error)
         else:
@@ -133,13 +139,41 @@ def found(
     return list(inside), folders
 
 
+def vanished(
+    stored: Iterable[DocumentInfo],
+    folders: Sequence[Path],
+    present: Container[str],
+    failed: Iterable[str],
+) -> list[str]:
+    """Names of documents whose files once stood in one of the folders and are there no more.
+
+    Args:
+        stored: what is indexed.
+        folders: those that were given and could be listed.
+        present: names of what was found in them.
+        failed: paths that could not be listed: what stood there may be there all the same.
+    """
+    return [
+        info.name
+        for info in stored
+        if info.name not in present
+        and info.source is not None
+        and any(Path(info.source).is_relative_to(folder) for folder in folders)
+        and not any(Path(info.source).is_relative_to(folder) for folder in failed)
+    ]
+
+
 def signature(path: Path) -> tuple[int, int] | None:
-    """Size and time of change; None where the file cannot be asked (reading it says why)."""
+    """Size and time of change; None where the file cannot be asked (reading it says why).
+
+    Those of its sidecar are added, so that another sidecar, or none, makes another signature.
+    """
     try:
-        status = path.stat()
+        status = [each.stat() for each in (path, sidecar(path)) if each is not None]
     except OSError:
         return None
-    return status.st_size, status.st_mtime_ns
+    size, mtime = sum(each.st_size for each in status), sum(each.st_mtime_ns for each in status)
+    return size, mtime if len(status) == 1 else mtime % (1 << 63)  # stores keep 64 bits
 
 
 def holds(store: Store, stored: DocumentInfo, document: Document) -> bool:
@@ -174,3 +208,84 @@ def entry(
         signature=signature,
         options=options,
     )
+
+
+def add_one(
+    item: Path | Document,
+    stored: DocumentInfo | None,
+    tally: Tally,
+    steps: Steps,
+    *,
+    store: Store,
+    model: Callable[[], Encoder],
+    hidden: Hidden | None = None,
+    ocr: Ocr | None = None,
+    reader: Callable[[Path, ReadOptions], Document] | None = None,
+) -> None:
+    """Read, encode and store one document, as far as it has changed.
+
+    A file that cannot be read is named in the tally.
+
+    Args:
+        item: a file, or a document.
+        stored: what is indexed under its name, or None.
+        tally: gets what was done.
+        steps: reports progress.
+        store: where to.
+        model: gives the encoder; called where there is something to encode.
+        hidden: as in ``Index.add``.
+        ocr: as in ``Index.add``.
+        reader: reads a file; None for ``milepost.text.read_file``.
+
+    Raises:
+        StoreError: the index cannot be written.
+    """
+    name = item.name if isinstance(item, Document) else str(item)
+    options = ReadOptions.parse(stored.options) if stored else READ_DEFAULTS
+    options = options.changed(hidden=hidden, ocr=ocr)
+    try:
+        _add_one(item, stored, options, tally, steps, store, model, reader)
+    except StoreError:
+        raise
+    except MilepostError as error:
+        tally.failed[name] = str(error)
+    except (OSError, MemoryError, RecursionError) as error:
+        tally.failed[name] = f"{type(error).__name__}: {error}"
+
+
+def _add_one(
+    item: Path | Document,
+    stored: DocumentInfo | None,
+    options: ReadOptions,
+    tally: Tally,
+    steps: Steps,
+    store: Store,
+    model: Callable[[], Encoder],
+    reader: Callable[[Path, ReadOptions], Document] | None,
+) -> None:
+    name = item.name if isinstance(item, Document) else str(item)
+    stamp = None
+    if isinstance(item, Document):
+        document, way = hashed(item), ""
+    else:
+        stamp, way = signature(item), str(options)
+        if stored and stamp and (stored.signature, stored.options) == (stamp, way):
+            tally.unchanged.append(name)
+            return
+        document = reader(item, options) if reader else read_file(item, options, steps.page)
+    if stored is not None and holds(store, stored, document):
+        # Touched, copied, read in another way to the same end, or described in other words.
+        described = document.properties != stored.properties
+        if described or (stored.signature, stored.options) != (stamp, way):
+            store.touch(name, stamp, way, document.properties)
+        (tally.changed if described else tally.unchanged).append(name)
+        return
+    steps.sentence(0, 0)
+    marks = model().encode(document, progress=steps.sentence)
+    parts = marks.spans, marks.vectors, marks.vocab_coverage
+    store.put(entry(document, parts, stamp, way))
+    (tally.added if stored is None else tally.changed).append(name)
+    if document.notes:
+        tally.notes[name] = document.notes
+    tally.sentences += len(marks.spans)
+    tally.tokens += marks.tokens_given

@@ -5,11 +5,13 @@ Offsets are always code points of ``Document.text``, end exclusive.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from milepost.errors import InputError
+from milepost.properties import EMPTY, checked
+from milepost.properties import Value as Value
 from milepost.reading_options import READ_DEFAULTS as READ_DEFAULTS
 from milepost.reading_options import Hidden as Hidden
 from milepost.reading_options import Ocr as Ocr
@@ -143,6 +145,8 @@ class Document:
         notes: what the reader could not read, for people ("pages 3-4 have no text: scanned?").
         blocks: borders the reader knows for certain (paragraph, heading, list item, table row,
             code line): offsets at which a sentence must start, ascending. May be empty.
+        properties: title, author, date and what else is known of it, for filters: key → string,
+            number, true or false, or several strings. The mapping cannot be changed.
     """
 
     name: str
@@ -152,7 +156,11 @@ class Document:
     hash: str = ""
     notes: tuple[str, ...] = ()
     blocks: tuple[int, ...] = ()
+    properties: Mapping[str, Value] = EMPTY
     locator: Callable[[int, int], list[Box]] | None = field(default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "properties", checked(self.properties))
 
     def boxes(self, start: int, end: int) -> list[Box]:
         """Where ``text[start:end]`` stands on the pages of its PDF, one box a line of print.

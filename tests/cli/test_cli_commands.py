@@ -109,6 +109,29 @@ def test_doctor_finds_a_sound_installation(cli, model):
     assert {"Python", "dependencies", "CPU", "cache", "disk", "model", "engine"} <= set(findings)
 
 
+def test_the_precision_is_chosen_and_the_doctor_says_why(cli, model, monkeypatch):
+    """The option beats the variable; what is refused says what is allowed."""
+
+    def engine(*words):
+        record = json.loads(cli("doctor", "--json", *words).stdout)
+        return next(each for each in record["findings"] if each["subject"] == "engine")
+
+    minilm = ("--model", "landmark-minilm")
+    assert "openvino_int8 in float" in engine(*minilm, "--precision", "float")["detail"]
+    monkeypatch.setenv("MILEPOST_PRECISION", "float")
+    assert "in float, " in (detail := engine(*minilm)["detail"])
+    assert "by MILEPOST_PRECISION" in detail
+    assert " in float" not in engine(*minilm, "--precision", "int8")["detail"]
+    assert "the model has no int8 graph" in engine("--model", "landmark-light")["detail"]
+    refused = engine("--model", "landmark-light", "--precision", "int8")
+    assert (refused["state"], refused["hint"]) == ("broken", "precision auto or float")
+    monkeypatch.setenv("MILEPOST_PRECISION", "half")
+    assert engine(*minilm)["hint"] == "auto, int8 or float"
+    wrong = cli("search", "who?", "--precision", "half")
+    assert wrong.exit_code == 2
+    assert all(word in wrong.stderr for word in ("auto", "int8", "float"))
+
+
 def test_doctor_finds_a_changed_and_a_missing_file(cli, model, tmp_path):
     """A model whose sums do not hold, or without its graph, gives exit code 2 and a hint."""
     folder = tmp_path / "model"

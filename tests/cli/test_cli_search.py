@@ -188,7 +188,7 @@ def test_an_index_of_an_older_schema_is_refused(cli, model, db):
     result = cli("search", "bees", "--db", db, *model)
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.count("\n") == 1
-    assert "schema 2, this one reads 4" in result.stderr
+    assert "schema 2, this one reads 5" in result.stderr
     assert f"milepost index PATH… --db {db} --rebuild" in result.stderr
 
 

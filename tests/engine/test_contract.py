@@ -1,4 +1,4 @@
-"""One contract over the three ways to run a landmark model: torch, OpenVINO f32, OpenVINO int8."""
+"""One contract over the ways to run a landmark model: torch, OpenVINO f32, int8, int8 in float."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ torch = pytest.importorskip("torch", reason="needs the train extra: pip install 
 pytest.importorskip("nncf", reason="needs the export extra: pip install 'milepost[export]'")
 
 Run = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
-TOLERANCE = {"torch": 1e-5, "f32": 1e-4, "int8": 0.05}
+TOLERANCE = {"torch": 1e-5, "f32": 1e-4, "int8": 0.05, "int8 in float": 0.05}
 
 
 def feed(seed: int, rows: int = 3, most: int = 60) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -63,9 +63,9 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     return where / request.param
 
 
-@pytest.fixture(params=["torch", "f32", "int8"])
+@pytest.fixture(params=list(TOLERANCE))
 def engine(request: pytest.FixtureRequest, folder: Path) -> Iterator[tuple[str, Run]]:
-    """The three runners behind one call."""
+    """The runners behind one call."""
     if request.param == "torch":
         model = random_model(folder.name)
 
@@ -78,8 +78,9 @@ def engine(request: pytest.FixtureRequest, folder: Path) -> Iterator[tuple[str, 
     from milepost.engine import find_model
     from milepost.engine.openvino import OpenVinoEngine
 
-    graph = find_model(folder).graph(request.param)
-    yield request.param, OpenVinoEngine(graph, cache=None).run
+    precision, _, in_float = request.param.partition(" in ")
+    graph = find_model(folder).graph(precision)
+    yield request.param, OpenVinoEngine(graph, cache=None, in_float=bool(in_float)).run
 
 
 def used(marks: np.ndarray) -> np.ndarray:
@@ -98,7 +99,7 @@ def test_agrees_with_torch(engine: tuple[str, Run], folder: Path) -> None:
         where = used(batch[2])
         assert got.shape == wanted.shape
         assert np.abs(got[where] - wanted[where]).max() < (
-            TOLERANCE[name] if name != "int8" else 0.3
+            TOLERANCE[name] if not name.startswith("int8") else 0.3
         )
         assert (got[where] * wanted[where]).sum(-1).mean() > 1 - TOLERANCE[name]
         np.testing.assert_allclose(np.linalg.norm(got[where], axis=-1), 1.0, atol=1e-4)

@@ -134,3 +134,8 @@ def test_links_do_not_leave_the_folder(tmp_path: Path) -> None:
     assert read_inside(inside / "own.txt", READ_DEFAULTS, (inside,)).text == "Plain."
     with pytest.raises(UnreadableFile, match="leaves the folder"):
         read_inside(inside / "link.txt", READ_DEFAULTS, (inside,))
+    secret = tmp_path / "secret.json"
+    secret.write_text('{"secret": "x"}', encoding="utf-8")
+    (inside / "own.txt.meta.json").symlink_to(secret)
+    with pytest.raises(UnreadableFile, match=r"own\.txt\.meta\.json is a link that leaves"):
+        read_inside(inside / "own.txt", READ_DEFAULTS, (inside,))

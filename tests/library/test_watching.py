@@ -45,3 +45,20 @@ def test_changes_between_two_looks_are_found(tmp_path: Path) -> None:
         while str(folder / "late.txt") not in _next(updates).added:
             pass  # that the old file is gone is a report of its own
         updates.close()
+
+
+def test_a_sidecar_that_is_corrected_is_read_again(tmp_path: Path) -> None:
+    """A document that failed for its sidecar is read once that is mended; nothing is encoded."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "note.txt").write_text("Moles are nearly blind.\n", encoding="utf-8")
+    beside = folder / "note.txt.meta.json"
+    with milepost.open(None, model="landmark-light") as index:
+        updates = Watch(index, [folder], tmp_path / "db").updates(index.add([folder]))
+        beside.write_text("{", encoding="utf-8")
+        assert "is not JSON" in _next(updates).failed[str(folder / "note.txt")]
+        beside.write_text('{"project": "hive"}', encoding="utf-8")
+        report = _next(updates)
+        assert (report.changed, report.sentences) == ((str(folder / "note.txt"),), 0)
+        assert index.documents()[0].properties == {"project": "hive"}
+        updates.close()

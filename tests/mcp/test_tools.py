@@ -261,3 +261,15 @@ def test_install_leaves_a_file_that_it_does_not_understand(tmp_path: Path) -> No
     assert done.returncode == 2
     assert "left as it is" in done.stderr
     assert file.read_text(encoding="utf-8") == "{ // a comment\n}"
+
+
+def test_a_filter_limits_the_documents(server) -> None:
+    """`where` chooses documents by their properties; a bad one is reported to the agent."""
+    found = call(server, "search", question=QUESTION, where='document = "note.txt"')
+    assert set(found.structured_content["documents"].values()) == {"note.txt"}
+    none = call(server, "search", question=QUESTION, where="year > 2020").structured_content
+    assert none["notes"][0] == "no document matches year > 2020"
+    for where in ("year >", 'colour = "red"'):
+        refused = call(server, "search", question=QUESTION, where=where)
+        assert refused.is_error
+        assert "filter, column" in refused.content[0].text

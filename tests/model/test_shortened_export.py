@@ -23,6 +23,7 @@ from milepost.console.options import Settings  # noqa: E402
 from milepost.encoder import Encoder  # noqa: E402
 from milepost.engine import find_model  # noqa: E402
 from milepost.engine.manifest import read_manifest  # noqa: E402
+from milepost.engine.openvino import OpenVinoEngine  # noqa: E402
 from milepost.model import open_checkpoint, release  # noqa: E402
 from milepost.model.torch_engine import TorchEngine  # noqa: E402
 
@@ -51,7 +52,8 @@ def test_vectors_are_cut_and_of_unit_length_again(tmp_path, kind):
     by_torch = Encoder(find_model(tmp_path / "whole"), TorchEngine(opened.model))
     wanted = cut(by_torch.encode(TEXT).vectors, 12)
     for precision, near in (("f32", 1e-4), ("bf16", 0.1)):
-        encoder = milepost.load(tmp_path / "out", precision=precision, cache=False)
+        folder = find_model(tmp_path / "out")
+        encoder = Encoder(folder, OpenVinoEngine(folder.graph(precision), cache=None))
         marks = encoder.encode(TEXT)
         assert encoder.dimensions == marks.document.shape[0] == 12
         np.testing.assert_allclose(marks.vectors, wanted, atol=near)

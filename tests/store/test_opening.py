@@ -158,7 +158,7 @@ def test_older_schema(tmp_path: Path, schema: int, options: dict[str, bool]) -> 
     write_schema(tmp_path, schema)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     again = re.escape(f"milepost index PATH… --db {tmp_path} --rebuild")
-    with pytest.raises(OldSchema, match=rf"schema {schema}, this one reads 4.*{again}"):
+    with pytest.raises(OldSchema, match=rf"schema {schema}, this one reads 5.*{again}"):
         opened(tmp_path, **options)
     after = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert {name: after[name] for name in before} == before
@@ -174,9 +174,9 @@ def test_newer_schema(tmp_path: Path) -> None:
     """An index of a newer Milepost is refused with the command that gets one, and can be erased."""
     opened(tmp_path).close()
     connection = sqlite3.connect(tmp_path / "milepost.sqlite")
-    connection.execute("PRAGMA user_version = 5")
+    connection.execute("PRAGMA user_version = 6")
     connection.close()
-    with pytest.raises(NewerSchema, match=r"schema 5, this one reads 4.*pip install -U milepost"):
+    with pytest.raises(NewerSchema, match=r"schema 6, this one reads 5.*pip install -U milepost"):
         opened(tmp_path)
     erase_store(tmp_path)
     assert list(tmp_path.iterdir()) == []

@@ -227,6 +227,22 @@ def test_touch_changes_the_signature_alone(store: Store) -> None:
     assert reads(store).statistics() == before["statistics"]
 
 
+def test_touch_takes_new_properties(store: Store) -> None:
+    """Properties are replaced where they are given, without a new row; else they stay."""
+    store.put(numbered(1))
+    before = reads(store).document("document 1")
+    assert store.touch("document 1", (1, 2), "", {"title": "New", "tags": ("x",)})
+    assert reads(store).info("document 1").properties == {"title": "New", "tags": ("x",)}
+    assert store.touch("document 1", (3, 4))
+    info = reads(store).info("document 1")
+    assert (info.signature, info.first, info.properties["title"]) == ((3, 4), 0, "New")
+    assert store.touch("document 1", (3, 4), "", {})
+    after = reads(store).document("document 1")
+    assert after.properties == {}
+    assert (after.text, after.marks, after.hash) == (before.text, before.marks, before.hash)
+    assert reads(store).statistics().dead == 0
+
+
 def test_touch_stores_nothing_again(tmp_path: Path) -> None:
     """The file of vectors keeps its bytes, and what was noted is there when opened again."""
     store = opened(tmp_path)

@@ -65,6 +65,7 @@ def test_everything_comes_back(store: Store) -> None:
         source="/tmp/名.pdf",
         hash="ff",
         notes=("page 3 has no text",),
+        properties={"title": '名 "x"', "year": 2020, "draft": False, "tags": ["a", "b"]},
         marks=(Mark(0, "page", "1"), Mark(5, "heading", "Two", 2)),
     )
     store.put(given)
@@ -75,6 +76,12 @@ def test_everything_comes_back(store: Store) -> None:
     assert reads(store).documents() == [info]
     assert (info.source, info.hash, info.notes) == ("/tmp/名.pdf", "ff", ("page 3 has no text",))
     assert (info.signature, info.sentences, info.first) == ((4, 10**18 + 4), 4, 0)
+    assert info.properties == {
+        "title": '名 "x"',
+        "year": 2020.0,
+        "draft": False,
+        "tags": ("a", "b"),
+    }
     assert info.characters == len(given.document.text)
     assert reads(store).statistics() == Statistics(1, 4, 6)
 

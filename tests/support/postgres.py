@@ -40,6 +40,6 @@ def fresh_schema(**more: object) -> Iterator[str]:
     address = server()
     joint = "&" if "?" in address else "?"
     extra = "".join(f"&{key}={value}" for key, value in more.items())
-    yield f"{address}{joint}schema={schema}{extra}"
+    yield f"{address}{joint}schema={schema}&application_name={schema}{extra}"
     with psycopg.connect(address, autocommit=True) as connection:
         connection.execute(f"DROP SCHEMA IF EXISTS {schema} CASCADE".encode())

@@ -68,6 +68,7 @@ def numbered(number: int, sentences: int = 30) -> Entry:
         seed=number,
         hash=str(number),
         marks=(Mark(0, "heading", f"Heading {number}", 1),),
+        properties={"number": number, "tags": ("a", str(number))} if number % 2 else {},
     )
 
 

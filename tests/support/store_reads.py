@@ -102,6 +102,7 @@ def document(state: Snapshot, info: DocumentInfo) -> Document:
         source=info.source,
         hash=info.hash,
         notes=info.notes,
+        properties=info.properties,
     )
 
 

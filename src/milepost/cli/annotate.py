@@ -14,6 +14,7 @@ from milepost.console.options import (
     db_option,
     json_option,
     model_option,
+    precision_option,
     say,
 )
 from milepost.types import READ_DEFAULTS
@@ -60,6 +61,7 @@ Examples:
 @db_option("An index that holds the PDF. [default: the cache]")
 @json_option
 @model_option
+@precision_option
 @click.option("--no-cache", is_flag=True, help="Keep nothing of the PDF for the next time.")
 @common
 @click.pass_obj
@@ -123,7 +125,9 @@ def _opened(
     from milepost.index import open as open_index
 
     if db is not None:
-        return open_index(db, model=model, create=False, read_only=True)
+        return open_index(
+            db, model=model, create=False, read_only=True, precision=settings.precision
+        )
     try:
         with Bar(settings, as_json=as_json) as bar:
             index, report = indexed(

@@ -83,6 +83,7 @@ def ask(
     budget: str | None,
     min_score: float,
     names: tuple[str, ...],
+    where: str | None,
     as_json: bool,
     model: str | None,
     rerank: bool,
@@ -98,7 +99,19 @@ def ask(
     """
     remote = chosen_endpoint(endpoint, model_name)
     asked = Question(
-        question, paths, db, k, budget, min_score, names, model, rerank, no_cache, hidden, ocr
+        question,
+        paths,
+        db,
+        k,
+        budget,
+        min_score,
+        names,
+        where,
+        model,
+        rerank,
+        no_cache,
+        hidden,
+        ocr,
     ).open(settings, as_json=as_json)
     with asked.index:
         result = asked.search()
@@ -142,7 +155,8 @@ def _answer(
         if report is not None and report.failed and not read_names(report):
             return ERROR
         if not settings.quiet:
-            say("nothing found, so nothing was asked of the language model")
+            why = f" ({result.notes[0]})" if result.notes else ""
+            say(f"nothing found{why}, so nothing was asked of the language model")
         return NOTHING
     if outcome.answer is None:
         if not settings.quiet:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from milepost.cli.question import where_option
 from milepost.console.options import (
     Interrupted,
     Settings,
@@ -16,6 +18,7 @@ from milepost.console.options import (
     db_option,
     json_option,
     model_option,
+    precision_option,
     required_db,
     say,
 )
@@ -24,6 +27,7 @@ from milepost.types import READ_DEFAULTS
 
 if TYPE_CHECKING:
     from milepost.engine.folder import ModelFolder
+    from milepost.filters import Filter
     from milepost.index import Index
     from milepost.store.address import IndexPlace
     from milepost.types import Check, Document, Report
@@ -32,6 +36,23 @@ CODES = {"verbatim": 0, "near": 3, "supported": 4, "not found": 1}
 """Exit code of each verdict; 2 is an error."""
 
 _USAGE = 'check PATH "…"'
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Which documents are looked at: what ``--in`` and ``--where`` say."""
+
+    names: tuple[str, ...]
+    where: Filter | None
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What was read on the way: documents, those that match the filter, and all their keys."""
+
+    documents: int = 0
+    matching: int = 0
+    keys: set[str] = field(default_factory=set)
 
 
 @click.command(
@@ -65,8 +86,10 @@ Exit codes:
     multiple=True,
     help="Look only in this document: a name, path, folder or pattern. May be repeated.",
 )
+@where_option
 @json_option
 @model_option
+@precision_option
 @click.option("--no-cache", is_flag=True, help="Keep nothing of the PATHs for the next time.")
 @common
 @click.pass_obj
@@ -77,6 +100,7 @@ def check(
     db: IndexPlace | None,
     min_score: float,
     names: tuple[str, ...],
+    where: str | None,
     as_json: bool,
     model: str | None,
     no_cache: bool,
@@ -93,6 +117,7 @@ def check(
     """
     from milepost.checking import prepared
     from milepost.engine import find_model
+    from milepost.filters import given
 
     if paths and db is not None:
         raise click.UsageError("give PATHs or --db, not both")
@@ -100,19 +125,22 @@ def check(
         text = _stdin(paths)
     _refuse_swapped(paths, text)
     prepared(text)  # before anything is read
+    chosen = Chosen(names, given(where))
     if paths:
         folder = find_model(model)
-        found, report = _in_files(paths, text, names, folder, cache=not no_cache)
+        found, report = _in_files(paths, text, chosen, folder, cache=not no_cache)
         if found is None:
             index, report = _indexed(settings, paths, folder, as_json, cache=not no_cache)
             with index:
-                found = _in_index(index, text, names, report, min_score)
+                found = _in_index(index, text, chosen, report, min_score)
     else:
         from milepost.index import open as open_index
 
         place = required_db(db, _USAGE)
-        with open_index(place, model=model, create=False, read_only=True) as index:
-            found, report = _in_index(index, text, names, None, min_score), None
+        with open_index(
+            place, model=model, create=False, read_only=True, precision=settings.precision
+        ) as index:
+            found, report = _in_index(index, text, chosen, None, min_score), None
     return _show(settings, found, report, min_score, as_json)
 
 
@@ -137,7 +165,7 @@ def _refuse_swapped(paths: tuple[str, ...], text: str) -> None:
 
 
 def _in_files(
-    paths: tuple[str, ...], text: str, names: tuple[str, ...], folder: ModelFolder, *, cache: bool
+    paths: tuple[str, ...], text: str, chosen: Chosen, folder: ModelFolder, *, cache: bool
 ) -> tuple[Check | None, Report | None]:
     """Look for the text in files that are not indexed yet: reading is far faster than encoding.
 
@@ -145,33 +173,46 @@ def _in_files(
     """
     from milepost.checking import check_documents, prepared
     from milepost.cli.sources import cache_place
-    from milepost.types import Report
+    from milepost.search.where import no_match
+    from milepost.types import Check, Report
 
     place = cache_place(paths, folder.manifest.fingerprint, READ_DEFAULTS)
     if "-" in paths or (cache and place.exists()):
         return None, None
     failed: dict[str, str] = {}
-    found = check_documents(prepared(text), _documents(paths, names, failed))
+    seen = _Seen()
+    given = prepared(text)
+    found = check_documents(given, _documents(paths, chosen, failed, seen))
+    if chosen.where is not None and seen.documents and not seen.matching and not failed:
+        chosen.where.check_keys(seen.keys)
+        found = Check(given.text, "not found", notes=(no_match(chosen.where),))
     return found, Report(failed=failed) if found is not None else None
 
 
 def _documents(
-    paths: tuple[str, ...], names: tuple[str, ...], failed: dict[str, str]
+    paths: tuple[str, ...], chosen: Chosen, failed: dict[str, str], seen: _Seen
 ) -> Iterator[Document]:
     """Read the files one at a time; ``failed`` gets those that cannot be read."""
     from milepost.cli.sources import expand, select
     from milepost.errors import MilepostError
+    from milepost.filters import facts
     from milepost.intake import absolute
     from milepost.intake import found as found_files
     from milepost.text import read
 
     expand(paths, READ_DEFAULTS)  # refuses an empty path
     files = [str(file) for file in found_files([absolute(path) for path in paths], failed)[0]]
-    for file in select(files, names) if names else files:
+    for file in select(files, chosen.names) if chosen.names else files:
         try:
-            yield read(file)
+            document = read(file)
         except (MilepostError, OSError, MemoryError, RecursionError) as error:
             failed[file] = str(error)
+            continue
+        seen.documents += 1
+        seen.keys.update(document.properties.keys())
+        if chosen.where is None or chosen.where.matches(facts(document, chosen.where.keys)):
+            seen.matching += 1
+            yield document
 
 
 def _indexed(
@@ -189,12 +230,12 @@ def _indexed(
 
 
 def _in_index(
-    index: Index, text: str, names: tuple[str, ...], report: Report | None, min_score: float
+    index: Index, text: str, chosen: Chosen, report: Report | None, min_score: float
 ) -> Check:
     from milepost.cli.sources import chosen_documents
 
-    documents = chosen_documents(index, names, report)
-    return index.check(text, documents, min_score=min_score)
+    documents = chosen_documents(index, chosen.names, report)
+    return index.check(text, documents, min_score=min_score, where=chosen.where)
 
 
 def _show(

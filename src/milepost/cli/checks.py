@@ -19,6 +19,7 @@ from milepost.errors import MilepostError
 if TYPE_CHECKING:
     from milepost.encoder import Encoder
     from milepost.engine import ModelFolder
+    from milepost.engine.precision import Arithmetic
 
 DEPENDENCIES = (
     "charset-normalizer",
@@ -33,6 +34,7 @@ DEPENDENCIES = (
     "python-calamine",
     "python-docx",
     "python-oxmsg",
+    "pyyaml",
     "rich",
     "selectolax",
     "snowballstemmer",
@@ -46,16 +48,6 @@ SUMS = "SHA256SUMS"
 
 LITTLE_DISK_BYTES = 1_000_000_000
 
-_FEATURES = {
-    "avx2": "avx2",
-    "avx512f": "avx512",
-    "avx512_vnni": "vnni",
-    "avx_vnni": "vnni",
-    "amx_int8": "amx",
-    "asimd": "neon",
-    "asimddp": "neon dot product",
-    "i8mm": "neon i8mm",
-}
 _TRIAL = (
     "The committee met on the second of May. Each member had read the report and the notes that "
     "came with it. They agreed to build the bridge, but not before the river had been surveyed. "
@@ -72,7 +64,7 @@ class Finding:
     hint: str = ""
 
 
-def run_checks(model: str | None) -> Iterator[Finding]:
+def run_checks(model: str | None, precision: Arithmetic | None = None) -> Iterator[Finding]:
     """Run the checks one after the other; those of the model come last."""
     from milepost.engine import find_model
 
@@ -88,7 +80,7 @@ def run_checks(model: str | None) -> Iterator[Finding]:
         yield Finding("model", "broken", error.problem, error.hint)
         return
     yield _model(folder)
-    yield from _engine(folder)
+    yield from _engine(folder, precision)
 
 
 def _python() -> Finding:
@@ -109,31 +101,13 @@ def _dependencies() -> Iterator[Finding]:
 
 
 def _processor() -> Finding:
+    from milepost.engine.cpu import features, has_int8_dot_product
     from milepost.engine.openvino import usable_cpus
 
-    features = cpu_features()
-    detail = f"{usable_cpus()} usable CPUs; {', '.join(features) or 'features unknown'}"
-    if features and not {"vnni", "amx", "neon dot product"} & set(features):
+    detail = f"{usable_cpus()} usable CPUs; {', '.join(features()) or 'features unknown'}"
+    if has_int8_dot_product() is False:
         return Finding("CPU", "note", f"{detail}; encoding is slower without int8 instructions")
     return Finding("CPU", "ok", detail)
-
-
-def cpu_features() -> list[str]:
-    """CPU features that matter to the engine; empty where the system does not report them."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return ["neon", "neon dot product"] if _apple_silicon() else []
-    flags: set[str] = set()
-    for line in lines:
-        key, _, value = line.partition(":")
-        if key.strip() in ("flags", "Features"):
-            flags.update(value.split())
-    return list(dict.fromkeys(name for flag, name in _FEATURES.items() if flag in flags))
-
-
-def _apple_silicon() -> bool:
-    return platform.system() == "Darwin" and platform.machine() == "arm64"
 
 
 def _database() -> Finding:
@@ -204,14 +178,16 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _engine(folder: ModelFolder) -> Iterator[Finding]:
+def _engine(folder: ModelFolder, precision: Arithmetic | None) -> Iterator[Finding]:
     """Whether the model runs and finds the right one of three sentences, and how fast it is."""
     from milepost.encoder import load
+    from milepost.engine.precision import choose
     from milepost.reranker import LandmarkReranker
 
     try:
+        choice = choose(folder, precision)
         begun = time.perf_counter()
-        encoder = load(folder.path)
+        encoder = load(folder.path, precision=precision)
         ready_s = time.perf_counter() - begun
         reranker = LandmarkReranker.of(encoder)
         fits = _understands(encoder)
@@ -225,8 +201,8 @@ def _engine(folder: ModelFolder) -> Iterator[Finding]:
             "engine", "broken", first, "pip install --force-reinstall openvino tokenizers"
         )
         return
-    why = f"{folder.precisions[0]} is the fastest graph that the model has"
-    yield Finding("engine", "ok", f"{encoder.engine}: {why}; ready in {ready_s:.2f} s")
+    detail = f"{encoder.engine}: {choice.why}; ready in {ready_s:.2f} s"
+    yield Finding("engine", "ok", detail)
     yield Finding("speed", "ok", f"{speed:,.0f} tokens/s in a trial of a second")
     if reranker is not None:
         yield Finding("reranker", "ok", f"fingerprint {reranker.fingerprint}, ready")

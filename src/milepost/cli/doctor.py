@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from milepost.console.options import Settings, common, json_option, model_option
+from milepost.console.options import Settings, common, json_option, model_option, precision_option
 
 BROKEN = 2
 
@@ -20,6 +20,7 @@ Examples:
 )
 @json_option
 @model_option
+@precision_option
 @common
 @click.pass_obj
 def doctor(settings: Settings, as_json: bool, model: str | None) -> int:
@@ -31,7 +32,7 @@ def doctor(settings: Settings, as_json: bool, model: str | None) -> int:
     from milepost.cli.checks import run_checks
 
     findings = []
-    for finding in run_checks(model):
+    for finding in run_checks(model, settings.precision):
         findings.append(finding)
         if not as_json and not (settings.quiet and finding.state == "ok"):
             hint = f"; try: {finding.hint}" if finding.hint else ""

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.console.options import Settings, common, json_option, model_option, say
+from milepost.console.options import (
+    Settings,
+    common,
+    json_option,
+    model_option,
+    precision_option,
+    say,
+)
 
 if TYPE_CHECKING:
     from milepost.encoder import Encoder
@@ -34,6 +41,7 @@ Examples:
     help="Write the arrays to this .npz file.",
 )
 @model_option
+@precision_option
 @common
 @click.pass_obj
 def encode(
@@ -53,7 +61,7 @@ def encode(
     from milepost.text import read
 
     document = read_stdin() if path == "-" else read(path)
-    encoder = load(model)
+    encoder = load(model, precision=settings.precision)
     with Bar(settings, as_json=as_json) as bar:
         marks = encoder.encode(
             document, progress=lambda done, of: bar(Step(document.name, 1, 1, of, done))

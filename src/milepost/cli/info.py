@@ -43,6 +43,7 @@ def info(_: Settings, db: IndexPlace | None, as_json: bool, model: str | None) -
     """Show the version, the model, the cache and the documents of an index."""
     from milepost.engine import find_model
     from milepost.engine.folder import cache_folder
+    from milepost.engine.precision import choose
 
     chosen = find_model(model)
     cache = cache_folder()
@@ -59,7 +60,7 @@ def info(_: Settings, db: IndexPlace | None, as_json: bool, model: str | None) -
             "dimensions": manifest.dimensions,
             "path": str(chosen.path),
         },
-        "engine": f"OpenVINO {chosen.precisions[0] if chosen.precisions else '(no graph)'}",
+        "engine": f"OpenVINO {choose(chosen).name if chosen.precisions else '(no graph)'}",
         "cache": {"path": str(cache), "size_bytes": tree_bytes(cache)},
         "index": None,
     }
@@ -74,6 +75,7 @@ def info(_: Settings, db: IndexPlace | None, as_json: bool, model: str | None) -
                     "source": each.source,
                     "sentences": each.sentences,
                     "characters": each.characters,
+                    "properties": dict(each.properties),
                     "notes": each.notes,
                 }
                 for each in infos

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from milepost.console.options import Settings, chosen_db, common, db_option, model_option, say
+from milepost.console.options import (
+    Settings,
+    chosen_db,
+    common,
+    db_option,
+    model_option,
+    precision_option,
+    say,
+)
 from milepost.errors import InputError, UnreadableFile
 
 if TYPE_CHECKING:
@@ -38,6 +46,7 @@ def mcp() -> None:
 @click.argument("paths", metavar="[PATH...]", nargs=-1)
 @db_option("Folder of the index. [default: MILEPOST_DB, else ./.milepost]")
 @model_option
+@precision_option
 @common
 @click.pass_obj
 def run(
@@ -63,7 +72,7 @@ def run(
     for source in sources:
         if not source.exists():
             raise UnreadableFile(f"{source} does not exist", "check the path")
-    encoder = load(model)
+    encoder = load(model, precision=settings.precision)
     governor = Governor(open_sensor(cores=float(os.cpu_count() or 1)))
     isolated = Isolated()
     index, library = _library(settings, paths, sources, db, encoder)

@@ -110,6 +110,10 @@ COMMANDS = {
         "milepost.cli.ask:ask",
         "Answer a question from documents, by a language model, citations checked.",
     ),
+    "table": (
+        "milepost.cli.table:table",
+        "Ask many questions of many documents; write a table.",
+    ),
     "index": ("milepost.cli.index:index", "Read files and folders into an index."),
     "serve": ("milepost.cli.serve:serve", "Serve a page and an API over HTTP."),
     "view": (
@@ -170,6 +174,7 @@ Exit codes:
 Environment:
   MILEPOST_DB      the index to use without PATH and --db
   MILEPOST_CACHE   the folder for compiled models and the indexes of `search PATH`
+  MILEPOST_PRECISION   auto, int8 or float, without --precision
   NO_COLOR, FORCE_COLOR   turn colours off, or on in pipes too""",
 )
 @click.version_option(__version__, "-V", "--version", message="milepost %(version)s")

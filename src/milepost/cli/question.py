@@ -15,6 +15,7 @@ from milepost.console.options import (
     hidden_option,
     model_option,
     ocr_option,
+    precision_option,
     required_db,
 )
 from milepost.types import READ_DEFAULTS
@@ -27,8 +28,16 @@ if TYPE_CHECKING:
     from milepost.types import Hidden, Ocr, Report
 
 
+where_option = click.option(
+    "--where",
+    metavar="FILTER",
+    help="Search only documents that match, such as 'kind = \"pdf\" and year >= 2020'; "
+    "docs/filters.md has the grammar and the keys.",
+)
+
+
 def limit_options(command: Command) -> Command:
-    """Add ``-k``, ``--budget``, ``--min-score`` and ``--in``: what may be found, and where."""
+    """Add ``-k``, ``--budget``, ``--min-score``, ``--in``, ``--where``: what may be found where."""
     return _added(
         command,
         click.option(
@@ -54,16 +63,18 @@ def limit_options(command: Command) -> Command:
             multiple=True,
             help="Search only this document: a name, path, folder or pattern. May be repeated.",
         ),
+        where_option,
     )
 
 
 def reading_options(command: Command) -> Command:
-    """Add ``--model``, ``--rerank``, ``--no-cache``, ``--hidden``, ``--ocr``: how all is read."""
+    """Add the options that say how all is read, by which model, in which arithmetic."""
     return _added(
         command,
         hidden_option,
         ocr_option,
         model_option,
+        precision_option,
         click.option(
             "--rerank/--no-rerank",
             default=True,
@@ -90,7 +101,7 @@ class Question:
         text: the question, in words.
         paths: files and folders; none for an index.
         db: the index that ``--db`` names.
-        k, budget, min_score, names: see ``limit_options``.
+        k, budget, min_score, names, where: see ``limit_options``.
         model, rerank, no_cache, hidden, ocr: see ``reading_options``.
     """
 
@@ -101,6 +112,7 @@ class Question:
     budget: str | None
     min_score: float
     names: tuple[str, ...]
+    where: str | None
     model: str | None
     rerank: bool
     no_cache: bool
@@ -112,12 +124,14 @@ class Question:
 
         Raises:
             BadQuestion: the question is empty or has neither letter nor digit.
-            InputError: ``--budget`` is not a length.
+            InputError: ``--budget`` is not a length, or ``--where`` not a filter.
             MilepostError: there is nothing to search.
         """
+        from milepost.filters import given
         from milepost.search import Limits
 
         Limits.parse(self.k, self.budget, self.min_score)  # before anything slow begins
+        given(self.where)
         if self.paths and self.db is not None:
             raise click.UsageError("give PATHs or --db, not both")
         if (self.hidden or self.ocr) and not self.paths:
@@ -128,7 +142,13 @@ class Question:
             return Asked(*self._read(settings, as_json=as_json), self.names)
         from milepost.index import open as open_index
 
-        index = open_index(required_db(self.db), model=self.model, create=False, read_only=True)
+        index = open_index(
+            required_db(self.db),
+            model=self.model,
+            create=False,
+            read_only=True,
+            precision=settings.precision,
+        )
         try:
             return Asked(self._parse(index.model), index, None, self.names)
         except BaseException:
@@ -148,6 +168,7 @@ class Question:
             budget=self.budget,
             min_score=self.min_score,
             rerank=self.rerank,
+            where=self.where,
         )
 
     def _read(self, settings: Settings, *, as_json: bool) -> tuple[Query, Index, Report]:
@@ -157,7 +178,7 @@ class Question:
 
         cache = not self.no_cache
         try:
-            encoder = load(self.model)
+            encoder = load(self.model, precision=settings.precision)
             query = self._parse(encoder)  # costs some milliseconds; reading may cost minutes
             with Bar(settings, as_json=as_json) as bar:
                 options = READ_DEFAULTS.changed(hidden=self.hidden, ocr=self.ocr)

@@ -31,7 +31,8 @@ Examples:
   milepost search "which samples were used" --db papers.milepost --budget 1600c
   milepost search "is there a fee?" terms.html --min-score 0.2 || echo "not found"
   milepost search "was it random?" trial.pdf --explain
-  milepost search 'how is "natural selection" tested -pigeons' book.txt""",
+  milepost search 'how is "natural selection" tested -pigeons' book.txt
+  milepost search "what did it cost?" --where 'kind = "pdf" and date >= 2023'""",
 )
 @click.argument("question")
 @click.argument("paths", metavar="[PATH]...", nargs=-1)
@@ -51,6 +52,7 @@ def search(
     budget: str | None,
     min_score: float,
     names: tuple[str, ...],
+    where: str | None,
     as_json: bool,
     explain: bool,
     model: str | None,
@@ -71,7 +73,19 @@ def search(
     number; -"5" excludes it.
     """
     asked = Question(
-        question, paths, db, k, budget, min_score, names, model, rerank, no_cache, hidden, ocr
+        question,
+        paths,
+        db,
+        k,
+        budget,
+        min_score,
+        names,
+        where,
+        model,
+        rerank,
+        no_cache,
+        hidden,
+        ocr,
     ).open(settings, as_json=as_json)
     with asked.index:
         return _answer(settings, asked, as_json=as_json, explain=explain)
@@ -125,8 +139,7 @@ def _nothing(index: Index, result: SearchResult, min_score: float) -> str:
     if not index.documents():
         return "nothing found: there is no text to search"
     if result.best <= 0.0:
-        operators = result.phrases or result.excluded
-        return f"nothing found: {result.notes[0]}" if operators else "nothing found"
+        return f"nothing found: {result.notes[0]}" if result.notes else "nothing found"
     best = math.floor(1000 * result.best) / 10  # rounded up it could reach what it is short of
     return f"nothing found at {100 * min_score:g}% or more; the best passage has {best:g}%"
 

@@ -21,6 +21,7 @@ from milepost.console.options import (
     db_option,
     model_option,
     ocr_option,
+    precision_option,
     say,
 )
 
@@ -87,6 +88,7 @@ Environment:
 @language_model_options("Without one no answers are written.")
 @ocr_option
 @model_option
+@precision_option
 @common
 @click.pass_obj
 def serve(
@@ -169,7 +171,7 @@ def _index(
     from milepost.index import open as open_index
     from milepost.types import READ_DEFAULTS
 
-    encoder = load(model)
+    encoder = load(model, precision=settings.precision)
     if paths and db is None:
         from milepost.cli.sources import cached_index
 

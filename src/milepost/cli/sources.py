@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -100,11 +101,12 @@ def indexed(
 
     sources = expand(paths, options)
     chosen = model.path if isinstance(model, ModelFolder) else model
+    opened = partial(open_index, model=chosen, precision=settings.precision)
     if cache:
         folder = cache_place(paths, model.manifest.fingerprint, options)
         for attempt in range(2):
             try:
-                return _filled(open_index(folder, model=chosen), sources, progress, options)
+                return _filled(opened(folder), sources, progress, options)
             except IndexBusy:
                 raise
             except (IndexDamaged, NewerSchema, OldSchema) as error:
@@ -114,7 +116,7 @@ def indexed(
             except StoreError as error:
                 _note(settings, error)
                 break
-    return _filled(open_index(None, model=chosen), sources, progress, options)
+    return _filled(opened(None), sources, progress, options)
 
 
 def cached_index(

@@ -14,6 +14,7 @@ from milepost.console.screen import Colour, visible
 from milepost.errors import MilepostError
 
 if TYPE_CHECKING:
+    from milepost.engine.precision import Arithmetic
     from milepost.store.address import IndexPlace
 
 
@@ -35,11 +36,13 @@ class Settings:
         colour: ``auto``, ``always`` or ``never``.
         quiet: no progress, no notes, no summary.
         debug: show the traceback of an error.
+        precision: of the network's arithmetic; None for what the environment says.
     """
 
     colour: Colour = "auto"
     quiet: bool = False
     debug: bool = False
+    precision: Arithmetic | None = None
 
 
 def say(line: str) -> None:
@@ -94,6 +97,14 @@ def common(command: Command) -> Command:
 
 model_option = click.option(
     "--model", metavar="NAME|FOLDER", help="Name of a shipped model, or a model folder."
+)
+precision_option = click.option(
+    "--precision",
+    type=click.Choice(["auto", "int8", "float"]),
+    expose_value=False,
+    callback=_sets("precision"),
+    help="Arithmetic of the network; auto: int8 where the CPU has instructions for it, else float. "
+    "[default: MILEPOST_PRECISION, else auto]",
 )
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document instead of text."

@@ -135,6 +135,8 @@ def result_record(
     }
     if report is not None:
         record["report"] = report_record(report)
+    if result.notes and not result.passages:
+        record["notes"] = result.notes
     if result.phrases or result.excluded:
         record |= {
             "phrases": result.phrases,

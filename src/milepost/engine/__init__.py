@@ -6,7 +6,9 @@ tokenizer, and no torch; the bridge to training is the model folder on disk.
 
 Read in this order: ``base.py`` (the protocol), ``manifest.py`` (what a model folder says of
 itself), ``folder.py`` (which files it holds, where models are found; ``hub.py`` fetches),
-``tokenizer.py``, ``words.py``, ``openvino.py`` (the engine), ``fake.py`` (its double for tests).
+``tokenizer.py``, ``words.py``, ``cpu.py`` and ``precision.py`` (which graph runs, in which
+arithmetic), ``openvino.py`` (the engine; ``float_graph.py`` changes its graphs), ``fake.py`` (its
+double for tests).
 """
 
 from __future__ import annotations

@@ -14,7 +14,9 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from milepost._silence import no_telemetry
-from milepost.engine.folder import ModelFolder, Precision, cache_folder
+from milepost.engine import float_graph
+from milepost.engine.folder import ModelFolder, cache_folder
+from milepost.engine.precision import Arithmetic, choose
 from milepost.errors import InputError, ModelError
 
 if TYPE_CHECKING:
@@ -39,24 +41,32 @@ class OpenVinoEngine:
         graph: the ``.xml`` file, its ``.bin`` beside it.
         cache: folder for the compiled graph, so that the next start is fast; None for none.
         threads: threads to use; None for all usable CPUs.
+        in_float: take the quantisers of activations out of an int8 graph.
 
     Raises:
         ModelError: the graph cannot be read or compiled.
         InputError: ``threads`` is less than 1.
     """
 
-    def __init__(self, graph: Path, *, cache: Path | None, threads: int | None = None) -> None:
+    def __init__(
+        self,
+        graph: Path,
+        *,
+        cache: Path | None,
+        threads: int | None = None,
+        in_float: bool = False,
+    ) -> None:
         if threads is not None and threads < 1:
             raise InputError(f"threads = {threads} cannot run", "give 1 or more, or None for all")
         self._threads = threads or usable_cpus()
-        self._graph = graph
+        self._name = f"{graph.stem} in float" if in_float else graph.stem
         settings: dict[str, Any] = {
             "PERFORMANCE_HINT": "LATENCY",
             "INFERENCE_NUM_THREADS": self._threads,
         }
         if cache is not None and _writable(cache):
             settings["CACHE_DIR"] = str(cache)
-        self._compiled = compiled(graph, settings)
+        self._compiled = (compiled_in_float if in_float else compiled)(graph, settings)
         self._request = self._compiled.create_infer_request()
         # A request serves one caller at a time and refuses others. All threads of the engine work
         # for whoever is in, so waiting costs no speed.
@@ -69,8 +79,8 @@ class OpenVinoEngine:
 
     @property
     def description(self) -> str:
-        """Engine, graph and threads."""
-        return f"OpenVINO, {self._graph.stem}, {self._threads} threads"
+        """Engine, graph, its arithmetic if it is another one, and threads."""
+        return f"OpenVINO, {self._name}, {self._threads} threads"
 
     def run(
         self,
@@ -89,7 +99,7 @@ class OpenVinoEngine:
 def open_engine(
     folder: ModelFolder,
     *,
-    precision: Precision | None = None,
+    precision: Arithmetic | None = None,
     threads: int | None = None,
     cache: bool = True,
 ) -> OpenVinoEngine:
@@ -97,16 +107,21 @@ def open_engine(
 
     Args:
         folder: holds the graph.
-        precision: of the graph; None for the fastest the folder holds.
+        precision: see ``choose``.
         threads: see ``OpenVinoEngine``.
         cache: keep the compiled graph in Milepost's cache, so that the next start is fast.
 
     Raises:
         ModelError: the graph does not exist or cannot be compiled.
-        InputError: ``threads`` is less than 1.
+        InputError: ``threads`` is less than 1, or ``precision`` is another word.
     """
-    kept = cache_folder() / "graphs" if cache else None
-    return OpenVinoEngine(folder.graph(precision), cache=kept, threads=threads)
+    choice = choose(folder, precision)
+    return OpenVinoEngine(
+        folder.graph(choice.graph),
+        cache=cache_folder() / "graphs" if cache else None,
+        threads=threads,
+        in_float=choice.in_float,
+    )
 
 
 def compiled(graph: Path, settings: Mapping[str, Any] | None = None) -> Any:
@@ -122,12 +137,36 @@ def compiled(graph: Path, settings: Mapping[str, Any] | None = None) -> Any:
     Raises:
         ModelError: the graph cannot be read or compiled.
     """
-    ours = {"INFERENCE_PRECISION_HINT": "f32", "ENABLE_CPU_PINNING": False}
     try:
-        return _core().compile_model(str(graph), "CPU", {**ours, **(settings or {})})
+        return _compile(str(graph), settings)
     except RuntimeError as error:
-        first = str(error).strip().splitlines()[-1]
-        raise ModelError(f"{graph} cannot be compiled: {first}", "reinstall the model") from error
+        raise _damaged(graph, error) from error
+
+
+def compiled_in_float(graph: Path, settings: Mapping[str, Any] | None = None) -> Any:
+    """An int8 graph compiled without the quantisers of its activations; see ``compiled``."""
+    core = _core()
+    cache = (settings or {}).get("CACHE_DIR")
+    try:
+        kept = float_graph.cached(core, graph, Path(cache)) if cache else None
+        if kept is not None:
+            try:
+                return _compile(str(kept), settings)
+            except RuntimeError:  # damaged, e.g. by a crash of the machine
+                float_graph.forget(kept)
+        return _compile(float_graph.in_memory(core, graph), settings)
+    except (OSError, RuntimeError) as error:
+        raise _damaged(graph, error) from error
+
+
+def _compile(graph: Any, settings: Mapping[str, Any] | None) -> Any:
+    ours = {"INFERENCE_PRECISION_HINT": "f32", "ENABLE_CPU_PINNING": False}
+    return _core().compile_model(graph, "CPU", {**ours, **(settings or {})})
+
+
+def _damaged(graph: Path, error: Exception) -> ModelError:
+    first = str(error).strip().splitlines()[-1]
+    return ModelError(f"{graph} cannot be compiled: {first}", "reinstall the model")
 
 
 @lru_cache(maxsize=1)

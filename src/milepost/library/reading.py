@@ -17,6 +17,7 @@ from zipfile import BadZipFile
 from milepost.errors import InputError, UnreadableFile
 from milepost.text import read_file
 from milepost.text.readers.pdf.boxes import Locator, from_source
+from milepost.text.sidecar import sidecar
 from milepost.types import Box, Document, ReadOptions
 
 _KEPT = 4
@@ -63,9 +64,12 @@ def read_inside(path: Path, options: ReadOptions, roots: tuple[Path, ...]) -> Do
     Raises:
         UnreadableFile: a link leads out of the folders.
     """
-    real = path.resolve()
-    if not any(real.is_relative_to(root.resolve()) for root in roots):
-        raise UnreadableFile(f"{path} is a link that leaves the folder", "name its target as PATH")
+    for each in (path, sidecar(path)):
+        real = each.resolve() if each else None
+        if real and not any(real.is_relative_to(root.resolve()) for root in roots):
+            raise UnreadableFile(
+                f"{each} is a link that leaves the folder", "name its target as PATH"
+            )
     return read_plain(path, options)
 
 

@@ -20,6 +20,7 @@ from milepost.index import Index
 from milepost.intake import Step, absolute
 from milepost.text import read_file
 from milepost.text.folders import IGNORE_FILES
+from milepost.text.sidecar import sidecar
 from milepost.types import Document, Hidden, Ocr, ReadOptions, Report
 
 _TICK = 0.3
@@ -215,9 +216,13 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 def _stamp(path: Path) -> _Stamp | None:
-    """Size and times of change; None where there is no such file."""
+    """Size and times of change, of the file and its sidecar; None where there is no such file."""
     try:
-        status = path.stat()
+        status = [each.stat() for each in (path, sidecar(path)) if each is not None]
     except OSError:
         return None
-    return status.st_size, status.st_mtime_ns, status.st_ctime_ns
+    return (
+        sum(each.st_size for each in status),
+        max(each.st_mtime_ns for each in status),
+        max(each.st_ctime_ns for each in status),
+    )

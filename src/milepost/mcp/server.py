@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field
 
 import milepost
 from milepost.errors import MilepostError
+from milepost.filters.tokens import MAX_LENGTH
 from milepost.mcp.results import Checked, Documents, Read, Searched
 from milepost.mcp.tools import Tools
 
@@ -32,6 +33,15 @@ _LOOKS = ToolAnnotations(
 
 Question = Annotated[str, Field(description="A question in words.", min_length=1, max_length=5000)]
 Budget = Annotated[int, Field(description="Maximum number of tokens of the result.", ge=200)]
+Where = Annotated[
+    str | None,
+    Field(
+        description='Filter of documents: kind = "pdf" and (year >= 2023 or author contains "Lee").'
+        " Keys: document, folder, kind, title, author, date, year, language, own ones. Tests: = != "
+        "< <= > >=, in (…), contains, matches, exists KEY, missing KEY.",
+        max_length=MAX_LENGTH,
+    ),
+]
 Cursor = Annotated[str | None, Field(description="`next` of the result before.")]
 
 
@@ -56,10 +66,11 @@ def create_server(tools: Tools) -> MCPServer[Any]:
             list[str] | None, Field(description="Ids or titles of documents to search.")
         ] = None,
         cursor: Cursor = None,
+        where: Where = None,
     ) -> Annotated[CallToolResult, Searched]:
         """Find the sentences of the user's documents that answer a question, best first."""
         result = await _run(
-            partial(tools.search, question, budget_tokens, min_score, documents, cursor)
+            partial(tools.search, question, budget_tokens, min_score, documents, cursor, where)
         )
         return _answer(result, result.documents)
 

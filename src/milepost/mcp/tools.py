@@ -12,6 +12,7 @@ import binascii
 import json
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -71,34 +72,37 @@ class Tools:
         min_score: float = 0.0,
         documents: list[str] | None = None,
         cursor: str | None = None,
+        where: str | None = None,
     ) -> Searched:
         """The best sentences for a question, within a budget of tokens.
 
         Raises:
-            InputError: no such document, a bad cursor, an empty question, a budget too small.
+            InputError: no such document, a bad cursor, an empty question, a budget too small, or
+                a filter that cannot be used.
         """
         budget = _budget(budget_tokens)
-        names = self._library.chosen(documents)
+        search = partial(
+            self._library.index.search_detailed,
+            documents=self._library.chosen(documents),
+            min_score=min_score,
+            where=where,
+        )
         with self._searching():
             if cursor is None:
-                result = self._first(question, budget, min_score, names)
+                result = self._first(question, budget, search)
                 more = bool(result.passages)
                 result.next = _cursor(question, budget, 0) if more else None
             else:
-                result = self._following(question, budget, min_score, names, cursor)
+                result = self._following(question, budget, search, cursor)
         if not result.passages:
             result.notes.append("nothing was found" if cursor is None else "nothing else was found")
         return result
 
-    def _first(
-        self, question: str, budget: int, min_score: float, names: list[str] | None
-    ) -> Searched:
+    def _first(self, question: str, budget: int, search: Callable[..., SearchResult]) -> Searched:
         """The sentences that make the most of the budget."""
         room = int(budget * TEXT_SHARE)
         while True:
-            found = self._library.index.search_detailed(
-                question, None, f"{room}t", names, min_score=min_score
-            )
+            found = search(question, budget=f"{room}t")
             passages = self._evidence(found.passages)
             result = self._within(passages, self._notes(found), budget)
             # A long heading can take the room of the only passage: then a shorter one.
@@ -107,14 +111,12 @@ class Tools:
             room //= 2
 
     def _following(
-        self, question: str, budget: int, min_score: float, names: list[str] | None, cursor: str
+        self, question: str, budget: int, search: Callable[..., SearchResult], cursor: str
     ) -> Searched:
         """Passages in order of their score, without those that came before."""
         first, skipped = _places(cursor, question)
-        shown = self._first(question, first, min_score, names).passages
-        found = self._library.index.search_detailed(
-            question, _PASSAGES, None, names, min_score=min_score
-        )
+        shown = self._first(question, first, search).passages
+        found = search(question, k=_PASSAGES)
         left = [
             each
             for each in self._evidence(found.passages)
@@ -278,7 +280,9 @@ class Tools:
         return result
 
     def _notes(self, found: SearchResult) -> list[str]:
-        return [*self._indexing(), *(found.notes if found.passages else ())]
+        # Without passages the reason is wanted where nothing could be found at all.
+        said = found.notes if found.passages or not found.terms else ()
+        return [*self._indexing(), *said]
 
     def _indexing(self) -> list[str]:
         if self._indexer is None:

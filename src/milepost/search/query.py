@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from milepost.errors import BadQuestion, InputError
+from milepost.filters import Filter, given
 from milepost.search.lexical import question_terms
 from milepost.search.operators import Operators, read_operators
 
@@ -90,6 +91,7 @@ class Query:
         rerank: whether the model's reranker, if it has one, scores the best windows.
         phrases: what every passage must hold word for word, see ``operators.py``.
         excluded: what no passage may hold.
+        where: which documents are searched, by their properties; None for all.
     """
 
     text: str
@@ -101,6 +103,7 @@ class Query:
     rerank: bool = True
     phrases: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
+    where: Filter | None = None
 
     @property
     def question(self) -> str:
@@ -123,6 +126,7 @@ class Query:
         min_score: float = 0.0,
         rerank: bool = True,
         operators: bool = True,
+        where: str | Filter | None = None,
     ) -> Query:
         """Check everything that is asked for and encode the question.
 
@@ -136,13 +140,14 @@ class Query:
             min_score: a probability, 0–1; passages below it are left out.
             rerank: whether the model's reranker scores the best windows.
             operators: False takes quotation marks and minus signs as they are.
+            where: a filter of documents, such as ``kind = "pdf" and year >= 2020``.
 
         Raises:
             BadQuestion: the question is empty or has neither letter nor digit, or only words that
                 passages must not hold.
-            InputError: see ``Limits.parse``.
+            InputError: see ``Limits.parse``; or the filter cannot be read.
         """
-        limits = Limits.parse(k, budget, min_score)
+        limits, filter_ = Limits.parse(k, budget, min_score), given(where)
         found = read_operators(text) if operators else Operators(text)
         question = found.question
         if found.excluded and not any(map(str.isalnum, question)):
@@ -160,6 +165,7 @@ class Query:
             rerank,
             found.phrases,
             found.excluded,
+            filter_,
         )
 
 

@@ -26,6 +26,7 @@ from milepost.search.required import (
     required,
 )
 from milepost.search.scope import Scope, gather
+from milepost.search.where import matching, no_match
 from milepost.types import Hit, Passage, mark_at, page_of, place_in_words, places_at
 
 if TYPE_CHECKING:
@@ -95,8 +96,14 @@ def search(snapshot: Snapshot, query: Query, model: SearchModel) -> SearchResult
         model: ranking, reranker, tokens.
 
     Raises:
+        InputError: the filter has a key that no document has.
         ValueError: the budget is in tokens and the model cannot count them.
     """
+    if query.where is not None and (documents := snapshot.documents()):
+        left = matching(documents, query.where, query.documents)
+        if not left:
+            return SearchResult((), {}, {}, {}, (no_match(query.where),))
+        query = replace(query, documents=frozenset(info.name for info in left), where=None)
     if query.has_operators:
         return _search_with_operators(snapshot, query, model)
     scope = gather(snapshot, query)

@@ -11,12 +11,13 @@ meanwhile, in a number of calls that does not depend on the number of documents.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from milepost.types import Document, Mark
+from milepost.properties import EMPTY
+from milepost.types import Document, Mark, Value
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,7 +29,8 @@ class Entry:
     """One document on its way into a store.
 
     Attributes:
-        document: name, text, marks, source, hash and notes are kept; blocks and locator are not.
+        document: name, text, marks, source, hash, notes and properties are kept; blocks and
+            locator are not.
         spans: ``(n, 2)`` int64, the sentences; they tile ``document.text``.
         vectors: ``(n, d)`` float32, unit length.
         vocab_coverage: ``(n,)`` float32 in 0–1, see ``Landmarks.vocab_coverage``.
@@ -54,7 +56,8 @@ class DocumentInfo:
     """What a store says of a document without reading its text.
 
     ``id`` names the document within its store, for as long as it is not replaced. ``options``
-    says how the file was read.
+    says how the file was read. ``properties`` are title, author, date and what else is known of
+    it.
     """
 
     name: str
@@ -67,6 +70,7 @@ class DocumentInfo:
     notes: tuple[str, ...] = ()
     id: int = -1
     options: str = ""
+    properties: Mapping[str, Value] = EMPTY
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,10 +266,23 @@ class Store(Protocol):
             StorageFull: no space; nothing of the entry is kept.
         """
 
-    def touch(self, name: str, signature: tuple[int, int] | None, options: str = "") -> bool:
-        """Note what is new of a document whose text is the same: size and time of change, options.
+    def touch(
+        self,
+        name: str,
+        signature: tuple[int, int] | None,
+        options: str = "",
+        properties: Mapping[str, Value] | None = None,
+    ) -> bool:
+        """Note what is new of a document whose text is the same.
 
-        Returns False where there is no document of that name.
+        Args:
+            name: of the document.
+            signature: size and time of change.
+            options: how the file was read.
+            properties: take the place of those that are kept; None leaves them as they are.
+
+        Returns:
+            False where there is no document of that name.
         """
 
     def delete(self, name: str) -> bool:

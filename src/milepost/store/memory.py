@@ -13,10 +13,11 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
+from milepost.properties import checked
 from milepost.store.base import DocumentInfo, Entry, Sentences, Snapshot, Statistics
 from milepost.store.check import check_entry, check_vector
 from milepost.store.local import LocalSnapshot
-from milepost.types import Document, Mark
+from milepost.types import Document, Mark, Value
 
 # The constants of SQLite's FTS5, so that every store ranks alike.
 K1, B = 1.2, 0.75
@@ -72,9 +73,7 @@ class MemoryStore:
         check_entry(entry, self._dimensions)
         source = entry.document
         # Blocks and locator are not kept.
-        document = Document(
-            source.name, source.text, source.marks, source.source, source.hash, source.notes
-        )
+        document = replace(source, blocks=(), locator=None)
         lengths = np.array([len(terms) for terms in entry.terms], dtype=np.int32)
         own = replace(
             entry,
@@ -96,6 +95,7 @@ class MemoryStore:
                 source.notes,
                 next(self._ids),
                 entry.options,
+                source.properties,
             )
             for row, terms in enumerate(entry.terms, self._next):
                 for term, times in Counter(terms).items():
@@ -103,13 +103,20 @@ class MemoryStore:
             self._live[source.name] = _Stored(document, info, lengths, own)
             self._next += len(entry.spans)
 
-    def touch(self, name: str, signature: tuple[int, int] | None, options: str = "") -> bool:
-        """Note a new size, time of change and options; False where there is no such document."""
+    def touch(
+        self,
+        name: str,
+        signature: tuple[int, int] | None,
+        options: str = "",
+        properties: Mapping[str, Value] | None = None,
+    ) -> bool:
+        """Note what is new of a document; False where there is no such document."""
         with self._lock:
             stored = self._live.get(name)
             if stored is None:
                 return False
-            info = replace(stored.info, signature=signature, options=options)
+            held = stored.info.properties if properties is None else checked(properties)
+            info = replace(stored.info, signature=signature, options=options, properties=held)
             self._live[name] = replace(stored, info=info)
             return True
 

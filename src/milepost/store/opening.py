@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 
 from milepost._optional import require
 from milepost.store.address import TABLES, index_place
@@ -10,7 +10,7 @@ from milepost.store.base import Store
 
 
 def open_store(
-    place: Path | str | None,
+    place: str | os.PathLike[str] | None,
     *,
     fingerprint: str,
     dimensions: int,
@@ -72,7 +72,7 @@ def open_store(
     from milepost.store.sqlite import SqliteStore
 
     return SqliteStore(
-        found,
+        found.expanduser(),
         fingerprint,
         dimensions,
         create=create,
@@ -81,7 +81,7 @@ def open_store(
     )
 
 
-def erase_store(place: Path | str, *, patience_s: float = 5.0) -> None:
+def erase_store(place: str | os.PathLike[str], *, patience_s: float = 5.0) -> None:
     """Remove the index at ``place`` (of any model, schema or state), and nothing else.
 
     Raises:
@@ -105,4 +105,4 @@ def erase_store(place: Path | str, *, patience_s: float = 5.0) -> None:
         return
     from milepost.store.sqlite import erase
 
-    erase(found, patience_s=patience_s)
+    erase(found.expanduser(), patience_s=patience_s)

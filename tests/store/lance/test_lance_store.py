@@ -203,7 +203,7 @@ def test_the_last_deed_counts() -> None:
     deeds = [
         put(1, 1),
         put(2, 2),
-        write.event(3, log.TOUCH, 2, 1, name="a", size=7, mtime_ns=7, options=""),
+        write.event(3, log.TOUCH, 2, 1, name="a", size=7, mtime_ns=7, options="", properties="{}"),
         put(4, 1, "b"),
         write.event(5, log.DELETE, 3, 4, name="b"),
         put(7, 4, "c"),

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
+from milepost.filters.tokens import MAX_LENGTH
 from milepost.library import document_id
-from milepost.serve.routes.search import Found, found
+from milepost.serve.routes.search import WHERE, Found, found
 from milepost.serve.state import State, state_of, while_connected
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ class CheckRequest(BaseModel):
     documents: list[str] | None = Field(
         None, description="Ids or titles of the documents to look in; all if left out."
     )
+    where: Annotated[str, Field(max_length=MAX_LENGTH)] | None = Field(None, description=WHERE)
     min_score: Annotated[float, Field(ge=0.0, le=1.0)] = Field(
         0.5, description="Probability from which a passage supports the text."
     )
@@ -78,7 +80,10 @@ async def check(request: Request, asked: CheckRequest) -> CheckAnswer:
 def _answer(state: State, asked: CheckRequest) -> CheckAnswer:
     library = state.library
     result = library.index.check(
-        asked.text, library.chosen(asked.documents), min_score=asked.min_score
+        asked.text,
+        library.chosen(asked.documents),
+        min_score=asked.min_score,
+        where=asked.where,
     )
     titles = {info.name: library.title(info) for info in library.infos()}
     return CheckAnswer(

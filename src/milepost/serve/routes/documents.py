@@ -12,9 +12,14 @@ from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
 from milepost.errors import MilepostError, StorageFull, UnknownDocument
+from milepost.filters import given
+from milepost.filters.tokens import MAX_LENGTH
 from milepost.library import reading
 from milepost.library.documents import document_id, safe_name
+from milepost.search.where import matching
 from milepost.serve.failures import Refused
+from milepost.serve.routes.references import Reference, reference_of
+from milepost.serve.routes.search import WHERE
 from milepost.serve.state import State, state_of
 from milepost.text import SUFFIXES
 from milepost.types import ReadOptions
@@ -46,6 +51,9 @@ class Summary(BaseModel):
     sentences: int
     pdf: bool = Field(description="Whether its pages can be shown as pictures.")
     uploaded: bool = Field(description="Whether its file goes when the document is removed.")
+    properties: dict[str, bool | float | str | list[str]] = Field(
+        description="Title, author, date and what else is known, for `where`."
+    )
     notes: list[str] = Field(description="What could not be read, or was left out.")
 
 
@@ -69,6 +77,7 @@ class Details(Summary):
     """A document with its pages and headings."""
 
     marks: list[Place]
+    reference: Reference | None = Field(description="Author, title and date, as Zotero has them.")
 
 
 class Part(BaseModel):
@@ -138,11 +147,14 @@ async def documents(
     request: Request,
     cursor: str | None = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    where: Annotated[str | None, Query(max_length=MAX_LENGTH, description=WHERE)] = None,
 ) -> Listing:
     """The documents of the index, in the order they were added."""
     state = state_of(request)
-    after = _place(cursor)
+    after, filter_ = _place(cursor), given(where)
     infos = await run_in_threadpool(state.library.infos)
+    if filter_ is not None:
+        infos = await run_in_threadpool(matching, infos, filter_)
     left = [info for info in infos if info.id > after]
     page = left[:limit]
     more = len(left) > limit
@@ -189,7 +201,11 @@ async def document(request: Request, identity: str) -> Details:
         for mark in stored.marks
         if mark.kind != "line"
     ]
-    return Details(**_summary(state, info).model_dump(), marks=marks)
+    return Details(
+        **_summary(state, info).model_dump(),
+        marks=marks,
+        reference=reference_of(info.source),
+    )
 
 
 @router.delete("/{identity}", status_code=204)
@@ -333,6 +349,10 @@ def _summary(state: State, info: DocumentInfo) -> Summary:
         sentences=info.sentences,
         pdf=_is_pdf(info),
         uploaded=state.library.is_upload(info),
+        properties={
+            key: list(value) if isinstance(value, tuple) else value
+            for key, value in info.properties.items()
+        },
         notes=list(info.notes),
     )
 

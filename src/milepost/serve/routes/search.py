@@ -10,8 +10,11 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
 from milepost.console.heat import peaks, strip
+from milepost.filters import given
+from milepost.filters.tokens import MAX_LENGTH
 from milepost.library.documents import document_id
 from milepost.search import Limits
+from milepost.serve.routes.references import Reference, reference_of
 from milepost.serve.state import State, state_of, while_connected
 
 if TYPE_CHECKING:
@@ -22,6 +25,12 @@ if TYPE_CHECKING:
 router = APIRouter(tags=["search"])
 
 T = TypeVar("T")
+
+WHERE = (
+    'Search only documents that match a filter: kind = "pdf" and date >= 2023. Keys: document, '
+    "folder, kind, title, author, date, year, language, and those of the documents; = != < <= > "
+    ">=, in (…), not in (…), contains, matches, exists KEY, missing KEY, and, or, not, ( )."
+)
 
 
 class Question(BaseModel):
@@ -40,6 +49,7 @@ class Question(BaseModel):
     documents: list[str] | None = Field(
         None, description="Ids or titles of the documents to search; all if left out."
     )
+    where: Annotated[str, Field(max_length=MAX_LENGTH)] | None = Field(None, description=WHERE)
     rerank: bool = Field(True, description="Use the model's reranker: better, and slower.")
 
 
@@ -70,6 +80,7 @@ class Found(BaseModel):
     page: int | None
     place: str | None = Field(description="Page, slide, sheet and row … in words.")
     heading: str | None
+    reference: Reference | None = Field(description="Author, title and date, as Zotero has them.")
 
 
 class SearchAnswer(BaseModel):
@@ -112,6 +123,7 @@ async def searched(
     """What ``made`` makes of a search, in its thread; given up when the client leaves."""
     state = state_of(request)
     Limits.parse(asked.k, asked.budget, asked.min_score)  # before it waits for its turn
+    where = given(asked.where)
 
     def work() -> T:
         result = state.library.index.search_detailed(
@@ -121,6 +133,7 @@ async def searched(
             state.library.chosen(asked.documents),
             rerank=asked.rerank,
             min_score=asked.min_score,
+            where=where,
         )
         return made(state, result)
 
@@ -140,6 +153,7 @@ def found(passage: Passage, titles: dict[str, str]) -> Found:
         page=passage.page,
         place=passage.place,
         heading=passage.heading,
+        reference=reference_of(passage.source),
     )
 
 

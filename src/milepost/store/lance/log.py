@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from milepost.properties import Properties
 from milepost.store.base import DocumentInfo, Statistics
 from milepost.store.strings import given
 
@@ -111,10 +112,16 @@ def _info(row: dict[str, Any], touch: dict[str, Any] | None) -> DocumentInfo:
         notes=tuple(json.loads(row["notes"])),
         id=row["id"],
         options=given(row["options"]),
+        properties=Properties.stored(row["properties"]),
     )
     if touch is None:
         return info
-    return replace(info, signature=_signature(touch), options=given(touch["options"]))
+    return replace(
+        info,
+        signature=_signature(touch),
+        options=given(touch["options"]),
+        properties=Properties.stored(touch["properties"]),
+    )
 
 
 def _signature(row: dict[str, Any]) -> tuple[int, int] | None:

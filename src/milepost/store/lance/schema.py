@@ -63,6 +63,7 @@ _COLUMNS: dict[str, list[tuple[str, pa.DataType]]] = {
         ("first", pa.int64()),
         ("notes", pa.string()),
         ("options", pa.string()),
+        ("properties", pa.string()),
     ],
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
@@ -20,6 +20,7 @@ from milepost.store.lance.snapshot import LanceSnapshot
 from milepost.store.lance.state import GRACE_S, State, newest
 from milepost.store.lance.writer import Writer, begun
 from milepost.store.strings import kept
+from milepost.types import Value
 
 T = TypeVar("T")
 
@@ -106,14 +107,23 @@ class LanceStore:
 
         self._write(put)
 
-    def touch(self, name: str, signature: tuple[int, int] | None, options: str = "") -> bool:
-        """Note a new size and time of change; False where there is no such document."""
+    def touch(
+        self,
+        name: str,
+        signature: tuple[int, int] | None,
+        options: str = "",
+        properties: Mapping[str, Value] | None = None,
+    ) -> bool:
+        """Note what is new of a document whose text is the same; False where there is none."""
 
         async def touch(writer: Writer) -> bool:
             info = (await self._current()).records.by_name.get(name)
             if info is not None:
                 await self._note(
-                    writer, log.TOUCH, info.id, **write.touched(info, signature, options)
+                    writer,
+                    log.TOUCH,
+                    info.id,
+                    **write.touched(info, signature, options, properties),
                 )
             return info is not None
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from milepost.properties import checked
 from milepost.store import packing, postings
 from milepost.store.base import DocumentInfo, Entry
 from milepost.store.lance import schema
 from milepost.store.strings import kept
+from milepost.types import Value
 
 COLUMNS, MARKS = -2, -1
 """Numbers of the parts of a document that are no piece of its text."""
@@ -78,6 +81,7 @@ def prepare(entry: Entry) -> Prepared:
             "terms": sum(map(len, entry.terms)),
             "notes": json.dumps(document.notes),
             "options": kept(entry.options),
+            "properties": checked(document.properties).as_json(),
         },
         [
             (COLUMNS, columns),
@@ -103,7 +107,19 @@ def event(number: int, kind: int, sequence: int, document: int, **more: Any) -> 
     return pa.Table.from_pylist([row], schema=schema.columns(schema.LOG))
 
 
-def touched(info: DocumentInfo, signature: tuple[int, int] | None, options: str) -> dict[str, Any]:
-    """What a touch says of a document."""
+def touched(
+    info: DocumentInfo,
+    signature: tuple[int, int] | None,
+    options: str,
+    properties: Mapping[str, Value] | None,
+) -> dict[str, Any]:
+    """What a touch says of a document: all that it may change, so that the last one counts."""
     size, mtime = signature or (None, None)
-    return {"name": kept(info.name), "size": size, "mtime_ns": mtime, "options": kept(options)}
+    held = info.properties if properties is None else properties
+    return {
+        "name": kept(info.name),
+        "size": size,
+        "mtime_ns": mtime,
+        "options": kept(options),
+        "properties": checked(held).as_json(),
+    }

@@ -42,7 +42,8 @@ CREATE TABLE documents (
     terms bigint NOT NULL,
     first bigint NOT NULL,
     notes text NOT NULL,
-    options text NOT NULL
+    options text NOT NULL,
+    properties jsonb NOT NULL
 );
 CREATE INDEX documents_first ON documents (first, id)
 """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any
 
 import psycopg
@@ -18,7 +17,7 @@ Asked = tuple[str, dict[str, Any]]
 
 
 class Session:
-    """One transaction of repeatable reads; it begins with the first query.
+    """One transaction of repeatable reads.
 
     Attributes:
         round_trips: how often the server was waited for.
@@ -29,14 +28,12 @@ class Session:
         self._connection: psycopg.Connection[Any] | None = None
         self.round_trips = 0
 
-    def ask(self, *queries: Asked) -> list[Rows]:
-        """Send queries together, wait once, and give the rows of each.
+    def begin(self, *queries: Asked) -> list[Rows]:
+        """Begin with these queries, whose state is that of all later ones.
 
-        A connection that was lost while it lay idle is replaced before anything was read.
+        A connection that was lost while it lay idle is replaced.
         """
         with translated(self._address):
-            if self._connection is not None:
-                return self._ask(self._connection, queries)
             for last in (False, False, True):
                 connection = self._pool.getconn()
                 try:
@@ -51,6 +48,12 @@ class Session:
                     return found
         raise AssertionError
 
+    def ask(self, *queries: Asked) -> list[Rows]:
+        """Send queries together, wait once, and give the rows of each."""
+        assert self._connection is not None
+        with translated(self._address):
+            return self._ask(self._connection, queries)
+
     def _ask(self, connection: psycopg.Connection[Any], queries: Sequence[Asked]) -> list[Rows]:
         self.round_trips += 1
         with connection.pipeline():
@@ -61,10 +64,7 @@ class Session:
         return [cursor.fetchall() for cursor in cursors]
 
     def close(self) -> None:
-        """End the transaction; the connection goes back to the pool."""
+        """Give the connection back; a thread of the pool ends the transaction."""
         connection, self._connection = self._connection, None
         if connection is not None:
-            with suppress(psycopg.Error):  # a broken connection is thrown away
-                self.round_trips += 1
-                connection.rollback()
             self._pool.putconn(connection)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from milepost.properties import Properties
 from milepost.store import packing, postings
 from milepost.store.base import (
     EVERYWHERE,
@@ -27,9 +28,12 @@ from milepost.store.strings import given, kept
 from milepost.store.tokens import token
 from milepost.types import Mark
 
-_RECORD = "id, name, source, hash, size, mtime_ns, characters, sentences, first, notes, options"
+_RECORD = (
+    "id, name, source, hash, size, mtime_ns, characters, sentences, first, notes, options, "
+    "properties::text"
+)
 
-_TOTALS: Asked = (
+TOTALS: Asked = (
     "SELECT sum(documents)::int8, sum(sentences)::int8, sum(terms)::int8, sum(dead)::int8 "
     "FROM totals",
     {},
@@ -49,8 +53,8 @@ _SPARE = 1.5
 class PostgresSnapshot(Snapshot):
     """See ``store.base.Snapshot``; made by ``PostgresStore.snapshot`` alone."""
 
-    def __init__(self, session: Session, dimensions: int) -> None:
-        self._session, self._dimensions = session, dimensions
+    def __init__(self, session: Session, statistics: Statistics, dimensions: int) -> None:
+        self._session, self._statistics, self._dimensions = session, statistics, dimensions
 
     @property
     def round_trips(self) -> int:
@@ -72,7 +76,7 @@ class PostgresSnapshot(Snapshot):
 
     def statistics(self) -> Statistics:
         """Count over all documents."""
-        return Statistics(*self._session.ask(_TOTALS)[0][0])
+        return self._statistics
 
     def choose(
         self,
@@ -87,15 +91,14 @@ class PostgresSnapshot(Snapshot):
         check_vector(vector, self._dimensions)
         chosen, values = _among(among)
         size = (
-            "SELECT coalesce(sum(sentences), 0) FROM totals"
+            "%(sentences)s::int8"
             if among.names is None
-            else f"SELECT coalesce(sum(sentences), 0) FROM documents WHERE {chosen}"
+            else f"(SELECT coalesce(sum(sentences), 0) FROM documents WHERE {chosen})"
         )
-        values |= {"most": most}
-        wide = f"({size}) > %(most)s"
+        values |= {"most": most, "sentences": self._statistics.sentences}
+        wide = f"{size} > %(most)s"
         within = "" if among.names is None else f"SELECT id FROM documents WHERE {chosen}"
-        totals, documents, near, frequencies, held = self._session.ask(
-            _TOTALS,
+        documents, near, frequencies, held = self._session.ask(
             (
                 f"SELECT {_RECORD} FROM documents WHERE sentences > 0 AND {chosen} "
                 f"AND NOT {wide} ORDER BY first, id",
@@ -104,10 +107,9 @@ class PostgresSnapshot(Snapshot):
             _nearest(vector, candidates, wide, within, values),
             *_matching(terms, wide, within, values),
         )
-        statistics = Statistics(*totals[0])
         if documents or not (near or held):
             return [_info(record) for record in documents], True
-        best = _best(frequencies, held, statistics, candidates)
+        best = _best(frequencies, held, self._statistics, candidates)
         owners = in_turn(np.array([row[0] for row in near], np.int64), best[0])
         ids = list(dict.fromkeys(owners.tolist()))
         infos = {info.id: info for info in self._infos("id = ANY(%(ids)s)", {"ids": ids})}
@@ -123,7 +125,7 @@ class PostgresSnapshot(Snapshot):
         check_vector(vector, self._dimensions)
         tokens = {token(term): term for term in terms}
         values = _ids(documents) | {"terms": list(tokens)}
-        bodies, similar, held, frequencies, totals = self._session.ask(
+        bodies, similar, held, frequencies = self._session.ask(
             _bodies(values),
             _similarity(vector, values),
             (
@@ -132,7 +134,6 @@ class PostgresSnapshot(Snapshot):
                 values,
             ),
             _frequencies(values),
-            _TOTALS,
         )
         sentences = _sentences(bodies, documents)
         starts = dict(
@@ -148,7 +149,7 @@ class PostgresSnapshot(Snapshot):
             _scores(similar, documents),
             counts,
             {term: often_in.get(name, 0) for name, term in tokens.items()},
-            Statistics(*totals[0]),
+            self._statistics,
         )
 
     def sentences(self, documents: Sequence[DocumentInfo]) -> Sentences:
@@ -243,10 +244,8 @@ class PostgresSnapshot(Snapshot):
         """At most ``n`` rows that hold one of the terms, best by BM25 of the sentence."""
         values = {} if documents is None else _ids(documents)
         within = "" if documents is None else "SELECT unnest(%(ids)s::int8[])"
-        totals, frequencies, held = self._session.ask(
-            _TOTALS, *_matching(terms, "true", within, values)
-        )
-        return _best(frequencies, held, Statistics(*totals[0]), n)[1]
+        frequencies, held = self._session.ask(*_matching(terms, "true", within, values))
+        return _best(frequencies, held, self._statistics, n)[1]
 
 
 def _among(among: Among) -> tuple[str, dict[str, Any]]:
@@ -375,7 +374,8 @@ def _marks(records: Rows, documents: Sequence[DocumentInfo]) -> list[tuple[Mark,
 
 
 def _info(record: tuple[Any, ...]) -> DocumentInfo:
-    number, name, source, digest, size, mtime, characters, count, first, notes, options = record
+    number, name, source, digest, size, mtime, characters, count, first = record[:9]
+    notes, options, properties = record[9:]
     return DocumentInfo(
         name=given(name),
         source=None if source is None else given(source),
@@ -387,4 +387,5 @@ def _info(record: tuple[Any, ...]) -> DocumentInfo:
         notes=tuple(json.loads(notes)),
         id=number,
         options=options,
+        properties=Properties.stored(properties),
     )

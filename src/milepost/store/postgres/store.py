@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -12,16 +13,20 @@ from psycopg import IsolationLevel
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from milepost.errors import StoreError
-from milepost.store.base import Entry
+from milepost.store.base import Entry, Statistics
 from milepost.store.check import check_entry
 from milepost.store.postgres import schema, write
 from milepost.store.postgres.address import Address, parse
 from milepost.store.postgres.faults import translate, translated
 from milepost.store.postgres.session import Session
-from milepost.store.postgres.snapshot import PostgresSnapshot
+from milepost.store.postgres.snapshot import TOTALS, PostgresSnapshot
 from milepost.store.strings import kept
+from milepost.types import Value
 
 T = TypeVar("T")
+
+# It warns of each connection that comes back in a transaction, which is how a snapshot ends.
+logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
 
 _READERS = 16
 """Connections that read at one time; more searches wait."""
@@ -94,15 +99,13 @@ class PostgresStore:
 
     @contextmanager
     def snapshot(self) -> Iterator[PostgresSnapshot]:
-        """Hold the newest committed state for the length of a ``with`` block.
-
-        The state is that of the first call.
-        """
+        """Hold the newest committed state for the length of a ``with`` block."""
         if self._pool is None:
             raise StoreError(f"the index {self._address.label} is closed")
         session = Session(self._pool, self._address)
         try:
-            yield PostgresSnapshot(session, self._dimensions)
+            statistics = Statistics(*session.begin(TOTALS)[0][0])
+            yield PostgresSnapshot(session, statistics, self._dimensions)
         except PoolTimeout:
             raise StoreError(
                 f"{self._address.label}: no connection was free", "fewer searches at one time"
@@ -122,9 +125,17 @@ class PostgresStore:
 
         self._write(put)
 
-    def touch(self, name: str, signature: tuple[int, int] | None, options: str = "") -> bool:
-        """Note a new size and time of change; False where there is no such document."""
-        return self._write(lambda connection: write.touch(connection, name, signature, options))
+    def touch(
+        self,
+        name: str,
+        signature: tuple[int, int] | None,
+        options: str = "",
+        properties: Mapping[str, Value] | None = None,
+    ) -> bool:
+        """Note what is new of a document whose text is the same; False where there is none."""
+        return self._write(
+            lambda connection: write.touch(connection, name, signature, options, properties)
+        )
 
     def delete(self, name: str) -> bool:
         """Remove a document; False where there was none of that name."""
@@ -227,7 +238,7 @@ def _parameters(address: Address, patience_s: float) -> dict[str, Any]:
     ours = " ".join(f"-c {key}={value}" for key, value in settings.items())
     return {
         "options": f"{ours} {given}".strip(),
-        "application_name": "milepost",
+        "fallback_application_name": "milepost",
         "connect_timeout": max(2, round(patience_s)),
         "keepalives_idle": 30,
     }

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import psycopg
 
+from milepost.properties import checked
 from milepost.store import packing, postings
 from milepost.store.base import Entry
 from milepost.store.postgres import copying
 from milepost.store.strings import kept
+from milepost.types import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,7 @@ class Prepared:
     record: tuple[object, ...]  # source … terms of table ``documents``
     notes: str
     options: str
+    properties: str
     body: packing.Body
     pieces: tuple[bytes, ...]
     terms: list[tuple[str, int, bytes]]
@@ -53,6 +56,7 @@ def prepare(entry: Entry) -> Prepared:
         ),
         notes=json.dumps(document.notes),
         options=entry.options,
+        properties=checked(document.properties).as_json(),
         body=packing.body(entry),
         pieces=packing.pieces(document.text),
         terms=list(postings.packed(entry.terms)),
@@ -81,8 +85,9 @@ def put(connection: psycopg.Connection[Any], first: int, entry: Prepared) -> Non
     delete(connection, entry.name)
     found = connection.execute(
         "INSERT INTO documents (name, source, hash, size, mtime_ns, characters, sentences, terms, "
-        "first, notes, options) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s) RETURNING id",
-        (entry.name, *entry.record, first, entry.notes, entry.options),
+        "first, notes, options, properties) "
+        "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s::jsonb) RETURNING id",
+        (entry.name, *entry.record, first, entry.notes, entry.options, entry.properties),
     ).fetchone()
     assert found is not None
     document = int(found[0])
@@ -126,12 +131,15 @@ def touch(
     name: str,
     signature: tuple[int, int] | None,
     options: str,
+    properties: Mapping[str, Value] | None,
 ) -> bool:
-    """Note a new size, time of change and options."""
+    """Note a new size, time of change and options, and properties if they are given."""
     size, mtime = signature or (None, None)
+    held = None if properties is None else checked(properties).as_json()
     changed = connection.execute(
-        "UPDATE documents SET size = %s, mtime_ns = %s, options = %s WHERE name = %s",
-        (size, mtime, options, kept(name)),
+        "UPDATE documents SET size = %s, mtime_ns = %s, options = %s, "
+        "properties = coalesce(%s::jsonb, properties) WHERE name = %s",
+        (size, mtime, options, held, kept(name)),
     )
     return changed.rowcount > 0
 

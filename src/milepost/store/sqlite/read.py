@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from milepost.properties import Properties
 from milepost.store import packing
 from milepost.store.base import DocumentInfo, Sentences, Statistics
 from milepost.store.sqlite.tokens import query
@@ -17,7 +18,10 @@ from milepost.store.sqlite.write import kept
 from milepost.store.tokens import token
 from milepost.types import Mark
 
-_RECORD = "id, name, source, hash, size, mtime_ns, characters, sentences, first, notes, options"
+_RECORD = (
+    "id, name, source, hash, size, mtime_ns, characters, sentences, first, notes, options, "
+    "properties"
+)
 
 
 def documents(connection: sqlite3.Connection) -> list[DocumentInfo]:
@@ -141,7 +145,8 @@ def _ids(documents: Sequence[DocumentInfo]) -> str:
 
 
 def _info(record: tuple[Any, ...]) -> DocumentInfo:
-    number, name, source, digest, size, mtime, characters, count, first, notes, options = record
+    number, name, source, digest, size, mtime, characters, count, first = record[:9]
+    notes, options, properties = record[9:]
     return DocumentInfo(
         name=_given(name),
         source=None if source is None else _given(source),
@@ -153,6 +158,7 @@ def _info(record: tuple[Any, ...]) -> DocumentInfo:
         notes=tuple(json.loads(notes)) if notes != "[]" else (),
         id=number,
         options=options,
+        properties=Properties.stored(properties),
     )
 
 

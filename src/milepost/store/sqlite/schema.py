@@ -12,18 +12,20 @@ from milepost.store.sqlite import segment
 
 FILE = "milepost.sqlite"
 APPLICATION = 0x4D504F53  # "MPOS"
-VERSION = 4  # 3 did not say how a file was read
+VERSION = 5  # 4 had no properties, 3 did not say how a file was read
 
 # ``name``, ``source`` and ``hash`` have no type, see ``read.kept``: a file's name may not be UTF-8.
 # The record of a document is narrow and its bulk lies in ``bodies`` and ``pieces``, so that a list
-# of all documents reads few pages. ``runs`` outlive their documents until vacuum.
+# of all documents reads few pages. ``properties`` are JSON, since a search reads that list in any
+# case: it takes them along and parses them only for a filter. ``runs`` outlive their documents
+# until vacuum.
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
 CREATE TABLE documents (
     id INTEGER PRIMARY KEY, name UNIQUE NOT NULL, source, hash NOT NULL,
     size INTEGER, mtime_ns INTEGER, characters INTEGER NOT NULL, sentences INTEGER NOT NULL,
     terms INTEGER NOT NULL, first INTEGER NOT NULL, notes TEXT NOT NULL,
-    options TEXT NOT NULL);
+    options TEXT NOT NULL, properties TEXT NOT NULL);
 CREATE INDEX documents_first ON documents (first);
 CREATE TABLE bodies (
     document INTEGER PRIMARY KEY, bounds BLOB NOT NULL, lengths BLOB NOT NULL,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from milepost.store.sqlite.faults import translated
 from milepost.store.sqlite.folder import prepare
 from milepost.store.sqlite.snapshot import SqliteSnapshot
 from milepost.store.sqlite.vectors import Segments, View
+from milepost.types import Value
 
 
 class SqliteStore:
@@ -95,11 +96,17 @@ class SqliteStore:
         with self._writing.transaction() as (connection, meta):
             write.put(connection, meta, self._folder, prepared)
 
-    def touch(self, name: str, signature: tuple[int, int] | None, options: str = "") -> bool:
-        """Note a new size and time of change; False where there is no such document."""
+    def touch(
+        self,
+        name: str,
+        signature: tuple[int, int] | None,
+        options: str = "",
+        properties: Mapping[str, Value] | None = None,
+    ) -> bool:
+        """Note what is new of a document; False where there is no such document."""
         self._may_write()
         with self._writing.transaction() as (connection, _):
-            return write.touch(connection, write.kept(name), signature, options)
+            return write.touch(connection, write.kept(name), signature, options, properties)
 
     def delete(self, name: str) -> bool:
         """Remove a document; False where there was none of that name."""

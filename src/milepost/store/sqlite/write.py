@@ -11,13 +11,16 @@ from __future__ import annotations
 import json
 import sqlite3
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from milepost.properties import checked
 from milepost.store import packing
 from milepost.store.base import Entry
 from milepost.store.sqlite import schema, segment, tokens
 from milepost.store.sqlite.vectors import mapped
+from milepost.types import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,7 @@ class Prepared:
     record: tuple[object, ...]  # source … terms of table ``documents``
     notes: str
     options: str
+    properties: str
     body: tuple[bytes, ...]  # bounds … tokens of table ``bodies``
     pieces: tuple[bytes, ...]
     lines: list[str]
@@ -65,6 +69,7 @@ def prepare(entry: Entry) -> Prepared:
         ),
         notes=json.dumps(document.notes),
         options=entry.options,
+        properties=checked(document.properties).as_json(),
         body=(
             body.bounds,
             body.lengths,
@@ -91,8 +96,8 @@ def put(connection: sqlite3.Connection, meta: schema.Meta, folder: Path, entry: 
             "INSERT INTO runs VALUES (?, ?, ?, ?, 1)", (first, count, meta.next_place, entry.crc)
         )
     document = connection.execute(
-        "INSERT INTO documents VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (entry.name, *entry.record, first, entry.notes, entry.options),
+        "INSERT INTO documents VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (entry.name, *entry.record, first, entry.notes, entry.options, entry.properties),
     ).lastrowid
     connection.execute("INSERT INTO bodies VALUES (?, ?, ?, ?, ?, ?, ?)", (document, *entry.body))
     connection.executemany(
@@ -113,12 +118,15 @@ def touch(
     name: str | bytes,
     signature: tuple[int, int] | None,
     options: str,
+    properties: Mapping[str, Value] | None,
 ) -> bool:
-    """Note a new size, time of change and options, inside the caller's transaction."""
+    """Note what is new of a document, inside the caller's transaction."""
     size, mtime = signature or (None, None)
+    held = None if properties is None else checked(properties).as_json()
     changed = connection.execute(
-        "UPDATE documents SET size = ?, mtime_ns = ?, options = ? WHERE name = ?",
-        (size, mtime, options, name),
+        "UPDATE documents SET size = ?, mtime_ns = ?, options = ?, "
+        "properties = ifnull(?, properties) WHERE name = ?",
+        (size, mtime, options, held, name),
     )
     return changed.rowcount > 0
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
-from milepost.types import Document, Mark, MarkKind
+from milepost.properties import EMPTY
+from milepost.types import Document, Mark, MarkKind, Value
 
 
 class TextBuilder:
@@ -70,10 +72,24 @@ class TextBuilder:
         ]
         self._put(document.text.rstrip())
 
-    def document(self, name: str, source: str | None, notes: tuple[str, ...] = ()) -> Document:
+    def document(
+        self,
+        name: str,
+        source: str | None,
+        notes: tuple[str, ...] = (),
+        properties: Mapping[str, Value] = EMPTY,
+    ) -> Document:
         """Make the document of what was added; a note says if that is nothing."""
         notes = notes if self._parts else (*notes, "no text in it")
-        return Document(name, self.text, self.marks, source, notes=notes, blocks=self.blocks)
+        return Document(
+            name,
+            self.text,
+            self.marks,
+            source,
+            notes=notes,
+            blocks=self.blocks,
+            properties=properties,
+        )
 
     def _open(self, *, close: bool) -> None:
         if self._parts:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from milepost.errors import UnreadableFile
+from milepost.text.readers import metadata
 from milepost.text.readers.archive import Archive
 from milepost.text.readers.builder import TextBuilder
 from milepost.types import Document
@@ -37,7 +38,7 @@ def read_docx(data: bytes, name: str, source: str | None) -> Document:
     """
     import docx
 
-    Archive(data, name)  # refuses zip bombs
+    archive = Archive(data, name)  # refuses zip bombs
     try:
         package = docx.Document(io.BytesIO(data))
         body = package.element.body
@@ -50,7 +51,15 @@ def read_docx(data: bytes, name: str, source: str | None) -> Document:
         raise UnreadableFile(f"{name} is damaged: {why}", "open and save it again") from error
     built = reader.text
     notes = () if built.text else ("no text in it",)
-    return Document(name, built.text, built.marks, source, notes=notes, blocks=built.blocks)
+    return Document(
+        name,
+        built.text,
+        built.marks,
+        source,
+        notes=notes,
+        blocks=built.blocks,
+        properties=metadata.of_office(archive),
+    )
 
 
 def _note_parts(part: Any) -> Iterator[Any]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import posixpath
+from xml.etree.ElementTree import Element
 
 from milepost.errors import UnreadableFile
-from milepost.text.readers import html
+from milepost.text.readers import html, metadata
 from milepost.text.readers.archive import Archive, every, path_in
 from milepost.text.readers.builder import TextBuilder
 from milepost.types import Document
@@ -22,7 +23,8 @@ def read_epub(data: bytes, name: str, source: str | None) -> Document:
         UnreadableFile: the book is damaged as a whole, or its text is locked (DRM).
     """
     archive = Archive(data, name)
-    chapters = _spine(archive, name)
+    package, folder = _package(archive, name)
+    chapters = _spine(package, folder)
     locked = _locked(archive)
     if chapters and all(chapter in locked for chapter in chapters):
         raise UnreadableFile(f"{name} is locked by copy protection (DRM)", "use a copy without it")
@@ -41,17 +43,28 @@ def read_epub(data: bytes, name: str, source: str | None) -> Document:
         html.write(page, book)
     if len(notes) >= len(chapters) and not book.text:
         raise UnreadableFile(f"{name} has no chapter that can be read", "download it again")
-    return Document(name, book.text, book.marks, source, notes=tuple(notes), blocks=book.blocks)
+    return Document(
+        name,
+        book.text,
+        book.marks,
+        source,
+        notes=tuple(notes),
+        blocks=book.blocks,
+        properties=metadata.of_book(package),
+    )
 
 
-def _spine(archive: Archive, name: str) -> list[str]:
-    """Paths of the chapters inside the archive, in reading order."""
+def _package(archive: Archive, name: str) -> tuple[Element, str]:
+    """The list of what a book is made of, and the folder of its paths."""
     container = archive.xml(_CONTAINER)
     root = next((node.get("full-path") for node in every(container, "rootfile")), None)
     if not root:
         raise UnreadableFile(f"{name} lists no book in its container", "download it again")
-    book = archive.xml(root)
-    folder = posixpath.dirname(root)
+    return archive.xml(root), posixpath.dirname(root)
+
+
+def _spine(book: Element, folder: str) -> list[str]:
+    """Paths of the chapters inside the archive, in reading order."""
     pages: dict[str, str] = {}
     for item in every(book, "item"):
         contents = "nav" in (item.get("properties") or "").split()

@@ -14,6 +14,7 @@ from typing import cast
 from milepost.errors import MilepostError, UnreadableFile
 from milepost.text.readers import ole
 from milepost.text.readers.harmless import harmless, one_line
+from milepost.text.sidecar import with_sidecar
 from milepost.types import READ_DEFAULTS, Document, Hidden, Ocr, OnPage, ReadOptions
 
 SUFFIXES: dict[str, str] = {
@@ -141,10 +142,11 @@ def read(path: str | os.PathLike[str], *, hidden: Hidden = "drop", ocr: Ocr = "n
             is ``"never"``. Needs the extra ``ocr``, and seconds a page.
 
     Returns:
-        The document; its name and source are the absolute path.
+        The document; its name and source are the absolute path. Its properties are what the file
+        says of itself and what its sidecar, ``NAME.meta.json`` or ``NAME.meta.yaml``, says.
 
     Raises:
-        UnreadableFile: the file is missing, empty, binary, encrypted, damaged …
+        UnreadableFile: the file is missing, empty, binary, encrypted, damaged …, or its sidecar is.
         MissingExtra: text is to be recognised, and the extra ``ocr`` is not installed.
         InputError: ``hidden`` or ``ocr`` is another word.
     """
@@ -180,7 +182,7 @@ def read_file(
         raise UnreadableFile(
             f"{path} cannot be read: {error.strerror}", "check the disk"
         ) from error
-    return read_bytes(data, absolute, absolute, options, on_page)
+    return with_sidecar(read_bytes(data, absolute, absolute, options, on_page), absolute)
 
 
 def read_bytes(
@@ -198,7 +200,7 @@ def read_bytes(
     if not data:
         raise UnreadableFile(f"{name} is empty (0 bytes)", "save or download it again")
     try:
-        format_name = _format(data, name, options)
+        format_name = format_of(data, name, options)
         given: dict[str, object] = {}
         if format_name in _WITH_OPTIONS:
             given["options"] = options
@@ -217,7 +219,7 @@ def read_bytes(
     return dataclasses.replace(harmless(document), hash=hashlib.sha256(data).hexdigest())
 
 
-def _format(data: bytes, name: str, options: ReadOptions) -> str:
+def format_of(data: bytes, name: str, options: ReadOptions) -> str:
     """Detect the format of a file, by its content first.
 
     Raises:

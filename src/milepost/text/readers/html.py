@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from milepost.properties import Properties
 from milepost.text.encoding import decode
+from milepost.text.readers import metadata
 from milepost.text.readers.builder import TextBuilder
 from milepost.types import Document
 
@@ -38,6 +40,11 @@ _FURNITURE = "nav, footer, aside, [role=navigation], [role=contentinfo], [role=s
 _SPACES = re.compile(r"[ \t\n\r\f]+")
 _PILCROW = re.compile(r"\s*[¶#§🔗\U000f0c6b]\s*$")
 _HIDING = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.I)
+_AUTHOR = ("author", "dc.creator", "dcterms.creator", "citation_author", "article:author")
+_DATE = (
+    "date", "dc.date", "dcterms.date", "dcterms.created", "citation_publication_date",
+    "article:published_time",
+)  # fmt: skip
 _MAIN_SHARE = 0.5
 """Minimum share of the text in ``main`` or ``article`` for menus to be dropped."""
 
@@ -46,8 +53,17 @@ def read_html(data: bytes, name: str, source: str | None) -> Document:
     """Read a web page; menus and footers are dropped if the page marks its main part."""
     page, notes = decode_page(data, name)
     built = TextBuilder()
-    write(page, built)
-    return Document(name, built.text, built.marks, source, notes=notes, blocks=built.blocks)
+    tree = _parsed(page)
+    _write(tree, built)
+    return Document(
+        name,
+        built.text,
+        built.marks,
+        source,
+        notes=notes,
+        blocks=built.blocks,
+        properties=_properties(tree),
+    )
 
 
 def decode_page(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
@@ -58,15 +74,41 @@ def decode_page(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
 
 def write(page: str, text: TextBuilder) -> None:
     """Add the visible text of a page to ``text``."""
+    _write(_parsed(page), text)
+
+
+def _parsed(page: str) -> Any:
     from selectolax.lexbor import LexborHTMLParser
 
     if _XHTML.match(page):
         # The HTML parser takes <script/> for an open tag and would drop the text after it.
         page = _SELF_CLOSED.sub(r"<\1\2></\1>", page)
-    tree = LexborHTMLParser(page)
-    if tree.body is None:
-        return
-    _Walk(text, _furniture(tree)).walk(tree.body)
+    return LexborHTMLParser(page)
+
+
+def _write(tree: Any, text: TextBuilder) -> None:
+    if tree.body is not None:
+        _Walk(text, _furniture(tree)).walk(tree.body)
+
+
+def _properties(tree: Any) -> Properties:
+    """What the head of a page says of it."""
+    said: dict[str, list[str]] = {}
+    for node in tree.css("meta[content]"):
+        attributes = node.attributes
+        key = attributes.get("name") or attributes.get("property") or ""
+        said.setdefault(key.strip().lower(), []).append(attributes.get("content") or "")
+    title = tree.css_first("head > title")
+    root = tree.css_first("html")
+    authors = next((said[key] for key in _AUTHOR if key in said), [])
+    return metadata.properties(
+        title=title.text() if title is not None else None,
+        author=authors if len(authors) > 1 else next(iter(authors), None),
+        date=next((said[key][0] for key in _DATE if key in said), None),
+        language=root.attributes.get("lang") if root is not None else None,
+        keywords=next(iter(said.get("keywords", ())), None),
+        description=next(iter(said.get("description", ())), None),
+    )
 
 
 def _furniture(tree: Any) -> set[int]:

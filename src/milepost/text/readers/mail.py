@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from email import message_from_bytes, policy
 from email.header import decode_header, make_header
@@ -13,8 +13,9 @@ from email.message import Message
 from email.utils import parsedate_to_datetime
 
 from milepost.errors import MilepostError, UnreadableFile
+from milepost.properties import Properties
 from milepost.text.encoding import decode
-from milepost.text.readers import html
+from milepost.text.readers import html, metadata
 from milepost.text.readers.builder import TextBuilder
 from milepost.types import Document, ReadOptions
 
@@ -53,7 +54,18 @@ def read_eml(data: bytes, name: str, source: str | None, options: ReadOptions) -
     letter = _letter(data)
     if letter is None or not (letter.headers or letter.subject):
         raise UnreadableFile(f"{name} is not a mail: it has no headers", "save it as txt")
-    return written([letter], name, source, options)
+    return replace(written([letter], name, source, options), properties=about(letter))
+
+
+def about(letter: Letter) -> Properties:
+    """The properties of one mail."""
+    headers = dict(letter.headers)
+    return metadata.properties(
+        title=letter.subject,
+        author=headers.get("From"),
+        date=f"{letter.date:%Y-%m-%d}" if letter.date else None,
+        own={"to": headers.get("To")},
+    )
 
 
 def read_mbox(data: bytes, name: str, source: str | None, options: ReadOptions) -> Document:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from milepost.properties import EMPTY, Properties
+from milepost.text import plain_yaml
 from milepost.text.encoding import decode
+from milepost.text.readers import metadata
+from milepost.text.vaults import readable, vault_of
 from milepost.types import Document, Mark
 
-_FRONT = re.compile(r"---\n(?:.*\n)*?(?:---|\.\.\.)\n")
+_FRONT = re.compile(r"---\n((?:.*\n)*?)(?:---|\.\.\.)\n")
 _LINK = re.compile(r"!?\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])")
 _EMPHASIS = re.compile(r"[`*]+|(?<!\w)_+|_+(?!\w)|<[^>]+>")
 _INK = re.compile(r"[^\s#]")
@@ -20,10 +24,27 @@ _LINES = frozenset(("fence", "code_block"))
 
 
 def read_markdown(data: bytes, name: str, source: str | None) -> Document:
-    """Read a Markdown file; its text is not changed."""
+    """Read a Markdown file; its text is not changed, but for links in notes of Obsidian."""
     text, notes = decode(data, name)
+    if source is not None and vault_of(source) is not None:
+        text = readable(text)
     marks, blocks = _structure(text)
-    return Document(name, text, marks, source, notes=notes, blocks=blocks)
+    properties, said = _front_matter(text)
+    return Document(
+        name, text, marks, source, notes=notes + said, blocks=blocks, properties=properties
+    )
+
+
+def _front_matter(text: str) -> tuple[Properties, tuple[str, ...]]:
+    """Properties that the front matter gives, and a note where it looks like some and is none."""
+    front = _FRONT.match(text)
+    if front is None or ":" not in front[1]:  # a text between two lines
+        return EMPTY, ()
+    try:
+        values = plain_yaml.load(front[1])
+    except ValueError as error:
+        return EMPTY, (f"the front matter is not YAML and gives no properties: {error}",)
+    return (metadata.front_matter(values) if isinstance(values, dict) else EMPTY), ()
 
 
 def _structure(text: str) -> tuple[tuple[Mark, ...], tuple[int, ...]]:

@@ -9,10 +9,12 @@ from typing import Any
 
 from milepost.errors import UnreadableFile
 from milepost.text.encoding import decode
+from milepost.text.readers import metadata
 from milepost.text.readers.builder import TextBuilder
 from milepost.text.readers.markdown import read_markdown
 from milepost.types import Document
 
+_ABOUT = ("title", "author", "authors", "date", "lang", "keywords", "tags", "description")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
@@ -45,7 +47,14 @@ def read_notebook(data: bytes, name: str, source: str | None) -> Document:
         for output in outputs if isinstance(outputs, list) else ():
             if isinstance(output, dict):
                 _add_lines(_COLOUR.sub("", _printed(output)), built)
-    return built.document(name, source, notes)
+    said = notebook.get("metadata")
+    head = said if isinstance(said, dict) else {}
+    return built.document(name, source, notes, metadata.front_matter(_about(head)))
+
+
+def _about(head: dict[str, Any]) -> dict[str, Any]:
+    """What the metadata of a notebook say of the text, not of the program that ran it."""
+    return {key: head[key] for key in _ABOUT if key in head}
 
 
 def _cells(notebook: Any) -> Iterator[dict[str, Any]]:

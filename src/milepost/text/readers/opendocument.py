@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
 from milepost.errors import UnreadableFile
+from milepost.text.readers import metadata
 from milepost.text.readers.archive import Archive, attribute, every, local
 from milepost.text.readers.builder import TextBuilder
 from milepost.types import Document
@@ -34,7 +35,7 @@ def read_opendocument(data: bytes, name: str, source: str | None) -> Document:
     for body in every(archive.xml("content.xml"), "body"):
         for kind in body:
             reader.blocks(kind)
-    return reader.text.document(name, source)
+    return reader.text.document(name, source, (), metadata.of_opendocument(archive))
 
 
 class _Reader:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from typing import Any
 
 from milepost.errors import UnreadableFile
-from milepost.text.readers.mail import Letter, written
+from milepost.text.readers.mail import Letter, about, written
 from milepost.types import Document, ReadOptions
 
 _DISPLAY_NAME = 0x3001
@@ -26,7 +27,7 @@ def read_msg(data: bytes, name: str, source: str | None, options: ReadOptions) -
     except Exception as error:  # olefile, struct and codecs each raise their own
         why = str(error).splitlines()[0][:100] if str(error) else type(error).__name__
         raise UnreadableFile(f"{name} is damaged: {why}", "save it again from Outlook") from error
-    return written([letter], name, source, options)
+    return replace(written([letter], name, source, options), properties=about(letter))
 
 
 def _letter(message: Any) -> Letter:

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from milepost.errors import UnreadableFile
+from milepost.properties import EMPTY
+from milepost.text.readers import metadata
 from milepost.text.readers.archive import Archive
 from milepost.text.readers.builder import TextBuilder
 from milepost.text.readers.table import Row, write_rows
@@ -26,8 +28,11 @@ def read_sheets(data: bytes, name: str, source: str | None) -> Document:
     Raises:
         UnreadableFile: the file is damaged, protected by a password, or too large.
     """
+    properties = EMPTY
     if data.startswith(b"PK"):
-        Archive(data, name)  # refuses zip bombs
+        archive = Archive(data, name)  # refuses zip bombs
+        is_open = "meta.xml" in archive.parts
+        properties = (metadata.of_opendocument if is_open else metadata.of_office)(archive)
     text = TextBuilder()
     notes: list[str] = []
     for sheet, rows, left_out in _sheets(_cells(data, name)):
@@ -37,7 +42,7 @@ def read_sheets(data: bytes, name: str, source: str | None) -> Document:
         write_rows(rows, text)
         if left_out:
             notes.append(f"sheet {sheet}: {left_out:,} rows equal to the row above were left out")
-    return text.document(name, source, tuple(notes))
+    return text.document(name, source, tuple(notes), properties)
 
 
 def _cells(data: bytes, name: str) -> list[bytes]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
 from milepost.errors import UnreadableFile
+from milepost.text.readers import metadata
 from milepost.text.readers.archive import Archive, attribute, every, local, path_in
 from milepost.text.readers.builder import TextBuilder
 from milepost.types import Document
@@ -43,7 +44,7 @@ def read_slides(data: bytes, name: str, source: str | None) -> Document:
         _Slide(archive, links, text, notes).read(slide)
     if slides and len(notes) >= len(slides) and not text.text:
         raise UnreadableFile(f"{name} has no slide that can be read", "save it again")
-    return text.document(name, source, tuple(notes))
+    return text.document(name, source, tuple(notes), metadata.of_office(archive))
 
 
 def _slides(archive: Archive) -> list[str]:

@@ -17,6 +17,7 @@ from milepost.text.readers.pdf.headings import find_headings, read_outline
 from milepost.text.readers.pdf.hidden import HiddenText, hidden_marks
 from milepost.text.readers.pdf.join import Joined, join_pages
 from milepost.text.readers.pdf.page import Page, load_page, named
+from milepost.text.readers.pdf.properties import read_properties
 from milepost.types import READ_DEFAULTS, Box, Document, Mark, OnPage, ReadOptions
 
 Outline = list[tuple[int, str, int]]
@@ -43,6 +44,7 @@ class _Loaded:
                 if scans.is_scanned(page, glyphs):
                     self.scanned.append(page.number)
             self.outline: Outline = read_outline(document)
+            self.properties = read_properties(document)
 
 
 def read_pdf(
@@ -98,6 +100,7 @@ def read_pdf(
         hash=digest,
         notes=tuple(_notes(loaded, pictures, kept=keep_hidden)),
         blocks=tuple(joined.blocks),
+        properties=loaded.properties,
         locator=locate,
     )
 

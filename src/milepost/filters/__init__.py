@@ -1,0 +1,46 @@
+"""Filters: which documents are searched, by what is known of them.
+
+In:      a line such as ``kind = "pdf" and year >= 2020``, and the properties of documents.
+Out:     a ``Filter``, whose tree (``nodes``) a store can translate, and whether a document matches.
+Refuses: to know of stores, indexes or texts; it imports errors and types alone.
+Read:    ``nodes.py`` (the tree and how it is written), ``tokens.py``, ``parser.py``,
+         ``evaluate.py`` (what each test means), ``facts.py`` (the keys of a document).
+"""
+
+from milepost.filters.facts import facts
+from milepost.filters.nodes import (
+    And,
+    Compare,
+    Contains,
+    Date,
+    Exists,
+    In,
+    Matches,
+    Missing,
+    Node,
+    Not,
+    Operand,
+    Operator,
+    Or,
+)
+from milepost.filters.parser import Filter, given, parse
+
+__all__ = [
+    "And",
+    "Compare",
+    "Contains",
+    "Date",
+    "Exists",
+    "Filter",
+    "In",
+    "Matches",
+    "Missing",
+    "Node",
+    "Not",
+    "Operand",
+    "Operator",
+    "Or",
+    "facts",
+    "given",
+    "parse",
+]

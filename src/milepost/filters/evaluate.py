@@ -1,0 +1,123 @@
+"""What a filter means, plainly; a store's own translation must agree with it.
+
+A key has no value, one, or several (``tags``, authors): a test holds where one of the values passes
+it. Where there is none, every test but ``missing`` is false, ``!=`` and ``not in`` among them;
+these two hold where there is a value and none of them is equal. Values of another type than the
+operand's are neither equal nor less nor greater.
+
+Text is compared without regard to case. A date stands for its period: ``date = 2020`` holds for all
+days of the year, ``date > 2020`` from 2021 on, ``date >= 2020`` is one or the other. A document
+whose own date is only a year or a month counts as of its beginning.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from itertools import product
+from typing import TYPE_CHECKING
+
+from milepost.filters.nodes import (
+    And,
+    Compare,
+    Contains,
+    Date,
+    Exists,
+    In,
+    Missing,
+    Node,
+    Not,
+    Operand,
+    Operator,
+    Or,
+)
+
+if TYPE_CHECKING:
+    from milepost.types import Value
+
+    Single = str | float | bool
+
+_DATE = re.compile(r"[0-9]{4}(?:-[0-9]{2}(?:-[0-9]{2}(?:[T ].*)?)?)?", re.DOTALL)
+_AFTER = "~"  # sorts behind the digits and the hyphen of a date
+
+
+def holds(node: Node, properties: Mapping[str, Value]) -> bool:
+    """Whether a document with these properties passes a node."""
+    if isinstance(node, And):
+        return all(holds(each, properties) for each in node.nodes)
+    if isinstance(node, Or):
+        return any(holds(each, properties) for each in node.nodes)
+    if isinstance(node, Not):
+        return not holds(node.node, properties)
+    values = _values(properties, node.key)
+    if isinstance(node, Missing) or not values:
+        return isinstance(node, Missing) and not values
+    if isinstance(node, Compare):
+        if node.operator == "!=":
+            return not any(_compares(each, "=", node.operand) for each in values)
+        return any(_compares(each, node.operator, node.operand) for each in values)
+    if isinstance(node, In):
+        pairs = product(values, node.operands)
+        return any(_compares(each, "=", operand) for each, operand in pairs) is not node.negated
+    if isinstance(node, Exists):
+        return True
+    texts = [folded(each) for each in values if isinstance(each, str)]
+    if isinstance(node, Contains):
+        part = folded(node.text)
+        return any(part in text for text in texts)
+    glob = folded(node.pattern)
+    return any(fnmatchcase(text, glob) for text in texts)
+
+
+def folded(text: str) -> str:
+    """Text as it is compared: in one Unicode form, without regard to case."""
+    return text.lower() if text.isascii() else unicodedata.normalize("NFC", text).casefold()
+
+
+def is_date(text: str) -> bool:
+    """Whether a value is compared with dates: YYYY, YYYY-MM, YYYY-MM-DD, and a time behind it."""
+    return _DATE.fullmatch(text) is not None
+
+
+def _values(properties: Mapping[str, Value], key: str) -> tuple[Single, ...]:
+    value = properties.get(key, ())
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _compares(value: Single, operator: Operator, operand: Operand) -> bool:
+    """Whether one value is equal to an operand (``=``), or less or greater."""
+    if isinstance(operand, bool) or isinstance(value, bool):
+        return operator == "=" and value is operand
+    if isinstance(operand, Date):
+        return isinstance(value, str) and is_date(value) and _dated(value, operator, operand.text)
+    if isinstance(operand, str):
+        return isinstance(value, str) and _ordered(folded(value), operator, folded(operand))
+    if isinstance(value, str):  # a number of four digits is a year
+        year = operand.is_integer() and 1000 <= operand <= 9999
+        return year and is_date(value) and _dated(value, operator, f"{operand:.0f}")
+    return _ordered(value, operator, operand)
+
+
+def _dated(value: str, operator: Operator, period: str) -> bool:
+    if operator == "=":
+        return value.startswith(period)
+    return _ordered(value, operator, period + _AFTER if operator in ("<=", ">") else period)
+
+
+def _ordered(value: str | float, operator: Operator, operand: str | float) -> bool:
+    """Compare two texts or two numbers."""
+    match operator:
+        case "=":
+            return value == operand
+        case "!=":
+            return value != operand
+        case "<":
+            return value < operand  # type: ignore[operator]
+        case "<=":
+            return value <= operand  # type: ignore[operator]
+        case ">":
+            return value > operand  # type: ignore[operator]
+        case ">=":
+            return value >= operand  # type: ignore[operator]

@@ -1,0 +1,274 @@
+"""From the text of a filter to its tree, once; errors say the column and what is allowed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, cast
+
+from milepost.errors import InputError, nearest
+from milepost.filters.evaluate import holds
+from milepost.filters.facts import BUILT_IN, TYPES
+from milepost.filters.nodes import (
+    And,
+    Compare,
+    Contains,
+    Date,
+    Exists,
+    In,
+    Matches,
+    Missing,
+    Node,
+    Not,
+    Operand,
+    Operator,
+    Or,
+    tests,
+    written,
+)
+from milepost.filters.tokens import Token, date, refused, tokens
+
+if TYPE_CHECKING:
+    from milepost.types import Value
+
+MAX_DEPTH = 50
+"""Parentheses and ``not`` inside each other."""
+
+WORDS = frozenset(
+    ("and", "or", "not", "in", "contains", "matches", "exists", "missing", "true", "false")
+)
+"""Words of the grammar, which cannot be keys."""
+
+_KEY = re.compile(r"[a-z_][\w.-]*")
+_ORDER = ("<", "<=", ">", ">=")
+_TESTS = '= != < <= > >=, in (…), not in (…), contains "…" or matches "…"'
+_VALUES = 'a value: "text", a number, a date such as 2020-03, true or false'
+_SHOWN = 30
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Which documents are searched; made by ``parse``.
+
+    Attributes:
+        root: the tree.
+
+    >>> str(parse("kind='pdf' AND year>=2020"))
+    'kind = "pdf" and year >= 2020'
+    """
+
+    root: Node
+
+    def __str__(self) -> str:
+        return str(self.root)
+
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        """The keys that it asks for."""
+        return frozenset(test.key for test in tests(self.root))
+
+    def matches(self, properties: Mapping[str, Value]) -> bool:
+        """Whether a document with these properties is searched; see ``facts``.
+
+        >>> parse("year >= 2020").matches({"year": 2021.0})
+        True
+        """
+        return holds(self.root, properties)
+
+    def check_keys(self, known: Collection[str]) -> None:
+        """Refuse keys that no document has.
+
+        Args:
+            known: keys of the documents; the built-in ones need not be among them.
+
+        Raises:
+            InputError: a key is unknown, with the nearest that is known.
+        """
+        every = {*known, *BUILT_IN}
+        for test in tests(self.root):
+            if test.key not in every:
+                near = nearest(test.key, sorted(every))
+                raise refused(
+                    test.column,
+                    f"no document has the key {test.key!r}",
+                    f"{near}another key: {', '.join(BUILT_IN)}",
+                )
+
+
+def parse(text: str) -> Filter:
+    """Read a filter; docs/filters.md has the grammar.
+
+    Raises:
+        InputError: it cannot be read: where, why, and what is allowed there.
+
+    >>> parse("date >= 2020-03").matches({"date": "2021-11-05"})
+    True
+    """
+    return Filter(_Parser(tokens(text)).whole())
+
+
+def given(where: str | Filter | None) -> Filter | None:
+    """A filter as callers give it: as text, parsed already, or none.
+
+    Raises:
+        InputError: see ``parse``.
+    """
+    return parse(where) if isinstance(where, str) else where
+
+
+class _Parser:
+    """Recursive descent: ``or`` binds least, then ``and``, then ``not``."""
+
+    def __init__(self, given: list[Token]) -> None:
+        self._tokens, self._at = given, 0
+
+    @property
+    def _next(self) -> Token:
+        return self._tokens[self._at]
+
+    def _take(self) -> Token:
+        token = self._next
+        self._at += token.kind != "end"
+        return token
+
+    def _skip(self, *texts: str) -> bool:
+        """Take a word or sign if it comes next."""
+        if self._next.kind in ("word", "sign") and self._next.text in texts:
+            self._at += 1
+            return True
+        return False
+
+    def whole(self) -> Node:
+        """The whole filter."""
+        node = self._either(0)
+        if self._next.kind != "end":
+            raise self._unexpected("and, or, or the end")
+        return node
+
+    def _either(self, depth: int) -> Node:
+        return self._chain("or", lambda: self._chain("and", lambda: self._one(depth), And), Or)
+
+    def _chain(
+        self, word: str, part: Callable[[], Node], made: Callable[[tuple[Node, ...]], Node]
+    ) -> Node:
+        parts = [part()]
+        while self._skip(word):
+            parts.append(part())
+        return parts[0] if len(parts) == 1 else made(tuple(parts))
+
+    def _one(self, depth: int) -> Node:
+        column = self._next.column
+        if depth > MAX_DEPTH:
+            raise refused(column, f"more than {MAX_DEPTH} ( and not inside each other", "fewer")
+        if self._skip("not"):
+            return Not(self._one(depth + 1))
+        if self._skip("("):
+            node = self._either(depth + 1)
+            if not self._skip(")"):
+                raise self._unexpected(f") for the ( at column {column}")
+            return node
+        if self._skip("exists"):
+            return Exists(*self._key())
+        if self._skip("missing"):
+            return Missing(*self._key())
+        return self._test(*self._key())
+
+    def _key(self) -> tuple[str, int]:
+        token = self._next
+        if token.kind != "word" or token.text in WORDS:
+            raise self._unexpected(f"a key: {', '.join(BUILT_IN)}, or your own")
+        if not _KEY.fullmatch(token.text):
+            raise refused(token.column, f"{_shown(token)} is not a key", "a to z or _ comes first")
+        self._at += 1
+        return token.text, token.column
+
+    def _test(self, key: str, column: int) -> Node:
+        token = self._take()
+        typed = TYPES.get(key, "any")
+        if token.kind == "sign" and token.text in ("=", "!=", *_ORDER):
+            operand = self._operand(key, after=token.text)
+            if token.text in _ORDER and isinstance(operand, bool):
+                raise refused(token.column, f"true and false have no {token.text}", "= or !=")
+            return Compare(key, cast(Operator, token.text), operand, column)
+        if token.kind == "word":
+            if token.text == "in":
+                return In(key, self._list(key), False, column)
+            if token.text == "not" and self._skip("in"):
+                return In(key, self._list(key), True, column)
+            if token.text in ("contains", "matches") and typed in ("date", "number"):
+                raise refused(token.column, f"{key} is not text", "= != < <= > >= or in (…)")
+            if token.text == "contains":
+                return Contains(key, self._string("contains"), column)
+            if token.text == "matches":
+                return Matches(key, self._string("matches"), column)
+            if token.text == "like":
+                raise refused(
+                    token.column, "unknown operator like", 'contains "part", or matches "*part*"'
+                )
+        self._at -= token.kind != "end"
+        raise self._unexpected(_TESTS, after=key)
+
+    def _list(self, key: str) -> tuple[Operand, ...]:
+        if not self._skip("("):
+            raise self._unexpected('("one", "other")', after="in")
+        operands = [self._operand(key, after="(")]
+        while self._skip(","):
+            operands.append(self._operand(key, after=","))
+        if not self._skip(")"):
+            raise self._unexpected(", or )")
+        return tuple(operands)
+
+    def _string(self, after: str) -> str:
+        token = self._take()
+        if isinstance(token.value, str) and token.kind == "value":
+            return token.value
+        self._at -= token.kind != "end"
+        raise self._unexpected('text in quotation marks: "…"', after=after)
+
+    def _operand(self, key: str, after: str) -> Operand:
+        token = self._take()
+        if token.kind == "word" and token.text in ("true", "false"):
+            value: Operand = token.text == "true"
+        elif token.kind == "value":
+            value = token.value
+        elif token.kind == "word" and token.text not in WORDS:
+            raise refused(
+                token.column, f"{_shown(token)} needs quotation marks", f'"{_shown(token)}"'
+            )
+        else:
+            self._at -= token.kind != "end"
+            raise self._unexpected(_VALUES, after=after)
+        return _fitting(key, value, token)
+
+    def _unexpected(self, allowed: str, after: str = "") -> InputError:
+        token = self._next
+        found = "the filter ends" if token.kind == "end" else f"unexpected {_shown(token)}"
+        return refused(token.column, f"{found}{after and f' after {after[:_SHOWN]}'}", allowed)
+
+
+def _fitting(key: str, value: Operand, token: Token) -> Operand:
+    """The value in the type of a built-in key.
+
+    Raises:
+        InputError: it has another one.
+    """
+    typed = TYPES.get(key, "any")
+    if typed == "date" and not isinstance(value, Date):
+        plain = value.strip() if isinstance(value, str) else token.text
+        if (made := date(plain)) is None:
+            raise refused(
+                token.column, f"{_shown(token)} is not a date", "2020, 2020-03 or 2020-03-01"
+            )
+        return made
+    if typed == "number" and (isinstance(value, bool) or not isinstance(value, float)):
+        raise refused(token.column, f"{_shown(token)} is not a number", f"{key} = 2020")
+    if typed == "text" and not isinstance(value, str):
+        shown = written(token.text)
+        raise refused(token.column, f"{key} is text, which needs quotation marks", shown)
+    return value
+
+
+def _shown(token: Token) -> str:
+    return token.text if len(token.text) <= _SHOWN else token.text[: _SHOWN - 1] + "…"

@@ -1,0 +1,67 @@
+"""YAML for properties: mappings, lists, strings, numbers, true and false, without surprises.
+
+``no`` and ``on`` are strings, as are dates and ``12:30``. Anchors and aliases are refused, since a
+few of them can unpack to any size; so is what is long or nested deeply.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any
+
+MAX_CHARACTERS = 64_000
+"""Characters of a text that is parsed."""
+
+_PLAIN = (
+    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
+    ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    ("int", r"[-+]?(?:0|[1-9][0-9]{0,17})", "-+0123456789"),
+    ("float", r"[-+]?[0-9]{1,18}\.[0-9]{0,18}(?:[eE][-+]?[0-9]{1,2})?", "-+0123456789"),
+)
+"""Type, form and first characters of the scalars that are no strings."""
+
+
+def load(text: str) -> Any:
+    """Parse one YAML document.
+
+    Raises:
+        ValueError: it is not YAML, or too long, or has aliases; the message is one line.
+    """
+    import yaml
+
+    if len(text) > MAX_CHARACTERS:
+        raise ValueError(f"more than {MAX_CHARACTERS:,} characters")
+    try:
+        return yaml.load(text, _loader())
+    except yaml.YAMLError as error:
+        raise ValueError(_said(error)) from error
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    except (TypeError, AttributeError, OverflowError) as error:  # keys that are lists, and so on
+        raise ValueError("not a mapping of plain values") from error
+
+
+@lru_cache(maxsize=1)
+def _loader() -> Any:
+    import yaml
+
+    class Loader(yaml.SafeLoader):  # type: ignore[misc]  # untyped
+        yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 - as in the class above
+
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            if self.check_event(yaml.events.AliasEvent):
+                raise yaml.YAMLError("aliases are not read")
+            return super().compose_node(parent, index)
+
+    for kind, form, first in _PLAIN:
+        Loader.add_implicit_resolver(
+            f"tag:yaml.org,2002:{kind}", re.compile(f"(?:{form})$"), list(first)
+        )
+    return Loader
+
+
+def _said(error: Any) -> str:
+    mark = getattr(error, "problem_mark", None)
+    problem = getattr(error, "problem", None) or str(error).partition("\n")[0]
+    return f"{problem} in line {mark.line + 1}" if mark is not None else str(problem)

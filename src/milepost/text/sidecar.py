@@ -1,0 +1,82 @@
+"""Sidecars: a file of properties beside a file, ``report.pdf.meta.json`` for ``report.pdf``.
+
+A sidecar is not a document of its own; what it says wins over what the file says of itself.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from milepost.errors import InputError, UnreadableFile
+from milepost.properties import Properties, checked, merged
+from milepost.text import plain_yaml
+from milepost.types import Document
+
+SUFFIXES = (".meta.json", ".meta.yaml")
+"""Where both are there, the first one counts."""
+
+
+def sidecar(path: str | os.PathLike[str]) -> Path | None:
+    """The sidecar of a file, or None."""
+    name = os.fspath(path)
+    # Strings and os.path: this is asked for every file of a folder.
+    found = (name + suffix for suffix in SUFFIXES if os.path.isfile(name + suffix))  # noqa: PTH113
+    return next(map(Path, found), None)
+
+
+def described(path: str | os.PathLike[str]) -> Path | None:
+    """The file whose sidecar ``path`` is, or None where it is an ordinary file."""
+    name = os.fspath(path)
+    for suffix in SUFFIXES:
+        if name.endswith(suffix) and os.path.isfile(name[: -len(suffix)]):  # noqa: PTH113
+            return Path(name[: -len(suffix)])
+    return None
+
+
+def with_sidecar(document: Document, path: str | os.PathLike[str]) -> Document:
+    """The document of a file with the properties of its sidecar, if there is one.
+
+    Raises:
+        UnreadableFile: the sidecar cannot be read.
+    """
+    beside = sidecar(path)
+    if beside is None:
+        return document
+    return replace(document, properties=merged(document.properties, read_sidecar(beside)))
+
+
+def read_sidecar(path: Path) -> Properties:
+    """The properties that a sidecar holds; what is null is left out.
+
+    Raises:
+        UnreadableFile: it cannot be read, is neither JSON nor YAML, or a property is not one.
+    """
+    try:
+        text = path.read_text("utf-8-sig")
+        values = _parsed(text, path)
+    except OSError as error:
+        raise UnreadableFile(f"{path} cannot be read: {error.strerror}", "chmod u+r") from error
+    except (ValueError, RecursionError) as error:
+        what = "JSON" if path.suffix == ".json" else "YAML"
+        said = "nested too deeply" if isinstance(error, RecursionError) else str(error)[:200]
+        raise UnreadableFile(f"{path} is not {what}: {said}", "correct or remove it") from error
+    if not isinstance(values, dict):
+        raise UnreadableFile(
+            f"{path} holds no properties", '{"author": "Lee", "date": "2020-03-01"}'
+        )
+    try:
+        return checked({key: value for key, value in values.items() if value is not None})
+    except InputError as error:
+        raise UnreadableFile(f"{path}: {error.problem}", error.hint) from error
+
+
+def _parsed(text: str, path: Path) -> Any:
+    if path.suffix != ".json":
+        return plain_yaml.load(text)
+    if len(text) > plain_yaml.MAX_CHARACTERS:
+        raise ValueError(f"more than {plain_yaml.MAX_CHARACTERS:,} characters")
+    return json.loads(text)

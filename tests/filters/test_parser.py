@@ -1,0 +1,146 @@
+"""Filters are read once: what they ask, where they are wrong, and nothing but ``InputError``."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from milepost.errors import InputError
+from milepost.filters import And, Compare, Date, Exists, In, Matches, Missing, Not, Or, parse
+from milepost.filters.nodes import Node
+from support.filter_cases import trees
+
+
+@pytest.mark.parametrize(
+    ("text", "root"),
+    [
+        ('kind = "pdf"', Compare("kind", "=", "pdf")),
+        ("KIND='PDF'", Compare("kind", "=", "PDF")),
+        ("year>=2020", Compare("year", ">=", 2020.0)),
+        ("date < 2020-03", Compare("date", "<", Date("2020-03"))),
+        ("date = 2020", Compare("date", "=", Date("2020"))),
+        ('date = "2020-03-01"', Compare("date", "=", Date("2020-03-01"))),
+        ("own != -1.5e3", Compare("own", "!=", -1500.0)),
+        ("draft = true", Compare("draft", "=", True)),
+        ('tags in ("a", "b")', In("tags", ("a", "b"))),
+        ("x NOT IN (1, 2020-03)", In("x", (1.0, Date("2020-03")), negated=True)),
+        ('document matches "*/2024/*"', Matches("document", "*/2024/*")),
+        ("missing my.own-key", Missing("my.own-key")),
+        ("a=1 or b=2 and not c=3", Or((
+            Compare("a", "=", 1.0),
+            And((Compare("b", "=", 2.0), Not(Compare("c", "=", 3.0)))),
+        ))),
+        ("(a=1 or b=2) and exists c", And((
+            Or((Compare("a", "=", 1.0), Compare("b", "=", 2.0))), Exists("c"),
+        ))),
+        (r'a = "C:\docs \"x\" \\y"', Compare("a", "=", r'C:\docs "x" \y')),
+    ],
+)  # fmt: skip
+def test_trees(text: str, root: Node) -> None:
+    """Each part of the grammar becomes its node; keys and words are read in any case."""
+    assert parse(text).root == root
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "problem", "hint"),
+    [
+        ("kind = pdf", 8, "pdf needs quotation marks", '"pdf"'),
+        ("a == 1", 3, "unknown sign ==", "="),
+        ("a = 1 && b = 2", 7, "unknown sign &&", "and"),
+        ("!a = 1", 1, "unknown sign !", "not"),
+        ("a = 1 b", 7, "unexpected b", "and, or, or the end"),
+        ("a =", 4, "the filter ends after =", "a value"),
+        ("(a = 1", 7, "the filter ends", ") for the ( at column 1"),
+        ("a in ()", 7, "unexpected ) after (", "a value"),
+        ("date = 2020-02-30", 8, "2020-02-30 is not a date", "2020-03-01"),
+        ('date > "soon"', 8, '"soon" is not a date', "2020-03"),
+        ("date = 20.5", 8, "20.5 is not a date", "2020"),
+        ('year = "x"', 8, '"x" is not a number', "year = 2020"),
+        ("year = true", 8, "true is not a number", "year = 2020"),
+        ("title = 1984", 9, "title is text", '"1984"'),
+        ('year contains "2"', 6, "year is not text", "= !="),
+        ("draft < true", 7, "true and false have no <", "= or !="),
+        ('a like "x"', 3, "unknown operator like", 'contains "part"'),
+        ("a contains 3", 12, "unexpected 3 after contains", '"…"'),
+        ("a = “x”", 5, "“ is not a quotation mark here", '"…"'),
+        ('a = "x', 5, "has no end", '"…"'),
+        ('a = "x\ny"', 7, "cannot be shown", "leave it"),
+        ("in = 3", 1, "unexpected in", "a key"),
+        ("2nd = 3", 1, "2nd is neither", "2020-03"),
+        ("ü = 3", 1, "ü is not a key", "a to z"),
+        ("a = 1e999", 5, "too large", "smaller"),
+        ("a = 01/02/2020", 5, "01/02/2020 is neither", "2020-03-01"),
+    ],
+)
+def test_errors_say_where_and_what_is_allowed(
+    text: str, column: int, problem: str, hint: str
+) -> None:
+    """An error is one line with the column, what is wrong and what is allowed."""
+    with pytest.raises(InputError) as caught:
+        parse(text)
+    assert caught.value.problem.startswith(f"filter, column {column}: ")
+    assert problem in caught.value.problem
+    assert hint in caught.value.hint
+    assert "\n" not in str(caught.value)
+
+
+def test_limits() -> None:
+    """A filter has at most 2,000 characters and 50 levels; empty ones are refused."""
+    assert parse("not " * 50 + "a = 1")
+    assert parse("(" * 50 + "a = 1" + ")" * 50)
+    for text, problem in [
+        ("not " * 51 + "a = 1", "more than 50"),
+        ("(" * 400 + "a = 1" + ")" * 400, "more than 50"),
+        ("a = 1 or " * 300 + "a = 1", "2,705 characters"),
+        (" \n", "is empty"),
+        ("", "is empty"),
+    ]:
+        with pytest.raises(InputError, match=problem):
+            parse(text)
+
+
+def test_keys_and_their_nearest() -> None:
+    """A filter knows its keys; one that no document has is refused with the nearest that is."""
+    filter_ = parse('project = "x" and (year > 2019 or missing tags)')
+    assert filter_.keys == {"project", "year", "tags"}
+    filter_.check_keys({"project", "tags"})
+    with pytest.raises(InputError) as caught:
+        parse('kind = "pdf" and projekt = "x"').check_keys({"project", "tags"})
+    assert caught.value.problem == "filter, column 18: no document has the key 'projekt'"
+    assert caught.value.hint.startswith("'project', or ")
+    with pytest.raises(InputError, match="'author', or "):
+        parse('autor = "x"').check_keys(())
+
+
+def test_filters_are_values() -> None:
+    """Equal filters are equal and hash alike; they can be sent to another process."""
+    one, other = parse("a=1  and b=2"), parse("a = 1 and b = 2")
+    assert (one, hash(one)) == (other, hash(other))
+    assert pickle.loads(pickle.dumps(one)) == one
+
+
+@given(trees)
+def test_what_is_written_is_read_again(tree: Node) -> None:
+    """``parse(str(tree))`` is the tree."""
+    assert parse(str(tree)).root == tree
+
+
+_PIECES = st.sampled_from(
+    ["a", "date", "year", " ", "=", "!=", "<=", "(", ")", ",", "and", "or", "not", "in", '"x"',
+     "'", '"', "2020", "2020-03", "-", "exists", "missing", "contains", "matches", "\\", "\x00",
+     "true", "é", "\ud800", "1e9", "\u2028", "!"]
+)  # fmt: skip
+
+
+@given(st.text() | st.lists(_PIECES).map("".join) | st.lists(_PIECES).map(" ".join))
+def test_anything_else_is_an_input_error(text: str) -> None:
+    """Whatever the text, it is a filter or an ``InputError`` of one printable line."""
+    said = ""
+    try:
+        parse(text)
+    except InputError as error:
+        said = str(error)
+    assert said == "" or said.isprintable()

@@ -1,0 +1,147 @@
+"""Random filters and properties, and a plain evaluator to compare with."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+
+from hypothesis import strategies as st
+
+from milepost.filters import (
+    And,
+    Compare,
+    Contains,
+    Date,
+    Exists,
+    In,
+    Matches,
+    Missing,
+    Node,
+    Not,
+    Or,
+)
+
+KEYS = ["a", "tags", "k.v-1", "_own", "größe"]
+TEXTS = ["", "Lee", "lee", "LEE ", "Straße", "STRASSE", "2020", "2020-03", "2020-03-01", 'a "b" \\',
+         "it's", "é", "e\u0301", "2019-12-31T10:00", "x*y", "[a]"]  # fmt: skip
+NUMBERS = [0.0, -1.0, 2020.0, 2021.0, 3.5, 1e22, 1e-7]
+DATES = [Date("2020-03"), Date("2020-03-01"), Date("2019-12-31"), Date("2021-01")]
+"""Years alone are numbers, but for the key ``date``."""
+
+keys = st.sampled_from(KEYS)
+texts = st.sampled_from(TEXTS) | st.text(
+    st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp", "Cf")), max_size=8
+).map(lambda text: text if text.isascii() else "ü")
+operands = texts | st.sampled_from(NUMBERS) | st.sampled_from(DATES) | st.booleans()
+
+
+@st.composite
+def _compares(draw: st.DrawFn) -> Compare:
+    operand = draw(operands)
+    signs = ["=", "!="] if isinstance(operand, bool) else ["=", "!=", "<", "<=", ">", ">="]
+    return Compare(draw(keys), draw(st.sampled_from(signs)), operand)
+
+
+_tests = (
+    _compares()
+    | st.builds(In, keys, st.lists(operands, min_size=1, max_size=3).map(tuple), st.booleans())
+    | st.builds(Contains, keys, texts)
+    | st.builds(Matches, keys, texts | st.sampled_from(["*", "l?e", "*00", "[kl]*"]))
+    | st.builds(Exists, keys)
+    | st.builds(Missing, keys)
+)
+
+
+def _nested(inner: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
+    some = st.lists(inner, min_size=2, max_size=3).map(tuple)
+    return st.builds(Not, inner) | st.builds(And, some) | st.builds(Or, some)
+
+
+trees = st.recursive(_tests, _nested, max_leaves=8)
+
+values = (
+    texts.filter(bool)
+    | st.sampled_from(NUMBERS)
+    | st.booleans()
+    | st.lists(texts.filter(bool), min_size=1, max_size=3, unique=True).map(tuple)
+)
+properties = st.dictionaries(keys, values, max_size=4)
+
+
+def naive(node: Node, held: Mapping[str, object]) -> bool:
+    """What docs/filters.md says, as slowly and plainly as it can be said."""
+    if isinstance(node, And | Or):
+        results = [naive(each, held) for each in node.nodes]
+        return (sum(results) == len(results)) if isinstance(node, And) else sum(results) > 0
+    if isinstance(node, Not):
+        return not naive(node.node, held)
+    if node.key not in held:
+        return isinstance(node, Missing)
+    several = held[node.key]
+    each = list(several) if isinstance(several, tuple) else [several]
+    if isinstance(node, Missing | Exists):
+        return isinstance(node, Exists)
+    if isinstance(node, Contains):
+        return any(isinstance(v, str) and fold(node.text) in fold(v) for v in each)
+    if isinstance(node, Matches):
+        return any(isinstance(v, str) and glob(fold(node.pattern), fold(v)) for v in each)
+    if isinstance(node, In):
+        equal = any(order(v, operand) == "=" for v in each for operand in node.operands)
+        return equal != node.negated
+    orders = [order(v, node.operand) for v in each]
+    if node.operator == "!=":
+        return "=" not in orders
+    return any(o is not None and o in node.operator for o in orders)
+
+
+def order(value: object, operand: object) -> str | None:
+    """``<``, ``=`` or ``>``; None where they cannot be compared."""
+    if isinstance(value, bool) or isinstance(operand, bool):
+        same = isinstance(value, bool) and isinstance(operand, bool) and value == operand
+        return "=" if same else None
+    if isinstance(operand, float) and isinstance(value, str):
+        if not (operand.is_integer() and 1000 <= operand <= 9999):
+            return None
+        operand = Date(str(int(operand)))
+    if isinstance(operand, Date):
+        day = first_day(value)
+        if day is None:
+            return None
+        parts = [int(part) for part in operand.text.split("-")]
+        mine = [int(part) for part in str(value)[:10].split("-")]
+        if mine[: len(parts)] == parts:
+            return "="
+        return "<" if (day, len(mine)) < (first_day(operand.text), len(parts)) else ">"
+    if isinstance(value, str) and isinstance(operand, str):
+        value, operand = fold(value), fold(operand)
+    elif isinstance(value, str) or isinstance(operand, str):
+        return None
+    return "=" if value == operand else "<" if value < operand else ">"  # type: ignore[operator]
+
+
+def first_day(value: object) -> datetime.date | None:
+    """The day with which a date begins."""
+    if not isinstance(value, str):
+        return None
+    for size, rest in ((4, "-01-01"), (7, "-01"), (10, "")):
+        if len(value) == size or (size == 10 and value[10:11] in ("T", " ")):
+            try:
+                return datetime.date.fromisoformat(value[:size] + rest)
+            except ValueError:
+                return None
+    return None
+
+
+def fold(text: str) -> str:
+    """Without regard to case and Unicode form."""
+    import unicodedata
+
+    return unicodedata.normalize("NFC", text).casefold()
+
+
+def glob(pattern: str, text: str) -> bool:
+    """Whether a text fits ``*``, ``?`` and ``[…]``."""
+    import fnmatch
+    import re
+
+    return re.match(fnmatch.translate(pattern), text) is not None

@@ -1,0 +1,124 @@
+"""Properties are bounded and cannot be changed; files are forgiven, callers are not."""
+
+from __future__ import annotations
+
+import datetime
+import pickle
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from milepost.errors import InputError
+from milepost.properties import EMPTY, Properties, checked, cleaned, iso_date, merged
+from milepost.types import Document
+
+_ANY = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.dates() | st.binary(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(st.dictionaries(st.text() | st.integers(), _ANY, max_size=90))
+def test_what_files_say_becomes_properties(said: dict[Any, Any]) -> None:
+    """Whatever a file says, what is kept is a valid, bounded property, and survives storing."""
+    made = cleaned(said)
+    assert len(made) <= 64
+    assert checked(dict(made)) == made
+    assert Properties.stored(made.as_json()) == made
+    for value in made.values():
+        texts = (value,) if isinstance(value, str) else value if isinstance(value, tuple) else ()
+        assert all(text.strip() and len(text) <= 1000 and "\n" not in text for text in texts)
+
+
+def test_values_of_files_are_tidied() -> None:
+    """Keys are made keys, dates dates, lists strings; nothing else is kept."""
+    made = cleaned(
+        {
+            "Project Name": " a\n b\x00",
+            "date": datetime.datetime(2020, 3, 1, 12),
+            "tags": ["x", "", 3, None, "x"],
+            "nested": {"a": 1},
+            "empty": " ",
+            "n": 3,
+            "ok": True,
+            "nan": float("nan"),
+            "9x": "no key",
+            "long": "y" * 5000,
+        }
+    )
+    assert made == {
+        "project_name": "a b",
+        "date": "2020-03-01",
+        "tags": ("x", "3"),
+        "n": 3.0,
+        "ok": True,
+        "long": "y" * 1000,
+    }
+
+
+@pytest.mark.parametrize(
+    ("given_", "problem"),
+    [
+        ({"Key": "x"}, "'Key' cannot be the key"),
+        ({"a b": "x"}, "'a b' cannot be the key"),
+        ({"k" * 65: "x"}, "cannot be the key"),
+        ({3: "x"}, "'3' cannot be the key"),
+        ({"a": None}, "'a' cannot be NoneType"),
+        ({"a": {"b": 1}}, "'a' cannot be dict"),
+        ({"a": float("inf")}, "'a' cannot be float"),
+        ({"a": "x" * 1001}, "'a' has 1,001 characters"),
+        ({"a": ["x", 3]}, "'a' has several values"),
+        ({"a": ["x" * 600, "y" * 600]}, "more than 1,000 characters"),
+        ({f"k{n}": n for n in range(65)}, "65 properties"),
+    ],
+)
+def test_callers_are_refused(given_: dict[Any, Any], problem: str) -> None:
+    """A caller's document with a property that cannot be kept is refused with its key."""
+    with pytest.raises(InputError, match=problem):
+        Document("d", "text", properties=given_)
+
+
+def test_documents_hold_them_unchangeably() -> None:
+    """A document's properties are a copy, cannot be changed, compare, hash and pickle."""
+    mine: dict[str, Any] = {"tags": ["a", "b"], "year": 2020}
+    document = Document("d", "text", properties=mine)
+    mine["year"] = 3
+    assert document.properties == {"tags": ("a", "b"), "year": 2020.0}
+    with pytest.raises(TypeError):
+        document.properties["year"] = 3  # type: ignore[index]
+    assert pickle.loads(pickle.dumps(document)) == document
+    assert hash(document) == hash(Document("d", "text", properties=document.properties))
+    assert document != Document("d", "text")
+    assert Document("d", "text").properties is EMPTY
+
+
+def test_merged_lets_the_second_win() -> None:
+    """A sidecar wins over its file, and its keys are the last to go where there are too many."""
+    many = {f"k{n}": float(n) for n in range(64)}
+    made = merged(many, {"own": "x", "k1": "y"})
+    assert (len(made), made["own"], made["k1"]) == (64, "x", "y")
+    assert merged({"a": 1.0}, {}) == {"a": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("written", "date"),
+    [
+        ("2020", "2020"),
+        ("2020-03", "2020-03"),
+        ("2020-03-01T23:59:59-08:00", "2020-03-01"),
+        ("D:20200301120000+01'00'", "2020-03-01"),
+        ("D:2020", "2020"),
+        ("20200301", "2020-03-01"),
+        ("Sun, 1 Mar 2020 12:00:00 +0100", "2020-03-01"),
+        ("2020-02-30", None),
+        ("1.3.2020", None),
+        ("soon", None),
+        ("", None),
+    ],
+)
+def test_dates(written: str, date: str | None) -> None:
+    """Dates of files are read in the forms that standards give them, and never guessed."""
+    assert iso_date(written) == date

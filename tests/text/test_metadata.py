@@ -1,0 +1,244 @@
+"""What each format says of itself becomes the properties of its document."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from milepost.properties import Value
+from milepost.text import read, read_bytes
+from support.office_writer import opendocument, pptx, shape, xlsx, zipped
+from support.pdf_writer import PdfPage, write_pdf
+
+DC = "http://purl.org/dc/elements/1.1/"
+CORE = (
+    f'<cp:coreProperties xmlns:cp="urn:cp" xmlns:dc="{DC}" xmlns:dcterms="urn:dcterms">'
+    "<dc:title>Bees &amp; wax</dc:title><dc:creator>Ann Lee; Bo Chen</dc:creator>"
+    "<dcterms:created>2020-03-01T12:00:00Z</dcterms:created><dc:language>en-GB</dc:language>"
+    "<cp:keywords>bees, wax;cells</cp:keywords><dc:subject>Biology</dc:subject>"
+    "</cp:coreProperties>"
+)
+CUSTOM = (
+    '<Properties xmlns:vt="urn:vt"><property name="Project Name"><vt:lpwstr>Hive</vt:lpwstr>'
+    '</property><property name="Final"><vt:bool>true</vt:bool></property>'
+    '<property name="Version"><vt:i4>3</vt:i4></property></Properties>'
+)
+OFFICE = {
+    "title": "Bees & wax",
+    "author": ("Ann Lee", "Bo Chen"),
+    "date": "2020-03-01",
+    "language": "en-GB",
+    "keywords": ("bees", "wax", "cells"),
+    "subject": "Biology",
+    "project_name": "Hive",
+    "final": True,
+    "version": 3.0,
+}
+
+
+def with_parts(data: bytes, parts: dict[str, str]) -> bytes:
+    """A zip file with more parts."""
+    import zipfile
+
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        held: dict[str, Any] = {name: archive.read(name) for name in archive.namelist()}
+    return zipped(held | parts)
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [("deck.pptx", pptx([shape("Words")])), ("book.xlsx", xlsx({"S": [["a", 1]]}))],
+)
+def test_office_files(name: str, data: bytes) -> None:
+    """Core and own properties of slides and spreadsheets."""
+    held = with_parts(data, {"docProps/core.xml": CORE, "docProps/custom.xml": CUSTOM})
+    assert read_bytes(held, name).properties == OFFICE
+    assert read_bytes(data, name).properties == {}
+    broken = with_parts(data, {"docProps/core.xml": "<x", "docProps/custom.xml": "<!ENTITY a>"})
+    document = read_bytes(broken, name)
+    assert (document.properties, document.notes) == ({}, ())
+
+
+def test_word_files() -> None:
+    """Core properties as Word's own library writes them."""
+    import docx
+
+    made = docx.Document()
+    made.add_paragraph("Words.")
+    made.core_properties.title = "Bees"
+    made.core_properties.author = "Ann Lee"
+    made.core_properties.keywords = "a; b"
+    buffer = io.BytesIO()
+    made.save(buffer)
+    held = read_bytes(buffer.getvalue(), "a.docx").properties
+    assert (held["title"], held["author"], held["keywords"]) == ("Bees", "Ann Lee", ("a", "b"))
+
+
+@pytest.mark.parametrize("kind", ["text", "spreadsheet"])
+def test_opendocument_files(kind: str) -> None:
+    """The first author and date, several keywords, and own fields."""
+    meta = (
+        f'<office:document-meta xmlns:office="o" xmlns:meta="m" xmlns:dc="{DC}"><office:meta>'
+        "<dc:title>Bees</dc:title><meta:initial-creator>Ann Lee</meta:initial-creator>"
+        "<dc:creator>Bo</dc:creator><meta:creation-date>2020-03-01T10:00:00</meta:creation-date>"
+        "<dc:date>2024-01-01</dc:date><meta:keyword>a</meta:keyword><meta:keyword>b</meta:keyword>"
+        '<meta:user-defined meta:name="Project">Hive</meta:user-defined>'
+        "</office:meta></office:document-meta>"
+    )
+    body = (
+        "<text:p>Words.</text:p>"
+        if kind == "text"
+        else '<table:table table:name="S"><table:table-row><table:table-cell '
+        'office:value-type="string"><text:p>x</text:p></table:table-cell></table:table-row>'
+        "</table:table>"
+    )
+    data = with_parts(opendocument(kind, body), {"meta.xml": meta})
+    assert read_bytes(data, "a.odt" if kind == "text" else "a.ods").properties == {
+        "title": "Bees",
+        "author": "Ann Lee",
+        "date": "2020-03-01",
+        "keywords": ("a", "b"),
+        "project": "Hive",
+    }
+
+
+def test_books() -> None:
+    """Title, authors, date, language and subjects of an EPUB; one author stays one."""
+    package = (
+        f'<package xmlns="urn:opf" xmlns:dc="{DC}"><metadata><dc:title>Bees</dc:title>'
+        "<dc:creator>Ann Lee</dc:creator><dc:creator>Bo Chen</dc:creator>"
+        "<dc:date>1859-11-24</dc:date><dc:language>en</dc:language><dc:subject>a</dc:subject>"
+        "</metadata><manifest><item id='c' href='c.xhtml' media-type='application/xhtml+xml'/>"
+        "</manifest><spine><itemref idref='c'/></spine></package>"
+    )
+    data = zipped(
+        {
+            "mimetype": "application/epub+zip",
+            "META-INF/container.xml": '<container><rootfile full-path="b.opf"/></container>',
+            "b.opf": package,
+            "c.xhtml": "<html><body><p>Words.</p></body></html>",
+        }
+    )
+    assert read_bytes(data, "a.epub").properties == {
+        "title": "Bees",
+        "author": ("Ann Lee", "Bo Chen"),
+        "date": "1859-11-24",
+        "language": "en",
+        "keywords": ("a",),
+    }
+
+
+def test_pages() -> None:
+    """Title, language and meta tags of a web page; a title inside a picture is none."""
+    page = (
+        '<!doctype html><html lang="de"><head><title> Bees\n and wax </title>'
+        '<meta name="Author" content="Ann Lee"><meta name="keywords" content="a, b">'
+        '<meta property="article:published_time" content="2020-03-01T08:00:00+01:00">'
+        '<meta name="description" content="On bees."></head>'
+        "<body><svg><title>Picture</title></svg><p>Words.</p></body></html>"
+    )
+    assert read_bytes(page.encode(), "a.html").properties == {
+        "title": "Bees and wax",
+        "author": "Ann Lee",
+        "date": "2020-03-01",
+        "language": "de",
+        "keywords": ("a", "b"),
+        "description": "On bees.",
+    }
+    assert read_bytes(b"<html><body><p>Words.</p></body></html>", "a.html").properties == {}
+
+
+@pytest.mark.parametrize(
+    ("head", "held"),
+    [
+        ("title: Bees\ndate: 2020-03\ndraft: true\ntags: [a, b]\n", {
+            "title": "Bees", "date": "2020-03", "draft": True, "tags": ("a", "b"),
+        }),
+        ("authors:\n- name: Ann\n  orcid: 1\n- Bo\nlang: en\nnested: {a: 1}\n", {
+            "author": ("Ann", "Bo"), "language": "en",
+        }),
+        ("author: {name: Ann}\nlanguage: no\nNumber: 3\n", {
+            "author": "Ann", "language": "no", "number": 3.0,
+        }),
+        ("just a line\n", {}),
+        ("", {}),
+    ],
+)  # fmt: skip
+def test_front_matter(head: str, held: dict[str, Value]) -> None:
+    """YAML at the head of a Markdown file; the text keeps it."""
+    text = f"---\n{head}---\n\n# Words\n"
+    document = read_bytes(text.encode(), "a.md")
+    assert (document.text, document.properties, document.notes) == (text, held, ())
+
+
+def test_front_matter_that_is_no_yaml_is_reported() -> None:
+    """The text is read all the same, with a note."""
+    document = read_bytes(b"---\ntitle: [\n---\nWords.\n", "a.md")
+    assert document.properties == {}
+    assert "front matter is not YAML" in document.notes[0]
+
+
+def test_notebooks() -> None:
+    """Title and authors of a notebook, but not the language of its program."""
+    notebook = {
+        "metadata": {
+            "title": "Bees", "authors": [{"name": "Ann"}], "kernelspec": {"name": "python3"},
+            "language_info": {"name": "python"},
+        },
+        "cells": [{"cell_type": "markdown", "source": "Words."}],
+    }  # fmt: skip
+    held = read_bytes(json.dumps(notebook).encode(), "a.ipynb").properties
+    assert held == {"title": "Bees", "author": "Ann"}
+    del notebook["metadata"]
+    assert read_bytes(json.dumps(notebook).encode(), "a.ipynb").properties == {}
+
+
+def test_mail() -> None:
+    """Subject, sender, recipients and date of a mail."""
+    mail = (
+        b"From: Ann Lee <ann@example.org>\nTo: bo@example.org\nSubject: =?utf-8?q?B=C3=A9es?=\n"
+        b"Date: Sun, 1 Mar 2020 12:00:00 +0100\n\nWords.\n"
+    )
+    assert read_bytes(mail, "a.eml").properties == {
+        "title": "Bées",
+        "author": "Ann Lee <ann@example.org>",
+        "date": "2020-03-01",
+        "to": "bo@example.org",
+    }
+
+
+def test_pdf() -> None:
+    """The information of a PDF and its language; one without any has no properties."""
+    page = PdfPage()
+    page.text(72, 700, "Words on a page.")
+    data = write_pdf([page])
+    assert read_bytes(data, "a.pdf").properties == {}
+    info = (
+        b"<< /Title (Bees) /Author (Ann Lee) /Keywords (a; b) /CreationDate "
+        b"(D:20200301120000+01'00') /Subject () >>"
+    )
+    number = data.count(b" 0 obj") + 1
+    held = data.replace(b"/Type /Catalog", b"/Type /Catalog /Lang (en-GB)", 1)
+    at = held.index(b"xref")
+    held = held[:at] + b"%d 0 obj\n%s\nendobj\n" % (number, info) + held[at:]
+    held = held.replace(b"trailer\n<<", b"trailer\n<< /Info %d 0 R" % number, 1)
+    assert read_bytes(held, "a.pdf").properties == {
+        "title": "Bees",
+        "author": "Ann Lee",
+        "date": "2020-03-01",
+        "language": "en-GB",
+        "keywords": ("a", "b"),
+    }
+
+
+def test_real_files(shared_data: Path) -> None:
+    """Real files of every format have valid properties, and many a title."""
+    titles = 0
+    for path in sorted((shared_data / "files").rglob("*")):
+        if path.suffix.lower() in (".docx", ".epub", ".odt", ".html", ".md", ".pptx"):
+            titles += "title" in read(path).properties
+    assert titles >= 3
