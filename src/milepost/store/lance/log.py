@@ -112,7 +112,7 @@ def _info(row: dict[str, Any], touch: dict[str, Any] | None) -> DocumentInfo:
         notes=tuple(json.loads(row["notes"])),
         id=row["id"],
         options=given(row["options"]),
-        properties=Properties.stored(row["properties"]),
+        properties=Properties.stored(given(row["properties"])),
     )
     if touch is None:
         return info
@@ -120,7 +120,7 @@ def _info(row: dict[str, Any], touch: dict[str, Any] | None) -> DocumentInfo:
         info,
         signature=_signature(touch),
         options=given(touch["options"]),
-        properties=Properties.stored(touch["properties"]),
+        properties=Properties.stored(given(touch["properties"])),
     )
 
 

@@ -81,7 +81,7 @@ def prepare(entry: Entry) -> Prepared:
             "terms": sum(map(len, entry.terms)),
             "notes": json.dumps(document.notes),
             "options": kept(entry.options),
-            "properties": checked(document.properties).as_json(),
+            "properties": kept(checked(document.properties).as_json()),
         },
         [
             (COLUMNS, columns),
@@ -121,5 +121,5 @@ def touched(
         "size": size,
         "mtime_ns": mtime,
         "options": kept(options),
-        "properties": checked(held).as_json(),
+        "properties": kept(checked(held).as_json()),
     }
