@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -45,9 +46,15 @@ def same(one: object, other: object) -> None:
         assert [each.score for each in found] == pytest.approx([each.score for each in due])
 
 
-def test_there_and_back(source: Path, tmp_path: Path) -> None:
-    """To a server and back to a folder: nothing is encoded, and nothing differs."""
-    with fresh_schema() as address:
+@pytest.mark.parametrize("kind", ["postgres", "lance"])
+def test_there_and_back(source: Path, tmp_path: Path, kind: str) -> None:
+    """To another store and back to a folder: nothing is encoded, and nothing differs."""
+    with ExitStack() as stack:
+        if kind == "lance":
+            pytest.importorskip("lancedb", reason="needs the extra lance")
+            address = f"lance://{tmp_path / 'lance'}"
+        else:
+            address = stack.enter_context(fresh_schema())
         report = milepost.copy(source, address, model=LIGHT)
         assert (len(report.added), report.sentences) == (3, 5)
         same(source, address)

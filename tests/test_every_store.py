@@ -55,6 +55,7 @@ def indexes(
             "memory": None,
             "sqlite": tmp_path_factory.mktemp("stores") / "sqlite",
             "postgres": stack.enter_context(fresh_schema(partitions=3)),
+            "lance": f"lance://{tmp_path_factory.mktemp('stores') / 'lance'}",
         }
         made = {}
         for name, place in places.items():
@@ -66,7 +67,7 @@ def indexes(
 
 
 @pytest.mark.parametrize("everything", [60_000, 300])
-@pytest.mark.parametrize("store", ["sqlite", "postgres"])
+@pytest.mark.parametrize("store", ["sqlite", "postgres", "lance"])
 @pytest.mark.parametrize("names", [None, ["chapter 2", "chapter 7"]])
 def test_the_passages_are_those_of_memory(
     indexes: dict[str, milepost.Index],

@@ -348,11 +348,11 @@ def open(
     read_only: bool = False,
     precision: Arithmetic | None = None,
 ) -> Index:
-    """Open an index in a folder or on a server, or an empty one in memory.
+    """Open an index in a folder, on a server or in a bucket, or an empty one in memory.
 
     Args:
-        place: folder of the index, or its address (``postgresql://HOST/NAME``); None for one in
-            memory.
+        place: folder of the index, or its address (``postgresql://HOST/NAME``, ``lance:///FOLDER``,
+            ``lance+s3://BUCKET/PATH``); None for one in memory.
         model: an encoder, a shipped model's name or a model folder; None for the default.
         create: make the index where there is none.
         read_only: never write.

@@ -17,7 +17,7 @@ from support.postgres import fresh_schema
 from support.store_entries import Child, opened
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgres"])
+@pytest.fixture(params=["memory", "sqlite", "postgres", "lance"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     """Make an empty store of each kind."""
     with ExitStack() as stack:
@@ -26,6 +26,9 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
             place = tmp_path / "index"
         elif request.param == "postgres":
             place = stack.enter_context(fresh_schema(partitions=2))
+        elif request.param == "lance":
+            pytest.importorskip("lancedb", reason="needs the extra lance")
+            place = f"lance://{tmp_path / 'index'}"
         made = opened(place)
         stack.callback(made.close)
         yield made

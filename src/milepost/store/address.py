@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from milepost.errors import StoreError
 
@@ -18,13 +18,19 @@ IndexPlace = Path | str
 """Where an index is: a folder, or an address."""
 
 SERVERS = ("postgresql", "postgres")
-"""Schemes of addresses that an index may have."""
+"""Schemes of indexes on a server."""
+
+TABLES, BUCKETS = "lance", "lance+s3"
+"""Schemes of indexes in Lance tables: in a folder, and in a bucket of object storage."""
+
+_BUCKET_OPTIONS = ("endpoint", "region")
 
 
 def index_place(place: str | os.PathLike[str]) -> IndexPlace:
-    """Return the folder that ``place`` names, or the address of an index on a server, unchanged.
+    """Return the folder that ``place`` names, or the address of an index.
 
-    A folder whose name ends in a colon is written ``./NAME:/…``.
+    Addresses stay as they are, except that ``lance://RELATIVE`` becomes absolute. A folder whose
+    name ends in a colon is written ``./NAME:/…``.
 
     Raises:
         StoreError: the address has another scheme. Its text holds the scheme alone: user,
@@ -40,16 +46,50 @@ def index_place(place: str | os.PathLike[str]) -> IndexPlace:
     if scheme is None and "://" not in written:
         return Path(place)
     name = f"{scheme[1]}://…" if scheme else "an address with ://"
-    if scheme is None or scheme[1].lower() not in SERVERS:
-        raise StoreError(f"{name} cannot hold an index", "--db FOLDER, or postgresql://HOST/NAME")
+    kind = scheme[1].lower() if scheme else ""
+    if kind not in (*SERVERS, TABLES, BUCKETS):
+        raise StoreError(
+            f"{name} cannot hold an index",
+            "--db FOLDER, postgresql://HOST/NAME or lance:///FOLDER",
+        )
     if "://" not in written:  # pathlib made one slash of two
         raise StoreError(f"{name} was given as a path", "the address as a string")
+    if kind == TABLES:
+        folder = written.partition("://")[2]
+        if not folder:
+            raise StoreError(f"{name} names no folder", "lance:///FOLDER")
+        return f"{TABLES}://{Path(folder).absolute().as_posix()}"
+    if kind == BUCKETS:
+        return _bucket(written)
     parts = urlsplit(written)
     if parts.netloc.count("@") > 1 or "@" in parts.path or parts.fragment:
         raise StoreError(
             f"{name} cannot be read: a password holds one of / @ #", "%2F, %40 and %23 for these"
         )
     return written
+
+
+def _bucket(written: str) -> str:
+    """Check the address of an index in a bucket; what may be a secret is not repeated."""
+    example = "lance+s3://BUCKET/PATH?endpoint=URL&region=NAME"
+    parts = urlsplit(written)
+    if "@" in parts.netloc or ":" in parts.netloc:
+        raise StoreError(
+            "credentials or a port stand in the address of a bucket",
+            "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment, ?endpoint=URL",
+        )
+    if not parts.netloc or not parts.path.strip("/"):
+        raise StoreError("the address names no bucket or no path in it", example)
+    try:
+        given = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
+    except ValueError:
+        raise StoreError("the options of the address cannot be read", example) from None
+    if parts.fragment or any(key not in _BUCKET_OPTIONS for key, _ in given):
+        raise StoreError("the address has an option other than endpoint and region", example)
+    endpoint = urlsplit(dict(given).get("endpoint", "https://"))
+    if endpoint.scheme not in ("http", "https") or "@" in endpoint.netloc:
+        raise StoreError("the endpoint of the address is no http or https URL", example)
+    return f"{BUCKETS}{written[len(BUCKETS) :]}"
 
 
 def label(place: IndexPlace) -> str:
@@ -60,13 +100,15 @@ def label(place: IndexPlace) -> str:
     """
     if isinstance(place, Path):
         return str(place.absolute())
+    if place.startswith(f"{TABLES}://"):
+        return place
     parts = urlsplit(place)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
 def has_password(place: IndexPlace) -> bool:
     """Whether an address holds a password."""
-    if isinstance(place, Path):
+    if isinstance(place, Path) or place.startswith(TABLES):
         return False
     parts = urlsplit(place)
     return ":" in parts.netloc.rpartition("@")[0] or "password=" in parts.query

@@ -32,11 +32,21 @@ class LocalSnapshot(Snapshot):
         if sum(info.sentences for info in documents) <= most:
             return documents, True
         limit = None if len(documents) == len(every) else documents
-        nearest, _ = self.nearest(vector, candidates, limit)
-        matching = self.matching(terms, candidates, limit)
+        nearest, matching = self.candidates(vector, terms, candidates, limit)
         firsts = np.array([info.first for info in documents], np.int64)
         owners = np.searchsorted(firsts, in_turn(nearest, matching), side="right") - 1
         return [documents[owner] for owner in dict.fromkeys(owners.tolist())], False
+
+    def candidates(
+        self,
+        vector: NDArray[np.float32],
+        terms: Sequence[str],
+        n: int,
+        documents: Sequence[DocumentInfo] | None,
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The rows of ``nearest`` and of ``matching``."""
+        nearest, _ = self.nearest(vector, n, documents)
+        return nearest, self.matching(terms, n, documents)
 
     def measure(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from milepost._optional import require
-from milepost.store.address import index_place
+from milepost.store.address import TABLES, index_place
 from milepost.store.base import Store
 
 
@@ -36,8 +36,8 @@ def open_store(
         NewerSchema: the index was made by a newer Milepost.
         OldSchema: the index was made by an older Milepost.
         IndexDamaged: the index is damaged.
-        StoreError: the folder cannot be read or written, or the server not be reached.
-        MissingExtra: the driver of the server is not installed.
+        StoreError: the folder cannot be read or written, or the server or storage not be reached.
+        MissingExtra: the package for such an address is not installed.
     """
     if place is None:
         from milepost.store.memory import MemoryStore
@@ -45,6 +45,18 @@ def open_store(
         return MemoryStore(fingerprint, dimensions)
     create = create and not read_only
     found = index_place(place)
+    if isinstance(found, str) and found.startswith(TABLES):
+        require("lancedb", extra="lance")
+        from milepost.store.lance import LanceStore
+
+        return LanceStore(
+            found,
+            fingerprint,
+            dimensions,
+            create=create,
+            read_only=read_only,
+            patience_s=patience_s,
+        )
     if isinstance(found, str):
         require("psycopg_pool", extra="postgres")
         from milepost.store.postgres import PostgresStore
@@ -76,9 +88,15 @@ def erase_store(place: str | os.PathLike[str], *, patience_s: float = 5.0) -> No
         NotAnIndex: there is no index.
         IndexBusy: another process is writing.
         StoreError: the files or tables cannot be removed.
-        MissingExtra: the driver of the server is not installed.
+        MissingExtra: the package for such an address is not installed.
     """
     found = index_place(place)
+    if isinstance(found, str) and found.startswith(TABLES):
+        require("lancedb", extra="lance")
+        from milepost.store.lance.store import erase as erase_lance
+
+        erase_lance(found, patience_s=patience_s)
+        return
     if isinstance(found, str):
         require("psycopg_pool", extra="postgres")
         from milepost.store.postgres.store import erase as erase_tables

@@ -6,7 +6,7 @@ which holds whole numbers exactly, and their scale; so the vectors are those of 
 Terms are kept in postings of our own, so that every store agrees on what a word is.
 
 Read in this order: ``address`` (a URL, and what may be said of it), ``schema`` (the tables, made
-and checked), ``postings`` (terms as bytes, BM25), ``copying`` (rows in PostgreSQL's binary form),
+and checked), ``copying`` (rows in PostgreSQL's binary form),
 ``write``, ``session`` (queries of one transaction, sent together), ``snapshot``, ``store`` (the
 contract), ``faults``.
 """

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from milepost.properties import Properties
-from milepost.store import packing
+from milepost.store import packing, postings
 from milepost.store.base import (
     EVERYWHERE,
     Among,
@@ -23,9 +23,8 @@ from milepost.store.base import (
 )
 from milepost.store.check import check_vector
 from milepost.store.local import in_turn
-from milepost.store.postgres import postings
 from milepost.store.postgres.session import Asked, Rows, Session
-from milepost.store.postgres.write import given, kept
+from milepost.store.strings import given, kept
 from milepost.store.tokens import token
 from milepost.types import Mark
 

@@ -20,6 +20,7 @@ from milepost.store.postgres.address import Address, parse
 from milepost.store.postgres.faults import translate, translated
 from milepost.store.postgres.session import Session
 from milepost.store.postgres.snapshot import TOTALS, PostgresSnapshot
+from milepost.store.strings import kept
 from milepost.types import Value
 
 T = TypeVar("T")
@@ -141,7 +142,7 @@ class PostgresStore:
 
         def delete(connection: psycopg.Connection[Any]) -> bool:
             with connection.transaction():
-                return write.delete(connection, write.kept(name))
+                return write.delete(connection, kept(name))
 
         return self._write(delete)
 

@@ -10,9 +10,10 @@ from typing import Any
 import psycopg
 
 from milepost.properties import checked
-from milepost.store import packing
+from milepost.store import packing, postings
 from milepost.store.base import Entry
-from milepost.store.postgres import copying, postings
+from milepost.store.postgres import copying
+from milepost.store.strings import kept
 from milepost.types import Value
 
 
@@ -35,29 +36,6 @@ class Prepared:
     def sentences(self) -> int:
         """Number of sentences."""
         return len(self.scales)
-
-
-def kept(value: str) -> str:
-    """Make of a string what PostgreSQL can hold: no NUL, no half of a surrogate pair.
-
-    Such strings (names of files that are not UTF-8) are written as JSON behind a character 1.
-    """
-    if "\0" not in value and not value.startswith("\x01") and not _surrogates(value):
-        return value
-    return "\x01" + json.dumps(value)
-
-
-def given(value: str) -> str:
-    """Turn back what ``kept`` has made."""
-    return json.loads(value[1:]) if value.startswith("\x01") else value
-
-
-def _surrogates(value: str) -> bool:
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return True
-    return False
 
 
 def prepare(entry: Entry) -> Prepared:

@@ -1,7 +1,8 @@
-"""Terms of a document as rows of a table: one row a term, its sentences as bytes.
+"""Terms of a document as rows of a table, the same in every store that has such a table.
 
-``n`` postings are ``n`` sentence numbers (``<u4``), then ``n`` counts (``<u4``), then ``n`` lengths
-of those sentences (``<u4``): with the lengths beside them a list is scored without another table.
+One row is one term of a document, its sentences as bytes: ``n`` sentence numbers (``<u4``), then
+``n`` counts (``<u4``), then ``n`` lengths of those sentences (``<u4``): with the lengths beside
+them a list is scored without another table.
 """
 
 from __future__ import annotations

@@ -1,0 +1,57 @@
+"""The address of an index in Lance tables: a folder or a bucket, and what may be said of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
+
+from milepost.store.address import label
+
+_ON_DISK = "lance://"
+_OPTIONS = ("endpoint", "region")
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where an index is.
+
+    Attributes:
+        uri: for LanceDB: a path, or ``s3://BUCKET/PATH``.
+        folder: the folder on this machine; None for one in a bucket.
+        options: for LanceDB's storage: strings; no credentials, which are the environment's.
+        label: the address for messages.
+    """
+
+    uri: str
+    folder: Path | None
+    options: dict[str, str]
+    label: str
+
+    def __repr__(self) -> str:
+        return f"Address({self.label})"
+
+
+def parse(address: str, patience_s: float = 5.0) -> Address:
+    """Read an address as ``store.address.index_place`` returns it.
+
+    Args:
+        address: ``lance:///PATH``, or ``lance+s3://BUCKET/PATH?endpoint=URL&region=NAME``.
+        patience_s: how long a request that fails is tried again.
+    """
+    if address.startswith(_ON_DISK):
+        folder = Path(address.removeprefix(_ON_DISK))
+        return Address(str(folder), folder, {}, label(address))
+    parts = urlsplit(address)
+    given = dict(parse_qsl(parts.query))
+    options = {
+        "connect_timeout": f"{max(2, round(patience_s))}s",
+        "timeout": "60s",
+        "client_max_retries": "3",
+        "client_retry_timeout": str(max(2, round(patience_s))),
+    }
+    options |= {key: given[key] for key in _OPTIONS if key in given}
+    if given.get("endpoint", "").startswith("http://"):
+        options["allow_http"] = "true"
+    uri = f"s3://{parts.netloc}{parts.path}".rstrip("/")
+    return Address(uri, None, options, label(address))

@@ -1,0 +1,66 @@
+"""What LanceDB or the storage reports, in words for users; nothing secret is repeated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from milepost.errors import IndexBusy, IndexDamaged, MilepostError, StorageFull, StoreError
+from milepost.store.lance.address import Address
+
+_AGAIN = "the same command again"
+_KEYS = "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN in the environment"
+
+
+@contextmanager
+def translated(address: Address) -> Iterator[None]:
+    """Turn errors of LanceDB, which are told apart by their text alone, into Milepost's.
+
+    Raises:
+        StorageFull: no space, or a quota; nothing of the document is kept.
+        IndexBusy: others wrote again and again meanwhile.
+        IndexDamaged: a file of a table is missing or cannot be read.
+        StoreError: anything else.
+    """
+    try:
+        yield
+    except MilepostError:
+        raise
+    except (ValueError, RuntimeError, OSError, TimeoutError) as error:
+        # "from None": the text may hold a request with its signature.
+        raise _translate(str(error).lower(), address) from None
+
+
+def _translate(text: str, address: Address) -> StoreError:
+    def told(*signs: str) -> bool:
+        return any(sign in text for sign in signs)
+
+    where = address.label
+    if told("no space left", "disk quota", "storagefull", "quotaexceeded", "file too large"):
+        return StorageFull(f"{where}: no space is left", "free some space")
+    if told("commit conflict", "conflicted with concurrent", "retryable commit", "too many concur"):
+        return IndexBusy(f"{where}: another process is writing", _AGAIN)
+    if told("nosuchbucket"):
+        return StoreError(f"{where}: there is no such bucket", "aws s3 mb s3://BUCKET")
+    if told(
+        "failed to get aws credentials", "invalidaccesskeyid", "signaturedoesnotmatch",
+        "expiredtoken", "invalidtoken",
+        "status: 401", "169.254.169.254", "missing credential", "tokenrefresh",
+        "authorizationheadermalformed", "credential provider",
+    ):  # fmt: skip
+        return StoreError(f"{where}: no credentials, or wrong ones", _KEYS)
+    if told("accessdenied", "status: 403", "permissiondenied", "permission denied", "read-only"):
+        return StoreError(f"{where}: permission is denied", "its permissions, or other credentials")
+    if told("connection refused", "kind: connect", "connecterror"):
+        return StoreError(f"{where}: the storage does not answer", "?endpoint=URL, or later")
+    if told("dns error", "failed to lookup", "name or service"):
+        return StoreError(f"{where}: there is no such host", "?endpoint=URL")
+    if told("timed out", "timeout", "kind: request", "http error", "status: 5"):
+        return StoreError(f"{where}: the storage did not answer in time", _AGAIN)
+    if told("not found", "no such file", "corrupt", "magic", "invalid", "decod", "parse", "eof",
+            "unexpected", "out of range", "schema error", "schema mismatch"):  # fmt: skip
+        return IndexDamaged(
+            f"{where}: a file of the index is missing or damaged",
+            "milepost index PATH --db ADDRESS",
+        )
+    return StoreError(f"{where}: the storage reported an error", _AGAIN)

@@ -1,0 +1,128 @@
+"""The log of documents, and what it comes to: which documents there are.
+
+Each deed appends one row, and an append conflicts with nothing: so writers need no lock, and a
+document is there, or replaced, or gone with that one row. Of a name the last ``PUT`` or ``DELETE``
+counts; of a document, the last ``TOUCH``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from milepost.properties import Properties
+from milepost.store.base import DocumentInfo, Statistics
+from milepost.store.strings import given
+
+PUT, TOUCH, DELETE = range(3)
+
+
+@dataclass(frozen=True)
+class Records:
+    """The documents of one version of the log.
+
+    Attributes:
+        documents: in order of their first row.
+        statistics: counts over all of them.
+        ids: ``(n,)`` int64, the ids of documents, ascending.
+        firsts: ``(n,)`` int64, first row of each of ``ids``.
+        by_name: the same documents.
+        gone: ids of documents that were replaced or deleted.
+        idle: events that count no more; without them the log comes to the same.
+    """
+
+    documents: list[DocumentInfo]
+    statistics: Statistics
+    ids: NDArray[np.int64]
+    firsts: NDArray[np.int64]
+    by_name: dict[str, DocumentInfo]
+    gone: list[int]
+    idle: list[int]
+
+    def alive(self, ids: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        """Which ids are documents', and the first row of each of those that are."""
+        if not len(self.ids):
+            return np.zeros(len(ids), np.bool_), np.empty(0, np.int64)
+        at = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
+        there = self.ids[at] == ids
+        return there, self.firsts[at[there]]
+
+
+def folded(log: pa.Table) -> Records:
+    """What a log comes to."""
+    last: dict[str, dict[str, Any]] = {}
+    touches: dict[int, dict[str, Any]] = {}
+    puts: list[dict[str, Any]] = []
+    idle: list[int] = []
+    for row in _rows(log):
+        if row["kind"] == TOUCH:
+            touches[row["id"]] = row
+            continue
+        if row["kind"] == PUT:
+            puts.append(row)
+        last[row["name"]] = row
+    live = {row["id"]: row for row in last.values() if row["kind"] == PUT}
+    counting = {row["event"] for row in live.values()}
+    counting |= {row["event"] for id_, row in touches.items() if id_ in live}
+    idle = [event for event in log["event"].to_pylist() if event not in counting]
+    gone = [row for row in puts if row["id"] not in live]
+    documents = [_info(row, touches.get(id_)) for id_, row in live.items()]
+    documents.sort(key=lambda info: (info.first, info.id))
+    ids = np.array([info.id for info in documents], np.int64)
+    order = np.argsort(ids)
+    return Records(
+        documents,
+        Statistics(
+            len(documents),
+            sum(info.sentences for info in documents),
+            sum(row["terms"] for row in live.values()),
+            sum(row["sentences"] for row in gone),
+        ),
+        ids[order],
+        np.array([info.first for info in documents], np.int64)[order],
+        {info.name: info for info in documents},
+        [row["id"] for row in gone],
+        idle,
+    )
+
+
+def _rows(log: pa.Table) -> Iterable[dict[str, Any]]:
+    names = log.column_names
+    columns: Sequence[list[Any]] = [log[name].to_pylist() for name in names]
+    sequence, event = (log[name].to_numpy() for name in ("sequence", "event"))
+    for at in np.lexsort((event, sequence)).tolist():
+        yield {name: column[at] for name, column in zip(names, columns, strict=True)}
+
+
+def _info(row: dict[str, Any], touch: dict[str, Any] | None) -> DocumentInfo:
+    info = DocumentInfo(
+        name=given(row["name"]),
+        source=None if row["source"] is None else given(row["source"]),
+        hash=given(row["hash"]),
+        signature=_signature(row),
+        characters=row["characters"],
+        sentences=row["sentences"],
+        first=row["first"],
+        notes=tuple(json.loads(row["notes"])),
+        id=row["id"],
+        options=given(row["options"]),
+        properties=Properties.stored(given(row["properties"])),
+    )
+    if touch is None:
+        return info
+    return replace(
+        info,
+        signature=_signature(touch),
+        options=given(touch["options"]),
+        properties=Properties.stored(given(touch["properties"])),
+    )
+
+
+def _signature(row: dict[str, Any]) -> tuple[int, int] | None:
+    return None if row["size"] is None else (row["size"], row["mtime_ns"])

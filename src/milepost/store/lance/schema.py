@@ -1,0 +1,225 @@
+"""The tables of an index, made, checked and removed.
+
+``documents`` is a log: what was put, touched and deleted, one row each, and nothing of it is ever
+changed. It is made last and says of which version and model the index is. The others hold the
+parts of documents, under the document's id.
+"""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+from typing import Any
+
+import lancedb
+import pyarrow as pa
+
+from milepost.errors import NewerSchema, NotAnIndex, OldSchema, WrongModel
+from milepost.store.lance.address import Address
+from milepost.store.lance.loop import together
+
+VERSION = 1
+"""Of the tables; it goes up with every change of them."""
+
+INDEX_FROM = 60_000
+"""Sentences from which indexes are made. A search reads all vectors of fewer: exact, and they stay
+in memory."""
+
+LOG = "documents"
+PARTS, POSTINGS, VECTORS = HELD = ("parts", "postings", "vectors")
+WRITERS = "writers"
+
+_COLUMNS: dict[str, list[tuple[str, pa.DataType]]] = {
+    # The version of a commit is the number of a writer: nobody else gets it.
+    WRITERS: [("started", pa.int64())],
+    # number: -2 what is kept of the sentences, -1 the marks, 0 … the pieces of the text
+    PARTS: [
+        ("document", pa.int64()),
+        ("written", pa.int64()),
+        ("number", pa.int32()),
+        ("data", pa.binary()),
+    ],
+    POSTINGS: [
+        ("token", pa.string()),
+        ("document", pa.int64()),
+        ("written", pa.int64()),
+        ("sentences", pa.int32()),
+        ("held", pa.binary()),
+    ],
+    # kind: see ``log``; sequence: the version of the log that the writer saw, and one
+    LOG: [
+        ("event", pa.int64()),
+        ("kind", pa.int8()),
+        ("sequence", pa.int64()),
+        ("id", pa.int64()),
+        ("name", pa.string()),
+        ("source", pa.string()),
+        ("hash", pa.string()),
+        ("size", pa.int64()),
+        ("mtime_ns", pa.int64()),
+        ("characters", pa.int64()),
+        ("sentences", pa.int64()),
+        ("terms", pa.int64()),
+        ("first", pa.int64()),
+        ("notes", pa.string()),
+        ("options", pa.string()),
+        ("properties", pa.string()),
+    ],
+}
+
+
+def columns(table: str, dimensions: int = 1) -> pa.Schema:
+    """The columns of a table; a vector is 16-bit floats that are the whole numbers of int8."""
+    if table != VECTORS:
+        return pa.schema(_COLUMNS[table])
+    return pa.schema(
+        [
+            ("document", pa.int64()),
+            ("written", pa.int64()),
+            ("number", pa.int32()),
+            ("scale", pa.float32()),
+            ("vector", pa.list_(pa.float16(), dimensions)),
+        ]
+    )
+
+
+async def connect(address: Address) -> Any:
+    """Connect to the folder or bucket."""
+    return await lancedb.connect_async(address.uri, storage_options=address.options or None)
+
+
+async def names(database: Any) -> set[str]:
+    """Names of the tables."""
+    return set((await database.list_tables(limit=1000)).tables)
+
+
+async def opened(address: Address) -> tuple[Any, Any, pa.Schema]:
+    """The database, its log, and the log's columns with what it says of the index.
+
+    Raises:
+        NotAnIndex: there is none.
+    """
+    if address.folder is not None and not (address.folder / f"{LOG}.lance").is_dir():
+        raise missing(address)  # connecting would make the folder
+    database = await connect(address)
+    try:
+        log = await database.open_table(LOG)
+    except ValueError as error:
+        if f"'{LOG}' was not found" not in str(error):
+            raise
+        raise missing(address) from None
+    return database, log, await log.schema()
+
+
+async def prepare(address: Address, fingerprint: str, dimensions: int) -> None:
+    """Make the tables that are missing; ``documents`` is the last one.
+
+    Raises:
+        NotAnIndex: other files or tables are there, or a file.
+    """
+    _check_folder(address)
+    database = await connect(address)
+    there = await names(database)
+    if LOG in there:
+        return
+    if there - {WRITERS, *HELD}:
+        raise NotAnIndex(
+            f"{address.label} holds other tables and no index", "an address with nothing there"
+        )
+    await together(
+        *(
+            _create(database, name, columns(name, dimensions))
+            for name in (WRITERS, *HELD)
+            if name not in there
+        )
+    )
+    about = {
+        "milepost": str(VERSION),
+        "fingerprint": fingerprint,
+        "dimensions": str(dimensions),
+        "made": uuid.uuid4().hex,
+    }
+    await _create(database, LOG, columns(LOG).with_metadata(about))
+
+
+async def _create(database: Any, name: str, schema: pa.Schema) -> None:
+    try:
+        await database.create_table(name, schema=schema)
+    except (ValueError, RuntimeError):
+        if name not in await names(database):
+            raise
+        # Another process has made it meanwhile.
+
+
+def check(found: Any, address: Address, fingerprint: str, dimensions: int) -> str:
+    """Make sure that the log is one of this version and model; returns its own mark.
+
+    Raises:
+        NotAnIndex: it is a table of somebody else.
+        NewerSchema: a newer Milepost has written it.
+        OldSchema: an older one.
+        WrongModel: its vectors are another model's.
+    """
+    held: dict[str, str] = {
+        key.decode(): value.decode() for key, value in (found.metadata or {}).items()
+    }
+    if not held.get("milepost", "").isdecimal():
+        raise NotAnIndex(f"{address.label} holds other tables", "an address with nothing there")
+    version = int(held["milepost"])
+    told = f"(schema {version}, this one reads {VERSION})"
+    if version > VERSION:
+        raise NewerSchema(
+            f"{address.label} was written by a newer Milepost {told}", "pip install -U milepost"
+        )
+    if version < VERSION:
+        raise OldSchema(
+            f"{address.label} was written by an older Milepost {told}",
+            "milepost index PATH --db ADDRESS",
+        )
+    if (held["fingerprint"], held["dimensions"]) != (fingerprint, str(dimensions)):
+        raise WrongModel(
+            f"{address.label} was made by another model "
+            f"(fingerprint {held['fingerprint']}, the model in use has {fingerprint})",
+            "--model with the model it was made with, or another address",
+        )
+    return held["made"]
+
+
+def missing(address: Address) -> NotAnIndex:
+    """What is said where no index is."""
+    return NotAnIndex(f"{address.label} holds no index", "milepost index PATH --db ADDRESS")
+
+
+async def erase(address: Address) -> None:
+    """Remove the tables of an index of any version, and its folder where nothing else is in it.
+
+    Raises:
+        NotAnIndex: there is none.
+    """
+    if address.folder is not None and not address.folder.is_dir():
+        raise missing(address)
+    database = await connect(address)
+    if LOG not in await names(database):
+        raise missing(address)
+    if b"milepost" not in ((await (await database.open_table(LOG)).schema()).metadata or {}):
+        raise missing(address)
+    there = await names(database)
+    for name in (LOG, WRITERS, *HELD):
+        if name in there:
+            await database.drop_table(name)
+    if address.folder is not None and not any(address.folder.iterdir()):
+        address.folder.rmdir()
+
+
+def _check_folder(address: Address) -> None:
+    folder: Path | None = address.folder
+    if folder is None:
+        return
+    if folder.exists() and not folder.is_dir():
+        raise NotAnIndex(f"{address.label} is a file", "--db lance:///FOLDER")
+    if folder.is_dir() and any(each.suffix != ".lance" for each in folder.iterdir()):
+        if (folder / f"{LOG}.lance").exists():
+            return
+        raise NotAnIndex(
+            f"{address.label} holds other files and no index", "an empty or new folder"
+        )

@@ -1,0 +1,266 @@
+"""One committed state of an index in Lance tables: which documents there are is in memory."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from milepost.store import packing, postings
+from milepost.store.base import DocumentInfo, Measured, Sentences, Statistics
+from milepost.store.check import check_vector
+from milepost.store.lance import schema
+from milepost.store.lance.address import Address
+from milepost.store.lance.faults import translated
+from milepost.store.lance.loop import together, wait
+from milepost.store.lance.reading import Reading, Rounded, rounded
+from milepost.store.lance.state import State
+from milepost.store.local import LocalSnapshot
+from milepost.store.tokens import token
+from milepost.types import Mark
+
+_MOST_POSTINGS = 2_000_000
+"""Sentences up to which a word's postings are read to find candidates; of commoner words only
+the rarest one is."""
+
+_SPARE = 1.5
+"""Rows that an approximate index is asked for, to each that is wanted."""
+
+_BLOCK = 4096  # vectors multiplied at a time
+
+
+class LanceSnapshot(LocalSnapshot):
+    """See ``store.base.Snapshot``; made by ``LanceStore.snapshot`` alone."""
+
+    def __init__(self, state: State, reading: Reading, address: Address, dimensions: int) -> None:
+        self._records, self._reading = state.records, reading
+        self._address, self._dimensions = address, dimensions
+
+    def documents(self) -> list[DocumentInfo]:
+        """All documents in order of their first row."""
+        return list(self._records.documents)
+
+    def info(self, name: str) -> DocumentInfo | None:
+        """One document's record, or None."""
+        return self._records.by_name.get(name)
+
+    def statistics(self) -> Statistics:
+        """Count over all documents."""
+        return self._records.statistics
+
+    def candidates(
+        self,
+        vector: NDArray[np.float32],
+        terms: Sequence[str],
+        n: int,
+        documents: Sequence[DocumentInfo] | None,
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """``nearest`` and ``matching`` at the same time."""
+        check_vector(vector, self._dimensions)
+        with translated(self._address):
+            (near, _), matching = wait(
+                together(self._nearest(vector, n, documents), self._matching(terms, n, documents))
+            )
+        return near, matching
+
+    def measure(
+        self,
+        vector: NDArray[np.float32],
+        terms: Sequence[str],
+        documents: Sequence[DocumentInfo],
+    ) -> Measured:
+        """Measure a question's vector and terms against the sentences of some documents."""
+        check_vector(vector, self._dimensions)
+        tokens = {token(term): term for term in terms}
+        total = sum(info.sentences for info in documents)
+        every = total >= self.statistics().sentences
+        ids = None if every else [info.id for info in documents]
+        with translated(self._address):
+            bodies, vectors, rows, *more = wait(
+                together(
+                    self._reading.bodies(documents),
+                    self._reading.vectors(documents),
+                    self._reading.postings(list(tokens), ["sentences", "held"], ids),
+                    *([] if every else [self._reading.postings(list(tokens), ["sentences"])]),
+                )
+            )
+        sentences = packing.sentences(bodies, documents)
+        starts = {
+            info.id: start
+            for info, start in zip(documents, sentences.document_offsets.tolist(), strict=False)
+        }
+        counts = {term: np.zeros(len(sentences.spans), np.float32) for term in terms}
+        for name, document, _, held in _records(rows):
+            if document in starts:  # one without sentences need not be among them
+                numbers, often, _ = postings.unpacked(held)
+                counts[tokens[name]][starts[document] + numbers] = often
+        frequencies = _frequencies(more[0] if more else rows)
+        return Measured(
+            sentences,
+            _dot(vectors, vector),
+            counts,
+            {term: frequencies.get(name, 0) for name, term in tokens.items()},
+            self.statistics(),
+        )
+
+    def sentences(self, documents: Sequence[DocumentInfo]) -> Sentences:
+        """Everything but the vectors of the sentences of some documents."""
+        with translated(self._address):
+            return packing.sentences(wait(self._reading.bodies(documents)), documents)
+
+    def similarity(
+        self, vector: NDArray[np.float32], documents: Sequence[DocumentInfo]
+    ) -> NDArray[np.float32]:
+        """``(n,)`` float32: dot product of ``vector`` ``(d,)`` with all sentences of documents."""
+        check_vector(vector, self._dimensions)
+        with translated(self._address):
+            return _dot(wait(self._reading.vectors(documents)), vector)
+
+    def vectors(self, documents: Sequence[DocumentInfo]) -> NDArray[np.float32]:
+        """``(n, d)`` float32: the stored vectors, as rounded to int8."""
+        with translated(self._address):
+            found = wait(self._reading.vectors(documents))
+        parts = [np.empty((0, self._dimensions), np.float32)]
+        return np.concatenate(parts + [scales[:, None] * values for scales, values in found])
+
+    def texts(self, parts: Sequence[tuple[DocumentInfo, int, int]]) -> list[str]:
+        """``text[start:end]`` of each part."""
+        slices = packing.slices(parts)
+        with translated(self._address):
+            return packing.joined(slices, wait(self._reading.pieces(slices)))
+
+    def marks(self, documents: Sequence[DocumentInfo]) -> list[tuple[Mark, ...]]:
+        """Pages and headings of each document."""
+        with translated(self._address):
+            found = wait(self._reading.marks(documents))
+        return [packing.marks(found[info.id]) for info in documents]
+
+    def excerpts(
+        self, parts: Sequence[tuple[DocumentInfo, int, int]]
+    ) -> list[tuple[str, tuple[Mark, ...]]]:
+        """``texts`` of the parts, each with the ``marks`` of its document."""
+        slices, documents = packing.slices(parts), [info for info, _, _ in parts]
+        with translated(self._address):
+            pieces, marks = wait(
+                together(self._reading.pieces(slices), self._reading.marks(documents))
+            )
+        return [
+            (text, packing.marks(marks[info.id]))
+            for text, info in zip(packing.joined(slices, pieces), documents, strict=True)
+        ]
+
+    def postings(
+        self, terms: Sequence[str]
+    ) -> dict[str, tuple[NDArray[np.int64], NDArray[np.int32]]]:
+        """For each term: the rows that hold it, ascending, and how often each does."""
+        tokens = list(dict.fromkeys(map(token, terms)))
+        with translated(self._address):
+            rows = wait(self._reading.postings(tokens, ["held"]))
+        lists: dict[str, list[tuple[NDArray[np.int64], NDArray[np.int32]]]] = defaultdict(list)
+        for name, _, first, held in sorted(_records(rows), key=lambda record: record[2]):
+            numbers, counts, _ = postings.unpacked(held)
+            lists[name].append((numbers + first, counts))
+        none = np.empty(0, np.int64), np.empty(0, np.int32)
+        found = {}
+        for term in terms:
+            parts = [none, *lists.get(token(term), ())]
+            found[term] = (
+                np.concatenate([each for each, _ in parts]),
+                np.concatenate([counts for _, counts in parts]),
+            )
+        return found
+
+    def nearest(
+        self,
+        vector: NDArray[np.float32],
+        n: int,
+        documents: Sequence[DocumentInfo] | None = None,
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Find the ``n`` rows most similar to ``vector``, and their scores, best first."""
+        check_vector(vector, self._dimensions)
+        with translated(self._address):
+            return wait(self._nearest(vector, n, documents))
+
+    def matching(
+        self, terms: Sequence[str], n: int, documents: Sequence[DocumentInfo] | None = None
+    ) -> NDArray[np.int64]:
+        """At most ``n`` rows that hold one of the terms, best by BM25 of the sentence."""
+        with translated(self._address):
+            return wait(self._matching(terms, n, documents))
+
+    async def _nearest(
+        self, vector: NDArray[np.float32], n: int, documents: Sequence[DocumentInfo] | None
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        chosen = self._records.documents if documents is None else documents
+        if n <= 0 or not chosen:
+            return np.empty(0, np.int64), np.empty(0, np.float32)
+        if sum(info.sentences for info in chosen) < schema.INDEX_FROM:
+            rows = np.concatenate(
+                [np.arange(info.first, info.first + info.sentences) for info in chosen]
+            ).astype(np.int64)
+            scores = _dot(await self._reading.vectors(chosen), vector)
+        else:
+            found = await self._reading.near(vector, int(n * _SPARE), documents)
+            there, firsts = self._records.alive(found["document"].to_numpy())
+            found = found.filter(pa.array(there))
+            rows = firsts + found["number"].to_numpy()
+            scores = _dot([rounded(found)], vector)
+        best = np.lexsort((rows, -scores))[:n]
+        return rows[best], scores[best]
+
+    async def _matching(
+        self, terms: Sequence[str], n: int, documents: Sequence[DocumentInfo] | None
+    ) -> NDArray[np.int64]:
+        tokens = list(dict.fromkeys(map(token, terms)))
+        statistics = self._records.statistics
+        ids = None if documents is None else [info.id for info in documents]
+        if n <= 0 or not tokens or ids == []:
+            return np.empty(0, np.int64)
+        if statistics.sentences < schema.INDEX_FROM:
+            rows = await self._reading.postings(tokens, ["sentences", "held"])
+            frequencies = _frequencies(rows)
+        else:
+            frequencies = _frequencies(await self._reading.postings(tokens, ["sentences"]))
+            rarest = min(frequencies, key=lambda name: (frequencies[name], name), default="")
+            some = [
+                name
+                for name, often in frequencies.items()
+                if often <= _MOST_POSTINGS or name == rarest
+            ]
+            rows = await self._reading.postings(some, ["held"], ids)
+        among = None if ids is None else set(ids)
+        lists: dict[str, list[tuple[int, int, bytes]]] = defaultdict(list)
+        for name in tokens:
+            lists[name] = []
+        for name, document, first, held in _records(rows):
+            if among is None or document in among:
+                lists[name].append((document, first, held))
+        mean = statistics.terms / max(1, statistics.sentences)
+        return postings.best(lists, frequencies, statistics.sentences, mean, n)[1]
+
+
+def _records(rows: pa.Table) -> list[tuple[str, int, int, bytes]]:
+    """Token, document, first row and postings."""
+    columns = (rows[name].to_pylist() for name in ("token", "document", "first", "held"))
+    return list(zip(*columns, strict=True))
+
+
+def _frequencies(rows: pa.Table) -> dict[str, int]:
+    """How many sentences hold each token."""
+    total = rows.group_by("token").aggregate([("sentences", "sum")])
+    return dict(zip(total["token"].to_pylist(), total["sentences_sum"].to_pylist(), strict=True))
+
+
+def _dot(parts: Sequence[Rounded], vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Dot products with the vectors of documents, one behind the other."""
+    scores = [np.empty(0, np.float32)]
+    wide = vector.astype(np.float32)
+    for scales, values in parts:
+        for at in range(0, len(scales), _BLOCK):
+            rows = scales[at : at + _BLOCK, None] * values[at : at + _BLOCK]
+            # A matrix product may sum a row differently depending on its place; so equal rows tie.
+            scores.append(np.einsum("ij,j->i", rows, wide))
+    return np.concatenate(scores)

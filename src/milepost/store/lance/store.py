@@ -1,0 +1,203 @@
+"""The store: opening, snapshots, and writes that append."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any, TypeVar
+
+from milepost.errors import StoreError
+from milepost.store.base import Entry, Snapshot
+from milepost.store.check import check_entry
+from milepost.store.lance import log, schema, upkeep, write
+from milepost.store.lance.address import parse
+from milepost.store.lance.faults import translated
+from milepost.store.lance.loop import together, wait
+from milepost.store.lance.reading import Caches, Reading
+from milepost.store.lance.snapshot import LanceSnapshot
+from milepost.store.lance.state import GRACE_S, State, newest
+from milepost.store.lance.writer import Writer, begun
+from milepost.store.strings import kept
+from milepost.types import Value
+
+T = TypeVar("T")
+
+_PUTS = 200
+"""Puts after which files are joined: each makes one in every table, and each is a request."""
+
+
+class LanceStore:
+    """A store in Lance tables, open; safe to use from several threads, processes and machines.
+
+    A snapshot sees the newest committed state and waits for no writer. Writers append and do not
+    wait for each other; of two that put the same document at one time, one wins.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        fingerprint: str,
+        dimensions: int,
+        *,
+        create: bool = True,
+        read_only: bool = False,
+        patience_s: float = 5.0,
+    ) -> None:
+        self._address = parse(address, patience_s)
+        self._fingerprint, self._dimensions = fingerprint, dimensions
+        self._read_only, self._closed = read_only, False
+        self._lock = threading.RLock()
+        self._caches = Caches()
+        self._state: State | None = None
+        self._writer: Writer | None = None
+        with translated(self._address):
+            if create:
+                wait(schema.prepare(self._address, fingerprint, dimensions))
+            self._database, self._log, found = wait(schema.opened(self._address))
+        self._made = schema.check(found, self._address, fingerprint, dimensions)
+
+    @property
+    def fingerprint(self) -> str:
+        """Fingerprint of the model whose vectors are kept."""
+        return self._fingerprint
+
+    @property
+    def dimensions(self) -> int:
+        """Width of the vectors."""
+        return self._dimensions
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Snapshot]:
+        """Hold the newest committed state for the length of a ``with`` block."""
+        state = self._newest()
+        reading = Reading(state, self._caches, self._dimensions)
+        yield LanceSnapshot(state, reading, self._address, self._dimensions)
+
+    def _newest(self) -> State:
+        if self._closed:
+            raise StoreError(f"the index {self._address.label} is closed")
+        with translated(self._address):
+            self._state = state = wait(
+                newest(self._address, self._database, self._log, self._state, self._made)
+            )
+        return state
+
+    def put(self, entry: Entry) -> None:
+        """Add a document, or replace the one of the same name: with one row of the log."""
+        check_entry(entry, self._dimensions)
+        prepared = write.prepare(entry)
+
+        async def put(writer: Writer) -> None:
+            started = time.monotonic()
+            document, first = writer.reserved(prepared.record["sentences"])
+            rows = prepared.rows(document)
+            await together(
+                self._log.checkout_latest(),
+                *(writer.tables[name].add(rows[name]) for name in schema.HELD if len(rows[name])),
+            )
+            if time.monotonic() - started > GRACE_S / 2:  # a vacuum takes it for a killed writer's
+                raise StoreError(f"{self._address.label}: the storage is too slow", "a nearer one")
+            await self._note(writer, log.PUT, document, first=first, **prepared.record)
+            writer.puts += 1
+            if writer.puts % _PUTS == 0:
+                with suppress(ValueError, RuntimeError):  # the document is stored all the same
+                    await upkeep.optimize(writer.tables, 0)
+
+        self._write(put)
+
+    def touch(
+        self,
+        name: str,
+        signature: tuple[int, int] | None,
+        options: str = "",
+        properties: Mapping[str, Value] | None = None,
+    ) -> bool:
+        """Note what is new of a document whose text is the same; False where there is none."""
+
+        async def touch(writer: Writer) -> bool:
+            info = (await self._current()).records.by_name.get(name)
+            if info is not None:
+                await self._note(
+                    writer,
+                    log.TOUCH,
+                    info.id,
+                    **write.touched(info, signature, options, properties),
+                )
+            return info is not None
+
+        return self._write(touch)
+
+    def delete(self, name: str) -> bool:
+        """Remove a document; False where there was none of that name."""
+
+        async def delete(writer: Writer) -> bool:
+            info = (await self._current()).records.by_name.get(name)
+            if info is not None:
+                await self._note(writer, log.DELETE, info.id, name=kept(name))
+            return info is not None
+
+        return self._write(delete)
+
+    def vacuum(self) -> None:
+        """Take out the rows of deleted documents; rows keep their numbers.
+
+        The files of older states stay for an hour, for the snapshots that read them.
+        """
+
+        async def vacuum(writer: Writer) -> None:
+            await upkeep.vacuum(writer.tables)
+            self._state = None
+
+        self._write(vacuum)
+
+    def optimize(self) -> None:
+        """Join small files, and make indexes once they are worth it."""
+
+        async def optimize(writer: Writer) -> None:
+            state = await self._current()
+            await upkeep.optimize(writer.tables, state.records.statistics.sentences)
+            self._state = None
+
+        self._write(optimize)
+
+    def close(self) -> None:
+        """Let go of the tables; the store cannot be used afterwards."""
+        self._closed = self._read_only = True
+        self._writer = self._state = None
+
+    async def _current(self) -> State:
+        return await newest(self._address, self._database, self._log, self._state, self._made)
+
+    def _write(self, work: Callable[[Writer], Coroutine[Any, Any, T]]) -> T:
+        """Run what writes, one at a time in this store."""
+        if self._closed:
+            raise StoreError(f"the index {self._address.label} is closed")
+        if self._read_only:
+            raise StoreError(f"the index {self._address.label} was opened for reading only")
+
+        async def run() -> T:
+            if self._writer is None or self._writer.is_old():
+                self._writer = await begun(self._database, self._log, self._writer)
+            return await work(self._writer)
+
+        with self._lock, translated(self._address):
+            return wait(run())
+
+    async def _note(self, writer: Writer, kind: int, document: int, **more: Any) -> None:
+        """Append a row to the log; what it says is committed with it."""
+        sequence = await self._log.version() + 1
+        await self._log.add(write.event(writer.noted(), kind, sequence, document, **more))
+
+
+def erase(address: str, *, patience_s: float) -> None:
+    """Remove the tables of an index, and nothing else.
+
+    Raises:
+        NotAnIndex: there is none at this address.
+        StoreError: the storage cannot be reached, or refuses it.
+    """
+    place = parse(address, patience_s)
+    with translated(place):
+        wait(schema.erase(place))

@@ -1,0 +1,31 @@
+"""Strings as stores keep them that hold valid Unicode alone: any string, and back again.
+
+PostgreSQL takes no NUL, Arrow no half of a surrogate pair; a file name that is not UTF-8 has some.
+"""
+
+from __future__ import annotations
+
+import json
+
+
+def kept(value: str) -> str:
+    """Make of a string what every store can hold: no NUL, no half of a surrogate pair.
+
+    Such strings (names of files that are not UTF-8) are written as JSON behind a character 1.
+    """
+    if "\0" not in value and not value.startswith("\x01") and not _surrogates(value):
+        return value
+    return "\x01" + json.dumps(value)
+
+
+def given(value: str) -> str:
+    """Turn back what ``kept`` has made."""
+    return json.loads(value[1:]) if value.startswith("\x01") else value
+
+
+def _surrogates(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return True
+    return False

@@ -1,0 +1,278 @@
+"""Indexes in a bucket, over HTTP: the same answers, requests counted, two writers, bad places.
+
+moto takes any credentials, so wrong ones are shown by a server that answers as S3 does.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import numpy as np
+import pytest
+
+pytest.importorskip("lancedb", reason="needs the extra lance")
+
+from milepost.errors import NotAnIndex, StoreError, WrongModel
+from milepost.store import Statistics, erase_store, open_store
+from milepost.types import Mark
+from support import bucket
+from support.store_entries import FINGERPRINT, WIDTH, Child, entry, holds, numbered, opened, rows
+from support.store_reads import reads
+
+
+@pytest.fixture(autouse=True)
+def keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in bucket.KEYS.items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.fixture
+def address() -> str:
+    return bucket.address(bucket.fresh_bucket())
+
+
+def test_everything_comes_back(address: str) -> None:
+    """The contract in short: put, replaced, touched, deleted, vacuumed, opened again."""
+    store = opened(address)
+    given = entry(
+        "/tmp/名.pdf",
+        ["One. ", "Two two. ", "", "𝒳 and \x00. "],
+        seed=4,
+        marks=(Mark(0, "page", "1"),),
+        notes=("a note",),
+    )
+    store.put(given)
+    holds(store, given)
+    for number in range(4):
+        store.put(numbered(number))
+    assert store.touch("document 2", (9, 9), "hidden=keep")
+    assert store.delete("document 1")
+    assert not store.delete("document 1")
+    assert reads(store).statistics() == Statistics(3, 64, 186, dead=60)
+    store.vacuum()
+    store.close()
+    store = opened(address, create=False)
+    assert reads(store).statistics() == Statistics(3, 64, 186)
+    holds(store, given)
+    holds(store, numbered(3))
+    info = reads(store).info("document 2")
+    assert info is not None
+    assert (info.signature, info.options) == ((9, 9), "hidden=keep")
+    store.close()
+
+
+def test_answers_are_those_of_memory(address: str) -> None:
+    plain, remote = opened(None), opened(address)
+    for number in range(8):
+        for each in (plain, remote):
+            each.put(
+                entry(
+                    f"d{number}",
+                    [f"word{number * i % 5} thing{i} " for i in range(20)],
+                    seed=number,
+                )
+            )
+    for seed in range(5):
+        query = rows(1, 1000 + seed)[0]
+        for names in (None, ["d3", "d7"]):
+            due, scores = reads(plain).nearest(query, 20, names)
+            found, theirs = reads(remote).nearest(query, 20, names)
+            assert found.tolist() == due.tolist()
+            assert np.abs(scores - theirs).max() < 1e-6
+            terms = [f"word{seed}", "thing3"]
+            assert (
+                reads(remote).matching(terms, 20, names).tolist()
+                == reads(plain).matching(terms, 20, names).tolist()
+            )
+    remote.close()
+
+
+def search(store: object) -> None:
+    """The calls of one question, as a search makes them."""
+    with store.snapshot() as state:
+        query = rows(1, 5)[0]
+        documents, complete = state.choose(query, ["word1"], most=10_000, candidates=5)
+        assert complete
+        state.measure(query, ["word1", "sentence3"], documents)
+        state.texts([(documents[0], 0, 10)])
+        state.excerpts([(documents[0], 0, 10), (documents[1], 0, 5)])
+
+
+def test_requests_are_few(address: str) -> None:
+    """A question that follows another reads postings and text alone; writes are counted too."""
+    made = opened(address)
+    for number in range(3):
+        made.put(numbered(number))
+    name = address.partition("://")[2].partition("/")[0]
+    with bucket.counted() as proxy:
+        address = bucket.address(name, at=proxy.url)
+        store = opened(address, read_only=True)
+        opening = len(proxy.requests)
+        search(store)
+        first = len(proxy.requests) - opening
+        search(store)
+        second = len(proxy.requests) - opening - first
+        print(f"requests: {opening} to open, {first} for a first question, {second} for the next")
+        assert opening <= 12
+        assert first <= 60
+        assert second <= 25
+        made.put(numbered(3))
+        before = len(proxy.requests)
+        search(store)
+        assert len(proxy.requests) - before <= 60
+        writer = opened(address)
+        writer.put(numbered(4))
+        before = len(proxy.requests)
+        writer.put(numbered(5))
+        assert len(proxy.requests) - before <= 40
+        for each in (store, writer, made):
+            each.close()
+
+
+WRITER = """
+import sys
+from support.store_entries import numbered, opened
+store = opened(sys.argv[1])
+print("ready", flush=True)
+for number in range(1, 10):
+    store.put(numbered(number))
+"""
+
+
+def test_two_writers_lose_and_double_nothing(address: str, child: Child) -> None:
+    """Each commit is an object that is only made where there is none: a lost race is run again."""
+    process: subprocess.Popen[str] = child(WRITER, address)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    store = opened(address)
+    store.put(entry("mine", ["one ", "two "], seed=7))
+    for number in range(10, 16):
+        store.put(numbered(number))
+    _, errors = process.communicate(timeout=90)
+    assert process.returncode == 0, errors
+    infos = reads(store).documents()
+    assert sorted(info.name for info in infos) == [f"document {n}" for n in range(3)] + ["mine"]
+    for info in infos:
+        if info.name != "mine":
+            holds(store, numbered(int(info.hash)))
+    statistics = reads(store).statistics()
+    assert (statistics.sentences, statistics.dead) == (92, 12 * 30)
+    store.close()
+
+
+def test_many_threads_write_at_one_time(address: str) -> None:
+    """Four stores race for each version of the log; every document is there once."""
+    stores = [opened(address) for _ in range(4)]
+    faults: list[BaseException] = []
+
+    def put(store: object, number: int) -> None:
+        try:
+            for each in range(4):
+                store.put(entry(f"d{number}-{each}", ["one ", "two "], seed=each))
+        except BaseException as error:
+            faults.append(error)
+
+    threads = [
+        threading.Thread(target=put, args=(store, number)) for number, store in enumerate(stores)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not faults
+    infos = reads(stores[0]).documents()
+    assert len({info.name for info in infos}) == len(infos) == 16
+    assert len({info.first for info in infos}) == 16
+    for store in stores:
+        store.close()
+
+
+def test_another_place_or_model_is_refused(address: str) -> None:
+    with pytest.raises(NotAnIndex, match="holds no index"):
+        opened(address, create=False)
+    with pytest.raises(NotAnIndex, match="holds no index"):
+        erase_store(address)
+    opened(address).close()
+    with pytest.raises(WrongModel, match="another model"):
+        open_store(address, fingerprint="other", dimensions=WIDTH)
+    erase_store(address)
+    with pytest.raises(NotAnIndex):
+        open_store(address, fingerprint=FINGERPRINT, dimensions=WIDTH, create=False)
+
+
+def one_line_without_secrets(error: BaseException) -> None:
+    message = str(error)
+    assert "\n" not in message
+    assert not any(secret in message for secret in bucket.KEYS.values())
+    assert error.__cause__ is None
+
+
+@pytest.mark.parametrize("create", [True, False])
+def test_a_bucket_that_is_not_there_is_named(create: bool) -> None:
+    with pytest.raises(StoreError, match="there is no such bucket") as error:
+        opened(bucket.address("no-such-bucket"), create=create)
+    one_line_without_secrets(error.value)
+
+
+def test_a_storage_that_does_not_answer_is_one_line() -> None:
+    address = bucket.address("bucket", at=f"http://127.0.0.1:{bucket.free_port()}")
+    begun = time.monotonic()
+    with pytest.raises(StoreError, match="the storage does not answer") as error:
+        opened(address, patience_s=1.0)
+    one_line_without_secrets(error.value)
+    assert time.monotonic() - begun < 20
+
+
+def test_no_credentials_are_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    address = bucket.address(bucket.fresh_bucket())
+    for name in bucket.KEYS:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")  # no service of the network is asked
+    monkeypatch.setenv("AWS_CONFIG_FILE", "/nonexistent")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/nonexistent")
+    with pytest.raises(StoreError, match="no credentials, or wrong ones") as error:
+        opened(address, patience_s=1.0)
+    one_line_without_secrets(error.value)
+
+
+@pytest.fixture(params=["SignatureDoesNotMatch", "InvalidAccessKeyId", "AccessDenied"])
+def refusing(request: pytest.FixtureRequest) -> Iterator[tuple[str, str]]:
+    """A server that refuses every request as S3 does, with the key that was sent."""
+
+    class Refusing(BaseHTTPRequestHandler):
+        def refuse(self) -> None:
+            key = bucket.KEYS["AWS_ACCESS_KEY_ID"]
+            body = (
+                f'<?xml version="1.0" encoding="UTF-8"?><Error><Code>{request.param}</Code>'
+                f"<Message>no</Message><AWSAccessKeyId>{key}</AWSAccessKeyId></Error>"
+            ).encode()
+            self.send_response(403)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(body)
+
+        do_GET = do_PUT = do_POST = do_HEAD = refuse
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Refusing)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}", request.param
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def test_wrong_credentials_are_one_line(refusing: tuple[str, str]) -> None:
+    url, code = refusing
+    words = "permission is denied" if code == "AccessDenied" else "no credentials, or wrong ones"
+    with pytest.raises(StoreError, match=words) as error:
+        opened(bucket.address("bucket", at=url), patience_s=1.0)
+    one_line_without_secrets(error.value)

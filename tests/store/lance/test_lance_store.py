@@ -1,0 +1,495 @@
+"""What Lance tables add to the contract: parts without their last row, writers, other folders."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("lancedb", reason="needs the extra lance")
+
+import pyarrow as pa
+
+from milepost.errors import (
+    IndexDamaged,
+    NewerSchema,
+    NotAnIndex,
+    OldSchema,
+    StorageFull,
+    StoreError,
+    WrongModel,
+)
+from milepost.store import erase_store, open_store
+from milepost.store.lance import LanceStore, log, schema, upkeep, write
+from milepost.store.lance.address import parse
+from milepost.store.lance.loop import wait
+from support.store_entries import FINGERPRINT, WIDTH, Child, entry, holds, numbered, opened, rows
+from support.store_reads import reads
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> str:
+    return f"lance://{tmp_path / 'index'}"
+
+
+@pytest.fixture
+def store(address: str) -> Iterator[LanceStore]:
+    made = opened(address)
+    assert isinstance(made, LanceStore)
+    yield made
+    made.close()
+
+
+def count(address: str, table: str) -> int:
+    """Rows of a table, beside Milepost."""
+
+    async def counted() -> int:
+        database = await schema.connect(parse(address))
+        return int(await (await database.open_table(table)).count_rows())
+
+    return wait(counted())
+
+
+def filled(*places: str | None, documents: int = 40) -> list[Any]:
+    """Stores with the same documents."""
+    made = [opened(place) for place in places]
+    for number in range(documents):
+        words = [f"word{(number * i) % 11} common thing{i} " for i in range(20)]
+        for each in made:
+            each.put(entry(f"d{number}", words, seed=number))
+    return made
+
+
+def same_answers(plain: Any, other: Any, *, seeds: int) -> None:
+    """Nearest and matching rows, and the documents chosen, are the same."""
+    for seed in range(seeds):
+        query = rows(1, 1000 + seed)[0]
+        for names in (None, ["d3", "d7", "d20"]):
+            due, scores = reads(plain).nearest(query, 30, names)
+            found, theirs = reads(other).nearest(query, 30, names)
+            assert np.abs(scores - theirs).max() < 1e-6
+            if len(np.unique(np.round(scores, 5))) == len(scores):
+                assert found.tolist() == due.tolist()
+            terms = [f"word{seed % 11}", "thing3", "absent"]
+            due = reads(plain).matching(terms, 30, names)
+            assert reads(other).matching(terms, 30, names).tolist() == due.tolist()
+        with plain.snapshot() as ours, other.snapshot() as state:
+            limits = {"most": 100, "candidates": 10}
+            due, _ = ours.choose(query, ["word3"], **limits)
+            found, complete = state.choose(query, ["word3"], **limits)
+            assert [info.name for info in found] == [info.name for info in due]
+            assert not complete
+            measured = state.measure(query, ["word3", "absent"], state.documents()[:5])
+            expected = ours.measure(query, ["word3", "absent"], ours.documents()[:5])
+            assert measured.frequencies == expected.frequencies
+            assert measured.statistics == expected.statistics
+            assert measured.counts["word3"].tolist() == expected.counts["word3"].tolist()
+
+
+def test_candidates_are_those_of_memory(address: str) -> None:
+    plain, lance = filled(None, address)
+    same_answers(plain, lance, seeds=8)
+    lance.close()
+
+
+def test_an_index_finds_what_the_scan_finds(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With indexes of vectors and words, before and after documents come and go."""
+    plain, lance = filled(None, address)
+    monkeypatch.setattr(schema, "INDEX_FROM", 100)
+    same_answers(plain, lance, seeds=3)  # no index yet: LanceDB's own scan
+    lance.optimize()
+
+    async def indexed() -> set[tuple[str, str]]:
+        database = await schema.connect(parse(address))
+        tables = [(name, await database.open_table(name)) for name in schema.HELD]
+        return {
+            (name, each.columns[0]) for name, table in tables for each in await table.list_indices()
+        }
+
+    assert {("vectors", "vector"), ("postings", "token")} <= wait(indexed())
+    hits = 0
+    for seed in range(30):
+        query = rows(1, 2000 + seed)[0]
+        due, found = reads(plain).nearest(query, 10)[1], reads(lance).nearest(query, 10)[1]
+        hits += int(np.isclose(due, found, atol=1e-6).sum())
+    assert hits >= 297  # of 300
+    for each in (plain, lance):
+        each.delete("d5")
+        each.put(entry("d6", ["word1 new "] * 20, seed=99))
+    same_answers(plain, lance, seeds=3)
+    lance.vacuum()
+    lance.optimize()
+    plain.vacuum()
+    same_answers(plain, lance, seeds=3)
+    lance.close()
+
+
+def test_parts_without_their_row_of_the_log_are_nothing(
+    store: LanceStore, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A writer that was killed before the last row leaves what a vacuum removes an hour later."""
+    store.put(numbered(0))
+    whole = {name: count(address, name) for name in schema.HELD}
+
+    async def killed(*_: object, **__: object) -> None:
+        raise RuntimeError("killed")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(store, "_note", killed)
+        with pytest.raises(StoreError):
+            store.put(numbered(3))
+    assert count(address, "vectors") == 2 * whole["vectors"]
+    holds(store, numbered(0))
+    assert reads(store).nearest(rows(1, 1)[0], 99)[0].shape == (30,)
+    store.vacuum()
+    assert count(address, "vectors") == 2 * whole["vectors"]  # another writer may be about it
+    monkeypatch.setattr(upkeep, "GRACE_S", -5)
+    store.vacuum()
+    assert {name: count(address, name) for name in schema.HELD} == whole
+    holds(store, numbered(0))
+
+
+def test_a_vacuum_takes_rows_out_and_keeps_the_log_short(store: LanceStore, address: str) -> None:
+    for number in range(6):
+        store.put(numbered(number))
+    store.touch("document 0", (1, 2), "hidden=keep")
+    store.touch("document 0", (3, 4), "hidden=keep")
+    store.delete("document 1")
+    assert reads(store).statistics().dead == 4 * 30
+    store.vacuum()
+    assert reads(store).statistics().dead == 0
+    assert count(address, "vectors") == 60
+    assert count(address, "documents") == 3  # two documents, one of them touched
+    info = reads(store).info("document 0")
+    assert info is not None
+    assert (info.signature, info.options) == ((3, 4), "hidden=keep")
+    holds(store, numbered(5))
+
+
+def test_old_files_go_after_their_time(
+    store: LanceStore, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The space of replaced documents is given back."""
+    for number in range(0, 30, 3):
+        store.put(numbered(number, sentences=200))
+    folder = Path(address.removeprefix("lance://"))
+
+    def size() -> int:
+        return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+    before = size()
+    store.vacuum()
+    monkeypatch.setattr(upkeep, "_KEPT", timedelta(milliseconds=1))
+    store.put(numbered(30, sentences=200))
+    store.vacuum()
+    assert size() < before / 3
+    holds(store, numbered(30, sentences=200))
+
+
+def test_the_last_deed_counts() -> None:
+    """A touch of a document that was replaced at the same time does not bring it back."""
+
+    def put(event: int, sequence: int, name: str = "a") -> pa.Table:
+        record = write.prepare(entry(name, ["x "], hash=str(event))).record
+        return write.event(event, log.PUT, sequence, event, first=event, **record)
+
+    deeds = [
+        put(1, 1),
+        put(2, 2),
+        write.event(3, log.TOUCH, 2, 1, name="a", size=7, mtime_ns=7, options="", properties="{}"),
+        put(4, 1, "b"),
+        write.event(5, log.DELETE, 3, 4, name="b"),
+        put(7, 4, "c"),
+        put(6, 4, "c"),
+    ]
+    for order in (deeds, deeds[::-1]):
+        records = log.folded(pa.concat_tables(order))
+        assert [(info.name, info.hash) for info in records.documents] == [("a", "2"), ("c", "7")]
+        assert records.by_name["a"].signature == (0, 10**18)
+        assert sorted(records.gone) == [1, 4, 6]
+        assert sorted(records.idle) == [1, 3, 4, 5, 6]
+        left = pa.concat_tables(order).filter(
+            pa.array(
+                [
+                    event not in records.idle
+                    for event in pa.concat_tables(order)["event"].to_pylist()
+                ]
+            )
+        )
+        assert log.folded(left).documents == records.documents
+
+
+WRITER = """
+import sys
+from support.store_entries import numbered, opened
+store = opened(sys.argv[1])
+print("ready", flush=True)
+for number in range(1, 10_000):
+    store.put(numbered(number))
+    print(number, flush=True)
+"""
+
+
+def test_a_killed_writer_leaves_whole_documents(
+    store: LanceStore, address: str, child: Child
+) -> None:
+    """What it said is stored is there; nothing else but the document at hand."""
+    process: subprocess.Popen[str] = child(WRITER, address)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(0.4)
+    process.kill()
+    said = [int(line) for line in process.stdout if line.strip().isdigit()]
+    process.wait()
+    assert said
+    for rest, number in {number % 3: number for number in said}.items():
+        info = reads(store).info(f"document {rest}")
+        assert info is not None
+        held = int(info.hash)
+        assert held in (number, said[-1] + 1)
+        holds(store, numbered(held))
+
+
+def test_two_writers_lose_and_double_nothing(address: str, child: Child) -> None:
+    """A process and this one write the same three documents; each is one of theirs, whole."""
+    process: subprocess.Popen[str] = child(WRITER.replace("10_000", "40"), address)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    store = opened(address)
+    for number in range(40, 60):
+        store.put(numbered(number))
+    _, errors = process.communicate(timeout=90)
+    assert process.returncode == 0, errors
+    infos = reads(store).documents()
+    assert sorted(info.name for info in infos) == [f"document {n}" for n in range(3)]
+    for info in infos:
+        holds(store, numbered(int(info.hash)))
+    assert len({info.first for info in infos}) == 3
+    store.vacuum()
+    assert reads(store).statistics().sentences == 90
+    assert count(address, "vectors") == 90
+    store.close()
+
+
+def test_a_reader_follows_another_opening(store: LanceStore, address: str) -> None:
+    """What one writes, vacuums or indexes, the other reads next; a snapshot stays as it is."""
+    other = opened(address)
+    store.put(numbered(0))
+    holds(other, numbered(0))
+    with other.snapshot() as held:
+        before = held.documents()
+        store.put(numbered(3))
+        store.vacuum()
+        store.optimize()
+        assert held.texts([(before[0], 0, 7)]) == ["number0"]
+        assert len(held.vectors(before)) == 30
+    holds(other, numbered(3))
+    other.put(numbered(1))
+    holds(store, numbered(1))
+    assert {info.first for info in reads(store).documents()} == {30, 1 << 36}
+    other.close()
+
+
+def test_many_puts_join_their_files(store: LanceStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each put makes a file in every table; after many of them they are joined."""
+    from milepost.store.lance import store as module
+
+    monkeypatch.setattr(module, "_PUTS", 40)
+    for number in range(80):
+        store.put(entry(f"d{number}", ["one two "], seed=number))
+
+    async def files() -> int:
+        table = await store._database.open_table(schema.VECTORS)
+        return int((await table.stats())["fragment_stats"]["num_fragments"])
+
+    assert wait(files()) < 40
+    assert len(reads(store).documents()) == 80
+    assert len(reads(store).nearest(rows(1, 1)[0], 99)[0]) == 80
+
+
+def test_another_model_or_version_is_refused(address: str) -> None:
+    """With the versions or fingerprints in one line."""
+    opened(address).close()
+    with pytest.raises(WrongModel, match="another model"):
+        open_store(address, fingerprint="other", dimensions=WIDTH)
+    with pytest.raises(WrongModel):
+        open_store(address, fingerprint=FINGERPRINT, dimensions=WIDTH + 1)
+
+
+@pytest.mark.parametrize(
+    ("version", "error", "words"),
+    [
+        ("999", NewerSchema, "schema 999, this one reads"),
+        ("0", OldSchema, "schema 0, this one reads"),
+        ("", NotAnIndex, "holds other tables"),
+    ],
+)
+def test_another_schema_is_refused(
+    address: str, version: str, error: type[StoreError], words: str
+) -> None:
+    about = {"milepost": version, "fingerprint": FINGERPRINT, "dimensions": str(WIDTH), "made": ""}
+
+    async def made() -> None:
+        database = await schema.connect(parse(address))
+        await database.create_table(
+            schema.LOG, schema=schema.columns(schema.LOG).with_metadata(about)
+        )
+
+    wait(made())
+    with pytest.raises(error, match=words):
+        opened(address)
+    assert count(address, schema.LOG) == 0
+
+
+def test_what_is_no_index_is_left_alone(tmp_path: Path) -> None:
+    """Neither opened nor erased, and nothing is made."""
+    missing = f"lance://{tmp_path / 'missing'}"
+    for deed in (lambda: opened(missing, create=False), lambda: erase_store(missing)):
+        with pytest.raises(NotAnIndex, match="holds no index"):
+            deed()
+    assert not (tmp_path / "missing").exists()
+    (tmp_path / "letter.txt").write_text("dear", encoding="utf-8")
+    with pytest.raises(NotAnIndex, match="holds other files"):
+        opened(f"lance://{tmp_path}")
+    with pytest.raises(NotAnIndex, match="is a file"):
+        opened(f"lance://{tmp_path / 'letter.txt'}")
+    with pytest.raises(NotAnIndex):
+        erase_store(f"lance://{tmp_path}")
+    assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
+
+    async def foreign() -> None:
+        database = await schema.connect(parse(f"lance://{tmp_path / 'theirs'}"))
+        await database.create_table("mine", schema=pa.schema([("n", pa.int64())]))
+
+    wait(foreign())
+    with pytest.raises(NotAnIndex, match="holds other tables"):
+        opened(f"lance://{tmp_path / 'theirs'}")
+
+
+def test_an_opening_that_was_killed_is_finished(address: str) -> None:
+    """Tables that were made before the log are taken over."""
+
+    async def half() -> None:
+        database = await schema.connect(parse(address))
+        await database.create_table(schema.PARTS, schema=schema.columns(schema.PARTS))
+
+    wait(half())
+    store = opened(address)
+    store.put(numbered(0))
+    holds(store, numbered(0))
+    store.close()
+
+
+def test_erasing_removes_the_tables_and_nothing_else(tmp_path: Path) -> None:
+    folder = tmp_path / "folder with % and ?"
+    opened(f"lance://{folder}").close()
+    (folder / "mine.txt").write_text("dear", encoding="utf-8")
+    erase_store(f"lance://{folder}")
+    assert [path.name for path in folder.iterdir()] == ["mine.txt"]
+    (folder / "mine.txt").unlink()
+    opened(f"lance://{folder}").close()
+    erase_store(f"lance://{folder}")
+    assert not folder.exists()
+
+
+def test_an_index_made_anew_is_not_taken_for_the_old_one(store: LanceStore, address: str) -> None:
+    store.put(numbered(0))
+    holds(store, numbered(0))
+    erase_store(address)
+    new = opened(address)
+    new.put(numbered(3))
+    new.put(numbered(6))
+    with pytest.raises(StoreError):
+        reads(store).documents()
+    new.close()
+
+
+@pytest.mark.parametrize("table", ["documents", "vectors", "parts", "postings"])
+@pytest.mark.parametrize("harm", ["cut", "garbage", "gone"])
+def test_damage_is_one_clear_line(store: LanceStore, address: str, table: str, harm: str) -> None:
+    store.put(numbered(0))
+    store.close()
+    folder = Path(address.removeprefix("lance://"))
+    for path in (folder / f"{table}.lance" / "data").iterdir():
+        if harm == "gone":
+            path.unlink()
+        else:
+            path.write_bytes(path.read_bytes()[:60] if harm == "cut" else b"x" * 5_000)
+    with pytest.raises(IndexDamaged, match="missing or damaged") as error:
+        holds(opened(address), numbered(0))
+    assert "\n" not in str(error.value)
+
+
+def test_a_full_disk_keeps_what_was_there(small_disk: Path) -> None:
+    """Of the document that has no room nothing counts; there is room again once it is made."""
+    store = opened(f"lance://{small_disk / 'index'}")
+    store.put(numbered(0))
+    filler = small_disk / "filler"
+    filler.write_bytes(b"x" * (1 << 20))
+    random = np.random.default_rng(0)
+    text = "".join(map(chr, random.integers(0x4E00, 0x9000, 600_000).tolist()))
+    with pytest.raises(StorageFull, match="no space is left"):
+        store.put(entry("large", [text]))
+    holds(store, numbered(0))
+    assert [info.name for info in reads(store).documents()] == ["document 0"]
+    filler.unlink()
+    store.put(numbered(3))
+    holds(store, numbered(3))
+    store.close()
+
+
+def test_reading_only_writes_nothing(address: str) -> None:
+    opened(address).close()
+    store = opened(address, read_only=True)
+    for deed in (lambda: store.put(numbered(0)), lambda: store.delete("x"), store.vacuum):
+        with pytest.raises(StoreError, match="reading only"):
+            deed()
+    store.close()
+    with pytest.raises(StoreError, match="is closed"):
+        reads(store).documents()
+
+
+def test_names_that_arrow_cannot_hold_come_back(store: LanceStore) -> None:
+    for name in ("caf\udce9.txt", "a\0b", '\x01"a"', "名", "it's"):
+        store.put(given := entry(name, ["One. "], hash=name, source=name))
+        holds(store, given)
+        assert store.touch(name, (1, 2))
+        info = reads(store).info(name)
+        assert info is not None
+        assert (info.name, info.source, info.hash) == (name, name, name)
+        assert store.delete(name)
+
+
+def test_many_threads_read_while_one_writes(store: LanceStore) -> None:
+    """Each snapshot is whole."""
+    faults: list[BaseException] = []
+    stop = threading.Event()
+
+    def look() -> None:
+        try:
+            while not stop.is_set():
+                with store.snapshot() as state:
+                    for info in state.documents():
+                        found = state.measure(rows(1, 3)[0], ["word1"], [info])
+                        assert len(found.similarity) == info.sentences
+        except BaseException as error:
+            faults.append(error)
+
+    threads = [threading.Thread(target=look) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for number in range(20):
+        store.put(numbered(number))
+        if number % 10 == 9:
+            store.vacuum()
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert not faults
