@@ -33,6 +33,8 @@ SHARED_DATA = TESTS.parents[1] / "shared" / "data"
 # Each takes eight seconds of a processor or more: they train, export, kill processes, read real
 # files or open a browser. A folder stands for all that is in it.
 SLOW = (
+    "bench",
+    "bulk",
     "lab",
     "model",
     "serve",
@@ -51,6 +53,7 @@ SLOW = (
     "cli/test_cli_train.py",
     "cli/test_cli_annotate.py",
     "cli/test_cli_watch.py",
+    "cli/test_cli_workers.py",
     "docs/test_answer_picture.py",
     "docs/test_docs.py",
     "docs/test_every_question.py",
@@ -66,10 +69,13 @@ SLOW = (
     "library/test_recognition.py",
     "marking/test_copies.py",
     "mcp/test_tools.py",
+    "store/lance",
+    "store/postgres",
     "store/test_durability.py",
     "store/test_opening.py",
     "test_docstrings.py",
     "test_encoder.py",
+    "test_every_store.py",
     "test_index_reopen.py",
     "text/test_pdf.py",
     "text/test_pdf_files.py",
