@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from functools import cached_property, partial
@@ -21,8 +21,19 @@ from milepost.engine.precision import Arithmetic, checked
 from milepost.errors import IndexBusy, MilepostError, StorageFull, StoreError
 from milepost.filters import Filter
 from milepost.filters import given as parsed_filter
-from milepost.intake import Step, Steps, Tally, absolute, add_one, found
+from milepost.intake import (
+    File,
+    Step,
+    Steps,
+    Tally,
+    add_one,
+    found,
+    gone,
+    source_place,
+    to_download,
+)
 from milepost.naming import Name, known, stored_name, unknown
+from milepost.objects import Downloads
 from milepost.reranker import preload
 from milepost.search import Limits, Query, SearchModel, SearchResult, search
 from milepost.search.ranking import Ranking
@@ -85,7 +96,9 @@ class Index:
         and the others are indexed.
 
         Args:
-            sources: files, folders, or ``Document`` records made by the caller.
+            sources: files, folders, addresses in object storage (``s3://BUCKET/PREFIX``,
+                ``gs://``, ``az://``), or ``Document`` records made by the caller. The ETag of an
+                object tells whether it has changed.
             prune: remove documents whose files once stood in one of the folders given and are
                 not found there any more: deleted, moved, or ignored by now.
             progress: called as sentences are encoded.
@@ -94,11 +107,12 @@ class Index:
             ocr: as in ``milepost.read``; None reads a document as it was read before, and a new
                 one without text recognition. Picture files in folders are read unless it is
                 ``"never"``, or None and they are new.
-            reader: reads a file; a server reads in another process.
+            reader: reads a file; a server reads in another process. Not for objects.
 
         Raises:
-            InputError: ``hidden`` or ``ocr`` is another word.
-            MissingExtra: text is to be recognised, and the extra ``ocr`` is not installed.
+            InputError: ``hidden`` or ``ocr`` is another word, or an address cannot be read.
+            MissingExtra: text is to be recognised, and the extra ``ocr`` is not installed; or a
+                source is an address, and the extra ``objects`` is not.
             StoreError: the index cannot be written (full disk, no permission, second writer);
                 what was stored before stays.
         """
@@ -108,66 +122,56 @@ class Index:
             recognition.check_installed()
         given = [sources] if isinstance(sources, str | os.PathLike | Document) else list(sources)
         tally = Tally()
-        work: list[Path | Document] = [source for source in given if isinstance(source, Document)]
-        paths = [absolute(source) for source in given if not isinstance(source, Document)]
+        work: list[File | Document] = [source for source in given if isinstance(source, Document)]
+        places = [source_place(source) for source in given if not isinstance(source, Document)]
         stored = {info.name: info for info in self.documents()}
 
-        def picture(path: Path) -> bool:
+        def picture(path: File) -> bool:
             return str(path) in stored if ocr is None else ocr != "never"
 
-        inside, folders = found(paths, tally.failed, picture)
+        def options_of(before: DocumentInfo | None) -> ReadOptions:
+            options = ReadOptions.parse(before.options) if before else READ_DEFAULTS
+            return options.changed(hidden=hidden, ocr=ocr)
+
+        inside, folders = found(places, tally.failed, picture, stored)
         work.extend(inside)
         present = {item.name if isinstance(item, Document) else str(item) for item in work}
         done: set[str] = set()
-        for number, item in enumerate(work, 1):
-            name = item.name if isinstance(item, Document) else str(item)
-            steps = Steps(progress, name, number, len(work))
-            try:
-                if name in done:  # given twice: the second time it is what was just stored
-                    stored = {info.name: info for info in self.documents()}
-                done.add(name)
-                before = stored.get(name)
-                options = ReadOptions.parse(before.options) if before else READ_DEFAULTS
-                options = options.changed(hidden=hidden, ocr=ocr)
-                add_one(
-                    item,
-                    before,
-                    options,
-                    tally,
-                    steps,
-                    store=self._store,
-                    model=lambda: self.model,
-                    reader=reader,
-                )
-            except StoreError:
-                raise
-            except MilepostError as error:
-                tally.failed[name] = str(error)
-            except (OSError, MemoryError, RecursionError) as error:
-                tally.failed[name] = f"{type(error).__name__}: {error}"
-        removed = self._prune(folders, present, tally.failed) if prune else []
+        with Downloads(to_download(work, stored, options_of)) as downloads:
+            for number, item in enumerate(work, 1):
+                name = item.name if isinstance(item, Document) else str(item)
+                steps = Steps(progress, name, number, len(work))
+                try:
+                    if name in done:  # given twice: the second time it is what was just stored
+                        stored = {info.name: info for info in self.documents()}
+                    done.add(name)
+                    before = stored.get(name)
+                    add_one(
+                        item,
+                        before,
+                        options_of(before),
+                        tally,
+                        steps,
+                        store=self._store,
+                        model=lambda: self.model,
+                        reader=reader,
+                        downloads=downloads,
+                    )
+                except StoreError:
+                    raise
+                except MilepostError as error:
+                    tally.failed[name] = str(error)
+                except (OSError, MemoryError, RecursionError) as error:
+                    tally.failed[name] = f"{type(error).__name__}: {error}"
+        removed = gone(self.documents(), folders, present, tally.failed) if prune else []
+        for name in removed:
+            self._store.delete(name)
         if tally.changed or removed:
             self._vacuum()
         if tally.added or tally.changed:
             with suppress(IndexBusy, StorageFull):  # best effort, as the vacuum
                 self._store.optimize()
         return tally.report(removed, time.monotonic() - begun)
-
-    def _prune(
-        self, folders: Sequence[Path], present: set[str], failed: Iterable[str]
-    ) -> list[str]:
-        gone = [
-            info.name
-            for info in self.documents()
-            if info.name not in present
-            and info.source is not None
-            and any(Path(info.source).is_relative_to(folder) for folder in folders)
-            # What stands in a folder that cannot be listed today may be there all the same.
-            and not any(Path(info.source).is_relative_to(folder) for folder in failed)
-        ]
-        for name in gone:
-            self._store.delete(name)
-        return gone
 
     def _vacuum(self) -> None:
         """Give back the space of what was removed once it is more than what is left."""

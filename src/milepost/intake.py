@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from milepost.errors import MilepostError
+from milepost.errors import InputError, MilepostError, UnreadableFile
+from milepost.objects import Downloads, ObjectAddress, ObjectFile, check_installed, is_address
 from milepost.paragraphs import paragraph_starts
 from milepost.search.lexical import terms
 from milepost.store import DocumentInfo, Store
 from milepost.store.base import Entry
 from milepost.text import files, read_file
+from milepost.text.prefixes import objects, read_object
 from milepost.text.sidecar import sidecar
 from milepost.types import Document, ReadOptions, Report
 
@@ -26,6 +28,13 @@ if TYPE_CHECKING:
 
     Parts = tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]]
     """Spans, vectors and vocabulary coverage of a document's landmarks."""
+
+
+Place = Path | ObjectAddress
+"""Where documents come from: a file or folder, an object or prefix."""
+
+File = Path | ObjectFile
+"""One file or object; ``str`` of it is the document's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,37 +119,101 @@ def absolute(path: str | os.PathLike[str]) -> Path:
     return Path(os.path.abspath(Path(path).expanduser()))  # noqa: PTH100 - drops "..", too
 
 
+def local_path(path: str | os.PathLike[str]) -> Path:
+    """``absolute``, for what must be on this machine.
+
+    Raises:
+        InputError: it is an address in object storage.
+    """
+    if is_address(path):
+        address = ObjectAddress.parse(path)
+        raise InputError(
+            f"{address} is in object storage, which is not followed",
+            f"milepost index {address} --db FOLDER, then --db FOLDER",
+        )
+    return absolute(path)
+
+
+def source_place(source: str | os.PathLike[str]) -> Place:
+    """The path or address of a source, in the one way to write it.
+
+    Raises:
+        InputError: an address cannot be read.
+        MissingExtra: it is an address, and the extra ``objects`` is not installed.
+    """
+    if not is_address(source):
+        return absolute(source)
+    check_installed()
+    return ObjectAddress.parse(source)
+
+
 def found(
-    paths: Sequence[Path],
+    places: Sequence[Place],
     failed: dict[str, str],
-    picture: Callable[[Path], bool] = lambda _: False,
-) -> tuple[list[Path], list[Path]]:
-    """Files under the paths, each once, and the folders among them that could be listed.
+    picture: Callable[[File], bool] = lambda _: False,
+    stored: Collection[str] = (),
+) -> tuple[list[File], list[Place]]:
+    """Files under the places, each once, and the folders among them that could be listed.
 
     Args:
-        paths: files and folders.
-        failed: gets the paths that are missing and the folders that may not be listed, with the
-            reason.
+        places: files and folders, objects and prefixes.
+        failed: gets what is missing and what may not be listed, with the reason.
         picture: whether a picture file in a folder is wanted.
+        stored: names of what is indexed: an empty prefix was there if something of it is.
     """
-    inside: dict[Path, None] = {}
-    folders: list[Path] = []
-    for path in paths:
+    inside: dict[str, File] = {}
+    folders: list[Place] = []
+    for each in places:
         try:
-            inside |= dict.fromkeys(files([path], failed, picture))
+            if isinstance(each, Path):
+                below: list[File] = [*files([each], failed, picture)]
+                folder = each.is_dir()
+            else:
+                below = [*objects(each, picture)]
+                folder = [str(file) for file in below] != [str(each)]
+                if not below and not any(map(each.holds, stored)):
+                    raise UnreadableFile(f"nothing to read is at {each}", "check the address")
         except MilepostError as error:
-            failed[str(path)] = str(error)
+            failed[str(each)] = str(error)
         else:
-            if path.is_dir():
-                folders.append(path)
-    return list(inside), folders
+            inside |= {str(file): file for file in below}
+            folders += [each] * folder
+    return list(inside.values()), folders
 
 
-def signature(path: Path) -> tuple[int, int] | None:
+def gone(
+    infos: Iterable[DocumentInfo],
+    folders: Sequence[Place],
+    present: Collection[str],
+    failed: Iterable[str],
+) -> list[str]:
+    """Names of the documents whose files were in one of the folders and are not there any more."""
+    # What stands in a folder that cannot be listed today may be there all the same.
+    unknown = [ObjectAddress.parse(each) if is_address(each) else Path(each) for each in failed]
+    return [
+        info.name
+        for info in infos
+        if info.name not in present
+        and info.source is not None
+        and any(_below(info.source, folder) for folder in folders)
+        and not any(_below(info.source, folder) for folder in unknown)
+    ]
+
+
+def _below(source: str, folder: Place) -> bool:
+    if isinstance(folder, ObjectAddress):
+        return folder.holds(source)
+    return not is_address(source) and Path(source).is_relative_to(folder)
+
+
+def signature(path: File) -> tuple[int, int] | None:
     """Size and time of change; None where the file cannot be asked (reading it says why).
 
-    Those of its sidecar are added, so that another sidecar, or none, makes another signature.
+    Those of its sidecar are added, so that another sidecar, or none, makes another signature. For
+    the time of an object stands a hash of its ETag.
     """
+    if isinstance(path, ObjectFile):
+        return path.signature
     try:
         status = [each.stat() for each in (path, sidecar(path)) if each is not None]
     except OSError:
@@ -183,8 +256,32 @@ def entry(
     )
 
 
+def to_download(
+    work: Iterable[File | Document],
+    stored: Mapping[str, DocumentInfo],
+    options: Callable[[DocumentInfo | None], ReadOptions],
+) -> Iterator[ObjectFile]:
+    """The objects among the work that ``add_one`` will read.
+
+    Args:
+        work: what is to be added.
+        stored: what is indexed, by name.
+        options: how a document is read, by what is indexed of it.
+    """
+    for item in work:
+        if isinstance(item, ObjectFile):
+            info = stored.get(str(item))
+            if info is None or not _as_stored(info, item.signature, str(options(info))):
+                yield item
+
+
+def _as_stored(info: DocumentInfo, stamp: tuple[int, int] | None, way: str) -> bool:
+    """Whether a file is the one that was indexed, and was read in the same way."""
+    return stamp is not None and (info.signature, info.options) == (stamp, way)
+
+
 def add_one(
-    item: Path | Document,
+    item: File | Document,
     stored: DocumentInfo | None,
     options: ReadOptions,
     tally: Tally,
@@ -193,11 +290,12 @@ def add_one(
     store: Store,
     model: Callable[[], Encoder],
     reader: Callable[[Path, ReadOptions], Document] | None,
+    downloads: Downloads,
 ) -> None:
     """Read, encode and store one document, as far as it has changed.
 
     Args:
-        item: a file, or a document.
+        item: a file, an object, or a document.
         stored: what is indexed under its name, or None.
         options: how the file is read.
         tally: gets what was done.
@@ -205,6 +303,7 @@ def add_one(
         store: where to.
         model: gives the encoder; called where there is something to encode.
         reader: reads a file; None for ``milepost.text.read_file``.
+        downloads: gives the bytes of objects.
     """
     name = item.name if isinstance(item, Document) else str(item)
     stamp = None
@@ -212,10 +311,13 @@ def add_one(
         document, way = hashed(item), ""
     else:
         stamp, way = signature(item), str(options)
-        if stored and stamp and (stored.signature, stored.options) == (stamp, way):
+        if stored and _as_stored(stored, stamp, way):
             tally.unchanged.append(name)
             return
-        document = reader(item, options) if reader else read_file(item, options, steps.page)
+        if isinstance(item, ObjectFile):
+            document = read_object(item, *downloads.read(item), options, steps.page)
+        else:
+            document = reader(item, options) if reader else read_file(item, options, steps.page)
     if stored is not None and holds(store, stored, document):
         # Touched, copied, read in another way to the same end, or described in other words.
         described = document.properties != stored.properties

@@ -123,7 +123,7 @@ def serve(
         from milepost.text.recognition import check_installed
 
         check_installed()
-    from milepost.intake import absolute
+    from milepost.intake import local_path
     from milepost.serve.app import create_app
     from milepost.serve.running import listen, run
     from milepost.serve.settings import MEBIBYTE, ServeSettings
@@ -142,7 +142,7 @@ def serve(
         language_model=chosen_endpoint(endpoint, model_name),
         ocr=ocr,
     )
-    sources = [absolute(path) for path in paths]
+    sources = [local_path(path) for path in paths]
     for source in sources:
         _check(source)
     socket = listen(chosen)  # before the model is loaded: a port in use is known at once

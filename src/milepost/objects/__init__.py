@@ -8,10 +8,11 @@ Read:    ``address.py``, ``bucket.py`` (list and download), ``downloads.py`` (a 
 """
 
 from milepost.objects.address import ObjectAddress, is_address
-from milepost.objects.bucket import ObjectFile, bucket, check_installed, download
+from milepost.objects.bucket import Bucket, ObjectFile, bucket, check_installed, download
 from milepost.objects.downloads import Downloads
 
 __all__ = [
+    "Bucket",
     "Downloads",
     "ObjectAddress",
     "ObjectFile",

@@ -106,10 +106,21 @@ class Bucket:
             raise told(error, str(address), listing=True) from None
         except Exception as error:
             raise told(error, str(address), listing=True) from None
-        folders = [file for file in found if not file.size and not _suffix(file.address.key)]
-        return sorted(
-            (file for file in found if file not in folders), key=lambda file: file.address.key
-        )
+        files = (file for file in found if file.size or _suffix(file.address.key))
+        return sorted(files, key=lambda file: file.address.key)
+
+    def file(self, address: ObjectAddress) -> ObjectFile | None:
+        """The object at an address, or None.
+
+        Raises:
+            InputError: the bucket cannot be asked.
+        """
+        try:
+            return self._file(self._store.head(address.key))
+        except FileNotFoundError:
+            return None
+        except Exception as error:
+            raise told(error, str(address)) from None
 
     def reachable(self, address: ObjectAddress) -> bool:
         """Whether the bucket can be listed and holds something at an address.
@@ -146,23 +157,22 @@ class Bucket:
             UnreadableFile: it does not exist, may not be read, or is too large.
             Unreachable: the storage cannot be asked.
         """
+        held = bytearray()
         try:
             answer = self._store.get(address.key)
             size = int(answer.meta["size"])
-            held = bytearray()
             for piece in answer.stream(min_chunk_size=_CHUNK) if size <= most else ():
                 held += piece
                 if stopped():
-                    raise InputError(f"{address} was not read to its end")
-        except InputError:
-            raise
+                    break
         except Exception as error:
             raise told(error, str(address)) from None
         if size > most:
             raise UnreadableFile(
-                f"{address} has {size >> 20:,} MiB; at most {most >> 20:,} MiB are read",
-                "split it",
+                f"{address} has {size:,} bytes; at most {most:,} are read", "split it"
             )
+        if len(held) != size:
+            raise InputError(f"{address} was not read to its end", "try again")
         return bytes(held)
 
     def _file(self, meta: Mapping[str, Any]) -> ObjectFile:
@@ -192,14 +202,13 @@ def _opened(root: ObjectAddress, _settings: str) -> Bucket:
     return Bucket(root)
 
 
-def download(source: str | os.PathLike[str]) -> bytes:
+def download(address: ObjectAddress) -> bytes:
     """The bytes of the object at an address.
 
     Raises:
         InputError: there is none, or it cannot be read.
         MissingExtra: the extra ``objects`` is not installed.
     """
-    address = ObjectAddress.parse(source)
     if not address.key:
         raise UnreadableFile(f"{address} is a bucket", "an object in it")
     return bucket(address).read(address)

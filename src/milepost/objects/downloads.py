@@ -36,6 +36,7 @@ class Downloads:
 
     def __init__(self, files: Iterable[ObjectFile] = ()) -> None:
         self._coming = deque(dict.fromkeys(files))
+        self._to_come = set(self._coming)
         self._begun: dict[ObjectFile, Future[Bytes]] = {}
         self._pool: ThreadPoolExecutor | None = None
         self._stop = threading.Event()
@@ -52,9 +53,9 @@ class Downloads:
         root = file.address.root
         if self._failures.get(root, 0) >= MAX_FAILURES:
             raise Unreachable(f"{file} was not tried: {root} could not be reached", "try again")
-        while file in self._coming:  # what stands before it is not asked for any more
-            if self._coming.popleft() == file:
-                self._begin(file)
+        while file in self._to_come:  # what stands before it is not asked for any more
+            if (first := self._next()) == file:
+                self._begin(first)
         future = self._begun.pop(file, None)
         self._fill()
         try:
@@ -70,7 +71,12 @@ class Downloads:
             waiting = sum(file.size for file in self._begun)
             if self._begun and waiting + self._coming[0].size > MAX_WAITING:
                 return
-            self._begin(self._coming.popleft())
+            self._begin(self._next())
+
+    def _next(self) -> ObjectFile:
+        first = self._coming.popleft()
+        self._to_come.remove(first)
+        return first
 
     def _begin(self, file: ObjectFile) -> None:
         if self._pool is None:

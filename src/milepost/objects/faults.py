@@ -68,8 +68,8 @@ def told(error: BaseException, address: str, *, listing: bool = False) -> InputE
         paths = _PATH.search(said)
         key = f": {paths[1] or paths[2]}" if paths else ""
         return UnreadableFile(
-            f"{address} holds a key with an empty part, . or ..{key}",
-            "rename it, or name prefixes without it",
+            f"{address} holds a key that cannot be asked for{key}",
+            "rename it (no empty part, no .., no control character), or name prefixes without it",
         )
     if "builder error" in said:
         return Unreachable(f"the endpoint of {root} is not https", "AWS_ALLOW_HTTP=true")

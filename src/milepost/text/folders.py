@@ -139,13 +139,19 @@ def _walk(root: Path, failed: dict[str, str], picture: Callable[[Path], bool]) -
 def _specs(folder: Path, names: list[str]) -> Iterator[tuple[Path, GitIgnoreSpec]]:
     for name in IGNORE_FILES:
         if name in names:
-            from pathspec import GitIgnoreSpec
-
             try:
-                lines = (folder / name).read_text("utf-8", "replace").splitlines()
+                data = (folder / name).read_bytes()
             except OSError:
                 continue
-            yield folder, GitIgnoreSpec.from_lines(filter(_is_pattern, lines))
+            yield folder, ignore_spec(data)
+
+
+def ignore_spec(data: bytes) -> GitIgnoreSpec:
+    """The patterns in the bytes of an ignore file; lines that are none are passed over."""
+    from pathspec import GitIgnoreSpec
+
+    lines = data.decode("utf-8", "replace").splitlines()
+    return GitIgnoreSpec.from_lines(filter(_is_pattern, lines))
 
 
 def _is_pattern(line: str) -> bool:
