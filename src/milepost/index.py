@@ -14,6 +14,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
 
+from milepost import intake
 from milepost.checking import PASSAGES, check_store, prepared
 from milepost.encoder import Encoder, load
 from milepost.engine import find_model
@@ -21,17 +22,7 @@ from milepost.engine.precision import Arithmetic, checked
 from milepost.errors import IndexBusy, MilepostError, StorageFull, StoreError
 from milepost.filters import Filter
 from milepost.filters import given as parsed_filter
-from milepost.intake import (
-    File,
-    Step,
-    Steps,
-    Tally,
-    add_one,
-    found,
-    gone,
-    source_place,
-    to_download,
-)
+from milepost.intake import File, Step, Steps, Tally
 from milepost.naming import Name, known, stored_name, unknown
 from milepost.objects import Downloads
 from milepost.reranker import preload
@@ -123,7 +114,9 @@ class Index:
         given = [sources] if isinstance(sources, str | os.PathLike | Document) else list(sources)
         tally = Tally()
         work: list[File | Document] = [source for source in given if isinstance(source, Document)]
-        places = [source_place(source) for source in given if not isinstance(source, Document)]
+        places = [
+            intake.source_place(source) for source in given if not isinstance(source, Document)
+        ]
         stored = {info.name: info for info in self.documents()}
 
         def picture(path: File) -> bool:
@@ -133,11 +126,11 @@ class Index:
             options = ReadOptions.parse(before.options) if before else READ_DEFAULTS
             return options.changed(hidden=hidden, ocr=ocr)
 
-        inside, folders = found(places, tally.failed, picture, stored)
+        inside, folders = intake.found(places, tally.failed, picture, stored)
         work.extend(inside)
         present = {item.name if isinstance(item, Document) else str(item) for item in work}
         done: set[str] = set()
-        with Downloads(to_download(work, stored, options_of)) as downloads:
+        with Downloads(intake.to_download(work, stored, options_of)) as downloads:
             for number, item in enumerate(work, 1):
                 name = item.name if isinstance(item, Document) else str(item)
                 steps = Steps(progress, name, number, len(work))
@@ -146,7 +139,7 @@ class Index:
                         stored = {info.name: info for info in self.documents()}
                     done.add(name)
                     before = stored.get(name)
-                    add_one(
+                    intake.add_one(
                         item,
                         before,
                         options_of(before),
@@ -163,7 +156,7 @@ class Index:
                     tally.failed[name] = str(error)
                 except (OSError, MemoryError, RecursionError) as error:
                     tally.failed[name] = f"{type(error).__name__}: {error}"
-        removed = gone(self.documents(), folders, present, tally.failed) if prune else []
+        removed = intake.gone(self.documents(), folders, present, tally.failed) if prune else []
         for name in removed:
             self._store.delete(name)
         if tally.changed or removed:
