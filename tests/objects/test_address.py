@@ -59,7 +59,7 @@ def test_a_password_in_an_address_is_not_repeated() -> None:
 
 
 def test_a_path_object_has_lost_a_slash() -> None:
-    """pathlib makes one slash of two, which is said rather than looked for on the disk."""
+    """A path has one slash of two left, which is said rather than looked for on the disk."""
     with pytest.raises(InputError, match="as a string"):
         ObjectAddress.parse(Path("s3://bucket/key"))
 

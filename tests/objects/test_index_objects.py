@@ -236,7 +236,7 @@ def test_a_prefix_without_objects_is_named(index, s3: S3) -> None:
 
 
 def test_a_key_that_cannot_be_asked_for_is_named(index, s3: S3) -> None:
-    """obstore cannot list such a key; the line names it, and nothing is removed."""
+    """No client lists such a key; the line names it, and nothing is removed."""
     s3.put("a/bees.txt", BEES)
     index.add(s3.url())
     s3.put_as_is("b//x.txt", b"x")

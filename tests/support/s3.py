@@ -51,7 +51,7 @@ class S3:
 
     @property
     def store(self) -> Any:
-        """obstore's own client of the bucket."""
+        """The client of the bucket."""
         from obstore.store import from_url
 
         return from_url(f"s3://{self.bucket}")

@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 
 from milepost.objects.address import ObjectAddress
-from milepost.objects.bucket import ObjectFile, bucket
+from milepost.objects.buckets import ObjectFile, bucket
 from milepost.objects.faults import Unreachable
 
 AHEAD = 4

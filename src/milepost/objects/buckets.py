@@ -22,6 +22,7 @@ _CHUNK = 1 << 20
 _CONNECT, _STALLED, _WHOLE = "5s", "30s", "1h"
 """Time to connect, between two pieces of an answer, and for the whole answer."""
 
+_NO_KEY = ".milepost/no-object-has-this-key"
 _RETRIES, _RETRY_SECONDS = 4, 60
 _ALLOW_HTTP = {"s3": "AWS_ALLOW_HTTP", "gs": "GOOGLE_ALLOW_HTTP", "az": "AZURE_ALLOW_HTTP"}
 
@@ -97,16 +98,21 @@ class Bucket:
         try:
             # The slash is added by obstore: reports/2026 is not a prefix of reports/2026-old.
             pages = self._store.list(prefix=address.key or None, chunk_size=1000)
-            found = [self._file(meta) for page in pages for meta in page]
-            if not found and address.key:
-                found = [self._file(self._store.head(address.key))]
+            found: list[ObjectFile | None] = [self._file(meta) for page in pages for meta in page]
+            if not found:
+                # A proxy may answer with a page of its own, which reads as an empty listing, and
+                # documents would be removed; only a true server says that a key is missing.
+                met = self._store.head(address.key or _NO_KEY)
+                found = [self._file(met)] if address.key else [None]
         except FileNotFoundError as error:
             if told(error, str(address)).problem == f"{address} does not exist":
                 return []
             raise told(error, str(address), listing=True) from None
         except Exception as error:
             raise told(error, str(address), listing=True) from None
-        files = (file for file in found if file.size or _suffix(file.address.key))
+        if None in found:
+            raise UnreadableFile(f"{address} gives no listing", "check the endpoint and the proxy")
+        files = (file for file in found if file and (file.size or _suffix(file.address.key)))
         return sorted(files, key=lambda file: file.address.key)
 
     def file(self, address: ObjectAddress) -> ObjectFile | None:
