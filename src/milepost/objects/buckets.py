@@ -13,7 +13,7 @@ from typing import Any
 from milepost._optional import require
 from milepost.errors import InputError, UnreadableFile
 from milepost.objects.address import ObjectAddress
-from milepost.objects.faults import told
+from milepost.objects.faults import user_error
 
 MAX_BYTES = 1 << 30
 """Of one object: as much as a zip file may unpack to."""
@@ -85,7 +85,7 @@ class Bucket:
                 },
             )
         except Exception as error:  # obstore's errors have Exception alone in common
-            raise told(error, root.root, listing=True) from None
+            raise user_error(error, root.root, listing=True) from None
 
     def files(self, address: ObjectAddress) -> list[ObjectFile]:
         """All objects below an address, or the one that it names, in the order of their keys.
@@ -105,11 +105,11 @@ class Bucket:
                 met = self._store.head(address.key or _NO_KEY)
                 found = [self._file(met)] if address.key else [None]
         except FileNotFoundError as error:
-            if told(error, str(address)).problem == f"{address} does not exist":
+            if user_error(error, str(address)).problem == f"{address} does not exist":
                 return []
-            raise told(error, str(address), listing=True) from None
+            raise user_error(error, str(address), listing=True) from None
         except Exception as error:
-            raise told(error, str(address), listing=True) from None
+            raise user_error(error, str(address), listing=True) from None
         if None in found:
             raise UnreadableFile(f"{address} gives no listing", "check the endpoint and the proxy")
         files = (file for file in found if file and (file.size or _suffix(file.address.key)))
@@ -126,7 +126,7 @@ class Bucket:
         except FileNotFoundError:
             return None
         except Exception as error:
-            raise told(error, str(address)) from None
+            raise user_error(error, str(address)) from None
 
     def reachable(self, address: ObjectAddress) -> bool:
         """Whether the bucket can be listed and holds something at an address.
@@ -139,12 +139,12 @@ class Bucket:
                 return True
             return bool(address.key and self._store.head(address.key))
         except FileNotFoundError as error:
-            fault = told(error, str(address))
+            fault = user_error(error, str(address))
             if fault.problem == f"{address} does not exist":
                 return False
             raise fault from None
         except Exception as error:
-            raise told(error, str(address), listing=True) from None
+            raise user_error(error, str(address), listing=True) from None
 
     def read(
         self,
@@ -172,7 +172,7 @@ class Bucket:
                 if stopped():
                     break
         except Exception as error:
-            raise told(error, str(address)) from None
+            raise user_error(error, str(address)) from None
         if size > most:
             raise UnreadableFile(
                 f"{address} has {size:,} bytes; at most {most:,} are read", "split it"

@@ -1,4 +1,4 @@
-"""What users are told when a request fails: one line, nothing of the request or the answer.
+"""Errors for users of failed requests: one line, nothing of the request or the answer.
 
 obstore's own messages hold addresses with signatures and whatever the server has answered.
 """
@@ -35,7 +35,7 @@ class Unreachable(InputError):
     """The storage cannot be asked at all: the next object would fail in the same way."""
 
 
-def told(error: BaseException, address: str, *, listing: bool = False) -> InputError:
+def user_error(error: BaseException, address: str, *, listing: bool = False) -> InputError:
     """The error for users.
 
     Args:
