@@ -19,12 +19,13 @@ from milepost.checking import PASSAGES, check_store, prepared
 from milepost.encoder import Encoder, load
 from milepost.engine import find_model
 from milepost.engine.precision import Arithmetic, checked
-from milepost.errors import IndexBusy, MilepostError, StorageFull, StoreError
+from milepost.errors import IndexBusy, StorageFull, StoreError
 from milepost.filters import Filter
 from milepost.filters import given as parsed_filter
-from milepost.intake import File, Step, Steps, Tally
+from milepost.intake import Step, Steps, Tally
 from milepost.naming import Name, known, stored_name, unknown
 from milepost.objects import Downloads
+from milepost.places import File, source_place
 from milepost.reranker import preload
 from milepost.search import Limits, Query, SearchModel, SearchResult, search
 from milepost.search.ranking import Ranking
@@ -114,49 +115,36 @@ class Index:
         given = [sources] if isinstance(sources, str | os.PathLike | Document) else list(sources)
         tally = Tally()
         work: list[File | Document] = [source for source in given if isinstance(source, Document)]
-        places = [
-            intake.source_place(source) for source in given if not isinstance(source, Document)
-        ]
+        places = [source_place(source) for source in given if not isinstance(source, Document)]
         stored = {info.name: info for info in self.documents()}
 
         def picture(path: File) -> bool:
             return str(path) in stored if ocr is None else ocr != "never"
 
-        def options_of(before: DocumentInfo | None) -> ReadOptions:
-            options = ReadOptions.parse(before.options) if before else READ_DEFAULTS
-            return options.changed(hidden=hidden, ocr=ocr)
-
-        inside, folders = intake.found(places, tally.failed, picture, stored)
+        inside, folders = intake.found_places(places, tally.failed, picture, stored)
         work.extend(inside)
         present = {item.name if isinstance(item, Document) else str(item) for item in work}
         done: set[str] = set()
-        with Downloads(intake.to_download(work, stored, options_of)) as downloads:
+        with Downloads(intake.to_download(work, stored, hidden, ocr)) as downloads:
             for number, item in enumerate(work, 1):
                 name = item.name if isinstance(item, Document) else str(item)
                 steps = Steps(progress, name, number, len(work))
-                try:
-                    if name in done:  # given twice: the second time it is what was just stored
-                        stored = {info.name: info for info in self.documents()}
-                    done.add(name)
-                    before = stored.get(name)
-                    intake.add_one(
-                        item,
-                        before,
-                        options_of(before),
-                        tally,
-                        steps,
-                        store=self._store,
-                        model=lambda: self.model,
-                        reader=reader,
-                        downloads=downloads,
-                    )
-                except StoreError:
-                    raise
-                except MilepostError as error:
-                    tally.failed[name] = str(error)
-                except (OSError, MemoryError, RecursionError) as error:
-                    tally.failed[name] = f"{type(error).__name__}: {error}"
-        removed = intake.gone(self.documents(), folders, present, tally.failed) if prune else []
+                if name in done:  # given twice: the second time it is what was just stored
+                    stored = {info.name: info for info in self.documents()}
+                done.add(name)
+                intake.add_one(
+                    item,
+                    stored.get(name),
+                    tally,
+                    steps,
+                    store=self._store,
+                    model=lambda: self.model,
+                    hidden=hidden,
+                    ocr=ocr,
+                    reader=reader,
+                    downloads=downloads,
+                )
+        removed = intake.vanished(self.documents(), folders, present, tally.failed) if prune else []
         for name in removed:
             self._store.delete(name)
         if tally.changed or removed:

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from milepost.errors import InputError, MilepostError, UnreadableFile
-from milepost.objects import Downloads, ObjectAddress, ObjectFile, check_installed, is_address
+from milepost.errors import MilepostError, StoreError, UnreadableFile
+from milepost.objects import Downloads, ObjectAddress, ObjectFile, is_address
 from milepost.paragraphs import paragraph_starts
+from milepost.places import File, Place, is_below
+from milepost.places import absolute as absolute
 from milepost.search.lexical import terms
 from milepost.store import DocumentInfo, Store
 from milepost.store.base import Entry
 from milepost.text import files, read_file
+from milepost.text.folders import OnSkip
 from milepost.text.prefixes import objects, read_object
 from milepost.text.sidecar import sidecar
-from milepost.types import Document, ReadOptions, Report
+from milepost.types import READ_DEFAULTS, Document, Hidden, Ocr, ReadOptions, Report
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,13 +30,6 @@ if TYPE_CHECKING:
 
     Parts = tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]]
     """Spans, vectors and vocabulary coverage of a document's landmarks."""
-
-
-Place = Path | ObjectAddress
-"""Where documents come from: a file or folder, an object or prefix."""
-
-File = Path | ObjectFile
-"""One file or object; ``str`` of it is the document's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,96 +109,92 @@ class Tally:
         )
 
 
-def absolute(path: str | os.PathLike[str]) -> Path:
-    """The one way to write a path, so that a file has one name; links are not followed."""
-    return Path(os.path.abspath(Path(path).expanduser()))  # noqa: PTH100 - drops "..", too
-
-
-def local_path(path: str | os.PathLike[str]) -> Path:
-    """``absolute``, for what must be on this machine.
-
-    Raises:
-        InputError: it is an address in object storage.
-    """
-    if is_address(path):
-        address = ObjectAddress.parse(path)
-        raise InputError(
-            f"{address} is in object storage, which is not followed",
-            f"milepost index {address} --db FOLDER, then --db FOLDER",
-        )
-    return absolute(path)
-
-
-def source_place(source: str | os.PathLike[str]) -> Place:
-    """The path or address of a source, in the one way to write it.
-
-    Raises:
-        InputError: an address cannot be read.
-        MissingExtra: it is an address, and the extra ``objects`` is not installed.
-    """
-    if not is_address(source):
-        return absolute(source)
-    check_installed()
-    return ObjectAddress.parse(source)
-
-
 def found(
+    paths: Sequence[Path],
+    failed: dict[str, str],
+    picture: Callable[[Path], bool] = lambda _: False,
+    on_skip: OnSkip = lambda path, why: None,
+) -> tuple[list[Path], list[Path]]:
+    """Files under the paths, each once, and the folders among them that could be listed.
+
+    Args:
+        paths: files and folders.
+        failed: gets the paths that are missing and the folders that may not be listed, with the
+            reason.
+        picture: whether a picture file in a folder is wanted.
+        on_skip: called with what is skipped in folders.
+    """
+    inside: dict[Path, None] = {}
+    folders: list[Path] = []
+    for path in paths:
+        try:
+            inside |= dict.fromkeys(files([path], failed, picture, on_skip))
+        except MilepostError as error:
+            failed[str(path)] = str(error)
+        else:
+            if path.is_dir():
+                folders.append(path)
+    return list(inside), folders
+
+
+def found_places(
     places: Sequence[Place],
     failed: dict[str, str],
-    picture: Callable[[File], bool] = lambda _: False,
-    stored: Collection[str] = (),
+    picture: Callable[[File], bool],
+    stored: Collection[str],
 ) -> tuple[list[File], list[Place]]:
-    """Files under the places, each once, and the folders among them that could be listed.
+    """``found`` for objects and prefixes as well.
 
     Args:
         places: files and folders, objects and prefixes.
         failed: gets what is missing and what may not be listed, with the reason.
-        picture: whether a picture file in a folder is wanted.
+        picture: whether a picture file in a folder or prefix is wanted.
         stored: names of what is indexed: an empty prefix was there if something of it is.
     """
     inside: dict[str, File] = {}
     folders: list[Place] = []
     for each in places:
+        if isinstance(each, Path):
+            files_below, listed = found([each], failed, picture)
+            inside |= {str(file): file for file in files_below}
+            folders += listed
+            continue
         try:
-            if isinstance(each, Path):
-                below: list[File] = [*files([each], failed, picture)]
-                folder = each.is_dir()
-            else:
-                below = [*objects(each, picture)]
-                folder = [str(file) for file in below] != [str(each)]
-                if not below and not any(map(each.holds, stored)):
-                    raise UnreadableFile(f"nothing to read is at {each}", "check the address")
+            below = objects(each, picture)
+            if not below and not any(map(each.holds, stored)):
+                raise UnreadableFile(f"nothing to read is at {each}", "check the address")
         except MilepostError as error:
             failed[str(each)] = str(error)
         else:
             inside |= {str(file): file for file in below}
-            folders += [each] * folder
+            if [str(file) for file in below] != [str(each)]:
+                folders.append(each)
     return list(inside.values()), folders
 
 
-def gone(
-    infos: Iterable[DocumentInfo],
+def vanished(
+    stored: Iterable[DocumentInfo],
     folders: Sequence[Place],
-    present: Collection[str],
+    present: Container[str],
     failed: Iterable[str],
 ) -> list[str]:
-    """Names of the documents whose files were in one of the folders and are not there any more."""
-    # What stands in a folder that cannot be listed today may be there all the same.
+    """Names of documents whose files once stood in one of the folders and are there no more.
+
+    Args:
+        stored: what is indexed.
+        folders: those that were given and could be listed.
+        present: names of what was found in them.
+        failed: what could not be listed: what stood there may be there all the same.
+    """
     unknown = [ObjectAddress.parse(each) if is_address(each) else Path(each) for each in failed]
     return [
         info.name
-        for info in infos
+        for info in stored
         if info.name not in present
         and info.source is not None
-        and any(_below(info.source, folder) for folder in folders)
-        and not any(_below(info.source, folder) for folder in unknown)
+        and any(is_below(info.source, folder) for folder in folders)
+        and not any(is_below(info.source, folder) for folder in unknown)
     ]
-
-
-def _below(source: str, folder: Place) -> bool:
-    if isinstance(folder, ObjectAddress):
-        return folder.holds(source)
-    return not is_address(source) and Path(source).is_relative_to(folder)
 
 
 def signature(path: File) -> tuple[int, int] | None:
@@ -259,20 +250,30 @@ def entry(
 def to_download(
     work: Iterable[File | Document],
     stored: Mapping[str, DocumentInfo],
-    options: Callable[[DocumentInfo | None], ReadOptions],
+    hidden: Hidden | None,
+    ocr: Ocr | None,
 ) -> Iterator[ObjectFile]:
     """The objects among the work that ``add_one`` will read.
 
     Args:
         work: what is to be added.
         stored: what is indexed, by name.
-        options: how a document is read, by what is indexed of it.
+        hidden: as in ``Index.add``.
+        ocr: as in ``Index.add``.
     """
     for item in work:
         if isinstance(item, ObjectFile):
             info = stored.get(str(item))
-            if info is None or not _as_stored(info, item.signature, str(options(info))):
+            if info is None or not _as_stored(
+                info, item.signature, str(_options(info, hidden, ocr))
+            ):
                 yield item
+
+
+def _options(stored: DocumentInfo | None, hidden: Hidden | None, ocr: Ocr | None) -> ReadOptions:
+    """How a file is read: as it was, but for what the caller says."""
+    options = ReadOptions.parse(stored.options) if stored else READ_DEFAULTS
+    return options.changed(hidden=hidden, ocr=ocr)
 
 
 def _as_stored(info: DocumentInfo, stamp: tuple[int, int] | None, way: str) -> bool:
@@ -283,28 +284,59 @@ def _as_stored(info: DocumentInfo, stamp: tuple[int, int] | None, way: str) -> b
 def add_one(
     item: File | Document,
     stored: DocumentInfo | None,
-    options: ReadOptions,
     tally: Tally,
     steps: Steps,
     *,
     store: Store,
     model: Callable[[], Encoder],
-    reader: Callable[[Path, ReadOptions], Document] | None,
-    downloads: Downloads,
+    hidden: Hidden | None = None,
+    ocr: Ocr | None = None,
+    reader: Callable[[Path, ReadOptions], Document] | None = None,
+    downloads: Downloads | None = None,
 ) -> None:
     """Read, encode and store one document, as far as it has changed.
+
+    A file that cannot be read is named in the tally.
 
     Args:
         item: a file, an object, or a document.
         stored: what is indexed under its name, or None.
-        options: how the file is read.
         tally: gets what was done.
         steps: reports progress.
         store: where to.
         model: gives the encoder; called where there is something to encode.
+        hidden: as in ``Index.add``.
+        ocr: as in ``Index.add``.
         reader: reads a file; None for ``milepost.text.read_file``.
-        downloads: gives the bytes of objects.
+        downloads: gives the bytes of objects; None to download one at a time.
+
+    Raises:
+        StoreError: the index cannot be written.
     """
+    name = item.name if isinstance(item, Document) else str(item)
+    options = _options(stored, hidden, ocr)
+    reading = downloads or Downloads()
+    try:
+        _add_one(item, stored, options, tally, steps, store, model, reader, reading)
+    except StoreError:
+        raise
+    except MilepostError as error:
+        tally.failed[name] = str(error)
+    except (OSError, MemoryError, RecursionError) as error:
+        tally.failed[name] = f"{type(error).__name__}: {error}"
+
+
+def _add_one(
+    item: File | Document,
+    stored: DocumentInfo | None,
+    options: ReadOptions,
+    tally: Tally,
+    steps: Steps,
+    store: Store,
+    model: Callable[[], Encoder],
+    reader: Callable[[Path, ReadOptions], Document] | None,
+    downloads: Downloads,
+) -> None:
     name = item.name if isinstance(item, Document) else str(item)
     stamp = None
     if isinstance(item, Document):

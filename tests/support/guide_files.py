@@ -73,6 +73,7 @@ def write_guide_files(folder: Path, home: Path) -> None:
         folder / "terms.html": TERMS,
         folder / "book.txt": book(),
         folder / "examples" / "origin-of-species.txt": book(4_000),
+        folder / "questions.txt": "Who paid for the study?\nWhere do bees live?\n",
         folder / "quotation.txt": "CELL-MAKING INSTINCT OF THE HIVE-BEE",
         home / "notes" / "bees.md": NOTES,
         home / "papers" / "report.pdf": pdf(*REPORT),

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from milepost.console.heat import strip
+from milepost.console.links import described, link_to
 from milepost.console.screen import (
     can_show,
     is_terminal,
@@ -95,10 +96,11 @@ def head(number: int, passage: Passage | Place, score: float | None = None) -> T
     if passage.source is not None:
         name = shown_path(passage.source)
         if is_terminal(sys.stdout) and not is_address(passage.source):
-            page = f"#page={passage.page}" if passage.page is not None else ""
-            style += Style(link=Path(passage.source).absolute().as_uri() + page)
+            style += Style(link=link_to(passage.source, passage.page))
     line = Text(f"{number}".ljust(len(_INDENT)), style=PLACE)
     line.append(visible_name(name), style=style)
+    if passage.source is not None and (work := described(passage.source)):
+        line.append(f" · {visible(work)}", style=ASIDE)
     if passage.place:
         line.append(f" · {visible(' '.join(passage.place.split()))}", style=ASIDE)
     if passage.heading and passage.heading not in (passage.place or ""):  # a sheet's own name

@@ -40,6 +40,7 @@ Examples:
   milepost index reports/ paper.pdf
   milepost index ~/notes --db ~/notes.milepost
   milepost index s3://reports/2026 --db reports.milepost
+  milepost index reports/ --dry-run
   milepost index reports/ --rebuild
   milepost index ~/notes --db ~/notes.milepost --watch""",
 )
@@ -50,6 +51,16 @@ Examples:
     "--watch",
     is_flag=True,
     help="Go on after that: index what changes in the PATHs, until Ctrl-C.",
+)
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="List what would be read, removed and skipped, and why; change nothing.",
+)
+@click.option(
+    "--workers",
+    metavar="ray[://HOST:PORT]",
+    help="Index with Ray: a worker on each core of this machine, or of a cluster.",
 )
 @hidden_option
 @ocr_option
@@ -64,6 +75,8 @@ def index(
     db: IndexPlace | None,
     rebuild: bool,
     watch: bool,
+    dry_run: bool,
+    workers: str | None,
     hidden: Hidden | None,
     ocr: Ocr | None,
     as_json: bool,
@@ -84,6 +97,13 @@ def index(
     With --watch, new and changed files are read a second after they were last written, and
     documents whose files are gone from a folder are removed. A file that cannot be read is
     reported, and read again when it changes. With --json, each change is a line.
+
+    With --workers, a worker that dies is replaced and its files are indexed again; all workers
+    must be able to read the PATHs and to reach the index.
+
+    With --dry-run nothing is read or changed. Each file, and each folder that is skipped, is a
+    line: what would become of it, its size, its pages where they are known (~ is an estimate),
+    and why.
     """
     from milepost.cli.sources import expand, read_names
     from milepost.console.progress import Bar
@@ -91,8 +111,18 @@ def index(
     from milepost.index import open as open_index
 
     place = chosen_db(db) or DB
+    if dry_run:
+        if watch:
+            raise click.UsageError("give --dry-run or --watch, not both")
+        from milepost.cli.dry_run import show_plan
+
+        return show_plan(
+            settings, place, paths, model, hidden, ocr, rebuild=rebuild, as_json=as_json
+        )
     if watch:
         _check_watch(paths)
+    if workers is not None:
+        _check_workers(workers, paths, watch)
     find_model(model)  # before anything is erased
     if not _any_there(paths):
         _refuse(place, paths, rebuild)
@@ -100,6 +130,8 @@ def index(
         _erase(place)
     options = READ_DEFAULTS.changed(hidden=hidden, ocr=ocr)
     sources = expand(paths, options)
+    if workers is not None:
+        return _with_workers(settings, workers, paths, place, model, hidden, ocr, as_json)
     with open_index(place, model=model, precision=settings.precision) as opened:
         try:
             with Bar(settings, as_json=as_json) as bar:
@@ -123,6 +155,53 @@ def index(
                 )
             except KeyboardInterrupt:
                 raise Interrupted(_saved(opened, place)) from None
+    return 0 if read_names(report) or report.removed else ERROR
+
+
+def _check_workers(workers: str, paths: tuple[str, ...], watch: bool) -> None:
+    """Refuse what workers cannot do, before anything is erased."""
+    if workers != "ray" and not workers.startswith("ray://"):
+        raise click.UsageError(f"--workers {workers}: give ray, or ray://HOST:PORT")
+    if watch or "-" in paths or any(map(is_address, paths)):
+        raise click.UsageError("--workers is for files and folders, without --watch")
+    from milepost._optional import require
+
+    require("ray.data", extra="ray")
+
+
+def _with_workers(
+    settings: Settings,
+    workers: str,
+    paths: tuple[str, ...],
+    place: IndexPlace,
+    model: str | None,
+    hidden: Hidden | None,
+    ocr: Ocr | None,
+    as_json: bool,
+) -> int:
+    """Index with Ray; returns the exit code."""
+    from milepost.bulk.folders import index_paths
+    from milepost.cli.sources import read_names
+    from milepost.console.progress import Gauge
+    from milepost.console.screen import visible_name
+    from milepost.index import open as open_index
+
+    with Gauge(settings, wanted=not as_json) as bar:
+
+        def show(path: str, done: int, of: int) -> None:
+            bar.show(f"{done:,}/{of:,} {visible_name(Path(path).name)[-30:]}", done, of)
+
+        report = index_paths(
+            paths,
+            place,
+            model=model,
+            address=None if workers == "ray" else workers,
+            hidden=hidden,
+            ocr=ocr,
+            progress=show,
+        )
+    with open_index(place, model=model, read_only=True) as opened:
+        _show(settings, report, opened, place, as_json)
     return 0 if read_names(report) or report.removed else ERROR
 
 

@@ -62,11 +62,11 @@ def run(
     require("mcp", extra="mcp")
     from milepost.encoder import load
     from milepost.govern import Governor, open_sensor
-    from milepost.intake import local_path
     from milepost.library import Indexer, Isolated
     from milepost.library.reading import read_inside
     from milepost.mcp.server import create_server
     from milepost.mcp.tools import Tools
+    from milepost.places import local_path
 
     sources = [local_path(path) for path in paths]
     for source in sources:
@@ -129,9 +129,9 @@ def install(
     Everything else in the configuration stays as it is.
     """
     from milepost.evaluate.writing import write_text
-    from milepost.intake import local_path
     from milepost.mcp.clients import CLIENTS as KNOWN
     from milepost.mcp.clients import with_server
+    from milepost.places import local_path
 
     chosen = KNOWN[client]
     program, args = _command(paths, db)
@@ -160,7 +160,8 @@ def install(
 
 def _command(paths: tuple[str, ...], db: IndexPlace | None) -> tuple[str, list[str]]:
     """How a client starts the tools, from whatever folder it runs in."""
-    from milepost.intake import absolute, local_path
+    from milepost.intake import absolute
+    from milepost.places import local_path
     from milepost.store.address import has_password
 
     chosen: list[Any] = [str(local_path(path)) for path in paths]

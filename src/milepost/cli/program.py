@@ -110,6 +110,10 @@ COMMANDS = {
         "milepost.cli.ask:ask",
         "Answer a question from documents, by a language model, citations checked.",
     ),
+    "table": (
+        "milepost.cli.table:table",
+        "Ask many questions of many documents; write a table.",
+    ),
     "index": ("milepost.cli.index:index", "Read files and folders into an index."),
     "serve": ("milepost.cli.serve:serve", "Serve a page and an API over HTTP."),
     "view": (

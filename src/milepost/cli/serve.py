@@ -116,7 +116,7 @@ def serve(
     of the index. Only programs on this computer can connect unless --host says otherwise.
     """
     from milepost._optional import require
-    from milepost.intake import local_path
+    from milepost.places import local_path
 
     sources = [local_path(path) for path in paths]
     for needed in ("fastapi", "uvicorn", "multipart", "prometheus_client", "PIL"):

@@ -17,7 +17,8 @@ from typing import Any
 from milepost._optional import require
 from milepost.errors import IndexBusy, InputError, MilepostError, StorageFull, UnreadableFile
 from milepost.index import Index
-from milepost.intake import Step, absolute, local_path
+from milepost.intake import Step, absolute
+from milepost.places import local_path
 from milepost.text import read_file
 from milepost.text.folders import IGNORE_FILES
 from milepost.text.sidecar import sidecar

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from milepost.errors import UnreadableFile
+from milepost.text import zotero
 from milepost.text.sidecar import described
 
 if TYPE_CHECKING:
@@ -44,6 +45,12 @@ PICTURES = frozenset("png jpg jpeg tif tiff gif".split())  # noqa: SIM905 - as a
 """Those of them that text recognition can read."""
 
 
+OnSkip = Callable[[Path, str], None]
+"""Called with a file or folder that is skipped in a folder, and why."""
+
+_PICTURE_HINT = "--ocr auto reads it"
+
+
 def skipped(*, pictures: bool) -> frozenset[str]:
     """Suffixes that are skipped in folders; those of pictures are not if their text is read."""
     return BINARY - PICTURES if pictures else BINARY
@@ -53,17 +60,20 @@ def files(
     paths: Iterable[str | os.PathLike[str]],
     failed: dict[str, str] | None = None,
     picture: Callable[[Path], bool] = lambda _: False,
+    on_skip: OnSkip = lambda path, why: None,
 ) -> Iterator[Path]:
     """Yield the files of ``paths``: a file as it is, a folder by walking it.
 
     A folder is walked in sorted order. Hidden names, names that match its ignore files, indexes
-    of Milepost, sidecars and binary suffixes are skipped. No file is yielded twice; a sidecar that
-    is given stands for its file.
+    of Milepost, sidecars and binary suffixes are skipped. A data folder of Zotero stands for the
+    files of its library, wherever they are. No file is yielded twice; a sidecar that is given
+    stands for its file.
 
     Args:
         paths: files and folders.
         failed: receives the folders below a path that cannot be listed, with the reason.
         picture: whether a picture file in a folder is wanted.
+        on_skip: called with what is skipped; of a folder that is skipped, with nothing in it.
 
     Raises:
         UnreadableFile: a path does not exist, or cannot be reached or listed.
@@ -72,7 +82,7 @@ def files(
     for given in paths:
         path = Path(given)
         below = (
-            _walk(path, {} if failed is None else failed, picture)
+            _walk(path, {} if failed is None else failed, picture, on_skip)
             if _is_folder(path)
             else iter((described(path) or path,))
         )
@@ -106,7 +116,9 @@ def _listed(folder: Path) -> list[str]:
     return names
 
 
-def _walk(root: Path, failed: dict[str, str], picture: Callable[[Path], bool]) -> Iterator[Path]:
+def _walk(
+    root: Path, failed: dict[str, str], picture: Callable[[Path], bool], on_skip: OnSkip
+) -> Iterator[Path]:
     """Yield files under ``root``; a link to a folder is followed once, so loops end."""
     visited: set[tuple[int, int]] = set()
     waiting: list[tuple[Path, tuple[tuple[Path, GitIgnoreSpec], ...]]] = [(root, ())]
@@ -126,24 +138,55 @@ def _walk(root: Path, failed: dict[str, str], picture: Callable[[Path], bool]) -
                 raise unread from error
             failed[str(entry)] = str(unread)
             continue
-        if INDEX_FILE in names or (status.st_dev, status.st_ino) in visited:
+        if zotero.DATABASE in names and zotero.STORAGE in names:
+            try:
+                yield from _attached(entry, tuple(_specs(entry, names)), on_skip)
+            except UnreadableFile as error:
+                if entry == root:
+                    raise
+                failed[str(entry)] = str(error)
+            continue
+        if INDEX_FILE in names:
+            on_skip(entry, "an index of Milepost")
+            continue
+        if (status.st_dev, status.st_ino) in visited:
+            on_skip(entry, "a link to a folder that is read")
             continue
         visited.add((status.st_dev, status.st_ino))
         specs = (*specs, *_specs(entry, names))
-        # Reversed, so that the stack returns them in sorted order.
-        waiting.extend(
-            (entry / name, specs) for name in names if _wanted(entry / name, specs, picture)
-        )
+        for name in names:  # reversed, so that the stack returns them in sorted order
+            why = _why_skipped(entry / name, specs, picture)
+            if why is None:
+                waiting.append((entry / name, specs))
+            else:
+                on_skip(entry / name, why)
+
+
+def _attached(
+    folder: Path, specs: tuple[tuple[Path, GitIgnoreSpec], ...], on_skip: OnSkip
+) -> Iterator[Path]:
+    """Yield the files of Zotero's library; the rest of its folder is its own."""
+    for each in zotero.attachments(folder):
+        path = each.path
+        if path is None:
+            on_skip(Path(each.written), "Zotero's database does not say where it is")
+        elif not os.path.isfile(path):  # noqa: PTH113 - as in _why_skipped
+            on_skip(path, "in Zotero's library, but not on this disk")
+        elif path.is_relative_to(folder) and (ignored := _ignored(path, specs, folder=False)):
+            on_skip(path, ignored)
+        else:
+            yield path
 
 
 def _specs(folder: Path, names: list[str]) -> Iterator[tuple[Path, GitIgnoreSpec]]:
+    """The ignore files of a folder, and what each says."""
     for name in IGNORE_FILES:
         if name in names:
             try:
                 data = (folder / name).read_bytes()
             except OSError:
                 continue
-            yield folder, ignore_spec(data)
+            yield folder / name, ignore_spec(data)
 
 
 def ignore_spec(data: bytes) -> GitIgnoreSpec:
@@ -165,27 +208,37 @@ def _is_pattern(line: str) -> bool:
     return True
 
 
-def _wanted(
+def _why_skipped(
     path: Path, specs: tuple[tuple[Path, GitIgnoreSpec], ...], picture: Callable[[Path], bool]
-) -> bool:
+) -> str | None:
+    """Why a name in a folder is skipped, in words; None for one that is wanted."""
     name = path.name
-    if name.startswith((".", "~$")):  # "~$plan.docx" says that Word has plan.docx open
-        return False
+    if name.startswith("."):
+        return "hidden"
+    if name.startswith("~$"):  # "~$plan.docx" says that Word has plan.docx open
+        return "a lock of another program"
     # os.path returns False where Path would raise: in a folder that cannot be entered.
     folder = os.path.isdir(path)  # noqa: PTH112
     if folder and (name in JUNK or os.path.exists(path / "pyvenv.cfg")):  # noqa: PTH110
-        return False
+        return "a folder of installed or cached files"
     suffix = path.suffix[1:].lower()
     if suffix in BINARY and not folder and not (suffix in PICTURES and picture(path)):
-        return False
+        return f"a picture ({_PICTURE_HINT})" if suffix in PICTURES else f"no text: .{suffix}"
     if not folder and not os.path.isfile(path):  # noqa: PTH113
-        return False
-    if not folder and described(path) is not None:
-        return False
-    wanted = True
-    for base, spec in specs:  # the innermost ignore file decides, as in git
-        inside = path.relative_to(base).as_posix() + ("/" if folder else "")
+        return "neither a file nor a folder"
+    if not folder and (of := described(path)) is not None:
+        return f"the sidecar of {of.name}"
+    return _ignored(path, specs, folder=folder)
+
+
+def _ignored(
+    path: Path, specs: tuple[tuple[Path, GitIgnoreSpec], ...], *, folder: bool
+) -> str | None:
+    """Which ignore file leaves a path out, in words; None where none does."""
+    ignored = None
+    for file, spec in specs:  # the innermost ignore file decides, as in git
+        inside = path.relative_to(file.parent).as_posix() + ("/" if folder else "")
         verdict = spec.check_file(inside).include
         if verdict is not None:
-            wanted = not verdict
-    return wanted
+            ignored = f"ignored by {file}" if verdict else None
+    return ignored

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, get_args
 
+import pytest
+
 from milepost.cli.answer import reflowed
 from milepost.types import Mark, MarkKind, place_in_words, places_at
 from support.browser_page import Watched, ready
@@ -86,6 +88,8 @@ def test_citations_of_hard_texts_stay_valid(tab: Tab, server: Server) -> None:
         plain = call(page, "cite", "return m.plain(v);", place)
         quoted = call(page, "cite", "return m.markdown(v);", place)
         entry = call(page, "cite", "return m.bibtex(v);", place)
+        short = place | {"title": "t", "place": None, "heading": None}
+        forms = call(page, "cite", "return [m.mla(v), m.apa(v)];", short)
     one_line = " ".join(HARD.split())
     assert plain == f"“{one_line}” {one_line}, {one_line}, characters 3–9."
     from markdown_it import MarkdownIt
@@ -102,6 +106,83 @@ def test_citations_of_hard_texts_stay_valid(tab: Tab, server: Server) -> None:
     assert depth == 0
     assert re.match(r"@misc\{[a-z0-9-]+-3,\n", entry)
     assert not re.search(r"(?<!\\)[$&#_%]", entry), "signs that LaTeX would run"
+    for form in forms:
+        quote, rest = form.split("\n\n")
+        assert quote.startswith("“{unbalanced")
+        assert "\n" not in quote + rest
+        assert quote.count("“") == quote.count("”") == 1, "quotation marks inside are single"
+
+
+DARWIN = {"family": "Darwin", "given": "Charles Robert"}
+SARTRE = {"family": "Sartre", "given": "Jean-Paul"}
+SOCIETY = {"family": "Royal Society", "given": ""}
+ORIGIN = "On the Origin of Species"
+QUOTED = "“Cells are ‘made’ so”"
+LONG = " ".join(["word"] * 39) + " end."
+
+
+@pytest.mark.parametrize(
+    ("form", "place", "wanted"),
+    [
+        ("mla", {}, f"{QUOTED} (origin.pdf 3).\n\norigin.pdf."),
+        ("apa", {}, f"{QUOTED} (origin.pdf, n.d., p. 3).\n\norigin.pdf. (n.d.)."),
+        (
+            "mla",
+            {"authors": [DARWIN]},
+            f"{QUOTED} (Darwin 3).\n\nDarwin, Charles Robert. {ORIGIN}. 1859.",
+        ),
+        (
+            "apa",
+            {"authors": [DARWIN], "place": None},
+            f"{QUOTED} (Darwin, 1859, Bees section).\n\nDarwin, C. R. (1859). {ORIGIN}.",
+        ),
+        (
+            "mla",
+            {"authors": [DARWIN, SARTRE], "place": "slide 4", "quote": "Who?"},
+            "“Who?” (Darwin and Sartre, slide 4).\n\n"
+            f"Darwin, Charles Robert, and Jean-Paul Sartre. {ORIGIN}. 1859.",
+        ),
+        (
+            "apa",
+            {"authors": [DARWIN, SOCIETY, SARTRE], "date": None, "quote": LONG},
+            f"{LONG} (Darwin et al., n.d., p. 3)\n\n"
+            f"Darwin, C. R., Royal Society, & Sartre, J.-P. (n.d.). {ORIGIN}.",
+        ),
+        (
+            "mla",
+            {"authors": [SOCIETY, DARWIN, SARTRE]},
+            f"{QUOTED} (Royal Society et al. 3).\n\nRoyal Society, et al. {ORIGIN}. 1859.",
+        ),
+        (
+            "plain",
+            {"authors": [DARWIN], "quote": "Yes."},
+            f"“Yes.” Charles Robert Darwin, {ORIGIN}, 1859, p. 3, characters 3–9.",
+        ),
+    ],
+)
+def test_citations_follow_their_style(
+    tab: Tab, server: Server, form: str, place: dict[str, Any], wanted: str
+) -> None:
+    """MLA 9 and APA 7: names, years, pages, and quotation marks within quotation marks."""
+    given = {"title": "origin.pdf", "place": "page 3", "heading": "Bees", "start": 3, "end": 9}
+    given |= {"quote": 'Cells are "made" so.'} | place
+    if "authors" in place:
+        given["reference"] = {"title": ORIGIN, "date": "1859-11-24"} | place
+    with tab() as page:
+        ready(page, server.url)
+        assert call(page, "cite", f"return m.{form}(v);", given) == wanted
+
+
+def test_a_reference_becomes_fields_of_bibtex(tab: Tab, server: Server) -> None:
+    reference = {"title": ORIGIN, "date": "1859", "authors": [DARWIN, SOCIETY]}
+    place = {"title": "a.pdf", "reference": reference, "quote": "Yes.", "place": "page 3"}
+    place |= {"heading": None, "start": 3, "end": 9}
+    with tab() as page:
+        ready(page, server.url)
+        entry = call(page, "cite", "return m.bibtex(v);", place)
+    assert "author = {Darwin, Charles Robert and {Royal Society}}," in entry
+    assert "year   = {1859}," in entry
+    assert entry.startswith("@misc{on-the-origin-of-species-3,")
 
 
 def test_addresses_come_back_as_they_were(tab: Tab, server: Server) -> None:

@@ -254,6 +254,8 @@ def test_citations_name_title_page_and_offsets(tab: Tab, server: Server) -> None
         assert bibtex.startswith(f"@misc{{harbour-pdf-{plain[2]},\n")
         assert "pages" in bibtex
         assert sentence in bibtex
+        assert cite("MLA") == f"“{sentence[:-1]}” (harbour.pdf 3).\n\nharbour.pdf."
+        assert cite("APA").endswith("(harbour.pdf, n.d., p. 3).\n\nharbour.pdf. (n.d.).")
 
 
 def test_the_strip_leads_to_the_best_sentence_of_a_part(tab: Tab, server: Server) -> None:

@@ -1,4 +1,4 @@
-// What can be copied of a place: a citation in three forms, and a link.
+// What can be copied of a place: a citation in five forms, and a link.
 
 import * as cite from "./cite.js";
 import { el, icon } from "./dom.js";
@@ -9,6 +9,8 @@ const FORMS = [
   ["Plain text", cite.plain],
   ["Markdown", cite.markdown],
   ["BibTeX", cite.bibtex],
+  ["MLA", cite.mla],
+  ["APA", cite.apa],
 ];
 
 /**

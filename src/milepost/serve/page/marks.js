@@ -58,6 +58,7 @@ export async function cited({ id, details, place, offset, view }) {
   return {
     id,
     title: details.title,
+    reference: details.reference,
     place: placeAt(details.marks, start),
     heading: markAt(details.marks, "heading", start),
     quote: await textOf({ id, start, end }),

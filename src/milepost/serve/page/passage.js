@@ -20,6 +20,7 @@ export function passageCard(passage, probable) {
     el("footer", {}, ...citeMenu(() => ({
       id: passage.id,
       title: passage.title,
+      reference: passage.reference,
       place: passage.place,
       heading: passage.heading,
       quote: passage.points.slice(best.start, best.end),

@@ -18,6 +18,7 @@ from milepost.library import reading
 from milepost.library.documents import document_id, safe_name
 from milepost.search.where import matching
 from milepost.serve.failures import Refused
+from milepost.serve.routes.references import Reference, reference_of
 from milepost.serve.routes.search import WHERE
 from milepost.serve.state import State, state_of
 from milepost.text import SUFFIXES
@@ -76,6 +77,7 @@ class Details(Summary):
     """A document with its pages and headings."""
 
     marks: list[Place]
+    reference: Reference | None = Field(description="Author, title and date, as Zotero has them.")
 
 
 class Part(BaseModel):
@@ -199,7 +201,11 @@ async def document(request: Request, identity: str) -> Details:
         for mark in stored.marks
         if mark.kind != "line"
     ]
-    return Details(**_summary(state, info).model_dump(), marks=marks)
+    return Details(
+        **_summary(state, info).model_dump(),
+        marks=marks,
+        reference=reference_of(info.source),
+    )
 
 
 @router.delete("/{identity}", status_code=204)

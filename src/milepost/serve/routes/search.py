@@ -14,6 +14,7 @@ from milepost.filters import given
 from milepost.filters.tokens import MAX_LENGTH
 from milepost.library.documents import document_id
 from milepost.search import Limits
+from milepost.serve.routes.references import Reference, reference_of
 from milepost.serve.state import State, state_of, while_connected
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ class Found(BaseModel):
     page: int | None
     place: str | None = Field(description="Page, slide, sheet and row … in words.")
     heading: str | None
+    reference: Reference | None = Field(description="Author, title and date, as Zotero has them.")
 
 
 class SearchAnswer(BaseModel):
@@ -151,6 +153,7 @@ def found(passage: Passage, titles: dict[str, str]) -> Found:
         page=passage.page,
         place=passage.place,
         heading=passage.heading,
+        reference=reference_of(passage.source),
     )
 
 

@@ -206,7 +206,7 @@ def read_bytes(
     if not data:
         raise UnreadableFile(f"{name} is empty (0 bytes)", "save or download it again")
     try:
-        format_name = _format(data, name, options)
+        format_name = format_of(data, name, options)
         given: dict[str, object] = {}
         if format_name in _WITH_OPTIONS:
             given["options"] = options
@@ -225,7 +225,7 @@ def read_bytes(
     return dataclasses.replace(harmless(document), hash=hashlib.sha256(data).hexdigest())
 
 
-def _format(data: bytes, name: str, options: ReadOptions) -> str:
+def format_of(data: bytes, name: str, options: ReadOptions) -> str:
     """Detect the format of a file, by its content first.
 
     Raises:

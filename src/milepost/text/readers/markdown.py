@@ -9,6 +9,7 @@ from milepost.properties import EMPTY, Properties
 from milepost.text import plain_yaml
 from milepost.text.encoding import decode
 from milepost.text.readers import metadata
+from milepost.text.vaults import readable, vault_of
 from milepost.types import Document, Mark
 
 _FRONT = re.compile(r"---\n((?:.*\n)*?)(?:---|\.\.\.)\n")
@@ -23,8 +24,10 @@ _LINES = frozenset(("fence", "code_block"))
 
 
 def read_markdown(data: bytes, name: str, source: str | None) -> Document:
-    """Read a Markdown file; its text is not changed."""
+    """Read a Markdown file; its text is not changed, but for links in notes of Obsidian."""
     text, notes = decode(data, name)
+    if source is not None and vault_of(source) is not None:
+        text = readable(text)
     marks, blocks = _structure(text)
     properties, said = _front_matter(text)
     return Document(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from milepost.errors import UnreadableFile
@@ -35,6 +36,21 @@ def open_pdf(data: bytes, name: str) -> Iterator[Any]:
         yield document
     finally:
         document.close()
+
+
+def count_pages(path: Path) -> int:
+    """The pages of a PDF, of which little is read; the lock of ``glyphs`` must be held.
+
+    Raises:
+        UnreadableFile: damaged beyond repair, or a password is needed.
+    """
+    import pypdfium2
+
+    try:
+        with pypdfium2.PdfDocument(path) as document:
+            return len(document)
+    except pypdfium2.PdfiumError as error:
+        raise _refusal(str(path)) from error
 
 
 def _refusal(name: str) -> UnreadableFile:

@@ -1,0 +1,94 @@
+"""Bring an index up to date with files and folders, with many workers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import closing, suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from milepost.bulk.cluster import Progress, connect, index_files
+from milepost.engine import find_model
+from milepost.errors import IndexBusy, StorageFull
+from milepost.intake import absolute, found, vanished
+from milepost.places import local_path
+from milepost.store import open_store
+from milepost.store.address import IndexPlace
+from milepost.types import Hidden, Ocr, Report
+
+
+def index_paths(
+    paths: Sequence[str],
+    place: IndexPlace,
+    *,
+    model: str | None = None,
+    workers: int | None = None,
+    address: str | None = None,
+    hidden: Hidden | None = None,
+    ocr: Ocr | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """``Index.add`` of files and folders by workers of Ray; see ``cluster.index_files``.
+
+    Documents of the folders whose files are gone are removed.
+
+    Args:
+        paths: files and folders, which all workers can read.
+        place: folder or address of the index, which all workers can reach.
+        model: name or folder of the model; None for the default.
+        workers: see ``index_files``.
+        address: see ``index_files``.
+        hidden: see ``index_files``.
+        ocr: see ``index_files``.
+        progress: see ``index_files``.
+
+    Raises:
+        MissingExtra: Ray is not installed.
+        InputError: the cluster cannot be reached.
+        MilepostError: workers died too often.
+        StoreError: the index cannot be opened or written.
+    """
+    begun = time.monotonic()
+    chosen = find_model(model)
+    connect(address)  # before anything is made
+    opened = partial(
+        open_store,
+        place,
+        fingerprint=chosen.manifest.fingerprint,
+        dimensions=chosen.manifest.dimensions,
+    )
+    with closing(opened()) as store, store.snapshot() as state:
+        stored = {info.name: info for info in state.documents()}
+
+    def picture(path: Path) -> bool:
+        return str(path) in stored if ocr is None else ocr != "never"
+
+    failed: dict[str, str] = {}
+    files, folders = found([local_path(path) for path in paths], failed, picture)
+    report = index_files(
+        files,
+        place if isinstance(place, str) else str(place.absolute()),
+        # The name of a shipped model: its folder may be another one on other machines.
+        model=str(absolute(model)) if model and Path(model).is_dir() else model,
+        workers=workers,
+        address=address,
+        hidden=hidden,
+        ocr=ocr,
+        progress=progress,
+    )
+    present = {str(file) for file in files}
+    gone = vanished(stored.values(), folders, present, failed)
+    with closing(opened()) as store:
+        for name in gone:
+            store.delete(name)
+        with suppress(IndexBusy, StorageFull):  # best effort: the next call tries again
+            if report.added or report.changed:
+                store.optimize()
+    return replace(
+        report,
+        removed=tuple(gone),
+        failed=failed | report.failed,
+        seconds=time.monotonic() - begun,
+    )

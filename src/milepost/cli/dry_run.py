@@ -1,0 +1,163 @@
+"""``milepost index --dry-run``: what would become of each file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from milepost.console.options import Settings, say
+from milepost.errors import NotAnIndex, StoreError
+
+if TYPE_CHECKING:
+    from milepost.library.planning import Action, Planned
+    from milepost.store import DocumentInfo
+    from milepost.store.address import IndexPlace
+    from milepost.types import Hidden, Ocr
+
+ERROR = 2
+
+_ORDER: tuple[Action, ...] = ("add", "change", "unchanged", "remove", "fail", "skip")
+_COUNTED: dict[Action, str] = {
+    "add": "to add",
+    "change": "to read again",
+    "unchanged": "unchanged",
+    "remove": "to remove",
+    "fail": "cannot be read",
+    "skip": "skipped",
+}
+
+
+def show_plan(
+    settings: Settings,
+    place: IndexPlace,
+    paths: Sequence[str],
+    model: str | None,
+    hidden: Hidden | None,
+    ocr: Ocr | None,
+    *,
+    rebuild: bool,
+    as_json: bool,
+) -> int:
+    """Print what `milepost index` would do with the paths; returns its exit code.
+
+    Args:
+        settings: the settings of the program.
+        place: folder of the index, which need not exist.
+        paths: files and folders, or - for stdin.
+        model: name or folder of the model, or None.
+        hidden: see the command.
+        ocr: see the command.
+        rebuild: the index would be erased first.
+        as_json: print JSON.
+    """
+    from milepost.cli.sources import STDIN, expand
+    from milepost.library.planning import Planned, plan
+    from milepost.places import local_path
+    from milepost.store.address import label
+    from milepost.types import READ_DEFAULTS
+
+    expand([path for path in paths if path != "-"], READ_DEFAULTS)  # refuses an empty path
+    stored = _stored(place, model, rebuild=rebuild)
+    files = [local_path(path) for path in paths if path != "-"]
+    planned = plan(stored, files, hidden=hidden, ocr=ocr, rebuild=rebuild)
+    if "-" in paths:
+        there = not rebuild and any(info.name == STDIN for info in stored)
+        planned.append(Planned(STDIN, "change" if there else "add", "not read yet"))
+    if as_json:
+        from milepost.console.records import print_json
+
+        files_record = [asdict(each) for each in _sorted(planned)]
+        print_json({"db": label(place), "files": files_record})
+    else:
+        _print(planned, quiet=settings.quiet)
+    kinds = {each.action for each in planned}
+    return 0 if kinds - {"skip", "fail"} else ERROR
+
+
+def _stored(place: IndexPlace, model: str | None, *, rebuild: bool) -> list[DocumentInfo]:
+    """What is indexed; nothing where there is no index yet, or one that --rebuild would erase."""
+    from milepost.engine import find_model
+    from milepost.index import open as open_index
+
+    find_model(model)
+    if isinstance(place, Path) and not (place.is_file() or any(place.glob("*"))):
+        return []
+    try:
+        with open_index(place, model=model, create=False, read_only=True) as index:
+            return index.documents()
+    except NotAnIndex:
+        if isinstance(place, str):  # nothing has been made there yet
+            return []
+        raise
+    except StoreError:
+        if rebuild:  # of another model or schema, or damaged
+            return []
+        raise
+
+
+def _sorted(planned: Sequence[Planned]) -> list[Planned]:
+    """By what becomes of them; what is skipped by name, the others as they would be read."""
+
+    def rank(each: Planned) -> tuple[int, str]:
+        return _ORDER.index(each.action), each.path if each.action == "skip" else ""
+
+    return sorted(planned, key=rank)
+
+
+def _print(planned: Sequence[Planned], *, quiet: bool) -> None:
+    from milepost.cli.answer import shown_path
+    from milepost.console.screen import visible, visible_name
+
+    for each in _sorted(planned):
+        size = "" if each.size_bytes is None else _size(each.size_bytes)
+        name = visible_name(shown_path(each.path))
+        line = f"{each.action:<9}  {size:>9}  {_pages(each):>7}  {name}"
+        reason = visible(" ".join(each.reason.split()))
+        click.echo(f"{line}  ({reason})" if reason else line)
+    if not quiet:
+        say(f"{', '.join(_counts(planned)) or 'no file to read was found'}; nothing was changed")
+
+
+def _counts(planned: Sequence[Planned]) -> Iterator[str]:
+    counts = Counter(each.action for each in planned)
+    for action in _ORDER:
+        if not counts[action]:
+            continue
+        line = f"{counts[action]:,} {_COUNTED[action]}"
+        if action in ("add", "change"):
+            chosen = [each for each in planned if each.action == action]
+            details = [_size(sum(each.size_bytes or 0 for each in chosen))]
+            pages = sum(each.pages or 0 for each in chosen)
+            unknown = sum(each.pages is None for each in chosen)
+            if pages:
+                exact = all(each.exact for each in chosen)
+                details.append(
+                    f"{'' if exact else 'about '}{pages:,} page{'' if pages == 1 else 's'}"
+                )
+                if unknown:
+                    details[-1] += f" and those of {unknown:,} more"
+            line += f" ({', '.join(details)})"
+        yield line
+
+
+def _pages(each: Planned) -> str:
+    if each.pages is None:
+        return ""
+    return f"{'' if each.exact else '~'}{each.pages:,} p."
+
+
+def _size(size_bytes: int) -> str:
+    """Format a size.
+
+    >>> _size(999), _size(12_345), _size(22_931_876)
+    ('999 B', '12.3 kB', '22.9 MB')
+    """
+    for limit, unit in ((1e6, "MB"), (1e3, "kB")):
+        if size_bytes >= limit:
+            return f"{size_bytes / limit:,.1f} {unit}"
+    return f"{size_bytes} B"

@@ -1,0 +1,183 @@
+"""``milepost table``: many questions and documents in, a table of passages out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from milepost.cli.question import Question, reading_options, where_option
+from milepost.console.options import (
+    Interrupted,
+    Settings,
+    common,
+    db_option,
+    json_option,
+    say,
+)
+from milepost.console.progress import Gauge
+
+if TYPE_CHECKING:
+    from rich.progress import ProgressColumn
+
+    from milepost.index import Index
+    from milepost.store.address import IndexPlace
+    from milepost.tables import Row
+    from milepost.tables.rows import Per
+    from milepost.types import Hidden, Ocr, Report
+
+FOUND, NOTHING, ERROR = 0, 1, 2
+
+
+class _Rows(Gauge):
+    """Progress in rows."""
+
+    def columns(self) -> Sequence[ProgressColumn]:
+        """Rows done, and the time left."""
+        from rich.progress import MofNCompleteColumn, TimeRemainingColumn
+
+        return [MofNCompleteColumn(), TimeRemainingColumn()]
+
+
+@click.command(
+    short_help="Ask many questions of many documents; write a table.",
+    epilog="""\b
+Examples:
+  milepost table questions.txt papers/ -o answers.csv
+  milepost table questions.csv --db papers.milepost -o answers.html --min-score 0.5
+  milepost table questions.jsonl papers/ -o best.jsonl --per collection""",
+)
+@click.argument("questions", metavar="QUESTIONS", type=click.Path(path_type=Path))
+@click.argument("paths", metavar="[PATH]...", nargs=-1)
+@click.option(
+    "-o",
+    "--out",
+    metavar="FILE",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="File to write: .csv, .jsonl or .html.",
+)
+@click.option(
+    "--per",
+    type=click.Choice(["document", "collection"]),
+    default="document",
+    show_default=True,
+    help="A row for each document and question, or for each question asked of all together.",
+)
+@click.option(
+    "--min-score",
+    type=click.FloatRange(0, 1),
+    metavar="PROBABILITY",
+    default=0.2,
+    show_default=True,
+    help="Leave the cells of a less probable passage empty, 0 to 1.",
+)
+@click.option(
+    "--in",
+    "names",
+    metavar="NAME",
+    multiple=True,
+    help="Ask only this document: a name, path, folder or pattern. May be repeated.",
+)
+@where_option
+@click.option("--overwrite", is_flag=True, help="Replace FILE if it exists.")
+@db_option("Ask this index. Without PATH and --db: MILEPOST_DB, else ./.milepost.")
+@json_option
+@reading_options
+@common
+@click.pass_obj
+def table(
+    settings: Settings,
+    questions: Path,
+    paths: tuple[str, ...],
+    out: Path,
+    per: Per,
+    min_score: float,
+    names: tuple[str, ...],
+    where: str | None,
+    overwrite: bool,
+    db: IndexPlace | None,
+    as_json: bool,
+    model: str | None,
+    rerank: bool,
+    no_cache: bool,
+    hidden: Hidden | None,
+    ocr: Ocr | None,
+) -> int:
+    """Ask each question of QUESTIONS of each document, and write the best passages to FILE.
+
+    QUESTIONS is a text with a question in each line, a .csv with a column `question`, or a .jsonl
+    with a field `question`. PATHs are files and folders (- is stdin); without PATH an index is
+    asked that `milepost index` has made.
+
+    A row has the document, question, probability, passage, place, page, heading and offsets. What
+    was asked is kept in a hidden file beside FILE until it is complete: after Ctrl-C or a kill the
+    same command goes on. Exit code 1: no row has a passage.
+    """
+    from milepost.cli.sources import chosen_documents, complain, read_names
+    from milepost.tables import read_questions, write_table
+    from milepost.tables.writing import check_table
+
+    out = out.expanduser()
+    check_table(out, overwrite=overwrite)
+    asked = read_questions(questions.expanduser())
+    opened = Question(
+        asked[0], paths, db, 1, None, min_score, names, where, model, rerank, no_cache, hidden, ocr
+    ).open(settings, as_json=as_json)
+    done = 0
+
+    with opened.index as index, _Rows(settings, wanted=not as_json) as gauge:
+
+        def on_row(number: int, of: int) -> None:
+            nonlocal done
+            done = number
+            gauge.show("asking", number, of)
+
+        try:
+            rows = write_table(
+                index,
+                asked,
+                out,
+                per=per,
+                documents=_left(index, chosen_documents(index, names, opened.report), where),
+                min_score=min_score,
+                rerank=rerank,
+                overwrite=overwrite,
+                on_row=on_row,
+            )
+        except KeyboardInterrupt:
+            kept = f"{done:,} rows are kept; run the same command to go on" if done else ""
+            raise Interrupted(kept) from None
+    _show(settings, out, rows, opened.report, as_json=as_json)
+    if opened.report is not None:
+        complain(opened.report.failed)
+        if opened.report.failed and not read_names(opened.report):
+            return ERROR
+    return FOUND if any(row.passage is not None for row in rows) else NOTHING
+
+
+def _left(index: Index, names: list[str] | None, where: str | None) -> list[str] | None:
+    """Names of the documents that ``--where`` leaves of those chosen; None for all."""
+    from milepost.filters import given
+    from milepost.search.where import matching
+
+    chosen = given(where)
+    if chosen is None:
+        return names
+    return [info.name for info in matching(index.documents(), chosen, names)]
+
+
+def _show(
+    settings: Settings, out: Path, rows: list[Row], report: Report | None, *, as_json: bool
+) -> None:
+    from milepost.tables.writing import answered
+
+    if as_json:
+        from milepost.console.records import print_json, report_record
+
+        record = {"file": str(out.absolute()), "rows": len(rows), "answered": answered(rows)}
+        print_json(record | ({} if report is None else {"report": report_record(report)}))
+    elif not settings.quiet:
+        say(f"{out}: {len(rows):,} rows, {answered(rows):,} with a passage")

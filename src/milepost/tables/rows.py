@@ -1,0 +1,137 @@
+"""Ask each question of each document, or of all together."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from milepost import __version__
+from milepost.search import Query
+
+if TYPE_CHECKING:
+    from milepost.index import Index
+    from milepost.store import DocumentInfo
+
+Per = Literal["document", "collection"]
+"""A row for each document and question, or for each question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A question, and the best passage that answers it.
+
+    ``passage`` is ``document_text[start:end]``. All but the question, and ``document`` where it was
+    asked of one, are None where no passage is probable enough.
+
+    Attributes:
+        document: name of the document, its path for a file.
+        question: as it was asked.
+        probability: that the passage holds evidence, 0–1.
+        passage: its text.
+        place: where it is, in words: ``page 4``, ``sheet Costs, row 12``.
+        page: from 1, where the format has pages.
+        heading: the nearest heading before it.
+        start: offset into the document's text in code points.
+        end: offset behind it.
+    """
+
+    document: str | None
+    question: str
+    probability: float | None = None
+    passage: str | None = None
+    place: str | None = None
+    page: int | None = None
+    heading: str | None = None
+    start: int | None = None
+    end: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A row that is to be made.
+
+    Attributes:
+        key: differs where the row may differ: another text, question, model, version or limit.
+        document: its name; None for all documents.
+        query: the question.
+    """
+
+    key: str
+    document: str | None
+    query: Query
+
+
+def plan_rows(
+    index: Index,
+    questions: Iterable[str],
+    documents: Sequence[DocumentInfo],
+    *,
+    per: Per,
+    min_score: float,
+    rerank: bool,
+) -> list[Asked]:
+    """The rows of a table in their order, documents first; each question is encoded once.
+
+    Args:
+        index: what is asked.
+        questions: in words.
+        documents: those that are asked.
+        per: what a row is for.
+        min_score: a passage of a smaller probability is left out.
+        rerank: whether the model's reranker is used.
+
+    Raises:
+        BadQuestion: a question has neither letter nor digit.
+        InputError: ``min_score`` is not a probability.
+    """
+    queries = [
+        Query.parse(question, index.model, k=1, min_score=min_score, rerank=rerank)
+        for question in questions
+    ]
+    way = [__version__, index.model.fingerprint, per, repr(min_score), repr(rerank)]
+    if per == "collection":
+        names = [part for info in documents for part in _identity(info)]
+        chosen = frozenset(info.name for info in documents)
+        return [
+            Asked(_key(*way, query.text, *names), None, replace(query, documents=chosen))
+            for query in queries
+        ]
+    return [
+        Asked(
+            _key(*way, query.text, *_identity(info)),
+            info.name,
+            replace(query, documents=frozenset((info.name,))),
+        )
+        for info in documents
+        for query in queries
+    ]
+
+
+def ask(index: Index, asked: Asked) -> Row:
+    """Search for what answers a question best."""
+    names = asked.query.documents or ()
+    found = index.search_detailed(asked.query, documents=names).passages if names else ()
+    if not found:
+        return Row(asked.document, asked.query.text)
+    best = found[0]
+    return Row(
+        document=best.document,
+        question=asked.query.text,
+        probability=round(best.score, 4),
+        passage=best.text,
+        place=best.place,
+        page=best.page,
+        heading=best.heading,
+        start=best.start,
+        end=best.end,
+    )
+
+
+def _identity(info: DocumentInfo) -> Iterator[str]:
+    yield from (info.name, info.hash, info.options)
+
+
+def _key(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -1,0 +1,148 @@
+"""A real cluster on this machine: two workers, killed workers, a killed driver, poison files."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("ray", reason="needs the extra ray")
+pytest.importorskip("ray.data", reason="needs the extra ray")
+
+import milepost
+from milepost.bulk.cluster import index_files
+from support.cli_process import environment
+from support.postgres import fresh_schema
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own
+LIGHT = "landmark-light"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cluster() -> Iterator[None]:
+    """Ray with two workers; started once."""
+    import ray
+
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, object_store_memory=1 << 28)
+    yield
+    ray.shutdown()
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[Path]:
+    """Forty texts of a few hundred sentences, and one that cannot be read."""
+    folder = tmp_path / "files"
+    folder.mkdir()
+    for number in range(40):
+        text = " ".join(f"Document {number} says that bee {n} makes wax." for n in range(150))
+        (folder / f"{number:02}.txt").write_text(text, encoding="utf-8")
+    (folder / "poison.pdf").write_bytes(b"%PDF-1.4 and nothing else")
+    return sorted(folder.iterdir())
+
+
+def check(place: str, files: list[Path]) -> None:
+    """Every readable file is one whole document, once."""
+    with milepost.open(place, model=LIGHT, create=False) as index:
+        infos = index.documents()
+        texts = [path for path in files if path.suffix == ".txt"]
+        assert sorted(info.name for info in infos) == [str(path) for path in texts]
+        assert {info.sentences for info in infos} == {150}
+        with index.snapshot() as state:
+            assert state.statistics().sentences == 150 * len(texts)
+            assert len(state.vectors(infos)) == 150 * len(texts)
+
+
+@pytest.mark.parametrize("kind", ["folder", "server"])
+def test_two_workers_index_everything_once(kind: str, files: list[Path], tmp_path: Path) -> None:
+    """An index in a folder, and one on a server; again, nothing is encoded."""
+    with fresh_schema() as address:
+        place = str(tmp_path / "db") if kind == "folder" else address
+        seen: list[int] = []
+        report = index_files(
+            files, place, model=LIGHT, workers=2, progress=lambda _, done, of: seen.append(done)
+        )
+        assert (len(report.added), list(report.failed)) == (40, [str(files[-1])])
+        assert seen == list(range(1, 42))
+        check(place, files)
+        again = index_files(files, place, model=LIGHT, workers=2)
+        assert (len(again.unchanged), again.sentences) == (40, 0)
+
+
+def workers() -> list[int]:
+    """Processes of Ray that run the class."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                title = (entry / "cmdline").read_bytes()
+            except OSError:
+                continue
+            if b"ray::" in title and b"IndexFiles" in title:
+                found.append(int(entry.name))
+    return found
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc")
+def test_killed_workers_lose_and_double_nothing(files: list[Path]) -> None:
+    """Two workers are killed while they index; others take their batches."""
+    killed: list[int] = []
+    stop = threading.Event()
+
+    def kill() -> None:
+        while not stop.wait(0.2) and len(killed) < 2:
+            for process in workers()[:1]:
+                time.sleep(0.3)
+                os.kill(process, signal.SIGKILL)
+                killed.append(process)
+
+    thread = threading.Thread(target=kill)
+    with fresh_schema() as address:
+        thread.start()
+        try:
+            report = index_files(files, address, model=LIGHT, workers=2)
+        finally:
+            stop.set()
+            thread.join()
+        assert killed
+        assert len(report.added) + len(report.unchanged) == 40
+        check(address, files)
+
+
+DRIVER = """
+import sys
+from pathlib import Path
+from milepost.bulk.cluster import index_files
+files = sorted(Path(sys.argv[1]).iterdir())
+index_files(files, sys.argv[2], model="landmark-light", workers=2,
+            progress=lambda name, done, of: print(done, flush=True))
+"""
+
+
+def test_a_killed_driver_is_continued(files: list[Path]) -> None:
+    """What was stored stays; the same call does the rest."""
+    with fresh_schema() as address:
+        process = subprocess.Popen(
+            [sys.executable, "-c", DRIVER, str(files[0].parent), address],
+            env={**environment(), "RAY_USAGE_STATS_ENABLED": "0"},
+            stdout=subprocess.PIPE,
+            encoding="utf-8",
+            start_new_session=True,
+        )
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.strip() == "4":
+                break
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        time.sleep(1.0)
+        report = index_files(files, address, model=LIGHT, workers=2)
+        assert report.unchanged
+        check(address, files)

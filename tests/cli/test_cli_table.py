@@ -1,0 +1,75 @@
+"""``milepost table``."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def questions(tmp_path: Path) -> Path:
+    path = tmp_path / "questions.txt"
+    path.write_text("At how many degrees does gold melt?\nWho lays the eggs?\n", encoding="utf-8")
+    return path
+
+
+def cells(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(path.read_text(encoding="utf-8-sig").splitlines()))
+
+
+def test_a_table_of_files(cli, model, notes, questions, tmp_path):
+    """A row for each document and question; most have no probable passage."""
+    out = tmp_path / "t.csv"
+    result = cli("table", questions, notes, "-o", out, *model)
+    assert result.exit_code == 0
+    assert result.stdout == ""
+    rows = cells(out)
+    assert [Path(row["document"]).name for row in rows[::2]] == ["bees.txt", "gold.txt", "ships.md"]
+    found = {(Path(row["document"]).name, row["passage"]) for row in rows if row["passage"]}
+    assert ("gold.txt", "Gold melts at 1064 degrees.") in {
+        (name, text[:27]) for name, text in found
+    }
+    assert f"6 rows, {len(found)} with a passage" in result.stderr
+    gold = next(row for row in rows if row["passage"].startswith("Gold"))
+    assert float(gold["probability"]) >= 0.2
+    assert (gold["start"], gold["place"]) == ("0", "")
+    assert cli("table", questions, notes, "-o", out, *model).exit_code == 2
+    again = cli("table", questions, notes, "-o", out, "--overwrite", "-q", *model)
+    assert (again.exit_code, again.stdout, again.stderr) == (0, "", "")
+
+
+def test_a_table_of_an_index(cli, model, db, questions, tmp_path):
+    """--in chooses documents, --per collection gives a row a question, --json is a summary."""
+    out = tmp_path / "t.jsonl"
+    some = ["--db", db, "-o", out, "--overwrite", *model]
+    record = json.loads(cli("table", questions, "--in", "gold.txt", "--json", *some).stdout)
+    assert (record["rows"], record["file"]) == (2, str(out))
+    lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert {Path(line["document"]).name for line in lines} == {"gold.txt"}
+    assert record["answered"] == sum(line["passage"] is not None for line in lines)
+    assert cli("table", questions, "--per", "collection", *some).exit_code == 0
+    lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert [Path(line["document"]).name for line in lines] == ["gold.txt", "bees.txt"]
+
+
+def test_nothing_found_and_wrong_use(cli, model, notes, questions, tmp_path):
+    """Exit code 1 with a table of empty cells; 2 before anything is read."""
+    out = tmp_path / "t.csv"
+    result = cli("table", questions, notes / "ships.md", "-o", out, "--min-score", "1", *model)
+    assert result.exit_code == 1
+    assert [row["passage"] for row in cells(out)] == ["", ""]
+    for args, said in {
+        (questions, notes, "-o", tmp_path / "t.doc"): "in which form",
+        (tmp_path / "none.txt", notes, "-o", tmp_path / "x.csv"): "none.txt cannot be read",
+        (questions, notes, "--db", tmp_path, "-o", tmp_path / "x.csv"): "not both",
+        (questions, "-o", tmp_path / "x.csv"): "nothing to search",
+    }.items():
+        refused = cli("table", *args, *model)
+        assert refused.exit_code == 2
+        assert said in refused.stderr
+        assert refused.stderr.count("\n") == 1
+    failed = cli("table", questions, tmp_path / "none", "-o", tmp_path / "x.csv", *model)
+    assert failed.exit_code == 2
