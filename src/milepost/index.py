@@ -7,21 +7,24 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
 
+from milepost import intake
 from milepost.checking import PASSAGES, check_store, prepared
 from milepost.encoder import Encoder, load
 from milepost.engine.precision import Arithmetic, checked
 from milepost.errors import IndexBusy, StorageFull, StoreError
 from milepost.filters import Filter
 from milepost.filters import given as parsed_filter
-from milepost.intake import Step, Steps, Tally, absolute, add_one, found, vanished
+from milepost.intake import Step, Steps, Tally
 from milepost.naming import Name, known, stored_name, unknown
+from milepost.objects import Downloads
+from milepost.places import File, source_place
 from milepost.reranker import preload
 from milepost.search import Limits, Query, SearchModel, SearchResult, search
 from milepost.search.ranking import Ranking
@@ -84,7 +87,9 @@ class Index:
         and the others are indexed.
 
         Args:
-            sources: files, folders, or ``Document`` records made by the caller.
+            sources: files, folders, addresses in object storage (``s3://BUCKET/PREFIX``,
+                ``gs://``, ``az://``), or ``Document`` records made by the caller. The ETag of an
+                object tells whether it has changed.
             prune: remove documents whose files once stood in one of the folders given and are
                 not found there any more: deleted, moved, or ignored by now.
             progress: called as sentences are encoded.
@@ -93,11 +98,12 @@ class Index:
             ocr: as in ``milepost.read``; None reads a document as it was read before, and a new
                 one without text recognition. Picture files in folders are read unless it is
                 ``"never"``, or None and they are new.
-            reader: reads a file; a server reads in another process.
+            reader: reads a file; a server reads in another process. Not for objects.
 
         Raises:
-            InputError: ``hidden`` or ``ocr`` is another word.
-            MissingExtra: text is to be recognised, and the extra ``ocr`` is not installed.
+            InputError: ``hidden`` or ``ocr`` is another word, or an address cannot be read.
+            MissingExtra: text is to be recognised, and the extra ``ocr`` is not installed; or a
+                source is an address, and the extra ``objects`` is not.
             StoreError: the index cannot be written (full disk, no permission, second writer);
                 what was stored before stays.
         """
@@ -107,48 +113,45 @@ class Index:
             recognition.check_installed()
         given = [sources] if isinstance(sources, str | os.PathLike | Document) else list(sources)
         tally = Tally()
-        work: list[Path | Document] = [source for source in given if isinstance(source, Document)]
-        paths = [absolute(source) for source in given if not isinstance(source, Document)]
+        work: list[File | Document] = [source for source in given if isinstance(source, Document)]
+        places = [source_place(source) for source in given if not isinstance(source, Document)]
         stored = {info.name: info for info in self.documents()}
 
-        def picture(path: Path) -> bool:
+        def picture(path: File) -> bool:
             return str(path) in stored if ocr is None else ocr != "never"
 
-        inside, folders = found(paths, tally.failed, picture)
+        inside, folders = intake.found_places(places, tally.failed, picture, stored)
         work.extend(inside)
         present = {item.name if isinstance(item, Document) else str(item) for item in work}
         done: set[str] = set()
-        for number, item in enumerate(work, 1):
-            name = item.name if isinstance(item, Document) else str(item)
-            steps = Steps(progress, name, number, len(work))
-            if name in done:  # given twice: the second time it is what was just stored
-                stored = {info.name: info for info in self.documents()}
-            done.add(name)
-            add_one(
-                item,
-                stored.get(name),
-                tally,
-                steps,
-                store=self._store,
-                model=lambda: self.model,
-                hidden=hidden,
-                ocr=ocr,
-                reader=reader,
-            )
-        removed = self._prune(folders, present, tally.failed) if prune else []
+        with Downloads(intake.to_download(work, stored, hidden, ocr)) as downloads:
+            for number, item in enumerate(work, 1):
+                name = item.name if isinstance(item, Document) else str(item)
+                steps = Steps(progress, name, number, len(work))
+                if name in done:  # given twice: the second time it is what was just stored
+                    stored = {info.name: info for info in self.documents()}
+                done.add(name)
+                intake.add_one(
+                    item,
+                    stored.get(name),
+                    tally,
+                    steps,
+                    store=self._store,
+                    model=lambda: self.model,
+                    hidden=hidden,
+                    ocr=ocr,
+                    reader=reader,
+                    downloads=downloads,
+                )
+        removed = intake.vanished(self.documents(), folders, present, tally.failed) if prune else []
+        for name in removed:
+            self._store.delete(name)
         if tally.changed or removed:
             self._vacuum()
         if tally.added or tally.changed:
             with suppress(IndexBusy, StorageFull):  # best effort, as the vacuum
                 self._store.optimize()
         return tally.report(removed, time.monotonic() - begun)
-
-    def _prune(
-        self, folders: Sequence[Path], present: set[str], failed: Iterable[str]
-    ) -> list[str]:
-        for name in (gone := vanished(self.documents(), folders, present, failed)):
-            self._store.delete(name)
-        return gone
 
     def _vacuum(self) -> None:
         """Give back the space of what was removed once it is more than what is left."""

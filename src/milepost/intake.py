@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-import os
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from milepost.errors import MilepostError, StoreError
+from milepost.errors import MilepostError, StoreError, UnreadableFile
+from milepost.objects import Downloads, ObjectAddress, ObjectFile, is_address
 from milepost.paragraphs import paragraph_starts
+from milepost.places import File, Place, is_below
+from milepost.places import absolute as absolute
 from milepost.search.lexical import terms
 from milepost.store import DocumentInfo, Store
 from milepost.store.base import Entry
 from milepost.text import files, read_file
 from milepost.text.folders import OnSkip
+from milepost.text.prefixes import objects, read_object
 from milepost.text.sidecar import sidecar
 from milepost.types import READ_DEFAULTS, Document, Hidden, Ocr, ReadOptions, Report
 
@@ -106,11 +109,6 @@ class Tally:
         )
 
 
-def absolute(path: str | os.PathLike[str]) -> Path:
-    """The one way to write a path, so that a file has one name; links are not followed."""
-    return Path(os.path.abspath(Path(path).expanduser()))  # noqa: PTH100 - drops "..", too
-
-
 def found(
     paths: Sequence[Path],
     failed: dict[str, str],
@@ -139,9 +137,44 @@ def found(
     return list(inside), folders
 
 
+def found_places(
+    places: Sequence[Place],
+    failed: dict[str, str],
+    picture: Callable[[File], bool],
+    stored: Collection[str],
+) -> tuple[list[File], list[Place]]:
+    """``found`` for objects and prefixes as well.
+
+    Args:
+        places: files and folders, objects and prefixes.
+        failed: gets what is missing and what may not be listed, with the reason.
+        picture: whether a picture file in a folder or prefix is wanted.
+        stored: names of what is indexed: an empty prefix was there if something of it is.
+    """
+    inside: dict[str, File] = {}
+    folders: list[Place] = []
+    for each in places:
+        if isinstance(each, Path):
+            files_below, listed = found([each], failed, picture)
+            inside |= {str(file): file for file in files_below}
+            folders += listed
+            continue
+        try:
+            below = objects(each, picture)
+            if not below and not any(map(each.holds, stored)):
+                raise UnreadableFile(f"nothing to read is at {each}", "check the address")
+        except MilepostError as error:
+            failed[str(each)] = str(error)
+        else:
+            inside |= {str(file): file for file in below}
+            if [str(file) for file in below] != [str(each)]:
+                folders.append(each)
+    return list(inside.values()), folders
+
+
 def vanished(
     stored: Iterable[DocumentInfo],
-    folders: Sequence[Path],
+    folders: Sequence[Place],
     present: Container[str],
     failed: Iterable[str],
 ) -> list[str]:
@@ -151,23 +184,27 @@ def vanished(
         stored: what is indexed.
         folders: those that were given and could be listed.
         present: names of what was found in them.
-        failed: paths that could not be listed: what stood there may be there all the same.
+        failed: what could not be listed: what stood there may be there all the same.
     """
+    unknown = [ObjectAddress.parse(each) if is_address(each) else Path(each) for each in failed]
     return [
         info.name
         for info in stored
         if info.name not in present
         and info.source is not None
-        and any(Path(info.source).is_relative_to(folder) for folder in folders)
-        and not any(Path(info.source).is_relative_to(folder) for folder in failed)
+        and any(is_below(info.source, folder) for folder in folders)
+        and not any(is_below(info.source, folder) for folder in unknown)
     ]
 
 
-def signature(path: Path) -> tuple[int, int] | None:
+def signature(path: File) -> tuple[int, int] | None:
     """Size and time of change; None where the file cannot be asked (reading it says why).
 
-    Those of its sidecar are added, so that another sidecar, or none, makes another signature.
+    Those of its sidecar are added, so that another sidecar, or none, makes another signature. For
+    the time of an object stands a hash of its ETag.
     """
+    if isinstance(path, ObjectFile):
+        return path.signature
     try:
         status = [each.stat() for each in (path, sidecar(path)) if each is not None]
     except OSError:
@@ -210,8 +247,42 @@ def entry(
     )
 
 
+def to_download(
+    work: Iterable[File | Document],
+    stored: Mapping[str, DocumentInfo],
+    hidden: Hidden | None,
+    ocr: Ocr | None,
+) -> Iterator[ObjectFile]:
+    """The objects among the work that ``add_one`` will read.
+
+    Args:
+        work: what is to be added.
+        stored: what is indexed, by name.
+        hidden: as in ``Index.add``.
+        ocr: as in ``Index.add``.
+    """
+    for item in work:
+        if isinstance(item, ObjectFile):
+            info = stored.get(str(item))
+            if info is None or not _as_stored(
+                info, item.signature, str(_options(info, hidden, ocr))
+            ):
+                yield item
+
+
+def _options(stored: DocumentInfo | None, hidden: Hidden | None, ocr: Ocr | None) -> ReadOptions:
+    """How a file is read: as it was, but for what the caller says."""
+    options = ReadOptions.parse(stored.options) if stored else READ_DEFAULTS
+    return options.changed(hidden=hidden, ocr=ocr)
+
+
+def _as_stored(info: DocumentInfo, stamp: tuple[int, int] | None, way: str) -> bool:
+    """Whether a file is the one that was indexed, and was read in the same way."""
+    return stamp is not None and (info.signature, info.options) == (stamp, way)
+
+
 def add_one(
-    item: Path | Document,
+    item: File | Document,
     stored: DocumentInfo | None,
     tally: Tally,
     steps: Steps,
@@ -221,13 +292,14 @@ def add_one(
     hidden: Hidden | None = None,
     ocr: Ocr | None = None,
     reader: Callable[[Path, ReadOptions], Document] | None = None,
+    downloads: Downloads | None = None,
 ) -> None:
     """Read, encode and store one document, as far as it has changed.
 
     A file that cannot be read is named in the tally.
 
     Args:
-        item: a file, or a document.
+        item: a file, an object, or a document.
         stored: what is indexed under its name, or None.
         tally: gets what was done.
         steps: reports progress.
@@ -236,15 +308,16 @@ def add_one(
         hidden: as in ``Index.add``.
         ocr: as in ``Index.add``.
         reader: reads a file; None for ``milepost.text.read_file``.
+        downloads: gives the bytes of objects; None to download one at a time.
 
     Raises:
         StoreError: the index cannot be written.
     """
     name = item.name if isinstance(item, Document) else str(item)
-    options = ReadOptions.parse(stored.options) if stored else READ_DEFAULTS
-    options = options.changed(hidden=hidden, ocr=ocr)
+    options = _options(stored, hidden, ocr)
+    reading = downloads or Downloads()
     try:
-        _add_one(item, stored, options, tally, steps, store, model, reader)
+        _add_one(item, stored, options, tally, steps, store, model, reader, reading)
     except StoreError:
         raise
     except MilepostError as error:
@@ -254,7 +327,7 @@ def add_one(
 
 
 def _add_one(
-    item: Path | Document,
+    item: File | Document,
     stored: DocumentInfo | None,
     options: ReadOptions,
     tally: Tally,
@@ -262,6 +335,7 @@ def _add_one(
     store: Store,
     model: Callable[[], Encoder],
     reader: Callable[[Path, ReadOptions], Document] | None,
+    downloads: Downloads,
 ) -> None:
     name = item.name if isinstance(item, Document) else str(item)
     stamp = None
@@ -269,10 +343,13 @@ def _add_one(
         document, way = hashed(item), ""
     else:
         stamp, way = signature(item), str(options)
-        if stored and stamp and (stored.signature, stored.options) == (stamp, way):
+        if stored and _as_stored(stored, stamp, way):
             tally.unchanged.append(name)
             return
-        document = reader(item, options) if reader else read_file(item, options, steps.page)
+        if isinstance(item, ObjectFile):
+            document = read_object(item, *downloads.read(item), options, steps.page)
+        else:
+            document = reader(item, options) if reader else read_file(item, options, steps.page)
     if stored is not None and holds(store, stored, document):
         # Touched, copied, read in another way to the same end, or described in other words.
         described = document.properties != stored.properties

@@ -13,6 +13,7 @@ from milepost.bulk.cluster import Progress, connect, index_files
 from milepost.engine import find_model
 from milepost.errors import IndexBusy, StorageFull
 from milepost.intake import absolute, found, vanished
+from milepost.places import local_path
 from milepost.store import open_store
 from milepost.store.address import IndexPlace
 from milepost.types import Hidden, Ocr, Report
@@ -65,7 +66,7 @@ def index_paths(
         return str(path) in stored if ocr is None else ocr != "never"
 
     failed: dict[str, str] = {}
-    files, folders = found([absolute(path) for path in paths], failed, picture)
+    files, folders = found([local_path(path) for path in paths], failed, picture)
     report = index_files(
         files,
         place if isinstance(place, str) else str(place.absolute()),

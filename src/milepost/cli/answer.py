@@ -20,6 +20,7 @@ from milepost.console.screen import (
     visible_name,
     width,
 )
+from milepost.objects import is_address
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -94,7 +95,7 @@ def head(number: int, passage: Passage | Place, score: float | None = None) -> T
     name = passage.document
     if passage.source is not None:
         name = shown_path(passage.source)
-        if is_terminal(sys.stdout):
+        if is_terminal(sys.stdout) and not is_address(passage.source):
             style += Style(link=link_to(passage.source, passage.page))
     line = Text(f"{number}".ljust(len(_INDENT)), style=PLACE)
     line.append(visible_name(name), style=style)

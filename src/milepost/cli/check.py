@@ -23,6 +23,7 @@ from milepost.console.options import (
     say,
 )
 from milepost.errors import InputError
+from milepost.objects import is_address
 from milepost.types import READ_DEFAULTS
 
 if TYPE_CHECKING:
@@ -156,7 +157,9 @@ def _stdin(paths: tuple[str, ...]) -> str:
 def _refuse_swapped(paths: tuple[str, ...], text: str) -> None:
     """Raise an error if TEXT was given before the PATHs."""
     try:
-        there = any(path == "-" or Path(path).expanduser().exists() for path in paths)
+        there = any(
+            path == "-" or is_address(path) or Path(path).expanduser().exists() for path in paths
+        )
         swapped = bool(paths) and not there and len(text) < 1000 and Path(text).exists()
     except (OSError, RuntimeError, ValueError):  # a name too long, "~name", a null character
         return
@@ -177,7 +180,8 @@ def _in_files(
     from milepost.types import Check, Report
 
     place = cache_place(paths, folder.manifest.fingerprint, READ_DEFAULTS)
-    if "-" in paths or (cache and place.exists()):
+    # Objects are downloaded once, for the index.
+    if "-" in paths or any(map(is_address, paths)) or (cache and place.exists()):
         return None, None
     failed: dict[str, str] = {}
     seen = _Seen()

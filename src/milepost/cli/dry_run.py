@@ -57,12 +57,13 @@ def show_plan(
     """
     from milepost.cli.sources import STDIN, expand
     from milepost.library.planning import Planned, plan
+    from milepost.places import local_path
     from milepost.store.address import label
     from milepost.types import READ_DEFAULTS
 
     expand([path for path in paths if path != "-"], READ_DEFAULTS)  # refuses an empty path
     stored = _stored(place, model, rebuild=rebuild)
-    files = [Path(path) for path in paths if path != "-"]
+    files = [local_path(path) for path in paths if path != "-"]
     planned = plan(stored, files, hidden=hidden, ocr=ocr, rebuild=rebuild)
     if "-" in paths:
         there = not rebuild and any(info.name == STDIN for info in stored)

@@ -21,7 +21,8 @@ from milepost.console.options import (
     precision_option,
     say,
 )
-from milepost.errors import NotAnIndex, UnreadableFile
+from milepost.errors import MilepostError, NotAnIndex, UnreadableFile
+from milepost.objects import ObjectAddress, bucket, is_address
 from milepost.store.address import IndexPlace, label
 from milepost.types import READ_DEFAULTS
 
@@ -38,6 +39,7 @@ ERROR = 2
 Examples:
   milepost index reports/ paper.pdf
   milepost index ~/notes --db ~/notes.milepost
+  milepost index s3://reports/2026 --db reports.milepost
   milepost index reports/ --dry-run
   milepost index reports/ --rebuild
   milepost index ~/notes --db ~/notes.milepost --watch""",
@@ -82,6 +84,9 @@ def index(
 ) -> int:
     """Add PATHs (files, folders, - for stdin) to an index, or bring it up to date.
 
+    s3://BUCKET/PREFIX, gs:// and az:// are read from object storage, which needs the extra objects.
+    An object with the same ETag is not read again.
+
     New and changed files are read, unchanged files are skipped, and documents whose files have
     disappeared from the given folders are removed. Each document is stored as a whole: after
     Ctrl-C the index holds all earlier documents, and the same command continues from there.
@@ -119,7 +124,7 @@ def index(
     if workers is not None:
         _check_workers(workers, paths, watch)
     find_model(model)  # before anything is erased
-    if not any(map(_there, paths)):
+    if not _any_there(paths):
         _refuse(place, paths, rebuild)
     if rebuild:
         _erase(place)
@@ -157,7 +162,7 @@ def _check_workers(workers: str, paths: tuple[str, ...], watch: bool) -> None:
     """Refuse what workers cannot do, before anything is erased."""
     if workers != "ray" and not workers.startswith("ray://"):
         raise click.UsageError(f"--workers {workers}: give ray, or ray://HOST:PORT")
-    if watch or "-" in paths:
+    if watch or "-" in paths or any(map(is_address, paths)):
         raise click.UsageError("--workers is for files and folders, without --watch")
     from milepost._optional import require
 
@@ -206,11 +211,40 @@ def _check_watch(paths: tuple[str, ...]) -> None:
 
     if "-" in paths:
         raise click.UsageError("stdin cannot be watched")
+    if any(map(is_address, paths)):
+        raise click.UsageError("object storage cannot be watched; run the command again instead")
     require("watchfiles", extra="watch")
 
 
+def _any_there(paths: tuple[str, ...]) -> bool:
+    """Whether one of the paths exists, so that the index may be erased or created for it.
+
+    Raises:
+        InputError: none does, and the storage of an address cannot be asked.
+        MissingExtra: none does, and the extra ``objects`` is not installed.
+    """
+    fault: MilepostError | None = None
+    for path in paths:
+        try:
+            if _there(path):
+                return True
+        except MilepostError as error:
+            fault = fault or error
+    if fault is not None:
+        raise fault
+    return False
+
+
 def _there(path: str) -> bool:
-    """Whether the path exists; one that cannot be inspected is reported later."""
+    """Whether the path exists; one that cannot be inspected is reported later.
+
+    Raises:
+        InputError: the storage of an address cannot be asked.
+        MissingExtra: it is an address, and the extra ``objects`` is not installed.
+    """
+    if is_address(path):
+        address = ObjectAddress.parse(path)
+        return bucket(address).reachable(address)
     try:
         return path == "-" or Path(path).expanduser().exists()
     except OSError:

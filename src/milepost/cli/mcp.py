@@ -62,13 +62,13 @@ def run(
     require("mcp", extra="mcp")
     from milepost.encoder import load
     from milepost.govern import Governor, open_sensor
-    from milepost.intake import absolute
     from milepost.library import Indexer, Isolated
     from milepost.library.reading import read_inside
     from milepost.mcp.server import create_server
     from milepost.mcp.tools import Tools
+    from milepost.places import local_path
 
-    sources = [absolute(path) for path in paths]
+    sources = [local_path(path) for path in paths]
     for source in sources:
         if not source.exists():
             raise UnreadableFile(f"{source} does not exist", "check the path")
@@ -129,15 +129,15 @@ def install(
     Everything else in the configuration stays as it is.
     """
     from milepost.evaluate.writing import write_text
-    from milepost.intake import absolute
     from milepost.mcp.clients import CLIENTS as KNOWN
     from milepost.mcp.clients import with_server
+    from milepost.places import local_path
 
     chosen = KNOWN[client]
     program, args = _command(paths, db)
     if not paths and not db and chosen_db(None) is None:
         raise InputError("no PATH and no --db: agents would see nothing", "a folder of documents")
-    missing = [path for path in map(absolute, paths) if not path.exists()]
+    missing = [path for path in map(local_path, paths) if not path.exists()]
     if missing:
         raise UnreadableFile(f"{missing[0]} does not exist", "check the path")
     file = chosen.file().expanduser().absolute()
@@ -161,9 +161,10 @@ def install(
 def _command(paths: tuple[str, ...], db: IndexPlace | None) -> tuple[str, list[str]]:
     """How a client starts the tools, from whatever folder it runs in."""
     from milepost.intake import absolute
+    from milepost.places import local_path
     from milepost.store.address import has_password
 
-    chosen: list[Any] = [str(absolute(path)) for path in paths]
+    chosen: list[Any] = [str(local_path(path)) for path in paths]
     place = db if paths else (db or chosen_db(None))
     if place is not None:
         if has_password(place):

@@ -116,14 +116,15 @@ def serve(
     of the index. Only programs on this computer can connect unless --host says otherwise.
     """
     from milepost._optional import require
+    from milepost.places import local_path
 
+    sources = [local_path(path) for path in paths]
     for needed in ("fastapi", "uvicorn", "multipart", "prometheus_client", "PIL"):
         require(needed, extra="serve")
     if ocr not in (None, "never"):
         from milepost.text.recognition import check_installed
 
         check_installed()
-    from milepost.intake import absolute
     from milepost.serve.app import create_app
     from milepost.serve.running import listen, run
     from milepost.serve.settings import MEBIBYTE, ServeSettings
@@ -142,7 +143,6 @@ def serve(
         language_model=chosen_endpoint(endpoint, model_name),
         ocr=ocr,
     )
-    sources = [absolute(path) for path in paths]
     for source in sources:
         _check(source)
     socket = listen(chosen)  # before the model is loaded: a port in use is known at once

@@ -22,6 +22,7 @@ from milepost.errors import (
     UnreadableFile,
     nearest,
 )
+from milepost.objects import ObjectAddress, is_address
 from milepost.types import READ_DEFAULTS, ReadOptions
 
 if TYPE_CHECKING:
@@ -72,13 +73,20 @@ def cache_place(paths: Sequence[str], fingerprint: str, options: ReadOptions) ->
     from milepost.engine.folder import cache_folder
 
     # Not resolved: a document keeps the path that the user gave.
-    absolute = sorted(
-        {"-" if path == "-" else str(Path(path).expanduser().absolute()) for path in paths}
-    )
+    absolute = sorted({_written(path) for path in paths})
     read = [str(options)] if str(options) else []
     key = "\0".join([fingerprint, *read, *absolute])
     digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
     return cache_folder() / "indexes" / digest[:24]
+
+
+def _written(path: str) -> str:
+    """A path in the one way to write it; ``-`` and addresses depend on no folder."""
+    if path == "-":
+        return path
+    if is_address(path):
+        return str(ObjectAddress.parse(path))
+    return str(Path(path).expanduser().absolute())
 
 
 def indexed(
@@ -195,13 +203,15 @@ def select(known: Sequence[str], wanted: Sequence[str]) -> list[str]:
 
     chosen: dict[str, None] = {}
     for want in wanted:
-        path = str(absolute(want))
+        address = ObjectAddress.parse(want) if is_address(want) else None
+        path = str(address or absolute(want))
+        below = path.rstrip("/") + "/" if address else path.rstrip(os.sep) + os.sep
         matches = [
             name
             for name in known
             if name in (want, path)
-            or name.startswith(path.rstrip(os.sep) + os.sep)
-            or name.endswith(os.sep + want)
+            or name.startswith(below)
+            or name.endswith((os.sep + want, "/" + want))
             or (any(sign in want for sign in "*?[") and fnmatchcase(Path(name).name, want))
         ]
         if not matches:

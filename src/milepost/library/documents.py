@@ -13,6 +13,7 @@ from pathlib import Path, PurePath
 
 from milepost.errors import InputError, UnknownDocument
 from milepost.index import Index
+from milepost.objects import is_address
 from milepost.store import DocumentInfo
 from milepost.text.folders import skipped
 from milepost.types import Box, ReadOptions
@@ -122,6 +123,8 @@ class Library:
         Raises:
             UnknownDocument: it came from no file, or the file is gone.
         """
+        if info.source is not None and is_address(info.source):
+            raise UnknownDocument(f"the file of {self.title(info)} is in object storage")
         if info.source is None or not (path := Path(info.source)).is_file():
             raise UnknownDocument(f"the file of {self.title(info)} is not there any more")
         return path

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Literal
 
 from milepost.errors import MilepostError
-from milepost.intake import absolute, found, signature, vanished
+from milepost.intake import found, signature, vanished
+from milepost.places import local_path
 from milepost.store import DocumentInfo
 from milepost.text.readers.glance import Glance, glance
 from milepost.types import READ_DEFAULTS, Hidden, Ocr, ReadOptions
@@ -75,7 +76,7 @@ def plan(
         stamp = None if path.is_dir() else signature(path)
         skipped[str(path)] = Planned(str(path), "skip", why, stamp[0] if stamp else None)
 
-    inside, folders = found([absolute(path) for path in paths], failed, picture, skip)
+    inside, folders = found([local_path(path) for path in paths], failed, picture, skip)
     made = []
     for path in inside:
         info = known.get(str(path))

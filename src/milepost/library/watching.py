@@ -18,6 +18,7 @@ from milepost._optional import require
 from milepost.errors import IndexBusy, InputError, MilepostError, StorageFull, UnreadableFile
 from milepost.index import Index
 from milepost.intake import Step, absolute
+from milepost.places import local_path
 from milepost.text import read_file
 from milepost.text.folders import IGNORE_FILES
 from milepost.text.sidecar import sidecar
@@ -103,7 +104,7 @@ class Watch:
     def _ticks(self) -> Generator[bool, None, None]:
         """Say again and again whether something has changed."""
         watchfiles = require("watchfiles", extra="watch")
-        given = [absolute(path) for path in self.paths]
+        given = [local_path(path) for path in self.paths]
         while True:
             folders = {path: _identity(path) for path in given if path.is_dir()}
             # Files are looked at, because a program that replaces one ends what follows the old.

@@ -13,6 +13,7 @@ from milepost.evaluate.writing import write_bytes
 from milepost.index import Index
 from milepost.marking.highlights import Highlight, count_highlights, highlighted, is_signed
 from milepost.marking.update import minimal_update
+from milepost.objects import is_address
 from milepost.text import SUFFIXES, stored_bytes
 from milepost.types import Document, Passage, Span
 
@@ -90,6 +91,9 @@ def annotate(
     if stored.source is None or SUFFIXES.get(Path(stored.source).suffix.lower()) != "pdf":
         raise InputError(f"{stored.name} is not a PDF file", "a PDF; only they have pages to mark")
     source = Path(stored.source)
+    if out is None and is_address(stored.source):
+        marked = source.with_suffix(".marked.pdf").name
+        raise InputError(f"{stored.source} is in object storage", f"a file to write: {marked}")
     target = source.with_suffix(".marked.pdf") if out is None else Path(out).expanduser()
     _check_target(target, source, overwrite)
     data = stored_bytes(stored)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from milepost.errors import InputError
+from milepost.objects import ObjectAddress, download, is_address
 from milepost.text.readers import SUFFIXES, read_bytes
 from milepost.text.readers.pdf import line_boxes
 from milepost.types import Box, Document, ReadOptions
@@ -63,12 +64,18 @@ def stored_bytes(document: Document) -> bytes:
         raise InputError(f"{document.name} has no file", "index the file itself")
     hint = f"milepost index {source}"
     try:
+        if is_address(source):
+            return _unchanged(download(ObjectAddress.parse(source)), document, hint)
         data = Path(source).read_bytes()
     except FileNotFoundError as error:
         raise InputError(f"{source} does not exist any more", hint) from error
     except OSError as error:
         reason = error.strerror or "unknown reason"
         raise InputError(f"{source} cannot be read: {reason}", "check the path") from error
+    return _unchanged(data, document, hint)
+
+
+def _unchanged(data: bytes, document: Document, hint: str) -> bytes:
     if hashlib.sha256(data).hexdigest() != document.hash:
-        raise InputError(f"{source} has changed since it was indexed", hint)
+        raise InputError(f"{document.source} has changed since it was indexed", hint)
     return data

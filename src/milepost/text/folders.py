@@ -182,13 +182,19 @@ def _specs(folder: Path, names: list[str]) -> Iterator[tuple[Path, GitIgnoreSpec
     """The ignore files of a folder, and what each says."""
     for name in IGNORE_FILES:
         if name in names:
-            from pathspec import GitIgnoreSpec
-
             try:
-                lines = (folder / name).read_text("utf-8", "replace").splitlines()
+                data = (folder / name).read_bytes()
             except OSError:
                 continue
-            yield folder / name, GitIgnoreSpec.from_lines(filter(_is_pattern, lines))
+            yield folder / name, ignore_spec(data)
+
+
+def ignore_spec(data: bytes) -> GitIgnoreSpec:
+    """The patterns in the bytes of an ignore file; lines that are none are passed over."""
+    from pathspec import GitIgnoreSpec
+
+    lines = data.decode("utf-8", "replace").splitlines()
+    return GitIgnoreSpec.from_lines(filter(_is_pattern, lines))
 
 
 def _is_pattern(line: str) -> bool:

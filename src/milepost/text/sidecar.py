@@ -56,26 +56,40 @@ def read_sidecar(path: Path) -> Properties:
         UnreadableFile: it cannot be read, is neither JSON nor YAML, or a property is not one.
     """
     try:
-        text = path.read_text("utf-8-sig")
-        values = _parsed(text, path)
+        data = path.read_bytes()
     except OSError as error:
         raise UnreadableFile(f"{path} cannot be read: {error.strerror}", "chmod u+r") from error
+    return parse_sidecar(data, str(path))
+
+
+def parse_sidecar(data: bytes, name: str) -> Properties:
+    """The properties in the bytes of a sidecar; what is null is left out.
+
+    Args:
+        data: the bytes.
+        name: path or address of the sidecar.
+
+    Raises:
+        UnreadableFile: it is neither JSON nor YAML, or a property is not one.
+    """
+    try:
+        values = _parsed(data.decode("utf-8-sig"), name)
     except (ValueError, RecursionError) as error:
-        what = "JSON" if path.suffix == ".json" else "YAML"
+        what = "JSON" if name.endswith(".json") else "YAML"
         said = "nested too deeply" if isinstance(error, RecursionError) else str(error)[:200]
-        raise UnreadableFile(f"{path} is not {what}: {said}", "correct or remove it") from error
+        raise UnreadableFile(f"{name} is not {what}: {said}", "correct or remove it") from error
     if not isinstance(values, dict):
         raise UnreadableFile(
-            f"{path} holds no properties", '{"author": "Lee", "date": "2020-03-01"}'
+            f"{name} holds no properties", '{"author": "Lee", "date": "2020-03-01"}'
         )
     try:
         return checked({key: value for key, value in values.items() if value is not None})
     except InputError as error:
-        raise UnreadableFile(f"{path}: {error.problem}", error.hint) from error
+        raise UnreadableFile(f"{name}: {error.problem}", error.hint) from error
 
 
-def _parsed(text: str, path: Path) -> Any:
-    if path.suffix != ".json":
+def _parsed(text: str, name: str) -> Any:
+    if not name.endswith(".json"):
         return plain_yaml.load(text)
     if len(text) > plain_yaml.MAX_CHARACTERS:
         raise ValueError(f"more than {plain_yaml.MAX_CHARACTERS:,} characters")

@@ -12,6 +12,7 @@ from pathlib import Path, PurePath
 from typing import cast
 
 from milepost.errors import MilepostError, UnreadableFile
+from milepost.objects import is_address
 from milepost.text.readers import ole
 from milepost.text.readers.harmless import harmless, one_line
 from milepost.text.sidecar import with_sidecar
@@ -133,7 +134,7 @@ def read(path: str | os.PathLike[str], *, hidden: Hidden = "drop", ocr: Ocr = "n
     """Read one file.
 
     Args:
-        path: the file.
+        path: the file, or the address of an object (``s3://BUCKET/KEY``, ``gs://``, ``az://``).
         hidden: text in PDFs that a reader of the page cannot see (invisible, white on white, off
             the page, smaller than a point): ``"drop"`` leaves it out, ``"keep"`` keeps it. The
             notes of the document say how much there is.
@@ -142,8 +143,9 @@ def read(path: str | os.PathLike[str], *, hidden: Hidden = "drop", ocr: Ocr = "n
             is ``"never"``. Needs the extra ``ocr``, and seconds a page.
 
     Returns:
-        The document; its name and source are the absolute path. Its properties are what the file
-        says of itself and what its sidecar, ``NAME.meta.json`` or ``NAME.meta.yaml``, says.
+        The document; its name and source are the absolute path, or the address. Its properties are
+        what the file says of itself and what its sidecar, ``NAME.meta.json`` or ``NAME.meta.yaml``,
+        says.
 
     Raises:
         UnreadableFile: the file is missing, empty, binary, encrypted, damaged …, or its sidecar is.
@@ -159,13 +161,17 @@ def read_file(
     """Read one file as the options say.
 
     Args:
-        path: the file.
+        path: the file, or the address of an object.
         options: how it is read.
         on_page: called before the text of a page is recognised.
 
     Raises:
         UnreadableFile: the file is missing, empty, binary, encrypted, damaged …
     """
+    if is_address(path):
+        from milepost.text.prefixes import read_address  # which reads by read_bytes
+
+        return read_address(path, options, on_page)
     # abspath, not resolve: a link keeps its own name.
     absolute = os.path.abspath(path)  # noqa: PTH100
     try:

@@ -1,0 +1,55 @@
+"""Where documents come from: paths on this machine, and addresses in object storage."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from milepost.errors import InputError
+from milepost.objects import ObjectAddress, ObjectFile, check_installed, is_address
+
+Place = Path | ObjectAddress
+"""Where documents come from: a file or folder, an object or prefix."""
+
+File = Path | ObjectFile
+"""One file or object; ``str`` of it is the document's name."""
+
+
+def absolute(path: str | os.PathLike[str]) -> Path:
+    """The one way to write a path, so that a file has one name; links are not followed."""
+    return Path(os.path.abspath(Path(path).expanduser()))  # noqa: PTH100 - drops "..", too
+
+
+def local_path(path: str | os.PathLike[str]) -> Path:
+    """``absolute``, for what must be on this machine.
+
+    Raises:
+        InputError: it is an address in object storage.
+    """
+    if is_address(path):
+        address = ObjectAddress.parse(path)
+        raise InputError(
+            f"{address} is in object storage; this takes files and folders alone",
+            f"milepost index {address} --db FOLDER, then --db FOLDER",
+        )
+    return absolute(path)
+
+
+def source_place(source: str | os.PathLike[str]) -> Place:
+    """The path or address of a source, in the one way to write it.
+
+    Raises:
+        InputError: an address cannot be read.
+        MissingExtra: it is an address, and the extra ``objects`` is not installed.
+    """
+    if not is_address(source):
+        return absolute(source)
+    check_installed()
+    return ObjectAddress.parse(source)
+
+
+def is_below(source: str, folder: Place) -> bool:
+    """Whether the source of a document is in a folder or prefix, or is it."""
+    if isinstance(folder, ObjectAddress):
+        return folder.holds(source)
+    return not is_address(source) and Path(source).is_relative_to(folder)

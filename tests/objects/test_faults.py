@@ -1,0 +1,167 @@
+"""What users are told when storage cannot be asked: by servers that answer so."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+import milepost
+from milepost.errors import InputError, MissingExtra
+from milepost.objects import ObjectAddress, ObjectFile, bucket, downloads, faults
+from milepost.testing import fake_encoder
+from support.s3 import KEYS
+
+pytest.importorskip("obstore", reason="needs the extra objects")
+
+ADDRESS = ObjectAddress("s3", "reports", "2026")
+
+
+@contextmanager
+def answering(status: int, body: str = "") -> Iterator[tuple[str, list[str]]]:
+    """A server that gives one answer to all; its address, and the paths it was asked for."""
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            if self.command == "GET":
+                self.wfile.write(body.encode())
+
+        do_HEAD = do_GET
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", asked
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@pytest.fixture(autouse=True)
+def keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys, few retries, and nothing of the user's own environment."""
+    for name in ("AWS_ENDPOINT_URL", "AWS_SESSION_TOKEN", "AZURE_STORAGE_ACCOUNT_NAME"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {**KEYS, "AWS_ALLOW_HTTP": "true"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("milepost.objects.buckets._RETRIES", 1)
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "said"),
+    [
+        (404, "NoSuchBucket", "s3://reports does not exist; try: check the name"),
+        (403, "AccessDenied", "no permission to list s3://reports/2026"),
+        (403, "InvalidAccessKeyId", "credentials for s3://reports are not accepted"),
+        (403, "SignatureDoesNotMatch", "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"),
+        (400, "ExpiredToken", r"not accepted \(ExpiredToken\)"),
+        (401, "", "credentials for s3://reports are not accepted"),
+        (400, "AuthorizationHeaderMalformed", "another region; try: AWS_REGION=REGION"),
+        (301, "PermanentRedirect", "another region"),
+        (503, "SlowDown", r"s3://reports cannot answer \(status 503\); try: try again later"),
+        (418, "Teapot", r"cannot be read \(status 418\)"),
+    ],
+)
+def test_each_answer_has_its_line(monkeypatch, status: int, code: str, said: str) -> None:
+    """One line, which holds neither a key nor what the server wrote."""
+    body = f"<Error><Code>{code}</Code><Message>secret words</Message></Error>"
+    with answering(status, body) as (endpoint, _):
+        monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
+        with pytest.raises(InputError, match=said) as caught:
+            bucket(ADDRESS).files(ADDRESS)
+    line = str(caught.value)
+    assert "\n" not in line
+    assert not any(secret in line for secret in (*KEYS.values(), "secret words", endpoint))
+
+
+@pytest.mark.parametrize("body", ["<html><body>Welcome</body></html>", "Welcome", ""])
+def test_a_page_of_a_proxy_is_not_an_empty_bucket(monkeypatch, body: str) -> None:
+    """XML of another kind reads as a listing of nothing; what was indexed stays."""
+    with answering(200, body) as (endpoint, _), milepost.open(model=fake_encoder()) as index:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
+        name = "s3://reports/2026/bees.txt"
+        index.add(milepost.Document(name, "Bees build cells.", source=name))
+        for address in ("s3://reports", "s3://reports/2026"):
+            report = index.add(address)
+            assert (report.removed, list(report.failed)) == ((), [address])
+
+
+def test_no_permission_to_read_one_object(monkeypatch) -> None:
+    """The others may be readable, so this does not count as storage that cannot be reached."""
+    with answering(403, "<Error><Code>AccessDenied</Code></Error>") as (endpoint, _):
+        monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
+        with pytest.raises(InputError, match="no permission to read s3://reports/2026") as caught:
+            bucket(ADDRESS).read(ADDRESS)
+    assert not isinstance(caught.value, faults.Unreachable)
+
+
+def test_an_endpoint_without_tls_is_refused_unless_allowed(monkeypatch) -> None:
+    with answering(200) as (endpoint, asked):
+        monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
+        monkeypatch.setenv("AWS_ALLOW_HTTP", "false")
+        with pytest.raises(InputError, match="not https; try: AWS_ALLOW_HTTP=true"):
+            bucket(ADDRESS).files(ADDRESS)
+    assert asked == []
+
+
+def test_a_server_that_is_not_there_is_given_up(monkeypatch) -> None:
+    """After three objects the others are not tried; nothing waits for minutes."""
+    with answering(200) as (endpoint, _):
+        pass  # nobody listens there any more
+    monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
+    files = [
+        ObjectFile(ObjectAddress("s3", "reports", f"{number}.txt"), 1, "") for number in range(9)
+    ]
+    said = []
+    with downloads.Downloads(files) as reading:
+        for file in files:
+            with pytest.raises(faults.Unreachable) as caught:
+                reading.read(file)
+            said.append(str(caught.value))
+    assert all("s3://reports cannot be reached" in line for line in said[:3])
+    assert all("was not tried" in line for line in said[3:])
+
+
+def test_a_failed_listing_removes_nothing(monkeypatch) -> None:
+    """A bucket that cannot be listed today is in the report, and an error raises nothing."""
+    with answering(503) as (endpoint, _), milepost.open(model=fake_encoder()) as index:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
+        name = "s3://reports/2026/bees.txt"
+        index.add(milepost.Document(name, "Bees build cells.", source=name))
+        report = index.add("s3://reports/2026")
+        assert (report.removed, [info.name for info in index.documents()]) == ((), [name])
+        assert "status 503" in report.failed["s3://reports/2026"]
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("az://container/x", "no credentials for az://container; try: AZURE_STORAGE_ACCOUNT_NAME"),
+    ],
+)
+def test_what_the_environment_lacks_is_named(address: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        bucket(ObjectAddress.parse(address))
+
+
+def test_the_extra_is_named(monkeypatch) -> None:
+    """Before anything is read."""
+    monkeypatch.setitem(__import__("sys").modules, "obstore", None)
+    with (
+        milepost.open(model=fake_encoder()) as index,
+        pytest.raises(MissingExtra, match=r"milepost\[objects\]"),
+    ):
+        index.add("s3://reports/2026")

@@ -1,0 +1,127 @@
+"""A real server of the S3 protocol for tests: moto's, in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import time
+import urllib.request
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from socket import create_server
+from typing import Any
+
+import pytest
+
+KEYS = {"AWS_ACCESS_KEY_ID": "AKIATESTKEY", "AWS_SECRET_ACCESS_KEY": "very-secret-key"}
+
+
+def moto_command() -> str:
+    """The command ``moto_server``: MILEPOST_TEST_MOTO, else the one on the PATH; or skip."""
+    found = os.environ.get("MILEPOST_TEST_MOTO") or shutil.which("moto_server")
+    if not found:
+        pytest.skip("needs MILEPOST_TEST_MOTO: the path of moto_server (pip install moto[server])")
+    return found
+
+
+@dataclass
+class S3:
+    """A running server.
+
+    Attributes:
+        endpoint: its address.
+        log: the file to which it writes a line for each request.
+        bucket: a bucket of its own for each test.
+        seen: downloads that ``read`` has returned.
+    """
+
+    endpoint: str
+    log: Path
+    bucket: str = field(default_factory=lambda: f"test-{uuid.uuid4().hex[:12]}")
+    seen: int = 0
+
+    def create(self) -> None:
+        """Make the bucket."""
+        request = urllib.request.Request(f"{self.endpoint}/{self.bucket}", method="PUT")
+        urllib.request.urlopen(request).close()
+
+    @property
+    def store(self) -> Any:
+        """The client of the bucket."""
+        from obstore.store import from_url
+
+        return from_url(f"s3://{self.bucket}")
+
+    def put(self, key: str, data: bytes | str) -> None:
+        """Write an object."""
+        self.store.put(key, data.encode() if isinstance(data, str) else data)
+
+    def put_as_is(self, key: str, data: bytes = b"") -> None:
+        """Write an object whose key obstore would not write."""
+        address = f"{self.endpoint}/{self.bucket}/{key}"
+        request = urllib.request.Request(address, data=data, method="PUT")
+        request.add_header("Content-Type", "application/octet-stream")
+        urllib.request.urlopen(request).close()
+
+    def url(self, key: str = "") -> str:
+        """The address of a key or prefix."""
+        return f"s3://{self.bucket}/{key}"
+
+    def read(self) -> list[str]:
+        """Keys of the objects that were downloaded since the last call, in order."""
+        lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
+        wanted = re.compile(rf'"GET /{self.bucket}/(\S+) HTTP')
+        found = [match[1] for line in lines if (match := wanted.search(line))]
+        before, self.seen = self.seen, len(found)
+        return found[before:]
+
+
+def start(folder: Path) -> tuple[S3, subprocess.Popen[bytes]]:
+    """Start a server that writes its log into a folder."""
+    command = moto_command()
+    with create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    log = folder / "moto.log"
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            [command, "-H", "127.0.0.1", "-p", str(port)], stdout=out, stderr=out
+        )
+    endpoint = f"http://127.0.0.1:{port}"
+    until = time.monotonic() + 60
+    while True:
+        try:
+            urllib.request.urlopen(f"{endpoint}/moto-api/", timeout=5).close()
+        except OSError:
+            if process.poll() is not None or time.monotonic() > until:
+                process.kill()
+                pytest.fail(f"moto_server did not start: {log.read_text('utf-8', 'replace')}")
+            time.sleep(0.1)
+        else:
+            return S3(endpoint, log), process
+
+
+@pytest.fixture(scope="session")
+def moto(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3]:
+    """One server for all tests."""
+    pytest.importorskip("obstore", reason="needs the extra objects")
+    server, process = start(tmp_path_factory.mktemp("moto"))
+    yield server
+    process.terminate()
+    process.wait()
+
+
+@pytest.fixture
+def s3(moto: S3, monkeypatch: pytest.MonkeyPatch) -> S3:
+    """An empty bucket, and the environment that leads to it."""
+    for name in [name for name in os.environ if name.startswith(("AWS_", "GOOGLE_", "AZURE_"))]:
+        monkeypatch.delenv(name)
+    settings = {**KEYS, "AWS_ENDPOINT_URL": moto.endpoint, "AWS_ALLOW_HTTP": "true"}
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    fresh = S3(moto.endpoint, moto.log)
+    fresh.create()
+    return fresh
