@@ -224,7 +224,7 @@ def test_the_model_loads_when_it_is_needed(tmp_path: Path, monkeypatch: pytest.M
         index.add(Document("a", BEES))
     asked: list[object] = []
 
-    def load(path: object) -> Encoder:
+    def load(path: object, **_: object) -> Encoder:
         asked.append(path)
         return MODEL
 
@@ -233,8 +233,8 @@ def test_the_model_loads_when_it_is_needed(tmp_path: Path, monkeypatch: pytest.M
         path = tmp_path / "model"
 
     monkeypatch.setattr("milepost.index.load", load)
-    with milepost.open(tmp_path / "db", model=MODEL) as index:
-        index._given = Folder()  # type: ignore[assignment]
+    monkeypatch.setattr("milepost.engine.find_model", lambda _: Folder())
+    with milepost.open(tmp_path / "db", model="any") as index:
         assert [info.name for info in index.documents()] == ["a"]
         assert index.document("a").text == BEES
         assert not asked

@@ -99,13 +99,13 @@ def test_the_index_is_chosen_in_order(monkeypatch, tmp_path):
     assert chosen_db(DB) == DB
 
 
-def test_an_address_of_a_server_is_refused(cli, monkeypatch):
-    """--db and MILEPOST_DB name folders; no folder is made, no password is printed."""
-    address = "postgresql://anna:s3cret@localhost/notes"
+def test_an_address_that_holds_no_index_is_refused(cli, monkeypatch):
+    """By --db and by MILEPOST_DB; no folder is made, no password is printed."""
+    address = "redis://anna:s3cret@localhost/notes"
     given = cli("info", "--db", address)
     monkeypatch.setenv("MILEPOST_DB", address)
     for result in (given, cli("info"), cli("index", "notes.txt"), cli("search", "bees")):
         assert result.exit_code == 2
-        assert "postgresql://… names a server, not a folder; try: --db FOLDER" in result.stderr
+        assert "redis://… cannot hold an index; try: --db FOLDER" in result.stderr
         assert "s3cret" not in result.stderr
     assert not list(Path.cwd().iterdir())

@@ -11,11 +11,11 @@ import click
 
 from milepost.console.options import Settings, say
 from milepost.console.screen import visible_name
+from milepost.store.address import IndexPlace, label, local_folder
 
 if TYPE_CHECKING:
     from milepost.index import Index
-    from milepost.store.address import IndexPlace, label, local_folder
-from milepost.types import Document, Hidden, Ocr, ReadOptions, Report
+    from milepost.types import Document, Hidden, Ocr, ReadOptions, Report
 
 
 def follow(

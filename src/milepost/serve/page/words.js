@@ -76,7 +76,11 @@ export function placeAt(marks, offset) {
     for (const inner of INSIDE[mark.kind] ?? []) delete held[inner];
     if (mark.kind in PLACES) held[mark.kind] = mark;
   }
-  return Object.keys(PLACES).filter((kind) => kind in held).map((kind) => placeOfMark(held[kind])).join(", ") || null;
+  const words = Object.keys(PLACES).filter((kind) => kind in held).map((kind) => placeOfMark(held[kind]));
+  const hidden = ({ kind, offset: start, value }) =>
+    kind === "hidden" && start <= offset && offset < start + Number(value);
+  if (marks.some(hidden)) words.push("hidden text");
+  return words.join(", ") || null;
 }
 
 /** The value of the last page or heading that begins at or before an offset; null without any. */

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import psycopg
 from psycopg import IsolationLevel
+from psycopg import errors as pg
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from milepost.errors import StoreError
@@ -203,9 +204,12 @@ class PostgresStore:
                     self._writer = connect(self._address, self._patience)
                 return work(self._writer)
             except psycopg.OperationalError as error:
-                lost = self._writer is None or self._writer.broken
+                ended = isinstance(error, pg.AdminShutdown | pg.CrashShutdown)
+                lost = self._writer is None or self._writer.broken or ended
                 if not (lost and left):
                     raise translate(error, self._address) from None
+                if self._writer is not None:
+                    self._writer.close()
                 time.sleep(0.2 * 2 ** (_TRIES - 1 - left))
             except psycopg.Error as error:
                 raise translate(error, self._address) from None
