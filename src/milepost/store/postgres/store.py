@@ -26,8 +26,9 @@ from milepost.types import Value
 
 T = TypeVar("T")
 
-# It warns of each connection that comes back in a transaction, which is how a snapshot ends.
-logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
+# It warns of connections that come back in a transaction, which is how a snapshot ends, and of
+# rollbacks on connections that were lost, which Milepost reports itself.
+logging.getLogger("psycopg").setLevel(logging.ERROR)
 
 _READERS = 16
 """Connections that read at one time; more searches wait."""
