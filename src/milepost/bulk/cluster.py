@@ -35,14 +35,12 @@ def connect(address: str | None) -> Any:
         InputError: the cluster cannot be reached.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it reports to its makers
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     ray = require("ray", extra="ray")
     require("ray.data", extra="ray")
     if not ray.is_initialized():
+        local = {"include_dashboard": False} if address is None else {}
         try:
-            ray.init(address=address, log_to_driver=False, include_dashboard=False) if (
-                address is None
-            ) else ray.init(address=address, log_to_driver=False)
+            ray.init(address=address, log_to_driver=False, **local)
         except (ConnectionError, ValueError, RuntimeError) as error:
             raise InputError(
                 f"the cluster {address} cannot be reached", "ray status --address HOST:PORT"
