@@ -100,11 +100,20 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return None
 
 
+# Starting Ray takes all cores for half a minute, and it gives itself no more: never twice at once.
+_RAY = frozenset(
+    TESTS / name
+    for name in ("bulk/test_cluster.py", "bulk/test_connect.py", "cli/test_cli_workers.py")
+)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of the studies."""
+    """Mark the tests of the studies, and those that run in the same worker of pytest-xdist."""
     for item in items:
         if item.path.is_relative_to(TESTS / "lab"):
             item.add_marker(pytest.mark.lab)
+        if item.path in _RAY:
+            item.add_marker(pytest.mark.xdist_group("ray"))
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,7 @@ pytest.importorskip("ray", reason="needs the extra ray")
 pytest.importorskip("ray.data", reason="needs the extra ray")
 
 import milepost
-from milepost.bulk.cluster import index_files
+from milepost.bulk.cluster import connect, index_files
 from support.cli_process import environment
 from support.postgres import fresh_schema
 
@@ -28,10 +28,7 @@ LIGHT = "landmark-light"
 @pytest.fixture(scope="module", autouse=True)
 def cluster() -> Iterator[None]:
     """Ray with two workers; started once."""
-    import ray
-
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, object_store_memory=1 << 28)
+    ray = connect(None, num_cpus=2, object_store_memory=1 << 28)
     yield
     ray.shutdown()
 
@@ -119,7 +116,7 @@ def test_killed_workers_lose_and_double_nothing(files: list[Path]) -> None:
 DRIVER = """
 import sys
 from pathlib import Path
-from milepost.bulk.cluster import index_files
+from milepost.bulk.cluster import connect, index_files
 files = sorted(Path(sys.argv[1]).iterdir())
 index_files(files, sys.argv[2], model="landmark-light", workers=2,
             progress=lambda name, done, of: print(done, flush=True))

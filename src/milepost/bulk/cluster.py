@@ -19,33 +19,52 @@ _BATCH = 4
 _RESTARTS = 20
 """How often workers may die before the run is given up: a batch is then run again each time."""
 
+_STARTS = 3
+"""How often Ray is started on this machine before that is given up."""
+
 Progress = Callable[[str, int, int], None]
 """Called with the name of a file that is done, how many are, and how many there are."""
 
 
-def connect(address: str | None) -> Any:
+def connect(address: str | None, **options: Any) -> Any:
     """Start Ray on this machine, or connect to a cluster.
 
     Args:
         address: ``ray://HOST:PORT``; None for this machine, or the cluster that ``RAY_ADDRESS``
             names.
+        options: of ``ray.init``.
 
     Raises:
         MissingExtra: Ray is not installed.
-        InputError: the cluster cannot be reached.
+        InputError: the cluster cannot be reached, or Ray cannot start here.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it reports to its makers
     ray = require("ray", extra="ray")
     require("ray.data", extra="ray")
-    if not ray.is_initialized():
-        local = {"include_dashboard": False} if address is None else {}
+    if ray.is_initialized():
+        return ray
+    if address is None:
+        options = {"include_dashboard": False, **options}
+    for left in reversed(range(_STARTS)):
         try:
-            ray.init(address=address, log_to_driver=False, **local)
-        except (ConnectionError, ValueError, RuntimeError) as error:
-            raise InputError(
-                f"the cluster {address} cannot be reached", "ray status --address HOST:PORT"
-            ) from error
+            ray.init(address=address, log_to_driver=False, **options)
+            break
+        except Exception as error:  # Ray raises bare exceptions, too
+            ray.shutdown()
+            # A busy machine starts Ray too slowly for the 30 seconds that Ray allows itself.
+            if address is not None or not left or "timed out" not in str(error):
+                raise InputError(
+                    *_not_started(address or os.environ.get("RAY_ADDRESS"), error)
+                ) from error
     return ray
+
+
+def _not_started(address: str | None, error: Exception) -> tuple[str, str]:
+    """What is said where Ray did not answer, and what to try."""
+    if address is not None:
+        return f"the cluster {address} cannot be reached", "ray status --address HOST:PORT"
+    reason = (str(error).splitlines() or [type(error).__name__])[0]
+    return f"Ray cannot start on this machine: {reason}", "the same command without --workers"
 
 
 def index_files(
