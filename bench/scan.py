@@ -1,9 +1,12 @@
 """Which type should stored vectors have, and how should they be scanned? Times and errors.
 
-    python bench/scan.py [--rows 100000 400000] [--dimensions 384] [--vectors FILE.npy]
+    python bench/scan.py [--rows 100000 400000] [--dimensions 384] [--vectors FILE.npy] [--nearest]
 
 Every way finds the dot product of one query with all rows, in one run on one machine, the ways
 taking turns; the table gives the median, the slowest turn and the ratio to float32. NumPy only.
+With ``--nearest`` the ways are others: the ten nearest rows by the scan of an index, with and
+without numkong, and by whole other tools, as far as they are installed (faiss-cpu, usearch,
+sqlite-vec with apsw), each on one thread; twenty queries say how many of the ten each finds.
 Errors and overlap of the best ten are those of the first 100,000 rows, or of real sentence
 vectors (``--vectors``: a float32 array of unit rows), against float64.
 """
@@ -20,6 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from milepost.store.sqlite import segment
+from nearest import compare_nearest
 
 
 def unit(rows: np.ndarray) -> np.ndarray:
@@ -134,10 +138,15 @@ def main() -> None:
     parser.add_argument("--rows", type=int, nargs="+", default=[100_000, 400_000])
     parser.add_argument("--dimensions", type=int, default=384)
     parser.add_argument("--turns", type=int, default=7)
+    parser.add_argument("--nearest", action="store_true", help="ten nearest, beside other tools")
     parser.add_argument("--vectors", type=Path, help="float32 .npy of unit rows, for the errors")
     options = parser.parse_args()
     query = sample(1, options.dimensions, 1)[0]
     print(f"numpy {np.__version__}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
+    for count in options.rows if options.nearest else ():
+        compare_nearest(sample(count, options.dimensions, 0), options.turns)
+    if options.nearest:
+        return
     for count in options.rows:
         rows = sample(count, options.dimensions, 0)
         table = ways(rows, query)

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from milepost.store.packing import rounded
+from milepost.store.sqlite.kernel import Product, Rounded
 
 BLOCK = 2048  # rows widened to float32 at a time: 3 MB at 384 dimensions, near to the caches
 _SCALE = 4  # bytes of the float32 before each row
@@ -143,6 +144,23 @@ class Segment:
             np.copyto(wide[: to - at], self._values[at:to])
             np.einsum("ij,j->i", wide[: to - at], query, out=out[at - start : to - start])
         out *= self._scales[start:end]
+        return out
+
+    def dot_rounded(
+        self, query: Rounded, product: Product, start: int, end: int
+    ) -> NDArray[np.float32]:
+        """``(end - start,)`` float32: dot products with a rounded query, see ``kernel``."""
+        out = product(self._values[start:end], query.values)[:, 0].astype(np.float32)
+        out *= self._scales[start:end]
+        out *= np.float32(query.scale)
+        return out
+
+    def dot_at(self, vector: NDArray[np.float32], places: NDArray[np.int64]) -> NDArray[np.float32]:
+        """``(n,)`` float32: what ``dot`` gives for the rows at some places."""
+        query = np.ascontiguousarray(vector, dtype=np.float32)
+        wide = self._values[places].astype(np.float32)
+        out: NDArray[np.float32] = np.einsum("ij,j->i", wide, query)
+        out *= self._scales[places]
         return out
 
 

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from milepost.store.sqlite import schema, segment
+from milepost.store.sqlite.kernel import LEAST, products, rounded
 
 GAP = 512  # rows between two wanted runs that are cheaper to scan than to step over
 _FIRST, _COUNT, _PLACE, _CRC = range(4)
@@ -85,7 +88,7 @@ class View:
         if not len(runs):
             return np.empty(0, np.float32)
         self._verify(runs)
-        return self._scan(runs, vector)[1]
+        return self._scan(runs, partial(self.segment.dot, vector))[1]
 
     def vectors(self, runs: NDArray[np.int64], dimensions: int) -> NDArray[np.float32]:
         """``(n, d)`` float32: all rows of some runs."""
@@ -101,7 +104,16 @@ class View:
         if n <= 0:
             return np.empty(0, np.int64), np.empty(0, np.float32)
         self._verify(runs)
-        places, scores = self._scan(runs, vector)
+        product = products()
+        if product is None or int(runs[:, _COUNT].sum()) < max(LEAST, 2 * n):
+            places, scores = self._scan(runs, partial(self.segment.dot, vector))
+        else:
+            query = rounded(vector)
+            scan = partial(self.segment.dot_rounded, query, product)
+            places, scores = self._scan(runs, scan)
+            least = np.partition(scores, len(scores) - n)[len(scores) - n]
+            places = places[scores >= least - 2 * query.error]
+            scores = self.segment.dot_at(vector, places)
         least = np.partition(scores, len(scores) - n)[len(scores) - n]
         close = np.flatnonzero(scores >= least)  # more than n where the last ones tie
         best = close[np.lexsort((close, -scores[close]))[:n]]
@@ -110,9 +122,9 @@ class View:
         return runs[run, _FIRST] + places[best] - runs[run, _PLACE], scores[best]
 
     def _scan(
-        self, runs: NDArray[np.int64], vector: NDArray[np.float32]
+        self, runs: NDArray[np.int64], dot: Callable[[int, int], NDArray[np.float32]]
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Return the places of the runs, ascending, and their scores.
+        """Return the places of the runs, ascending, and their scores, which ``dot`` gives.
 
         Runs that lie close together are scanned as one, since a thousand small products cost
         more than one large one.
@@ -127,7 +139,7 @@ class View:
             step[ends[group] - low] -= 1
             wanted = np.flatnonzero(np.cumsum(step[:-1], dtype=np.int8))
             places.append(wanted + low)
-            scores.append(self.segment.dot(vector, low, high)[wanted])
+            scores.append(dot(low, high)[wanted])
         return np.concatenate(places), np.concatenate(scores)
 
     def _verify(self, runs: NDArray[np.int64]) -> None:

@@ -1,0 +1,57 @@
+"""The rounded scan finds what the exact scan finds, in the same order, with the same scores."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from milepost.store.sqlite import kernel, segment, vectors
+
+pytest.importorskip("numkong", reason="needs the extra scan")
+
+
+def unit(rows: np.ndarray) -> np.ndarray:
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def view(tmp_path_factory: pytest.TempPathFactory) -> vectors.View:
+    """30,000 rows near to a few directions, so that many nearly tie; every tenth is a copy."""
+    rng = np.random.default_rng(0)
+    centres = rng.standard_normal((20, 64))
+    rows = centres[rng.integers(0, 20, 30_000)] + 0.1 * rng.standard_normal((30_000, 64))
+    rows[::10] = rows[0]
+    folder = tmp_path_factory.mktemp("index")
+    (folder / "vectors.seg").write_bytes(segment.pack(unit(rows)))
+    return vectors.View(folder, segment.Segment(folder / "vectors.seg", 30_000, 64), {0, 20_000})
+
+
+RUNS = np.array([[0, 12_000, 0, 0], [20_000, 9_000, 20_000, 0]])  # with a gap between them
+
+
+@pytest.mark.parametrize("n", [1, 400, 5_000])
+def test_the_same_rows_scores_and_order(
+    n: int, view: vectors.View, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With numkong and without it."""
+    queries = unit(np.random.default_rng(n).standard_normal((10, 64)))
+    found = [view.nearest(RUNS, query, n) for query in queries]
+    monkeypatch.setattr(vectors, "products", lambda: None)
+    for (rows, scores), query in zip(found, queries, strict=True):
+        due_rows, due_scores = view.nearest(RUNS, query, n)
+        assert rows.tolist() == due_rows.tolist()
+        assert scores.tolist() == due_scores.tolist()
+
+
+def test_the_bound_holds(view: vectors.View) -> None:
+    """No product is off by more than ``error``; it is not so wide that it says nothing."""
+    product = kernel.products()
+    assert product is not None
+    for query in unit(np.random.default_rng(9).standard_normal((20, 64))):
+        rounded = kernel.rounded(query)
+        off = np.abs(
+            view.segment.dot_rounded(rounded, product, 0, 30_000)
+            - view.segment.dot(query, 0, 30_000)
+        )
+        assert off.max() <= rounded.error < 0.02
+    assert kernel.rounded(np.zeros(64, np.float32)).values.tolist() == [[0] * 64]
