@@ -50,6 +50,12 @@ def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cache: Path) -> None:
     monkeypatch.chdir(here)
 
 
+@pytest.fixture(scope="session")
+def model(model: list[str]) -> list[str]:
+    """The light model, a third of the work, where the machine names none."""
+    return model or ["--model", "landmark-light"]
+
+
 @pytest.fixture
 def cli() -> Cli:
     """Run a command in this process; stdout and stderr apart."""
