@@ -21,11 +21,11 @@ from support.terminal import plain, run_on_terminal, start_on_terminal
 ESCAPE = "\x1b"
 
 
-def test_a_terminal_gets_colours_links_and_wrapped_lines(model, db, notes):
+def test_a_terminal_gets_colours_links_and_wrapped_lines(model, db, same_notes):
     """On a terminal hits are marked, words bold, the file is a link, and lines fit."""
     code, shown = start_on_terminal("search", "What do bees build?", "--db", db, "-k", 1, *model)
     assert code == 0
-    assert (notes / "bees.txt").as_uri() in shown
+    assert (same_notes / "bees.txt").as_uri() in shown
     assert re.search(r"\x1b\[[0-9;]*48;5;[0-9;]*mBees|\x1b\[1;[0-9;]*mBees", shown)
     assert max(map(len, plain(shown).splitlines()[1:])) <= 80  # the path is never folded
     assert "█" in shown
