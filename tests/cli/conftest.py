@@ -50,6 +50,18 @@ def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cache: Path) -> None:
     monkeypatch.chdir(here)
 
 
+@pytest.fixture(scope="session")
+def usual_model(model: list[str]) -> list[str]:
+    """The model of a command that names none."""
+    return [] if "landmark-light" in model else model
+
+
+@pytest.fixture(scope="session")
+def model(model: list[str]) -> list[str]:
+    """The light model, a third of the work, where the machine names none."""
+    return model or ["--model", "landmark-light"]
+
+
 @pytest.fixture
 def cli() -> Cli:
     """Run a command in this process; stdout and stderr apart."""
@@ -72,10 +84,8 @@ def process() -> Process:
     return run
 
 
-@pytest.fixture
-def notes(tmp_path: Path) -> Path:
+def write_notes(folder: Path) -> Path:
     """Make a folder with three small texts."""
-    folder = tmp_path / "notes"
     folder.mkdir()
     (folder / "bees.txt").write_text(BEES, encoding="utf-8")
     (folder / "ships.md").write_text(SHIPS, encoding="utf-8")
@@ -84,8 +94,31 @@ def notes(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def db(cli: Cli, model: list[str], notes: Path, tmp_path: Path) -> Path:
-    """Make an index of the three texts."""
+def notes(tmp_path: Path) -> Path:
+    """The three texts, to be changed."""
+    return write_notes(tmp_path / "notes")
+
+
+@pytest.fixture
+def own_db(cli: Cli, model: list[str], notes: Path, tmp_path: Path) -> Path:
+    """An index of the three texts, to be changed."""
     folder = tmp_path / "db"
     assert cli("index", notes, "--db", folder, *model).exit_code == 0
+    return folder
+
+
+@pytest.fixture(scope="session")
+def same_notes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The three texts for all tests that only read them."""
+    return write_notes(tmp_path_factory.mktemp("same") / "notes")
+
+
+@pytest.fixture(scope="session")
+def db(model: list[str], same_notes: Path, cache: Path) -> Path:
+    """An index of these for all tests that only read it."""
+    folder = same_notes.with_name("db")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MILEPOST_CACHE", str(cache))
+        args = ["index", str(same_notes), "--db", str(folder), *model]
+        assert CliRunner().invoke(program, args).exit_code == 0
     return folder

@@ -155,16 +155,16 @@ def test_an_endpoint_that_is_down(cli: Any, model: list[str], db: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("reply", "said"),
+    ("reply", "said", "as_json"),
     [
-        (refused(401, f"Incorrect API key provided: {KEY}."), "OPENAI_API_KEY"),
-        (refused(404, "The model `small` does not exist"), "does not exist"),
-        (refused(500, "out of memory"), "out of memory (tried 2 times)"),
-        (PlainTextResponse("<html>Welcome to nginx!</html>"), "unknown form"),
-        (Stream([b'data: {"error": {"message": "crashed"}}\n\n']), "crashed"),
+        (refused(401, f"Incorrect API key provided: {KEY}."), "OPENAI_API_KEY", False),
+        (refused(401, f"Incorrect API key provided: {KEY}."), "OPENAI_API_KEY", True),
+        (refused(404, "The model `small` does not exist"), "does not exist", False),
+        (refused(500, "out of memory"), "out of memory (tried 2 times)", False),
+        (PlainTextResponse("<html>Welcome to nginx!</html>"), "unknown form", True),
+        (Stream([b'data: {"error": {"message": "crashed"}}\n\n']), "crashed", False),
     ],
 )
-@pytest.mark.parametrize("as_json", [False, True])
 def test_an_endpoint_that_refuses_or_talks_nonsense(
     cli: Any, model: list[str], db: Path, reply: Any, said: str, *, as_json: bool
 ) -> None:

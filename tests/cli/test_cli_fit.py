@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from milepost.engine.folder import find_model
+from milepost.train.ranking.fit import fit
 from support.ranking_cases import book_task
 
 
@@ -22,7 +23,7 @@ def own_model(tmp_path):
 def task(tmp_path):
     """Enough questions for fusion and calibration."""
     path = tmp_path / "book.jsonl"
-    book_task(path, 0, 20, 10, size=1600)
+    book_task(path, 0, 20, 10, size=800)
     return path
 
 
@@ -30,8 +31,30 @@ def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
+@pytest.fixture
+def fitted_once(monkeypatch):
+    """Learn in earnest at the first call; the next ones are given what was learned."""
+    learned = []
+
+    def once(*args, **options):
+        learned[:] = learned or [fit(*args, **options)]
+        return learned[0]
+
+    monkeypatch.setattr("milepost.train.ranking.fit.fit", once)
+
+
+@pytest.mark.usefixtures("fitted_once")
 def test_a_folder_with_a_report_that_searches(cli, own_model, task, tmp_path):
-    """In place; --json prints what fit.json holds; the search of the folder has probabilities."""
+    """A copy, and MODEL as it was; in place; the report as text and as JSON; probabilities."""
+    before = (own_model / "milepost.json").read_bytes()
+    out = tmp_path / "fitted"
+    result = cli("fit", own_model, "--tasks", task, "--no-trees", "--out", out)
+    assert result.exit_code == 0, result.stderr
+    for words in ("no trees", "200 (20)", "fused order, document", "learned ranking, fitted"):
+        assert words in result.stdout
+    assert result.stdout.splitlines()[-1] == str(out)
+    assert (own_model / "milepost.json").read_bytes() == before
+    assert {"fit.json", "milepost.json"} <= set(names(out))
     result = cli("fit", own_model, "--tasks", task, "--no-trees", "--json")
     assert result.exit_code == 0, result.stderr
     report = json.loads(result.stdout)
@@ -45,19 +68,6 @@ def test_a_folder_with_a_report_that_searches(cli, own_model, task, tmp_path):
     passages = json.loads(found.stdout)["passages"]
     assert passages
     assert all(0 <= passage["score"] <= 1 for passage in passages)
-
-
-def test_the_report_as_text(cli, own_model, task, tmp_path):
-    """Evidence and probabilities, and where the folder is; MODEL itself stays as it was."""
-    before = (own_model / "milepost.json").read_bytes()
-    out = tmp_path / "fitted"
-    result = cli("fit", own_model, "--tasks", task, "--no-trees", "--out", out)
-    assert result.exit_code == 0, result.stderr
-    for words in ("no trees", "200 (20)", "fused order, document", "learned ranking, fitted"):
-        assert words in result.stdout
-    assert result.stdout.splitlines()[-1] == str(out)
-    assert (own_model / "milepost.json").read_bytes() == before
-    assert {"fit.json", "milepost.json"} <= set(names(out))
 
 
 def test_too_few_questions_write_nothing(cli, own_model, tmp_path):

@@ -22,9 +22,9 @@ def found(result) -> list[dict]:
     return json.loads(result.stdout)["passages"]
 
 
-def test_a_file_is_searched_without_set_up(cli, model, notes):
+def test_a_file_is_searched_without_set_up(cli, usual_model, notes):
     """A question and a file are enough: the right passage comes first, with its probability."""
-    result = cli("search", "What do bees build?", notes / "bees.txt", *model)
+    result = cli("search", "What do bees build?", notes / "bees.txt", *usual_model)
     assert result.exit_code == 0
     assert re.fullmatch(rf"1  {notes / 'bees.txt'} · \d+%", result.stdout.splitlines()[0])
     assert "Bees build cells of wax." in result.stdout
@@ -79,9 +79,9 @@ def test_explain_adds_the_reasons_to_json(cli, model, db):
     assert record["heat"] == wanted
 
 
-def test_explain_shows_parts_that_add_up(cli, model, db):
+def test_explain_shows_parts_that_add_up(cli, usual_model, notes):
     """In the table of --explain the printed parts of each hit sum to its printed log-odds."""
-    result = cli("search", "Where do tugs pull ships?", "--db", db, "--explain", *model)
+    result = cli("search", "Where do tugs pull ships?", notes, "--explain", *usual_model)
     lines = result.stdout.splitlines()
     head = next(n for n, line in enumerate(lines) if line.startswith("Why"))
     rows = []
@@ -167,14 +167,13 @@ def test_a_damaged_cache_is_made_anew(cli, model, notes, tmp_path, monkeypatch):
     assert json.loads(result.stdout)["report"]["added"] == [str(notes / "bees.txt")]
 
 
-@pytest.mark.parametrize("schema", [1, 2])
-def test_a_cache_of_an_older_schema_is_made_anew(cli, model, notes, tmp_path, monkeypatch, schema):
+def test_a_cache_of_an_older_schema_is_made_anew(cli, model, notes, tmp_path, monkeypatch):
     """An index of the cache that an older version wrote is erased and built again, unasked."""
     monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "own"))
     asked = "search", "What do bees build?", notes / "bees.txt", *model
     before = cli(*asked).stdout
     (folder,) = (cache_folder() / "indexes").iterdir()
-    write_schema(folder, schema)
+    write_schema(folder, 2)
     result = cli(*asked, "--json")
     assert (result.exit_code, result.stderr) == (0, "")
     assert json.loads(result.stdout)["report"]["added"] == [str(notes / "bees.txt")]
@@ -182,14 +181,14 @@ def test_a_cache_of_an_older_schema_is_made_anew(cli, model, notes, tmp_path, mo
     assert json.loads(cli(*asked, "--json").stdout)["report"]["unchanged"]
 
 
-def test_an_index_of_an_older_schema_is_refused(cli, model, db):
+def test_an_index_of_an_older_schema_is_refused(cli, model, own_db):
     """Searching it names both versions and the command that makes it anew, in one line."""
-    write_schema(db, 2)
-    result = cli("search", "bees", "--db", db, *model)
+    write_schema(own_db, 2)
+    result = cli("search", "bees", "--db", own_db, *model)
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.count("\n") == 1
     assert "schema 2, this one reads 5" in result.stderr
-    assert f"milepost index PATH… --db {db} --rebuild" in result.stderr
+    assert f"milepost index PATH… --db {own_db} --rebuild" in result.stderr
 
 
 def test_stdin_is_a_document(cli, model):
@@ -230,9 +229,9 @@ def test_a_search_makes_no_index(cli, model, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["gold.txt", "g*.txt", "{notes}/gold.txt"])
-def test_in_limits_the_documents(cli, model, db, notes, name):
+def test_in_limits_the_documents(cli, model, db, same_notes, name):
     """--in takes a file name, a pattern or a path."""
-    result = cli("search", "bees", "--db", db, "--json", "--in", name.format(notes=notes), *model)
+    result = cli("search", "bees", "--db", db, "--json", "--in", name.format(notes=same_notes), *model)
     assert {Path(passage["document"]).name for passage in found(result)} == {"gold.txt"}
 
 

@@ -1,12 +1,10 @@
-"""Terminals, pipes and signals, in processes of their own."""
+"""Terminals, pipes and signals; what ends or kills a process has one of its own."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
-import struct
 import subprocess
 import time
 from pathlib import Path
@@ -16,41 +14,18 @@ import pytest
 import milepost
 from support.cli_process import command, environment
 
-fcntl = pytest.importorskip("fcntl", reason="needs the terminals of Unix")
-pty = pytest.importorskip("pty")
-termios = pytest.importorskip("termios")
+pytest.importorskip("termios", reason="needs the terminals of Unix")
+
+from support.terminal import plain, run_on_terminal, start_on_terminal
 
 ESCAPE = "\x1b"
 
 
-def on_terminal(*args: object, columns: int = 80, **environ: str) -> tuple[int, str]:
-    """Run a command whose stdout and stderr are a terminal; exit code and what it shows."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-    process = subprocess.Popen(
-        command(*args), stdout=theirs, stderr=theirs, env=environment() | environ
-    )
-    os.close(theirs)
-    shown = b""
-    try:
-        while data := os.read(ours, 65536):
-            shown += data
-    except OSError:  # Linux says so when the other side is closed
-        pass
-    os.close(ours)
-    return process.wait(), shown.decode()
-
-
-def plain(shown: str) -> str:
-    """Take escape sequences out."""
-    return re.sub(r"\x1b\]8;[^\x1b]*\x1b\\|\x1b\[[0-9;?]*[A-Za-z]", "", shown)
-
-
-def test_a_terminal_gets_colours_links_and_wrapped_lines(model, db, notes):
+def test_a_terminal_gets_colours_links_and_wrapped_lines(model, db, same_notes):
     """On a terminal hits are marked, words bold, the file is a link, and lines fit."""
-    code, shown = on_terminal("search", "What do bees build?", "--db", db, "-k", 1, *model)
+    code, shown = start_on_terminal("search", "What do bees build?", "--db", db, "-k", 1, *model)
     assert code == 0
-    assert (notes / "bees.txt").as_uri() in shown
+    assert (same_notes / "bees.txt").as_uri() in shown
     assert re.search(r"\x1b\[[0-9;]*48;5;[0-9;]*mBees|\x1b\[1;[0-9;]*mBees", shown)
     assert max(map(len, plain(shown).splitlines()[1:])) <= 80  # the path is never folded
     assert "█" in shown
@@ -59,65 +34,59 @@ def test_a_terminal_gets_colours_links_and_wrapped_lines(model, db, notes):
 @pytest.mark.parametrize("environ", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
 def test_no_colour_where_none_is_wanted(model, db, environ):
     """NO_COLOR and a dumb terminal get not one escape sequence."""
-    code, shown = on_terminal("search", "bees", "--db", db, *model, **environ)
+    code, shown = run_on_terminal("search", "bees", "--db", db, *model, **environ)
     assert code == 0
     assert ESCAPE not in shown
 
 
-def test_force_color_and_the_option_win(process, model, db, monkeypatch):
+def test_force_color_and_the_option_win(cli, model, db, monkeypatch):
     """A pipe is plain; FORCE_COLOR colours it, --color decides over both."""
     args = ["search", "bees", "--db", db, *model]
-    escape = ESCAPE.encode()
-    assert escape not in process(*args).stdout
+    assert ESCAPE not in cli(*args, color=True).stdout
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("NO_COLOR", "1")
-    coloured = process(*args).stdout
-    assert escape in coloured
-    assert b"]8;" not in coloured  # a link is for those who can click
-    assert escape not in process(*args, "--color", "never").stdout
+    coloured = cli(*args, color=True).stdout
+    assert ESCAPE in coloured
+    assert "]8;" not in coloured  # a link is for those who can click
+    assert ESCAPE not in cli(*args, "--color", "never", color=True).stdout
     monkeypatch.delenv("FORCE_COLOR")
-    assert escape not in process(*args).stdout
-    assert escape in process(*args, "--color=always").stdout
+    assert ESCAPE not in cli(*args, color=True).stdout
+    assert ESCAPE in cli(*args, "--color=always", color=True).stdout
 
 
 def test_the_bar_shows_speed_and_time_left(model, notes, tmp_path):
     """While it encodes on a terminal, index shows sentences/s and the time left."""
     text = "".join(f"Line {n} of the long report is about bees. " for n in range(400))
     (notes / "long.txt").write_text(text, encoding="utf-8")
-    code, shown = on_terminal("index", notes, "--db", tmp_path / "new", *model)
+    code, shown = run_on_terminal("index", notes, "--db", tmp_path / "new", *model)
     assert code == 0
     assert "sentences/s" in shown
     assert re.search(r"\d:\d\d left", shown)
-    code, shown = on_terminal("index", notes, "--db", tmp_path / "two", "--quiet", *model)
+    code, shown = run_on_terminal("index", notes, "--db", tmp_path / "two", "--quiet", *model)
     assert (code, shown) == (0, "")
 
 
-def test_pipes_get_results_and_nothing_else(process, model, notes):
-    """In pipes stderr is silent and stdout holds the passages alone, unwrapped."""
-    result = process("search", "What do bees build?", notes / "bees.txt", "-k", 1, *model)
-    assert (result.returncode, result.stderr) == (0, b"")
-    assert result.stdout.decode().startswith(f"1  {notes / 'bees.txt'}")
-
-
-def test_an_ascii_locale_is_served(process, model, notes, monkeypatch):
-    """A stream without Unicode gets escapes instead of an error, JSON stays UTF-8."""
+def test_pipes_of_an_ascii_locale_get_results_and_nothing_else(process, model, notes, monkeypatch):
+    """Escapes instead of an error where Unicode is missing, JSON in UTF-8; stderr is silent."""
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
     (notes / "bees.txt").write_text("Bienen bauen Zellen für Brut – aus Wachs.", encoding="utf-8")
     result = process("search", "Bienen", notes / "bees.txt", *model)
-    assert result.returncode == 0
+    assert (result.returncode, result.stderr) == (0, b"")
+    assert result.stdout.decode().startswith(f"1  {notes / 'bees.txt'}")
     assert b"f\\xfcr" in result.stdout
     result = process("search", "Bienen", notes / "bees.txt", "--json", *model)
+    assert (result.returncode, result.stderr) == (0, b"")
     assert "für Brut – aus".encode() in result.stdout
 
 
-def test_escape_sequences_of_a_document_do_not_reach_the_terminal(process, model, notes):
+def test_escape_sequences_of_a_document_do_not_reach_the_terminal(cli, model, notes):
     """Control characters of a text are shown, not obeyed."""
     evil = "Bees \x1b]0;owned build \x9b31m cells, and nobody steers the terminal with it. " * 3
     (notes / "evil.txt").write_text(evil, encoding="utf-8")
-    result = process("search", "bees", notes / "evil.txt", *model)
-    assert ESCAPE.encode() not in result.stdout
-    assert "\x9b".encode() not in result.stdout
-    assert "␛]0;owned".encode() in result.stdout
+    result = cli("search", "bees", notes / "evil.txt", *model, color=True)
+    assert ESCAPE not in result.stdout
+    assert "\x9b" not in result.stdout
+    assert "␛]0;owned" in result.stdout
 
 
 def test_a_reader_that_leaves_ends_the_command_quietly(model, notes):
@@ -194,23 +163,23 @@ def test_measuring_shows_how_far_it_is(tmp_path):
         json.dumps({"text": text, "question": "Who lays the eggs?", "spans": [[25, 49]]})
     )
     asked = ("eval", "run", "--tasks", path, "--systems", "bm25,bm25:99", "--json")
-    code, shown = on_terminal(*asked, columns=24)
+    code, shown = run_on_terminal(*asked, columns=24)
     assert code == 0
     assert "\r\x1b[Kquestions  0/1  bm25" in shown
     assert shown.count("\r\x1b[K{") == 2
     assert max(map(len, re.findall(r"\r\x1b\[K(questions[^\r]*)", shown))) < 24
-    assert ESCAPE not in on_terminal(*asked, "-q")[1]
+    assert ESCAPE not in run_on_terminal(*asked, "-q")[1]
 
 
-def test_a_narrow_terminal_gets_a_comparison_in_two_lines_a_row(process, tmp_path):
+def test_a_narrow_terminal_gets_a_comparison_in_two_lines_a_row(cli, tmp_path):
     """No line is longer than the terminal where the figures fit at all."""
     path, out = tmp_path / "questions.jsonl", tmp_path / "results.jsonl"
     text = "Bees build cells of wax. The queen lays the eggs."
     path.write_text(
         json.dumps({"text": text, "question": "Who lays the eggs?", "spans": [[25, 49]]})
     )
-    out.write_bytes(process("eval", "run", "--tasks", path, "--systems", "bm25", "--json").stdout)
-    code, shown = on_terminal("eval", "compare", out, out, columns=90)
+    out.write_text(cli("eval", "run", "--tasks", path, "--systems", "bm25", "--json").stdout)
+    code, shown = run_on_terminal("eval", "compare", out, out, columns=90)
     assert code == 0
     lines = shown.splitlines()
     at = lines.index("questions, document, dev")

@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from milepost._silence import no_telemetry
+from milepost._silence import import_openvino
 from milepost.engine import float_graph
 from milepost.engine.folder import ModelFolder, cache_folder
 from milepost.engine.precision import Arithmetic, choose
@@ -177,10 +177,7 @@ def _core() -> Any:
     do not end in the reverse order, the second leaves the freed stack of the first, and the next
     Ctrl-C is a segmentation fault (OpenVINO 2026.4, seen with a debugger).
     """
-    with no_telemetry():
-        import openvino
-
-    return openvino.Core()
+    return import_openvino().Core()
 
 
 def _writable(folder: Path) -> bool:
