@@ -29,6 +29,7 @@ from milepost.engine.folder import GRAPHS, TOKENIZER
 from milepost.engine.manifest import Manifest
 from milepost.model.huggingface import HuggingFace, quiet
 from milepost.model.landmark_encoder import LandmarkEncoder
+from milepost.model.tracing import traced
 
 Feed = dict[str, NDArray[np.int32]]
 NAMES = ("ids", "sentences", "marks")
@@ -67,7 +68,7 @@ def convert(model: LandmarkEncoder) -> Any:
         openvino = require("openvino", extra="export")
     shapes = [([-1, -1], openvino.Type.i32)] * 3
     with traceable(model) as example:
-        graph = openvino.convert_model(model, example_input=example, input=shapes)
+        graph = openvino.convert_model(traced(model, example), example_input=example, input=shapes)
     for port, name in zip(graph.inputs, NAMES, strict=True):
         port.get_tensor().set_names({name})
     return graph

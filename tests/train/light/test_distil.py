@@ -12,10 +12,13 @@ import pytest
 pytest.importorskip("torch", reason="needs the train extra")
 
 import milepost
-from milepost.engine.folder import find_model
+from milepost.engine import ModelFolder
+from milepost.engine.manifest import read_manifest
 from milepost.model import load_checkpoint
+from milepost.model.release import release
 from milepost.train.light.distil import CONFIG, SIZES, distil
 from milepost.train.light.training import LightRecipe
+from support.small_models import write_checkpoint
 
 pytestmark = pytest.mark.torch
 
@@ -24,7 +27,9 @@ SMALL = {**CONFIG, "table_width": 16, "hidden_size": 16, "intermediate_size": 16
 
 def test_from_shared_data_to_a_folder_that_searches(shared: Path, tmp_path: Path) -> None:
     """The folder has the teacher's tokens and the sizes of a light model, and finds a sentence."""
-    teacher, out = find_model("landmark-light"), tmp_path / "runs" / "light"
+    release(write_checkpoint(tmp_path / "checkpoint", "bert"), tmp_path / "teacher")
+    teacher = ModelFolder(tmp_path / "teacher", read_manifest(tmp_path / "teacher"))
+    out = tmp_path / "runs" / "light"
     recipe = LightRecipe(steps=3, documents=4, warm_up=1)
     said: list[str] = []
     given = teacher, shared, out, recipe

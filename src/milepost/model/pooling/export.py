@@ -25,6 +25,7 @@ from milepost.engine.manifest import Manifest, read_manifest
 from milepost.errors import InputError
 from milepost.model.pooling.module import PoolModule
 from milepost.model.pooling.table import module as make
+from milepost.model.tracing import traced
 from milepost.pooling import load
 
 
@@ -70,9 +71,10 @@ def graph(module: PoolModule, *, query_width: int = 0) -> Any:
         # The tracer warns of every value it takes for a constant; the tests of every operator at
         # other lengths say whether one of them was none.
         warnings.simplefilter("ignore")
+        example = tuple(tensor for _, tensor, _ in given)
         made = openvino.convert_model(
-            _OneText(module).eval(),
-            example_input=tuple(tensor for _, tensor, _ in given),
+            traced(_OneText(module).eval(), example),
+            example_input=example,
             input=[openvino.PartialShape(size) for _, _, size in given],
         )
     for (name, _, _), port in zip(given, made.inputs, strict=True):
