@@ -31,7 +31,8 @@ def _taus(
     """Tau of many samples of the same pairs of figures.
 
     Args:
-        first, second: ``(n,)``.
+        first: ``(n,)``.
+        second: ``(n,)``.
         counts: ``(samples, n)``: how often each sample holds each. What it holds twice ties with
             itself.
 
