@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import partial
+from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
@@ -135,13 +136,19 @@ def model() -> list[str]:
     return []
 
 
-@pytest.fixture
-def small_controls(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Controls that were pre-trained for one step, not for ten seconds."""
+@pytest.fixture(scope="session")
+def control_of() -> Callable[[str], object]:
+    """Controls that were pre-trained for one step, not for ten seconds, each of them once."""
     pytest.importorskip("torch", reason="needs the train extra")
-    from milepost.lab.controls import readers as control_readers
     from milepost.lab.controls.byte_training import ByteRecipe
     from milepost.lab.controls.encoders import control_encoder
 
-    quick = partial(control_encoder, recipe=ByteRecipe(steps=1, batch=2))
-    monkeypatch.setattr(control_readers, "control_encoder", quick)
+    return cache(partial(control_encoder, recipe=ByteRecipe(steps=1, batch=2), size=1000))
+
+
+@pytest.fixture
+def small_controls(monkeypatch: pytest.MonkeyPatch, control_of: Callable[[str], object]) -> None:
+    """Read by those controls. They are frozen: no test changes them for another."""
+    from milepost.lab.controls import readers as control_readers
+
+    monkeypatch.setattr(control_readers, "control_encoder", control_of)

@@ -119,13 +119,9 @@ def test_tuning_learns_what_it_was_shown():
 def test_neither_examples_nor_questions_stand_in_a_text_of_pre_training(monkeypatch):
     """With the sizes of the defaults, where a fifth of those well formed would by chance."""
     read = []
-
-    def spied(data, recipe, seed, begun=None):
-        read.extend([] if begun else [data])
-        return pretrain(data, recipe, seed, begun=begun)
-
-    monkeypatch.setattr(pool_protocol, "pretrain", spied)
-    protocol = Protocol(ByteRecipe(SMALL, steps=1, batch=2, window=64), steps=1)
+    monkeypatch.setattr(pool_protocol, "pretrain", lambda data, *_: read.append(data))
+    monkeypatch.setattr(pool_protocol, "_scored", lambda *_: [0.0, 1.0])
+    protocol = Protocol(ByteRecipe(SMALL))
     matrix(protocol)
     count = protocol.examples + protocol.questions
     for language in range(protocol.languages):
@@ -141,7 +137,8 @@ def test_neither_examples_nor_questions_stand_in_a_text_of_pre_training(monkeypa
 @pytest.mark.parametrize("task", ["agreement", "rebuild"])
 def test_the_matrix_has_every_row_and_column_once(task):
     protocol = Protocol(
-        ByteRecipe(SMALL, steps=25, batch=8, window=64, rate=1e-2),
+        # Only what is rebuilt is better after pre-training than before, in a few steps.
+        ByteRecipe(SMALL, steps=25 if task == "rebuild" else 1, batch=8, window=64, rate=1e-2),
         size=3000,
         task=task,
         languages=2,

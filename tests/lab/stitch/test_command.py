@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from random import Random
 
 import pytest
@@ -15,7 +16,9 @@ pytest.importorskip("torch", reason="needs the train extra: pip install 'milepos
 
 from milepost.console.options import Settings  # noqa: E402
 from milepost.errors import ModelError  # noqa: E402
+from milepost.lab.stitch import material, study  # noqa: E402
 from milepost.lab.stitch.command import command as stitch  # noqa: E402
+from milepost.lab.stitch.material import Plan  # noqa: E402
 
 
 def run(*args):
@@ -32,10 +35,13 @@ def test_known_maps_need_no_files():
     assert len(result.output.splitlines()) == 8
 
 
-def test_everything_in_tables(tmp_path):
+def test_everything_in_tables(tmp_path, monkeypatch):
     """Descendants, starts, the matrix, costs and updates; a picture and the pool beside them."""
+    tiny = Plan(narrow=16, wide=16, distilling=1, stitching=1, windows=12)
+    monkeypatch.setattr(material, "TINY", tiny)
+    monkeypatch.setattr(study, "_milliseconds", partial(study._milliseconds, times=1))
     random = Random(1)
-    words = (f"Word{random.randrange(100)} word{random.randrange(100)}." for _ in range(220))
+    words = (f"Word{random.randrange(100)} word{random.randrange(100)}." for _ in range(90))
     (tmp_path / "text.txt").write_text(" ".join(words))
     folder = write_checkpoint(tmp_path / "ancestor", "bert")
     given_ = ("--tiny", "--ancestor", folder, "--text", tmp_path / "text.txt")

@@ -31,6 +31,18 @@ def test_an_interval_holds_its_mean_and_widens_with_less():
     assert interval(truth, runs, draws=200) == (mean, low, high)
 
 
+def test_an_architecture_drawn_twice_ties_with_itself():
+    """By hand: the interval of two runs, each draw by itself."""
+    rng = np.random.default_rng(5)
+    truth, runs = rng.normal(size=(2, 6)), rng.integers(0, 4, (2, 6)).astype(float)
+    draws, drawn = np.random.default_rng(3), []
+    for _ in range(50):
+        some, of = draws.integers(0, 6, 6), draws.integers(0, 2, 2)
+        drawn.append(np.mean([tau(truth[run][some], runs[run][some]) for run in of]))
+    _, low, high = interval(truth, runs, draws=50, seed=3)
+    assert (low, high) == pytest.approx(tuple(np.quantile(drawn, [0.025, 0.975])))
+
+
 def test_each_run_may_have_a_truth_of_its_own():
     truths = np.array([[1.0, 2, 3], [3.0, 2, 1]])
     assert interval(truths, truths, draws=10)[0] == 1

@@ -12,7 +12,7 @@ from milepost.errors import InputError  # noqa: E402
 from milepost.lab.command import STUDIES  # noqa: E402
 from milepost.lab.p2at import study as segmentation  # noqa: E402
 from milepost.lab.p2at.command import command as shapes  # noqa: E402
-from milepost.lab.supernet import tasks  # noqa: E402
+from milepost.lab.supernet import learner, mixture, tasks  # noqa: E402
 from milepost.lab.supernet.command import command as search  # noqa: E402
 
 pytestmark = pytest.mark.torch
@@ -21,6 +21,8 @@ pytestmark = pytest.mark.torch
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     monkeypatch.setattr(tasks, "SIZES", dict.fromkeys(tasks.SIZES, 64))
+    monkeypatch.setattr(learner, "BATCH", 4)
+    monkeypatch.setattr(mixture, "SLICE", 8)
     monkeypatch.setattr(segmentation, "TRAIN", 8)
     monkeypatch.setattr(segmentation, "TEST", 8)
 

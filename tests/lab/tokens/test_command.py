@@ -28,12 +28,18 @@ def run(*args):
 
 @pytest.fixture
 def task(tmp_path):
+    return written(tmp_path, 30)
+
+
+def written(folder, repeats):
     """A task in two languages, training and development."""
     documents, questions = [], []
     for split in ("train", "dev"):
         for language in ("de", "en"):
             name = f"{split}-{language}"
-            text = "Bees build cells of wax. The queen lays the eggs. Ships sail the sea. " * 30
+            text = (
+                "Bees build cells of wax. The queen lays the eggs. Ships sail the sea. " * repeats
+            )
             documents.append({"id": name, "text": text, "meta": {"language": language}})
             questions += [
                 {"id": f"{name}-{n}", "document": name, "question": "Who lays eggs?",
@@ -41,9 +47,9 @@ def task(tmp_path):
                 for n in range(4)
             ]  # fmt: skip
     for stem, rows in (("documents", documents), ("questions", questions)):
-        with gzip.open(tmp_path / f"{stem}.jsonl.gz", "wt") as out:
+        with gzip.open(folder / f"{stem}.jsonl.gz", "wt") as out:
             out.writelines(json.dumps(row) + "\n" for row in rows)
-    return tmp_path
+    return folder
 
 
 def test_words_and_bytes_are_compared_as_json_and_as_a_table():
@@ -95,9 +101,10 @@ def test_transfer_prints_what_a_character_weighs(task):
     assert "4 questions" in table
 
 
-def test_typos_have_rows_of_untrained_baselines(task):
+def test_typos_have_rows_of_untrained_baselines(tmp_path):
+    task, light = written(tmp_path, 4), "landmark-light"
     for controls in ("--controls", "--no-controls"):
-        table = run("typos", "--task", task, "--steps", 1, controls)
+        table = run("typos", "--task", task, "--steps", 1, "--model", light, controls)
         rows = [line.split("  ")[0] for line in table.splitlines()]
         assert rows[1:3] == ["WordPool", "n-grams"]
         below = ["WordPool@random", "WordPool@nonsense", "WordPool@hierarchical"]

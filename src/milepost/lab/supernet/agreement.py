@@ -21,11 +21,35 @@ def tau(first: NDArray[np.floating], second: NDArray[np.floating]) -> float:
     """
     import numpy as np
 
-    above = np.triu_indices(len(first), 1)
+    (found,) = _taus(first, second, np.ones((1, len(first))))
+    return float(found)
+
+
+def _taus(
+    first: NDArray[np.floating], second: NDArray[np.floating], counts: NDArray[np.floating]
+) -> NDArray[np.float64]:
+    """Tau of many samples of the same pairs of figures.
+
+    Args:
+        first: ``(n,)``.
+        second: ``(n,)``.
+        counts: ``(samples, n)``: how often each sample holds each. What it holds twice ties with
+            itself.
+
+    Returns:
+        ``(samples,)``.
+    """
+    import numpy as np
+
     # Compared and not subtracted: what nobody knows is -inf, and less itself it is no number.
-    a, b = (((x[:, None] > x).astype(np.int64) - (x[:, None] < x))[above] for x in (first, second))
-    both = float(np.abs(a).sum() * np.abs(b).sum()) ** 0.5
-    return float((a * b).sum()) / both if both else 0.0
+    a, b = ((x[:, None] > x).astype(np.float64) - (x[:, None] < x) for x in (first, second))
+    # Sums over all pairs of a sample, each pair in both directions; whole numbers, so exact.
+    agreed, ordered, others = (
+        ((counts @ pairs) * counts).sum(1) for pairs in (a * b, np.abs(a), np.abs(b))
+    )
+    both = np.sqrt(ordered * others)
+    found: NDArray[np.float64] = np.divide(agreed, both, out=np.zeros(len(counts)), where=both > 0)
+    return found
 
 
 def interval(
@@ -55,12 +79,14 @@ def interval(
 
     rng = np.random.default_rng(seed)
     truths = np.broadcast_to(truth, rankings.shape)
-    drawn: list[float] = []
-    for _ in range(draws):
-        # An architecture drawn twice is the same thing twice: it ties with itself on both sides.
+    counts = np.zeros((draws, rankings.shape[1]))
+    runs = np.zeros((len(rankings), draws), np.int64)
+    for draw in range(draws):
         some = rng.integers(0, rankings.shape[1], rankings.shape[1])
-        runs = rng.integers(0, len(rankings), len(rankings))
-        drawn.append(float(np.mean([tau(truths[run][some], rankings[run][some]) for run in runs])))
+        counts[draw] = np.bincount(some, minlength=rankings.shape[1])
+        runs[:, draw] = rng.integers(0, len(rankings), len(rankings))
+    taus = np.array([_taus(*both, counts) for both in zip(truths, rankings, strict=True)])
+    drawn = np.take_along_axis(taus, runs, 0).mean(0)
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
     mean = float(np.mean([tau(*both) for both in zip(truths, rankings, strict=True)]))
     return mean, float(low), float(high)

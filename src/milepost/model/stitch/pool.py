@@ -91,8 +91,10 @@ class EncoderPool(nn.Module):
         BERT for the wide auxiliary, else a ``milepost_stitched``.
         """
         chosen = self.path(path) if isinstance(path, str) else path
-        with torch.device("meta"):  # its own weights are never used
-            made = LandmarkEncoder(self._config(chosen), own_sentence=self.own_sentence)
+        config = self._config(chosen)
+        with torch.device("meta"):  # its own weights are never used, so no blocks are made
+            made = LandmarkEncoder(_without_blocks(config), own_sentence=self.own_sentence)
+        made.config = config
         backbone: Any = made.backbone
         end = self.wide.layers[chosen.first : chosen.last]
         if chosen.narrow:
@@ -149,3 +151,11 @@ class EncoderPool(nn.Module):
             "front": {**narrow, "num_hidden_layers": path.narrow},
             "end": {**wide, "num_hidden_layers": path.last - path.first},
         }
+
+
+def _without_blocks(config: dict[str, Any]) -> dict[str, Any]:
+    """The configuration of a descendant before it has the pool's blocks."""
+    if config["model_type"] != MODEL_TYPE:
+        return {**config, "num_hidden_layers": 0}
+    parts = {part: {**config[part], "num_hidden_layers": 0} for part in ("front", "end")}
+    return {**config, **parts}
