@@ -14,15 +14,17 @@ from milepost.console.options import (
     db_option,
     json_option,
     model_option,
+    ocr_option,
     precision_option,
     say,
 )
-from milepost.types import READ_DEFAULTS
+from milepost.types import READ_DEFAULTS, ReadOptions
 
 if TYPE_CHECKING:
     from milepost.index import Index
     from milepost.marking import Marked
     from milepost.store.address import IndexPlace
+    from milepost.types import Ocr
 
 MARKED, NOTHING = 0, 1
 
@@ -33,6 +35,7 @@ MARKED, NOTHING = 0, 1
 Examples:
   milepost annotate report.pdf "who paid for the study?"
   milepost annotate report.pdf "which methods?" "which limits?" -o marked.pdf
+  milepost annotate scan.pdf "what was agreed?" --ocr auto
   milepost annotate report.pdf "is there a fee?" --min-score 0.5 -k 3 --db reports.milepost""",
 )
 @click.argument("pdf", metavar="PDF")
@@ -60,6 +63,7 @@ Examples:
 @click.option("--overwrite", is_flag=True, help="Replace FILE if it exists, be it PDF itself.")
 @db_option("An index that holds the PDF. [default: the cache]")
 @json_option
+@ocr_option
 @model_option
 @precision_option
 @click.option("--no-cache", is_flag=True, help="Keep nothing of the PDF for the next time.")
@@ -75,6 +79,7 @@ def annotate(
     overwrite: bool,
     db: IndexPlace | None,
     as_json: bool,
+    ocr: Ocr | None,
     model: str | None,
     no_cache: bool,
 ) -> int:
@@ -87,9 +92,11 @@ def annotate(
     from milepost.marking import PROBABLE
     from milepost.marking import annotate as write_copy
 
+    if ocr and db is not None:
+        raise click.UsageError("--ocr is for a PDF without --db; give it to `milepost index`")
     least = PROBABLE if min_score is None else min_score
-
-    with _opened(settings, pdf, db, model, as_json, cache=not no_cache) as index:
+    options = READ_DEFAULTS.changed(ocr=ocr)
+    with _opened(settings, pdf, db, model, options, as_json, cache=not no_cache) as index:
         marked = write_copy(index, pdf, questions, out, k=k, min_score=least, overwrite=overwrite)
     if as_json:
         from milepost.console.records import marked_record, print_json
@@ -113,6 +120,7 @@ def _opened(
     pdf: str,
     db: IndexPlace | None,
     model: str | None,
+    options: ReadOptions,
     as_json: bool,
     *,
     cache: bool,
@@ -130,9 +138,7 @@ def _opened(
         )
     try:
         with Bar(settings, as_json=as_json) as bar:
-            index, report = indexed(
-                (pdf,), find_model(model), settings, bar, READ_DEFAULTS, cache=cache
-            )
+            index, report = indexed((pdf,), find_model(model), settings, bar, options, cache=cache)
     except KeyboardInterrupt:
         raise Interrupted from None
     if report.failed:

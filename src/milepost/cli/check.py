@@ -18,20 +18,21 @@ from milepost.console.options import (
     db_option,
     json_option,
     model_option,
+    ocr_option,
     precision_option,
     required_db,
     say,
 )
 from milepost.errors import InputError
 from milepost.objects import is_address
-from milepost.types import READ_DEFAULTS
+from milepost.types import READ_DEFAULTS, ReadOptions
 
 if TYPE_CHECKING:
     from milepost.engine.folder import ModelFolder
     from milepost.filters import Filter
     from milepost.index import Index
     from milepost.store.address import IndexPlace
-    from milepost.types import Check, Document, Report
+    from milepost.types import Check, Document, Ocr, Report
 
 CODES = {"verbatim": 0, "near": 3, "supported": 4, "not found": 1}
 """Exit code of each verdict; 2 is an error."""
@@ -63,6 +64,7 @@ Examples:
   milepost check report.pdf "the fee was raised to five"
   milepost check contracts/ "either party may terminate" --json
   milepost check "bees never sleep" --db papers.milepost --min-score 0.7
+  milepost check scans/ "the fee was raised to five" --ocr auto
   milepost check book.txt - < quotation.txt
 
 \b
@@ -89,6 +91,7 @@ Exit codes:
 )
 @where_option
 @json_option
+@ocr_option
 @model_option
 @precision_option
 @click.option("--no-cache", is_flag=True, help="Keep nothing of the PATHs for the next time.")
@@ -103,6 +106,7 @@ def check(
     names: tuple[str, ...],
     where: str | None,
     as_json: bool,
+    ocr: Ocr | None,
     model: str | None,
     no_cache: bool,
 ) -> int:
@@ -122,6 +126,8 @@ def check(
 
     if paths and db is not None:
         raise click.UsageError("give PATHs or --db, not both")
+    if ocr and not paths:
+        raise click.UsageError("--ocr is for PATHs; for an index give it to `milepost index`")
     if text == "-":
         text = _stdin(paths)
     _refuse_swapped(paths, text)
@@ -129,9 +135,10 @@ def check(
     chosen = Chosen(names, given(where))
     if paths:
         folder = find_model(model)
-        found, report = _in_files(paths, text, chosen, folder, cache=not no_cache)
+        options = READ_DEFAULTS.changed(ocr=ocr)
+        found, report = _in_files(paths, text, chosen, folder, options, cache=not no_cache)
         if found is None:
-            index, report = _indexed(settings, paths, folder, as_json, cache=not no_cache)
+            index, report = _indexed(settings, paths, folder, options, as_json, cache=not no_cache)
             with index:
                 found = _in_index(index, text, chosen, report, min_score)
     else:
@@ -168,7 +175,13 @@ def _refuse_swapped(paths: tuple[str, ...], text: str) -> None:
 
 
 def _in_files(
-    paths: tuple[str, ...], text: str, chosen: Chosen, folder: ModelFolder, *, cache: bool
+    paths: tuple[str, ...],
+    text: str,
+    chosen: Chosen,
+    folder: ModelFolder,
+    options: ReadOptions,
+    *,
+    cache: bool,
 ) -> tuple[Check | None, Report | None]:
     """Look for the text in files that are not indexed yet: reading is far faster than encoding.
 
@@ -179,9 +192,10 @@ def _in_files(
     from milepost.search.where import no_match
     from milepost.types import Check, Report
 
-    place = cache_place(paths, folder.manifest.fingerprint, READ_DEFAULTS)
-    # Objects are downloaded once, for the index.
-    if "-" in paths or any(map(is_address, paths)) or (cache and place.exists()):
+    place = cache_place(paths, folder.manifest.fingerprint, options)
+    # Objects are downloaded once, and text is recognised once: for the index, which keeps it.
+    once = any(map(is_address, paths)) or options.ocr != "never"
+    if "-" in paths or once or (cache and place.exists()):
         return None, None
     failed: dict[str, str] = {}
     seen = _Seen()
@@ -220,14 +234,20 @@ def _documents(
 
 
 def _indexed(
-    settings: Settings, paths: tuple[str, ...], folder: ModelFolder, as_json: bool, *, cache: bool
+    settings: Settings,
+    paths: tuple[str, ...],
+    folder: ModelFolder,
+    options: ReadOptions,
+    as_json: bool,
+    *,
+    cache: bool,
 ) -> tuple[Index, Report]:
     from milepost.cli.sources import indexed
     from milepost.console.progress import Bar
 
     try:
         with Bar(settings, as_json=as_json) as bar:
-            return indexed(paths, folder, settings, bar, READ_DEFAULTS, cache=cache)
+            return indexed(paths, folder, settings, bar, options, cache=cache)
     except KeyboardInterrupt:
         kept = "what was read is kept; run the same command to go on" if cache else ""
         raise Interrupted(kept) from None

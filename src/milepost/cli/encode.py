@@ -13,13 +13,15 @@ from milepost.console.options import (
     common,
     json_option,
     model_option,
+    ocr_option,
     precision_option,
     say,
 )
+from milepost.types import READ_DEFAULTS
 
 if TYPE_CHECKING:
     from milepost.encoder import Encoder
-    from milepost.types import Document, Landmarks
+    from milepost.types import Document, Landmarks, Ocr
 
 _FIRST = 20  # sentences in the table; --json and --npz give all
 
@@ -40,12 +42,18 @@ Examples:
     type=click.Path(path_type=Path),
     help="Write the arrays to this .npz file.",
 )
+@ocr_option
 @model_option
 @precision_option
 @common
 @click.pass_obj
 def encode(
-    settings: Settings, path: str, as_json: bool, npz: Path | None, model: str | None
+    settings: Settings,
+    path: str,
+    as_json: bool,
+    npz: Path | None,
+    ocr: Ocr | None,
+    model: str | None,
 ) -> int:
     """Encode PATH (- is stdin): one vector per sentence, with the sentence's offsets.
 
@@ -60,7 +68,8 @@ def encode(
     from milepost.intake import Step
     from milepost.text import read
 
-    document = read_stdin() if path == "-" else read(path)
+    options = READ_DEFAULTS.changed(ocr=ocr)
+    document = read_stdin(options) if path == "-" else read(path, ocr=options.ocr)
     encoder = load(model, precision=settings.precision)
     with Bar(settings, as_json=as_json) as bar:
         marks = encoder.encode(

@@ -17,16 +17,19 @@ from milepost.console.options import (
     common,
     db_option,
     model_option,
+    ocr_option,
     precision_option,
     say,
 )
 from milepost.errors import InputError, UnreadableFile
+from milepost.types import READ_DEFAULTS, ReadOptions
 
 if TYPE_CHECKING:
     from milepost.encoder import Encoder
     from milepost.index import Index
     from milepost.library import Library
     from milepost.store.address import IndexPlace
+    from milepost.types import Document, Ocr
 
 CLIENTS = ("claude-code", "claude-desktop", "codex", "cursor", "gemini", "vscode", "windsurf")
 
@@ -45,25 +48,31 @@ def mcp() -> None:
 @mcp.command("run", short_help="Serve the tools on stdin and stdout.")
 @click.argument("paths", metavar="[PATH...]", nargs=-1)
 @db_option("Folder of the index. [default: MILEPOST_DB, else ./.milepost]")
+@ocr_option
 @model_option
 @precision_option
 @common
 @click.pass_obj
 def run(
-    settings: Settings, paths: tuple[str, ...], db: IndexPlace | None, model: str | None
+    settings: Settings,
+    paths: tuple[str, ...],
+    db: IndexPlace | None,
+    ocr: Ocr | None,
+    model: str | None,
 ) -> None:
-    """Serve the tools search, read and documents on stdin and stdout.
+    """Serve the tools search, read, check and documents on stdin and stdout.
 
     Agents see the files and folders in PATH, or the documents of an index, and nothing else. Links
     that leave a folder are not followed. A client starts this command itself; see `install`.
     """
     from milepost._optional import require
 
+    _check_ocr(ocr, paths)
     require("mcp", extra="mcp")
     from milepost.encoder import load
     from milepost.govern import Governor, open_sensor
     from milepost.library import Indexer, Isolated
-    from milepost.library.reading import read_inside
+    from milepost.library.reading import read_inside, reading_seconds
     from milepost.mcp.server import create_server
     from milepost.mcp.tools import Tools
     from milepost.places import local_path
@@ -75,14 +84,15 @@ def run(
     encoder = load(model, precision=settings.precision)
     governor = Governor(open_sensor(cores=float(os.cpu_count() or 1)))
     isolated = Isolated()
-    index, library = _library(settings, paths, sources, db, encoder)
-    with index:
-        indexer = Indexer(
-            index,
-            lambda path, options: isolated.call(read_inside, path, options, tuple(sources)),
-            governor.bulk(),
-            end=isolated.close,
+    index, library = _library(settings, paths, sources, db, encoder, ocr)
+
+    def read(path: Path, options: ReadOptions) -> Document:
+        return isolated.call_within(
+            reading_seconds(options), read_inside, path, options, tuple(sources)
         )
+
+    with index:
+        indexer = Indexer(index, read, governor.bulk(), end=isolated.close, ocr=ocr)
         if sources:
             indexer.add(sources, prune=True)
         indexer.start()
@@ -92,12 +102,23 @@ def run(
             indexer.stop()
 
 
+def _check_ocr(ocr: Ocr | None, paths: tuple[str, ...]) -> None:
+    """Refuse ``--ocr`` without files to read, or without the extra, before a client waits."""
+    if ocr and not paths:
+        raise click.UsageError("--ocr is for PATHs; for an index give it to `milepost index`")
+    if ocr not in (None, "never"):
+        from milepost.text.recognition import check_installed
+
+        check_installed()
+
+
 def _library(
     settings: Settings,
     paths: tuple[str, ...],
     sources: list[Path],
     db: IndexPlace | None,
     encoder: Encoder,
+    ocr: Ocr | None,
 ) -> tuple[Index, Library]:
     from milepost.cli.sources import cached_index
     from milepost.console.options import required_db
@@ -106,7 +127,7 @@ def _library(
     from milepost.store.address import local_folder
 
     if paths and db is None:
-        index, folder = cached_index(paths, encoder, settings)
+        index, folder = cached_index(paths, encoder, settings, READ_DEFAULTS.changed(ocr=ocr))
     else:
         place = required_db(db)
         index = open_index(place, model=encoder, create=False, read_only=not paths)
@@ -118,11 +139,17 @@ def _library(
 @click.argument("client", type=click.Choice(CLIENTS))
 @click.argument("paths", metavar="[PATH...]", nargs=-1)
 @db_option("Folder of the index. [default: MILEPOST_DB, else ./.milepost]")
+@ocr_option
 @click.option("--name", default="milepost", show_default=True, help="Name of the server.")
 @click.option("-y", "--yes", is_flag=True, help="Write without asking.")
 @common
 def install(
-    client: str, paths: tuple[str, ...], db: IndexPlace | None, name: str, yes: bool
+    client: str,
+    paths: tuple[str, ...],
+    db: IndexPlace | None,
+    ocr: Ocr | None,
+    name: str,
+    yes: bool,
 ) -> int:
     """Add `milepost mcp run PATH...` to the configuration of CLIENT, after showing the change.
 
@@ -134,7 +161,8 @@ def install(
     from milepost.places import local_path
 
     chosen = KNOWN[client]
-    program, args = _command(paths, db)
+    _check_ocr(ocr, paths)
+    program, args = _command(paths, db, ocr)
     if not paths and not db and chosen_db(None) is None:
         raise InputError("no PATH and no --db: agents would see nothing", "a folder of documents")
     missing = [path for path in map(local_path, paths) if not path.exists()]
@@ -158,7 +186,9 @@ def install(
     return 0
 
 
-def _command(paths: tuple[str, ...], db: IndexPlace | None) -> tuple[str, list[str]]:
+def _command(
+    paths: tuple[str, ...], db: IndexPlace | None, ocr: Ocr | None = None
+) -> tuple[str, list[str]]:
     """How a client starts the tools, from whatever folder it runs in."""
     from milepost.intake import absolute
     from milepost.places import local_path
@@ -173,6 +203,8 @@ def _command(paths: tuple[str, ...], db: IndexPlace | None) -> tuple[str, list[s
                 "an address without it, and PGPASSWORD or ~/.pgpass",
             )
         chosen += ["--db", place if isinstance(place, str) else str(absolute(place))]
+    if ocr:
+        chosen += ["--ocr", ocr]
     program = shutil.which("milepost")
     if program:
         return program, ["mcp", "run", *chosen]

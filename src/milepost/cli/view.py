@@ -14,13 +14,15 @@ from milepost.console.options import (
     hidden_option,
     json_option,
     model_option,
+    ocr_option,
     say,
 )
+from milepost.types import READ_DEFAULTS, ReadOptions
 
 if TYPE_CHECKING:
     from milepost.encoder import Encoder
     from milepost.index import Index
-    from milepost.types import Hidden, Report
+    from milepost.types import Hidden, Ocr, Report
     from milepost.view import PageSize
 
 WRITTEN, ERROR = 0, 2
@@ -55,6 +57,7 @@ Examples:
 )
 @click.option("--no-cache", is_flag=True, help="Keep nothing of the PATHs for the next time.")
 @hidden_option
+@ocr_option
 @json_option
 @model_option
 @common
@@ -67,6 +70,7 @@ def view(
     full: bool,
     no_cache: bool,
     hidden: Hidden | None,
+    ocr: Ocr | None,
     as_json: bool,
     model: str | None,
 ) -> int:
@@ -87,7 +91,8 @@ def view(
     from milepost.encoder import load
 
     encoder = load(chosen)
-    index, report = _read(settings, paths, encoder, hidden, cache=not no_cache, as_json=as_json)
+    options = READ_DEFAULTS.changed(hidden=hidden, ocr=ocr)
+    index, report = _read(settings, paths, encoder, options, cache=not no_cache, as_json=as_json)
     with index:
         complain(report.failed)
         if report.failed and not read_names(report):
@@ -109,16 +114,14 @@ def _read(
     settings: Settings,
     paths: tuple[str, ...],
     encoder: Encoder,
-    hidden: Hidden | None,
+    options: ReadOptions,
     *,
     cache: bool,
     as_json: bool,
 ) -> tuple[Index, Report]:
     from milepost.cli.sources import indexed
     from milepost.console.progress import Bar
-    from milepost.types import READ_DEFAULTS
 
-    options = READ_DEFAULTS.changed(hidden=hidden)
     try:
         with Bar(settings, as_json=as_json) as bar:
             return indexed(paths, encoder, settings, bar, options, cache=cache)

@@ -29,6 +29,11 @@ LONGEST_SIDE = 4000
 """Pixels of a picture's longer side; a page of a poster is drawn smaller than asked."""
 
 
+def reading_seconds(options: ReadOptions) -> float:
+    """Seconds that a file may take to be read: recognising text takes some for each page."""
+    return 600.0 if options.ocr == "never" else 4 * 3600.0
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Boxes of a span, and the size of each page that has some.

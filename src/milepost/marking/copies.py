@@ -42,7 +42,7 @@ class Marked:
         path: the file that was written; None where nothing was found.
         passages: for each question what was found, best first.
         highlights: how many were added: one for each passage on each of its pages.
-        notes: for users.
+        notes: for users, among them those of the document: pages without text, for example.
     """
 
     path: Path | None
@@ -66,7 +66,8 @@ def annotate(
 
     The copy begins with the bytes of the file; highlights are added behind them. In each passage
     the sentences that score nearly as well as its best one are highlighted, with a comment that
-    has the question and the probability.
+    has the question and the probability. On a page whose text was recognised (``Index.add(…,
+    ocr="auto")``) they cover the lines of the picture.
 
     Args:
         index: holds the PDF as it is now.
@@ -108,10 +109,11 @@ def annotate(
         for passage in passages:
             highlights += _highlights(stored, passage, comment(question, passage.score), colour)
     if not highlights:
-        return Marked(None, found, 0)
-    notes: tuple[str, ...] = ()
+        return Marked(None, found, 0, stored.notes)
+    notes = stored.notes
     if is_signed(data, stored.name):
-        notes = (f"{source.name} is signed: viewers may show that the copy was changed afterwards",)
+        said = f"{source.name} is signed: viewers may show that the copy was changed afterwards"
+        notes = (*notes, said)
     saved = highlighted(data, stored.name, highlights)
     made = minimal_update(data, saved, len(highlights), stored.name)
     before = count_highlights(data, stored.name)

@@ -18,7 +18,7 @@ from milepost.index import Index
 from milepost.library.documents import Library
 from milepost.library.indexing import Indexer
 from milepost.library.isolated import Isolated
-from milepost.library.reading import read_plain
+from milepost.library.reading import read_plain, reading_seconds
 from milepost.reranker import preload
 from milepost.serve.agent_tools import AgentTools
 from milepost.serve.batching import Batcher
@@ -29,9 +29,6 @@ from milepost.serve.routes import ask, check, documents, embeddings, page, searc
 from milepost.serve.settings import ServeSettings
 from milepost.serve.state import State
 from milepost.types import Document, ReadOptions
-
-_READING, _RECOGNISING = 600.0, 4 * 3600.0
-"""Seconds that a file may take to be read: without text recognition, and with it."""
 
 
 def create_app(
@@ -113,8 +110,9 @@ def _state(
     library = Library(index, uploads, sources, pictures=settings.ocr not in (None, "never"))
 
     def read(path: Path, options: ReadOptions) -> Document:
-        seconds = _READING if options.ocr == "never" else _RECOGNISING
-        return reader.call_within(seconds, read_plain, path, options, library.lines)
+        return reader.call_within(
+            reading_seconds(options), read_plain, path, options, library.lines
+        )
 
     indexer = Indexer(index, read, bulk, end=reader.close, ocr=settings.ocr)
     encoder = index.model

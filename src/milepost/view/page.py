@@ -52,8 +52,7 @@ def write_page(index: Index, path: str | os.PathLike[str], *, overwrite: bool = 
 
     The index must have been made with a light model: ``milepost.view.page_model()``, which is small
     enough for a page, or ``landmark-light`` itself. The page gives the passages of
-    ``index.search``, where the question has no quotation marks and minus signs: it reads these as
-    they are (``Query.parse(…, operators=False)``).
+    ``index.search``.
 
     Args:
         index: the documents.

@@ -72,7 +72,7 @@ export async function search(most) {
     const wanted = { question, k: most, heat: true, ...(documents.length && { documents }) };
     const data = trimmed(await postJson("/search", wanted, mine.signal));
     const calibrated = library.value.ready?.calibrated ?? true;
-    const sure = !calibrated || (hasOperators() && EXACT.test(question)) || data.best >= PROBABLE;
+    const sure = !calibrated || EXACT.test(question) || data.best >= PROBABLE;
     const probable = data.passages.length > 0 && sure;
     used = { question, k: Math.min(most, WRITTEN_FROM), ...(documents.length && { documents }) };
     answer.set({ status: "done", question, data, probable, outdated: false });
@@ -146,7 +146,7 @@ function invitation() {
   if (documents.length) {
     return [
       el("h2", { class: "large", text: "What do you want to know?" }),
-      el("p", { text: `Ask in your own words. You will see the sentences that answer, each in its place, with the probability that it does.${hasOperators() ? " Words in \"quotation marks\" must occur as they are, and a -word must not." : ""}` }),
+      el("p", { text: `Ask in your own words. You will see the sentences that answer, each in its place, with the probability that it does. Words in "quotation marks" must occur as they are, and a -word must not.` }),
       el("p", { class: "aside" }, el("kbd", { text: "/" }), " goes to the question, the arrow keys go through the passages, ", el("kbd", { text: "Enter" }), " opens one, ", el("kbd", { text: "Esc" }), " closes it."),
     ];
   }
@@ -156,9 +156,6 @@ function invitation() {
     ready?.read_only ? null : el("p", {}, el("button", { class: "primary", type: "button", text: "Choose files", on: { click: () => byId("files").click() } })),
   ];
 }
-
-/** Whether quotation marks and minus signs say what must and must not occur. */
-const hasOperators = () => library.value.ready?.operators !== false;
 
 function failure(error) {
   const again = () => (route.value.question ? search(FIRST) : location.reload());

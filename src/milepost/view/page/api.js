@@ -27,7 +27,7 @@ export async function getJson(path, signal) {
   signal?.throwIfAborted();
   const { pathname, searchParams } = new URL(path, "milepost://page");
   const [, place, id, part] = pathname.split("/").map(decodeURIComponent);
-  if (place === "ready") return { read_only: true, calibrated: true, operators: false };
+  if (place === "ready") return { read_only: true, calibrated: true };
   if (place !== "documents") throw new ApiError(404, "This page does not have that.");
   if (!id) return { documents: engine.documents.listed.map(summary), cursor: null };
   const document = engine.documents.find(id);

@@ -1,5 +1,6 @@
 // The documents of the page: texts, sentences, landmarks, words.
 
+import { fold } from "./folding.js";
 import { Points } from "./points.js";
 
 const SPACE_BEFORE = /^[\p{White_Space}\x1c-\x1f]+/u;
@@ -101,6 +102,28 @@ class Documents {
   /** Sentences that hold a term, in all documents. */
   frequency(term) {
     return this.postings.get(term)?.rows.length ?? 0;
+  }
+
+  /** The folded text of a document, which is kept for the next question. */
+  folded(number) {
+    const document = this.listed[number];
+    document.folded ??= fold(document.points);
+    return document.folded;
+  }
+
+  /** The first sentence of a document that a place touches, and the one behind the last; from 0. */
+  rows(number, start, end) {
+    const [first, last] = [this.offsets[number], this.offsets[number + 1]];
+    const before = (side, isBefore) => {
+      let [low, high] = [first, last];
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if (isBefore(this.spans[2 * middle + side])) low = middle + 1;
+        else high = middle;
+      }
+      return low - first;
+    };
+    return [before(1, (edge) => edge <= start), before(0, (edge) => edge < end)];
   }
 
   /** The document of an id. */

@@ -1,11 +1,15 @@
 // A question to passages: the search of Milepost on the documents of this page (searcher.py).
 
+import { hasWord } from "./characters.js";
+import { expandCores } from "./cores.js";
 import { SCALES, bm25, greatest, idf, ordered } from "./curves.js";
 import { readDocuments } from "./documents.js";
 import { features } from "./features.js";
 import { fuse } from "./fusion.js";
 import { readNetwork } from "./network.js";
+import { readOperators } from "./operators.js";
 import { expandHits } from "./passages.js";
+import { counted, holding, operatorNotes, placesOf, required } from "./required.js";
 import { questionTerms } from "./terms.js";
 import { readTrees } from "./trees.js";
 import { WordPiece } from "./wordpiece.js";
@@ -40,7 +44,7 @@ class Engine {
    * @throws {BadQuestion} it is empty, has neither letter nor digit, or is too long
    */
   read(question) {
-    if (!/[\p{L}\p{N}]/u.test(question)) throw new BadQuestion("The question has neither letter nor digit. Ask in words.");
+    if (!hasWord(question)) throw new BadQuestion("The question has neither letter nor digit. Ask in words.");
     const read = this.words(question);
     const { longest, landmark } = this.model;
     const size = read.ids.length;
@@ -61,11 +65,38 @@ class Engine {
    * @param {number[] | null} chosen numbers of the documents to search, ascending; null for all
    */
   search(question, most, chosen = null) {
-    const query = this.read(question);
+    const asked = readOperators(question);
+    if (asked.excluded.length && !hasWord(asked.question)) throw new BadQuestion("The question only says what passages must not hold. Ask for something as well.");
+    const query = this.read(asked.question);
     const scope = this.gather(query, chosen ?? this.documents.listed.map((_, number) => number));
+    const { phrases, excluded } = asked;
+    if (!phrases.length && !excluded.length) return this.searched(scope, query, most, null);
+    return this.searchedWith(phrases, excluded, scope, query, most);
+  }
+
+  /** The search where passages must hold phrases, or must not hold words. */
+  searchedWith(wanted, unwanted, scope, query, most) {
+    const phrases = placesOf(wanted, this.documents, scope.numbers);
+    const numbers = holding(phrases);
+    const possible = !numbers || numbers.length > 0;
+    const excluded = possible ? placesOf(unwanted, this.documents, numbers ?? scope.numbers) : new Map();
+    const must = possible ? required(scope, this.documents, phrases, excluded) : null;
+    const result = must?.ranked.includes(1)
+      ? this.searched(scope, query, most, must)
+      : { passages: [], signals: {}, terms: scope.idf, notes: [], relevance: [] };
+    const notes = [...operatorNotes(phrases, excluded, must, result.passages.length > 0), ...result.notes];
+    return { ...result, notes, phrases: counted(phrases), excluded: counted(excluded) };
+  }
+
+  /** Rank the sentences of a scope and make passages of them; `must` says what operators leave. */
+  searched(scope, query, most, must) {
     const fused = fuse(scope, query.coverage, this.model.fusion);
-    const score = this.rank(scope, fused);
-    const runs = expandHits(score, scope.offsets, scope.sizes, most, this.model.fusion.growth_threshold);
+    const score = this.rank(scope, fused, must?.ranked);
+    const numbers = [score, scope.offsets, scope.sizes];
+    const threshold = this.model.fusion.growth_threshold;
+    const runs = must?.cores
+      ? expandCores(...numbers, must.cores, most, threshold, must.banned)
+      : expandHits(...numbers, most, threshold, must?.banned);
     const passages = runs.map((run) => this.passage(scope, score, run)).filter(Boolean);
     passages.sort((a, b) => b.score - a.score);
     return { passages, signals: fused.signals, terms: scope.idf, notes: fused.notes, relevance: relevance(scope, fused.score) };
@@ -98,9 +129,10 @@ class Engine {
     };
   }
 
-  /** The log-odds of every sentence. */
-  rank(scope, fused) {
-    const rows = ordered(fused.score).slice(0, LEARNED_TOP).sort();
+  /** The log-odds of every sentence; only those in `among`, if given, get a learned score. */
+  rank(scope, fused, among = null) {
+    const order = ordered(fused.score);
+    const rows = (among ? order.filter((row) => among[row]) : order).slice(0, LEARNED_TOP).sort();
     const names = this.model.features;
     const columns = features(scope, fused, rows, names);
     const learned = this.trees.predict(columns);

@@ -5,10 +5,14 @@ import { answerFrom } from "./api.js";
 import { startDocument } from "./document.js";
 import { byId, el, fill } from "./dom.js";
 import { readEngine } from "./engine.js";
+import { fold } from "./folding.js";
 import { startKeys } from "./keys.js";
 import { startLibrary } from "./library.js";
+import { readOperators } from "./operators.js";
 import { Pack, bytesOf } from "./pack.js";
+import { Points } from "./points.js";
 import { startSearch } from "./search.js";
+import { occurrences, stripped } from "./verbatim.js";
 
 try {
   const data = byId("data");
@@ -20,6 +24,9 @@ try {
     search: (question, k = 5, chosen = null) => engine.search(question, k, chosen),
     read: (question) => engine.read(question),
     words: (text) => engine.words(text),
+    operators: readOperators,
+    places: (phrase, text) => occurrences(stripped(phrase), fold(new Points(text))),
+    letters: (text) => Array.from(fold(new Points(text)).letters, (code) => String.fromCodePoint(code)).join(""),
   };
   startKeys();
   const listed = startLibrary();

@@ -3,7 +3,7 @@
 import { ordered } from "./curves.js";
 
 const SHORT = 80; // characters that a passage has at least, where its document goes on
-const LONG = 1200; // characters up to which a passage grows
+export const LONG = 1200; // characters up to which a passage grows
 
 /**
  * The best hits, each with its neighbours.
@@ -13,21 +13,22 @@ const LONG = 1200; // characters up to which a passage grows
  * @param {ArrayLike<number>} lengths characters of each sentence
  * @param {number} most maximum number of passages
  * @param {number} threshold how far below the hit's a neighbour's score may be
+ * @param {Set<number>} banned sentences that no passage may hold
  * @returns {{first: number, last: number, hits: number[]}[]} in the order of their best sentence
  */
-export function expandHits(scores, offsets, lengths, most, threshold) {
+export function expandHits(scores, offsets, lengths, most, threshold, banned = new Set()) {
   const starts = new Set(offsets);
-  const closed = new Set(offsets); // borders that no passage grows over
+  const closed = closedBorders(starts, banned);
   const taken = new Set();
   let runs = 0;
   for (const hit of ordered(scores)) {
-    if (taken.has(hit)) continue;
+    if (taken.has(hit) || banned.has(hit)) continue;
     if (runs === most) break;
     if (joins(hit, taken, starts) && besideLength(lengths, hit, taken, starts) >= LONG) {
       closed.add(hit).add(hit + 1); // it stands beside a passage that is long enough
       continue;
     }
-    const [first, last] = neighbours(scores, lengths, hit, closed, threshold);
+    const [first, last] = neighbours(scores, lengths, [hit, hit + 1], closed, threshold);
     for (let number = first; number < last; number += 1) {
       if (taken.has(number)) continue;
       runs += 1 - joins(number, taken, starts);
@@ -37,22 +38,31 @@ export function expandHits(scores, offsets, lengths, most, threshold) {
   return runsOf(scores, taken, starts);
 }
 
+/** Borders that no passage grows over, each named by the sentence behind it. */
+export function closedBorders(starts, banned) {
+  const closed = new Set(starts);
+  for (const number of banned) closed.add(number).add(number + 1);
+  return closed;
+}
+
 /** How many runs of what is taken a sentence stands beside, in its document. */
-function joins(number, taken, starts) {
+export function joins(number, taken, starts) {
   return (taken.has(number - 1) && !starts.has(number)) + (taken.has(number + 1) && !starts.has(number + 1));
 }
 
-function besideLength(lengths, hit, taken, starts) {
+/** Characters of the passages on both sides of a sentence. */
+export function besideLength(lengths, hit, taken, starts) {
   let total = 0;
   for (let first = hit; !starts.has(first) && taken.has(first - 1); first -= 1) total += lengths[first - 1];
   for (let last = hit + 1; !starts.has(last) && taken.has(last); last += 1) total += lengths[last];
   return total;
 }
 
-function neighbours(scores, lengths, hit, closed, threshold) {
-  let [first, last] = [hit, hit + 1];
-  const least = Math.fround(scores[hit] - threshold);
-  let size = lengths[hit];
+/** Some sentences with the neighbours that score nearly as well as the best of them. */
+export function neighbours(scores, lengths, [from, to], closed, threshold) {
+  let [first, last] = [from, to];
+  const least = Math.fround(Math.max(...scores.subarray(first, last)) - threshold);
+  let size = lengths.slice(first, last).reduce((total, length) => total + length, 0);
   for (;;) {
     const before = !closed.has(first) && scores[first - 1] >= least;
     const after = !closed.has(last) && scores[last] >= least;
@@ -70,7 +80,8 @@ function neighbours(scores, lengths, hit, closed, threshold) {
   return [first, last];
 }
 
-function runsOf(scores, taken, starts) {
+/** Passages of the sentences taken, in the order of their best sentence. */
+export function runsOf(scores, taken, starts) {
   const better = (a, b) => scores[b] - scores[a] || a - b;
   const runs = [];
   for (const number of [...taken].sort((a, b) => a - b)) {

@@ -66,7 +66,7 @@ const bare = (text) => text.replace(/[\p{White_Space}\x1c-\x1f]+/gu, "");
 const caseless = (text) => [...text].map(caselessLetter).join("");
 
 /** As Python's casefold has it: Cherokee in upper case, all else in lower case. */
-function caselessLetter(sign) {
+export function caselessLetter(sign) {
   if (sign === "ı") return sign; // its upper case is that of i
   const upper = sign.toLowerCase().toUpperCase(); // ẞ is ss, as ß is
   return CHEROKEE.test(sign) ? upper : upper.toLowerCase().replaceAll("ς", "σ");

@@ -1,0 +1,114 @@
+"""``--ocr`` of ``check``, ``annotate`` and ``mcp``: what is on a scanned page is found there."""
+
+from __future__ import annotations
+
+import json
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+import milepost
+from milepost.cli.mcp import _command
+from support.pdf_writer import PdfPage, write_pdf
+from support.scan_writer import joined, needs_ocr, scan
+
+LINES = ["The harbour master counts every ship.", "Badgers dig deep setts under the old oak."]
+LIGHT = ["--model", "landmark-light"]
+PRINTED = "Gold melts at 1064 degrees and never rusts."
+
+
+def page(*lines: str) -> bytes:
+    """A page of large print."""
+    made = PdfPage()
+    made.lines(72, 700, list(lines), size=14, step=40)
+    return write_pdf([made])
+
+
+@pytest.fixture
+def pdf(tmp_path: Path) -> Path:
+    """A PDF of a scanned page and a printed one."""
+    path = tmp_path / "mixed.pdf"
+    path.write_bytes(joined(scan(page(*LINES), dpi=100), page(PRINTED)))
+    return path
+
+
+def test_scanned_pages_are_checked_and_marked(cli, pdf):
+    """With --ocr a quotation is verbatim on its page, and its line is highlighted there."""
+    needs_ocr()
+    asked = "check", pdf, LINES[1], "--json", *LIGHT
+    result = cli(*asked, "--min-score", 1)
+    assert (result.exit_code, json.loads(result.stdout)["verdict"]) == (1, "not found")
+    result = cli(*asked, "--ocr", "auto")
+    (place,) = json.loads(result.stdout)["places"]
+    assert (result.exit_code, place["page"]) == (0, 1)
+
+    result = cli(
+        "annotate", pdf, "What do badgers dig?", "--min-score", 0, "-k", 1, "--ocr", "auto", *LIGHT
+    )
+    assert result.exit_code == 0, result.stderr
+    assert "page 1 has text recognised from a picture" in result.stderr
+    with_text = milepost.read(pdf, ocr="never")
+    printed = with_text.text.index(PRINTED)
+    (true,) = with_text.boxes(printed, printed + len(PRINTED))
+    (number, left, top, right, bottom) = highlight(pdf.with_name("mixed.marked.pdf"))
+    # The second line of the first page is 40 points below the first; print and scan are alike.
+    assert number == 1
+    assert left == pytest.approx(true.left, abs=9)
+    assert top == pytest.approx(true.top + 40, abs=9)
+    assert bottom == pytest.approx(true.bottom + 40, abs=9)
+    assert 200 < right - left < 350
+
+
+def highlight(path: Path) -> tuple[float, ...]:
+    """Page and box, from the top left corner, of the only highlight of a PDF."""
+    import pypdfium2
+    import pypdfium2.raw as pdfium
+
+    found = []
+    with pypdfium2.PdfDocument(path) as document:
+        for number, sheet in enumerate(document, 1):
+            for at in range(pdfium.FPDFPage_GetAnnotCount(sheet)):
+                annotation = pdfium.FPDFPage_GetAnnot(sheet, at)
+                box = pdfium.FS_RECTF()
+                pdfium.FPDFAnnot_GetRect(annotation, box)
+                pdfium.FPDFPage_CloseAnnot(annotation)
+                height = sheet.get_height()
+                found.append((number, box.left, height - box.top, box.right, height - box.bottom))
+            sheet.close()
+    (one,) = found
+    return one
+
+
+def test_pages_that_were_not_recognised_are_named(cli, pdf):
+    """A marked copy says which of its pages could not be searched."""
+    result = cli("annotate", pdf, "What never rusts?", "--min-score", 0, *LIGHT)
+    assert result.exit_code == 0
+    assert "page 1 has hardly any text (scanned?); --ocr auto takes about 6 s" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("check", "gold never rusts", "--db", "x"),
+        ("annotate", "x.pdf", "why?", "--db", "x"),
+        ("mcp", "run", "--db", "x"),
+        ("mcp", "install", "cursor", "--db", "x"),
+    ],
+)
+def test_an_index_was_read_already(cli, args):
+    """--ocr is refused where no file is read."""
+    result = cli(*args, "--ocr", "auto")
+    assert result.exit_code == 2
+    assert "--ocr is for" in result.stderr
+    assert "milepost index" in result.stderr
+
+
+def test_a_client_starts_the_tools_with_it(tmp_path, monkeypatch):
+    """``mcp install PATH --ocr auto`` writes both into the configuration."""
+    monkeypatch.setattr("shutil.which", lambda _: None)
+    program, args = _command((str(tmp_path),), None, "auto")
+    assert program == sys.executable
+    assert ("--ocr", "auto") in pairwise(args)
+    assert "--ocr" not in _command((str(tmp_path),), None)[1]
