@@ -46,6 +46,15 @@ def _ways(rows: np.ndarray, folder: Path) -> Iterator[tuple[str, int, Nearest]]:
     yield "Milepost, int8, NumPy alone", d + 4, plain
     if importlib.util.find_spec("numkong"):
         yield "Milepost, int8, numkong", d + 4, lambda query: view.nearest(runs, query, 10)[0]
+    bits = np.packbits(rows > 0, axis=1).view(np.uint64)
+    for keep in (400, 4_000):
+
+        def signs(query: np.ndarray, keep: int = keep) -> np.ndarray:
+            distance = np.bitwise_count(bits ^ np.packbits(query > 0).view(np.uint64))
+            near = np.argpartition(distance.sum(1, dtype=np.uint16), keep)[:keep]
+            return near[best(rows[near] @ query)]
+
+        yield f"one bit picks {keep}, then float32", 4 * d + d // 8, signs
     if importlib.util.find_spec("faiss"):
         import faiss
 
@@ -101,13 +110,17 @@ def _sqlite_vec(rows: np.ndarray, folder: Path) -> Nearest:
     return nearest
 
 
-def compare_nearest(rows: np.ndarray, turns: int) -> None:
-    """Print the median of the ways that take turns, and the share of the ten nearest found."""
+def _near(rows: np.ndarray) -> np.ndarray:
+    """Twenty queries, each near to a row."""
     rng = np.random.default_rng(1)
-    queries = rows[rng.integers(0, len(rows), 20)] + 0.05 * rng.standard_normal(
-        (20, rows.shape[1]), dtype=np.float32
-    )
-    queries = (queries / np.linalg.norm(queries, axis=1, keepdims=True)).astype(np.float32)
+    noise = 0.05 * rng.standard_normal((20, rows.shape[1]), dtype=np.float32)
+    queries = rows[rng.integers(0, len(rows), 20)] + noise
+    return (queries / np.linalg.norm(queries, axis=1, keepdims=True)).astype(np.float32)
+
+
+def compare_nearest(rows: np.ndarray, turns: int, queries: np.ndarray | None = None) -> None:
+    """Print the median of the ways that take turns, and the share of the ten nearest found."""
+    queries = _near(rows) if queries is None else queries
     due = [set(np.argpartition(-(rows @ query), 10)[:10].tolist()) for query in queries]
     with tempfile.TemporaryDirectory() as folder:
         ways = list(_ways(rows, Path(folder)))
@@ -115,7 +128,7 @@ def compare_nearest(rows: np.ndarray, turns: int) -> None:
         for turn in range(turns):
             for name, _, nearest in ways:
                 begun = time.perf_counter()
-                nearest(queries[turn])
+                nearest(queries[turn % len(queries)])
                 took[name].append(1000 * (time.perf_counter() - begun))
         print(
             f"\n{f'{len(rows)} rows of {rows.shape[1]}':32}{'bytes/row':>11}{'median ms':>11}"

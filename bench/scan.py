@@ -140,11 +140,16 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=7)
     parser.add_argument("--nearest", action="store_true", help="ten nearest, beside other tools")
     parser.add_argument("--vectors", type=Path, help="float32 .npy of unit rows, for the errors")
+    parser.add_argument("--queries", type=Path, help="float32 .npy of unit rows, for --nearest")
     options = parser.parse_args()
     query = sample(1, options.dimensions, 1)[0]
     print(f"numpy {np.__version__}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
-    for count in options.rows if options.nearest else ():
-        compare_nearest(sample(count, options.dimensions, 0), options.turns)
+    if options.nearest and options.vectors:
+        queries = np.load(options.queries) if options.queries else None
+        compare_nearest(np.load(options.vectors), options.turns, queries)
+    elif options.nearest:
+        for count in options.rows:
+            compare_nearest(sample(count, options.dimensions, 0), options.turns)
     if options.nearest:
         return
     for count in options.rows:

@@ -134,12 +134,17 @@ class View:
         places, scores = [], []
         for group in np.split(np.arange(len(runs)), breaks):
             low, high = int(starts[group[0]]), int(ends[group[-1]])
+            found = dot(low, high)
+            if high - low == int((ends[group] - starts[group]).sum()):  # all of them are wanted
+                places.append(np.arange(low, high))
+                scores.append(found)
+                continue
             step = np.zeros(high - low + 1, dtype=np.int8)
             step[starts[group] - low] += 1
             step[ends[group] - low] -= 1
             wanted = np.flatnonzero(np.cumsum(step[:-1], dtype=np.int8))
             places.append(wanted + low)
-            scores.append(dot(low, high)[wanted])
+            scores.append(found[wanted])
         return np.concatenate(places), np.concatenate(scores)
 
     def _verify(self, runs: NDArray[np.int64]) -> None:
