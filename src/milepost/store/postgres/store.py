@@ -135,9 +135,12 @@ class PostgresStore:
         properties: Mapping[str, Value] | None = None,
     ) -> bool:
         """Note what is new of a document whose text is the same; False where there is none."""
-        return self._write(
-            lambda connection: write.touch(connection, name, signature, options, properties)
-        )
+
+        def touch(connection: psycopg.Connection[Any]) -> bool:
+            with connection.transaction():
+                return write.touch(connection, name, signature, options, properties)
+
+        return self._write(touch)
 
     def delete(self, name: str) -> bool:
         """Remove a document; False where there was none of that name."""
