@@ -70,34 +70,47 @@ class _Conditions:
         self._dialect, self._values = dialect, values
 
     def of(self, node: Node) -> str:
+        if passing := self._fact(node):
+            return self._dialect.having % passing
         if isinstance(node, And | Or):
             joint = " AND " if isinstance(node, And) else " OR "
             return f"({joint.join(map(self.of, node.nodes))})"
         if isinstance(node, Not):
             return f"NOT {self.of(node.node)}"
         if isinstance(node, Missing):
-            return f"NOT {self._having(node.key)}"
-        if isinstance(node, Exists):
-            return self._having(node.key)
-        if isinstance(node, Contains):
-            part = self._bound(comparable(node.text))
-            return self._having(node.key, self._dialect.position % part)
-        if isinstance(node, Matches):
-            written, pattern = self._dialect.pattern(comparable(node.pattern))
-            return self._having(node.key, written % self._bound(pattern))
-        if isinstance(node, Compare):
-            if node.operator != "!=":
-                return self._having(node.key, self._compared(node.operator, node.operand))
-            node = In(node.key, (node.operand,), negated=True)
-        operands, negated = node.operands, node.negated
-        equal = " OR ".join(self._compared("=", operand) for operand in operands)
-        found = self._having(node.key, f"({equal})")
-        return f"({self._having(node.key)} AND NOT {found})" if negated else found
+            return f"NOT {self.of(Exists(node.key))}"
+        # != and not in: there is a value, and none of them is equal
+        assert isinstance(node, Compare | In)
+        operands = (node.operand,) if isinstance(node, Compare) else node.operands
+        return f"({self.of(Exists(node.key))} AND NOT {self.of(In(node.key, operands))})"
 
-    def _having(self, key: str, more: str = "") -> str:
-        """Whether a document has a value of a key that passes a condition on it."""
-        asked = f"facts.key = {self._bound(key)}"
-        return self._dialect.having % (f"{asked} AND {more}" if more else asked)
+    def _fact(self, node: Node) -> str:
+        """The condition on one fact that a document must have; empty where that does not do.
+
+        Of the tests of an ``or`` one fact must pass one: databases plan that better than a search
+        for each.
+        """
+        if isinstance(node, Or):
+            parts = [self._fact(each) for each in node.nodes]
+            return f"({' OR '.join(parts)})" if all(parts) else ""
+        if isinstance(node, And | Not | Missing):
+            return ""
+        more = ""
+        if isinstance(node, Contains):
+            more = self._dialect.position % self._bound(comparable(node.text))
+        elif isinstance(node, Matches):
+            written, pattern = self._dialect.pattern(comparable(node.pattern))
+            more = written % self._bound(pattern)
+        elif isinstance(node, Compare):
+            if node.operator == "!=":
+                return ""
+            more = self._compared(node.operator, node.operand)
+        elif isinstance(node, In):
+            if node.negated:
+                return ""
+            more = f"({' OR '.join(self._compared('=', each) for each in node.operands)})"
+        key = f"facts.key = {self._bound(node.key)}"
+        return f"({key} AND {more})" if more else key
 
     def _bound(self, value: str | float) -> str:
         name = f"where{len(self._values)}"

@@ -20,8 +20,9 @@ _MOST_POSTINGS = 2_000_000
 """Sentences up to which a word's postings are read to find candidates; of commoner words only
 the rarest one is."""
 
-_SPARE = 1.5
-"""Rows that an approximate index is asked for, to each that is wanted."""
+_SPARE = 6
+"""Rows that an approximate index is asked for, to each that is wanted: of 50,000 random vectors it
+finds 99 % of the ten nearest with 6, and 87 % with 1.5."""
 
 _SHIFT = 32
 """A sentence is found by its document's id, this many bits higher, and its number."""
@@ -58,7 +59,7 @@ def nearest(
         "ORDER BY vector <=> %(vector)s::text::halfvec LIMIT %(spare)s) "
         f"SELECT document, first + number AS row, {EXACT} AS score "
         "FROM near JOIN documents ON id = document ORDER BY score DESC, row LIMIT %(n)s",
-        values | {"vector": text_of(vector), "spare": max(0, int(n * _SPARE)), "n": max(0, n)},
+        values | {"vector": text_of(vector), "spare": max(0, n * _SPARE), "n": max(0, n)},
     )
 
 
