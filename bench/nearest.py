@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from milepost.store.sqlite import segment, vectors
+from milepost.store.sqlite import schema, segment, vectors
 
 Nearest = Callable[[np.ndarray], np.ndarray]
 
@@ -22,7 +22,9 @@ def _index(rows: np.ndarray, folder: Path) -> vectors.View:
     with path.open("wb") as file:
         for at in range(0, len(rows), 50_000):
             file.write(segment.pack(rows[at : at + 50_000]))
-    return vectors.View(folder, segment.Segment(path, *rows.shape), {0})
+    n, d = rows.shape
+    meta = schema.Meta("", d, generation=0, next_row=n, next_place=n)
+    return vectors.View(folder, meta, segment.Segment(path, n, d), {0})
 
 
 def _ways(rows: np.ndarray, folder: Path) -> Iterator[tuple[str, int, Nearest]]:

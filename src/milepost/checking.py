@@ -15,7 +15,7 @@ from milepost.errors import BadQuestion
 from milepost.quotes import MAX_WORDS, Folded, fold, near, occurrences, stripped
 from milepost.search import SearchResult
 from milepost.search.quoted import places, read, regions
-from milepost.store import DocumentInfo, Snapshot
+from milepost.store import Among, DocumentInfo, Snapshot
 from milepost.types import (
     Check,
     Difference,
@@ -68,7 +68,7 @@ def prepared(text: str) -> Folded:
 def check_store(
     snapshot: Snapshot,
     given: Folded,
-    documents: Sequence[DocumentInfo],
+    among: Among,
     search: Callable[[str], SearchResult],
 ) -> Check:
     """Check a text against documents of a store.
@@ -76,19 +76,20 @@ def check_store(
     Args:
         snapshot: the state of the store.
         given: the text, see ``prepared``.
-        documents: those to search, in the store's order.
+        among: the documents to search.
         search: returns the passages that answer a text; called where it is neither verbatim nor
             near, so that a model is loaded only then.
     """
     held = [
         _Found(info, each.start, each.end, ignored=each.ignored)
-        for info, each in islice(places(snapshot, given, documents), MAX_PLACES)
+        for info, each in sorted(
+            islice(places(snapshot, given, among), MAX_PLACES),
+            key=lambda place: (place[0].first, place[0].id, place[1].start),
+        )
     ]
     if held:
-        order = {info.name: number for number, info in enumerate(documents)}
-        held.sort(key=lambda found: (order[found.document.name], found.start))
         return _checked(given, "verbatim", _stored_places(snapshot, held))
-    parts = regions(snapshot, given.text, documents)
+    parts = regions(snapshot, given.text, among)
     for info, start, text in read(snapshot, parts):
         held += _near(given, info, text, start)
     if held:

@@ -28,8 +28,8 @@ from milepost.places import File, source_place
 from milepost.reranker import preload
 from milepost.search import Limits, Query, SearchModel, SearchResult, search
 from milepost.search.ranking import Ranking
-from milepost.search.where import matching, no_match
-from milepost.store import DocumentInfo, Snapshot, Store, open_store
+from milepost.search.where import leaves_nothing, no_match
+from milepost.store import Among, DocumentInfo, Snapshot, Store, open_store
 from milepost.text import locator, recognition
 from milepost.types import (
     READ_DEFAULTS,
@@ -176,10 +176,21 @@ class Index:
         """One committed state of the store, for the length of a ``with`` block."""
         return self._store.snapshot()
 
-    def documents(self) -> list[DocumentInfo]:
-        """What is indexed, in the order it was added; no text is read."""
+    def documents(
+        self, names: Iterable[str] | None = None, *, where: str | Filter | None = None
+    ) -> list[DocumentInfo]:
+        """What is indexed, in the order it was added; no text is read.
+
+        Args:
+            names: of the documents to give; what is not in the index is left out. None for all.
+            where: a filter of documents, as in ``search``.
+
+        Raises:
+            InputError: the filter cannot be read, or has a key that no document has.
+        """
+        among = Among(None if names is None else frozenset(names), parsed_filter(where))
         with self._store.snapshot() as state:
-            return state.documents()
+            return state.select(among) or []
 
     def document(self, name: Name) -> Document:
         """One document with its text, marks and, for a PDF, ``boxes``.
@@ -304,14 +315,9 @@ class Index:
         given, filter_ = prepared(text), parsed_filter(where)
         Limits.parse(PASSAGES, None, min_score)
         with self._store.snapshot() as state:
-            names = None if documents is None else known(documents, state)
-            every = state.documents()
-            infos = [info for info in every if names is None or info.name in names]
-            if filter_ is not None and every:
-                infos = matching(every, filter_, names)
-                names = frozenset(info.name for info in infos)
-                if not infos:
-                    return Check(given.text, "not found", notes=(no_match(filter_),))
+            among = Among(None if documents is None else known(documents, state), filter_)
+            if filter_ is not None and leaves_nothing(state, among):
+                return Check(given.text, "not found", notes=(no_match(filter_),))
 
             def supporting(claim: str) -> SearchResult:
                 model = self._search_model(rerank=True)
@@ -319,13 +325,14 @@ class Index:
                     claim,
                     self.model,
                     k=PASSAGES,
-                    documents=names,
+                    documents=among.names,
+                    where=filter_,
                     min_score=min_score,
                     operators=False,
                 )
                 return search(state, query, model)
 
-            return check_store(state, given, infos, supporting)
+            return check_store(state, given, among, supporting)
 
     def close(self) -> None:
         """Release the files of the index."""

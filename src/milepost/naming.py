@@ -20,7 +20,8 @@ def known(names: Name | Iterable[Name], state: Snapshot) -> frozenset[str]:
         InputError: one of them is not in the index, with the nearest that is.
     """
     given = [names] if isinstance(names, str | os.PathLike) else list(names)
-    stored = {info.name for info in state.documents()}
+    spelled = [name for each in given for name in (os.fspath(each), str(absolute(each)))]
+    stored = {info.name for info in state.infos(spelled)}
     found = set()
     for each in given:
         written = os.fspath(each)

@@ -7,7 +7,7 @@ import pytest
 from milepost.quotes import stripped
 from milepost.search import quoted
 from milepost.search.quoted import places, regions
-from milepost.store import Store
+from milepost.store import Among, Store
 from support.search_stores import empty_store, put
 from support.store_reads import Counted, reads
 
@@ -26,8 +26,8 @@ def stored(documents: int = 30, sentences: int = 40) -> Store:
 def found(store: Store, quotation: str, names: list[str] | None = None) -> list[tuple[str, str]]:
     """Document and text of each place."""
     with store.snapshot() as state:
-        infos = [info for info in state.documents() if names is None or info.name in names]
-        held = list(places(state, stripped(quotation), infos))
+        among = Among(None if names is None else frozenset(names))
+        held = list(places(state, stripped(quotation), among))
     return [(info.name, reads(store).text(info.name, each.start, each.end)) for info, each in held]
 
 
@@ -75,29 +75,28 @@ def test_single_characters_of_unspaced_scripts(monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.parametrize("documents", [1, 40, 300])
 def test_the_number_of_calls_does_not_grow(monkeypatch: pytest.MonkeyPatch, documents: int) -> None:
-    """At most four calls of the snapshot for any number of documents."""
+    """At most six calls of the snapshot for any number of documents."""
     for limit in (60_000, 0):
         monkeypatch.setattr(quoted, "EVERYTHING", limit)
         with stored(documents, 3).snapshot() as state:
-            infos = state.documents()
             counted = Counted(state)
-            assert list(places(counted, stripped("text t0 at place p0x1"), infos))
-            assert counted.calls.total() <= 4, counted.calls
+            assert list(places(counted, stripped("text t0 at place p0x1")))
+            assert counted.calls.total() <= 6, counted.calls
+            assert not counted.calls["documents"]
 
 
 def test_regions_hold_the_rare_words() -> None:
     """A quotation with a word changed is in the first stretch; unknown words have none."""
     store = stored()
     with store.snapshot() as state:
-        infos = state.documents()
-        info, start, end = regions(state, "the golden honey: it was full of sour wax", infos)[0]
+        info, start, end = regions(state, "the golden honey: it was full of sour wax")[0]
         assert info.name == "d17"
         assert "It was full of sweet wax." in state.texts([(info, start, end)])[0]
         assert end - start < 2_000
-        assert regions(state, "zebra giraffe", infos) == []
-        assert len(regions(state, "common word", infos, limit=7)) <= 7
+        assert regions(state, "zebra giraffe") == []
+        assert len(regions(state, "common word", limit=7)) <= 7
     with empty_store().snapshot() as state:
-        assert regions(state, "golden", []) == []
+        assert regions(state, "golden") == []
 
 
 def test_batches_hold_every_text(monkeypatch: pytest.MonkeyPatch) -> None:

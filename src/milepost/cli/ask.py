@@ -144,7 +144,8 @@ def _answer(
     elif passages:
         from milepost.cli.answer import print_result
 
-        sizes = {info.name: info.characters for info in asked.index.documents()}
+        names = {passage.document for passage in passages}
+        sizes = {info.name: info.characters for info in asked.index.documents(names)}
         print_result(result, sizes, settings.colour)
     if report is not None:
         complain(report.failed)

@@ -108,7 +108,8 @@ def _answer(settings: Settings, asked: Asked, *, as_json: bool, explain: bool) -
     elif result.passages:
         from milepost.cli.answer import print_result
 
-        sizes = {info.name: info.characters for info in index.documents()}
+        names = {passage.document for passage in result.passages}
+        sizes = {info.name: info.characters for info in index.documents(names)}
         print_result(result, sizes, settings.colour)
         if explain:
             from milepost.cli.explain import print_reasons
@@ -136,7 +137,9 @@ def _answer(settings: Settings, asked: Asked, *, as_json: bool, explain: bool) -
 
 def _nothing(index: Index, result: SearchResult, min_score: float) -> str:
     """Why there is no passage."""
-    if not index.documents():
+    with index.snapshot() as state:
+        empty = not state.statistics().documents
+    if empty:
         return "nothing found: there is no text to search"
     if result.best <= 0.0:
         return f"nothing found: {result.notes[0]}" if result.notes else "nothing found"

@@ -160,13 +160,9 @@ def table(
 
 def _left(index: Index, names: list[str] | None, where: str | None) -> list[str] | None:
     """Names of the documents that ``--where`` leaves of those chosen; None for all."""
-    from milepost.filters import given
-    from milepost.search.where import matching
-
-    chosen = given(where)
-    if chosen is None:
+    if where is None:
         return names
-    return [info.name for info in matching(index.documents(), chosen, names)]
+    return [info.name for info in index.documents(names, where=where)]
 
 
 def _show(

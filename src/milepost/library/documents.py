@@ -14,7 +14,7 @@ from pathlib import Path, PurePath
 from milepost.errors import InputError, UnknownDocument
 from milepost.index import Index
 from milepost.objects import is_address
-from milepost.store import DocumentInfo
+from milepost.store import DocumentInfo, Statistics
 from milepost.text.folders import skipped
 from milepost.types import Box, ReadOptions
 
@@ -66,6 +66,15 @@ class Library:
     def infos(self) -> list[DocumentInfo]:
         """All documents, in the order they were added."""
         return self.index.documents()
+
+    def titles(self, names: Iterable[str]) -> dict[str, str]:
+        """The titles of the documents named."""
+        return {info.name: self.title(info) for info in self.index.documents(names)}
+
+    def statistics(self) -> Statistics:
+        """Counts over all documents."""
+        with self.index.snapshot() as state:
+            return state.statistics()
 
     def info(self, identity: str) -> DocumentInfo:
         """The document of an id.

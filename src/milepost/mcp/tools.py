@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -104,7 +104,7 @@ class Tools:
         while True:
             found = search(question, budget=f"{room}t")
             passages = self._evidence(found.passages)
-            result = self._within(passages, self._notes(found), budget)
+            result = self._within(passages, found, budget)
             # A long heading can take the room of the only passage: then a shorter one.
             if result.passages or not passages or room < _LEAST_ROOM:
                 return result
@@ -122,10 +122,10 @@ class Tools:
             for each in self._evidence(found.passages)
             if not any(_overlap(each, other) for other in shown)
         ][skipped:]
-        result = self._within(left, self._notes(found), budget)
+        result = self._within(left, found, budget)
         if left and not result.passages:  # longer than the budget: its best sentence
             best = [self._best_sentence(found, left[0])]
-            result = self._within(best, self._notes(found), budget)
+            result = self._within(best, found, budget)
         if len(result.passages) < len(left) and result.passages:
             result.next = _cursor(question, first, skipped + len(result.passages))
         return result
@@ -153,9 +153,10 @@ class Tools:
         text = passage.text[best.start - passage.start : best.end - passage.start]
         return wanted.model_copy(update={"text": text, "start": best.start})
 
-    def _within(self, passages: list[Evidence], notes: list[str], budget: int) -> Searched:
+    def _within(self, passages: list[Evidence], found: SearchResult, budget: int) -> Searched:
         """The passages, best first, that the budget holds with their documents' titles."""
-        titles = self._titles(passages)
+        titles = self._titles({each.document for each in found.passages})
+        notes = self._notes(found)
 
         def first(size: int) -> Searched:
             some = passages[:size]
@@ -163,13 +164,11 @@ class Tools:
 
         return fitted(first, len(passages), self._tokens, budget - _CURSOR)
 
-    def _titles(self, found: Sequence[Evidence | Match]) -> dict[str, str]:
-        """Short id → title of the documents of passages and places."""
-        wanted = {each.document for each in found}
+    def _titles(self, names: Collection[str]) -> dict[str, str]:
+        """Short id → title of documents."""
         titles: dict[str, list[str]] = {}
-        for info in self._library.infos():
-            if short_id(info.name) in wanted:
-                titles.setdefault(short_id(info.name), []).append(self._library.title(info))
+        for info in self._library.index.documents(names):
+            titles.setdefault(short_id(info.name), []).append(self._library.title(info))
         return {key: ", ".join(each) for key, each in titles.items()}
 
     def read(
@@ -238,7 +237,9 @@ class Tools:
             for place in found.places
         ]
         passages = self._evidence(found.passages)
-        titles = self._titles([*places, *passages])
+        titles = self._titles(
+            {each.document for each in found.places} | {each.document for each in found.passages}
+        )
         notes = [*self._indexing(), *found.notes]
 
         def first(size: int) -> Checked:  # the places come first

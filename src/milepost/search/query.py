@@ -11,6 +11,7 @@ from milepost.errors import BadQuestion, InputError
 from milepost.filters import Filter, given
 from milepost.search.lexical import question_terms
 from milepost.search.operators import Operators, read_operators
+from milepost.store.base import Among
 
 if TYPE_CHECKING:
     import numpy as np
@@ -104,6 +105,11 @@ class Query:
     phrases: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
     where: Filter | None = None
+
+    @property
+    def among(self) -> Among:
+        """Which documents are searched, by name and by filter."""
+        return Among(self.documents, self.where)
 
     @property
     def question(self) -> str:

@@ -15,7 +15,7 @@ from zlib import crc32
 from milepost.quotes import Folded, Occurrence, fold, occurrences
 from milepost.search.lexical import idf, terms
 from milepost.search.scope import EVERYTHING
-from milepost.store.base import DocumentInfo
+from milepost.store.base import EVERYWHERE, Among, DocumentInfo
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,21 +45,37 @@ _SHARE = 0.35
 
 
 def places(
-    snapshot: Snapshot, given: Folded, documents: Sequence[DocumentInfo], *, whole: bool = False
+    snapshot: Snapshot, given: Folded, among: Among = EVERYWHERE
 ) -> Iterator[tuple[DocumentInfo, Occurrence]]:
     """Yield the places that hold a quotation word for word, document by document.
 
     Args:
         snapshot: the state of a store.
         given: the quotation, see ``quotes.stripped``.
-        documents: those to search, in the store's order.
-        whole: read all of their text, however much it is.
+        among: the documents to search.
+
+    Raises:
+        InputError: the filter has a key that no document has.
     """
-    few = whole or sum(info.sentences for info in documents) <= EVERYTHING
-    if few or not _words(given.text):
-        parts = [(info, 0, info.characters) for info in documents]
+    most = EVERYTHING if _words(given.text) else None
+    documents = snapshot.select(among, most)
+    if documents is None:
+        yield from _occurrences(snapshot, given, regions(snapshot, given.text, among))
     else:
-        parts = regions(snapshot, given.text, documents)
+        yield from places_in(snapshot, given, documents)
+
+
+def places_in(
+    snapshot: Snapshot, given: Folded, documents: Sequence[DocumentInfo]
+) -> Iterator[tuple[DocumentInfo, Occurrence]]:
+    """``places`` in the whole text of some documents, however much it is."""
+    parts = [(info, 0, info.characters) for info in documents]
+    yield from _occurrences(snapshot, given, parts)
+
+
+def _occurrences(
+    snapshot: Snapshot, given: Folded, parts: Sequence[Part]
+) -> Iterator[tuple[DocumentInfo, Occurrence]]:
     seen: set[tuple[str, int]] = set()  # stretches may overlap at their edges
     for info, start, text in read(snapshot, parts):
         for found in occurrences(given, fold(text)):
@@ -82,27 +98,24 @@ def read(snapshot: Snapshot, parts: Sequence[Part]) -> Iterator[tuple[DocumentIn
 
 
 def regions(
-    snapshot: Snapshot, quotation: str, documents: Sequence[DocumentInfo], limit: int = REGIONS
+    snapshot: Snapshot, quotation: str, among: Among = EVERYWHERE, limit: int = REGIONS
 ) -> list[Part]:
     """Find stretches that hold the words of a quotation, those with the rarest words first.
 
     Args:
         snapshot: the state of a store.
         quotation: its text.
-        documents: those to search, in the store's order.
+        among: the documents to search.
         limit: maximum number of stretches.
     """
     import numpy as np
 
-    documents = [info for info in documents if info.sentences]
-    found = snapshot.postings(_words(quotation))
+    found = snapshot.postings(_words(quotation), among)
     statistics = snapshot.statistics()
     weights = {term: idf(len(rows), statistics.sentences) for term, (rows, _) in found.items()}
     mean = statistics.terms / max(1, statistics.sentences)
     reach = math.ceil(len(terms(quotation)) / max(1.0, mean)) + 2
-    firsts = np.array([info.first for info in documents], np.int64)
-    ends = firsts + np.array([info.sentences for info in documents], np.int64)
-    anchors = _anchors(found, firsts, ends)
+    anchors = _anchors(found)
     if not len(anchors):
         return []
     score = np.zeros(len(anchors))
@@ -112,7 +125,10 @@ def regions(
             inside = (rows[nearest] >= anchors - reach) & (rows[nearest] <= anchors + reach)
             score += weights[term] * inside
     order = np.argsort(-score, kind="stable")
-    order = order[score[order] >= _SHARE * sum(weights.values())]
+    order = order[score[order] >= _SHARE * sum(weights.values())][:_ANCHORS]
+    documents = sorted(snapshot.owners(anchors[order]), key=lambda info: info.first)
+    firsts = np.array([info.first for info in documents], np.int64)
+    ends = firsts + np.array([info.sentences for info in documents], np.int64)
     owners = np.searchsorted(firsts, anchors, side="right") - 1
     chosen: list[tuple[int, int, int]] = []  # document, first row, row behind the last
     taken: set[tuple[int, int]] = set()
@@ -146,19 +162,15 @@ def _rarity(term: str) -> int:
     return max(len(term), 8) if any(map(str.isdigit, term)) else len(term)
 
 
-def _anchors(
-    found: Postings, firsts: NDArray[np.int64], ends: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Rows, ascending, of the rarest terms that are in the documents."""
+def _anchors(found: Postings) -> NDArray[np.int64]:
+    """Rows, ascending, of the rarest terms."""
     import numpy as np
 
     rows = np.empty(0, np.int64)
     for held, _ in sorted(found.values(), key=lambda posting: len(posting[0])):
-        owners = np.searchsorted(firsts, held, side="right") - 1
-        inside = held[(owners >= 0) & (held < ends[owners])] if len(firsts) else held[:0]
-        if len(rows) and len(rows) + len(inside) > _ANCHORS:
+        if len(rows) and len(rows) + len(held) > _ANCHORS:
             break
-        rows = np.union1d(rows, inside)
+        rows = np.union1d(rows, held)
     return rows
 
 

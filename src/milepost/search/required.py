@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 
 from milepost.quotes import stripped
 from milepost.search.passages import LONG, Core
-from milepost.search.quoted import places
+from milepost.search.quoted import places, places_in
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from milepost.quotes import Occurrence
     from milepost.search.query import Query
     from milepost.search.scope import Scope
     from milepost.store.base import DocumentInfo, Snapshot
@@ -50,9 +51,9 @@ class Required:
 
 def phrase_places(snapshot: Snapshot, query: Query) -> Places:
     """Where the documents searched hold each phrase of a question."""
-    wanted = query.documents
-    documents = [info for info in snapshot.documents() if wanted is None or info.name in wanted]
-    return {phrase: _held(snapshot, phrase, documents) for phrase in query.phrases}
+    return {
+        phrase: _held(places(snapshot, stripped(phrase), query.among)) for phrase in query.phrases
+    }
 
 
 def holding(found: Places) -> frozenset[str]:
@@ -73,7 +74,7 @@ def excluded_places(
         names: documents that may have a passage; None for all.
     """
     documents = [info for info in scope.documents if names is None or info.name in names]
-    return {each: _held(snapshot, each, documents, whole=True) for each in query.excluded}
+    return {each: _held(places_in(snapshot, stripped(each), documents)) for each in query.excluded}
 
 
 def required(scope: Scope, phrases: Places, excluded: Places) -> Required:
@@ -147,12 +148,10 @@ def _listed(words: Iterable[str], last: str = "and") -> str:
     return f" {last} ".join(filter(None, (", ".join(quoted[:-1]), quoted[-1])))
 
 
-def _held(
-    snapshot: Snapshot, phrase: str, documents: Sequence[DocumentInfo], *, whole: bool = False
-) -> dict[str, list[Span]]:
+def _held(found_places: Iterable[tuple[DocumentInfo, Occurrence]]) -> dict[str, list[Span]]:
     """Places of a phrase by document."""
     held: dict[str, list[Span]] = {}
-    for info, found in places(snapshot, stripped(phrase), documents, whole=whole):
+    for info, found in found_places:
         held.setdefault(info.name, []).append((found.start, found.end))
     return {name: sorted(spans) for name, spans in held.items()}
 

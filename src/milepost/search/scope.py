@@ -104,18 +104,18 @@ def _documents(
 ) -> list[DocumentInfo]:
     """Documents to score, in the store's order; those without sentences are left out."""
 
-    def choose(names: frozenset[str] | None) -> tuple[list[DocumentInfo], bool]:
+    def choose(among: Among) -> tuple[list[DocumentInfo], bool]:
         return snapshot.choose(
             query.vector,
             query.terms,
             most=EVERYTHING,
             candidates=CANDIDATES,
-            among=Among(names),
+            among=among,
         )
 
-    documents, complete = choose(query.documents)
+    documents, complete = choose(query.among)
     if not complete and holding is not None:
-        documents, complete = choose(holding)
+        documents, complete = choose(Among(holding))
     if complete:
         return documents
     # The best ones, until they are enough. The last one may go beyond: a document larger than the

@@ -26,7 +26,7 @@ from milepost.search.required import (
     required,
 )
 from milepost.search.scope import Scope, gather
-from milepost.search.where import matching, no_match
+from milepost.search.where import leaves_nothing, no_match
 from milepost.types import Hit, Passage, mark_at, page_of, place_in_words, places_at
 
 if TYPE_CHECKING:
@@ -99,15 +99,14 @@ def search(snapshot: Snapshot, query: Query, model: SearchModel) -> SearchResult
         InputError: the filter has a key that no document has.
         ValueError: the budget is in tokens and the model cannot count them.
     """
-    if query.where is not None and (documents := snapshot.documents()):
-        left = matching(documents, query.where, query.documents)
-        if not left:
-            return SearchResult((), {}, {}, {}, (no_match(query.where),))
-        query = replace(query, documents=frozenset(info.name for info in left), where=None)
     if query.has_operators:
+        if query.where is not None and leaves_nothing(snapshot, query.among):
+            return SearchResult((), {}, {}, {}, (no_match(query.where),))
         return _search_with_operators(snapshot, query, model)
     scope = gather(snapshot, query)
     if not len(scope.spans):
+        if query.where is not None and leaves_nothing(snapshot, query.among):
+            return SearchResult((), {}, {}, {}, (no_match(query.where),))
         return SearchResult((), {}, {}, dict(scope.idf), ("there is no text to search",))
     return _searched(snapshot, scope, query, model, None)
 

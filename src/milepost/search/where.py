@@ -1,40 +1,26 @@
-"""Which documents a filter leaves, and what is said where it leaves none."""
+"""Whether the names and the filter of a search leave any document, and what is said if not."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
-
-from milepost.filters.facts import BUILT_IN, facts, known_keys
 
 if TYPE_CHECKING:
     from milepost.filters import Filter
-    from milepost.store.base import DocumentInfo
+    from milepost.store.base import Among, Snapshot
 
 _LONGEST = 200
 """Characters of a filter that a note repeats."""
 
 
-def matching(
-    documents: Sequence[DocumentInfo], where: Filter, names: Collection[str] | None = None
-) -> list[DocumentInfo]:
-    """The documents that a filter leaves, in order.
-
-    Args:
-        documents: all documents of a state: a key that none of them has is unknown.
-        where: the filter.
-        names: of documents that may be searched; None for all.
+def leaves_nothing(snapshot: Snapshot, among: Among) -> bool:
+    """Whether there are documents and a filter leaves none of them.
 
     Raises:
         InputError: a key of the filter is unknown, with the nearest that is known.
     """
-    if documents and not where.keys <= BUILT_IN:
-        where.check_keys(known_keys(documents))
-    return [
-        info
-        for info in documents
-        if (names is None or info.name in names) and where.matches(facts(info, where.keys))
-    ]
+    if among.where is None or not snapshot.statistics().documents:
+        return False
+    return snapshot.select(among, most=0) == []
 
 
 def no_match(where: Filter) -> str:

@@ -12,6 +12,7 @@ Importing the room loads neither numpy nor sqlite3.
 """
 
 from milepost.store.base import (
+    EVERYWHERE,
     Among,
     DocumentInfo,
     Entry,
@@ -24,6 +25,7 @@ from milepost.store.base import (
 from milepost.store.opening import erase_store, open_store
 
 __all__ = [
+    "EVERYWHERE",
     "Among",
     "DocumentInfo",
     "Entry",

@@ -11,17 +11,20 @@ meanwhile, in a number of calls that does not depend on the number of documents.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from milepost.filters.facts import BUILT_IN
 from milepost.properties import EMPTY
 from milepost.types import Document, Mark, Value
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from milepost.filters import Filter
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,14 +113,30 @@ class Statistics:
 class Among:
     """Which documents a search covers; by default all.
 
-    ``names`` limits it to the documents named.
+    ``names`` limits it to the documents named, ``where`` to those that a filter leaves; both count.
     """
 
     names: frozenset[str] | None = None
+    where: Filter | None = None
 
-    def holds(self, info: DocumentInfo) -> bool:
-        """Whether a document is one of them."""
-        return self.names is None or info.name in self.names
+    def check_keys(self, known: Callable[[], Collection[str]]) -> None:
+        """Refuse a filter with a key that no document has.
+
+        Args:
+            known: gives keys that documents have, ``document`` among them, or none where there
+                are no documents: then nothing is refused. Called only where it is needed.
+
+        Raises:
+            InputError: a key is unknown, with the nearest that is known.
+        """
+        if self.asks_for_keys and (keys := known()):
+            assert self.where is not None
+            self.where.check_keys(keys)
+
+    @property
+    def asks_for_keys(self) -> bool:
+        """Whether the filter has keys that not every document has."""
+        return self.where is not None and not self.where.keys <= BUILT_IN
 
 
 EVERYWHERE = Among()
@@ -146,7 +165,8 @@ class Snapshot(Protocol):
     """One committed state of a store.
 
     A search asks ``choose`` and ``measure``, then ``texts`` for the reranker and ``excerpts`` for
-    its passages: four calls, each of them one round trip where the store is on a network.
+    its passages: four calls, each of them one round trip where the store is on a network (among
+    many documents ``choose`` is two). It never asks for the list of all documents.
 
     ``documents`` arguments are records that this snapshot has returned; results come in the order
     given. Where documents are asked for by ``first`` row order matters (``sentences``,
@@ -158,6 +178,26 @@ class Snapshot(Protocol):
 
     def info(self, name: str) -> DocumentInfo | None:
         """One document's record, or None."""
+
+    def infos(self, names: Sequence[str]) -> list[DocumentInfo]:
+        """The records of the documents named, in order of their first row; others are left out."""
+
+    def select(self, among: Among, most: int | None = None) -> list[DocumentInfo] | None:
+        """The documents of ``among`` in order of their first row.
+
+        Args:
+            among: which ones.
+            most: None is returned where they have more sentences than this; None for no limit.
+
+        Raises:
+            InputError: the filter has a key that no document has.
+        """
+
+    def owners(self, rows: NDArray[np.int64]) -> list[DocumentInfo]:
+        """The documents that own rows which this snapshot gave, each once, in their order."""
+
+    def keys(self) -> frozenset[str]:
+        """Keys of the documents' properties, ``document`` among them; none without documents."""
 
     def statistics(self) -> Statistics:
         """Count over all documents."""
@@ -201,6 +241,9 @@ class Snapshot(Protocol):
             All documents in order of their first row, and True; or, where they have more than
             ``most`` sentences, those that hold the candidates of both lists in turn, best first,
             and False.
+
+        Raises:
+            InputError: the filter has a key that no document has.
         """
 
     def measure(
@@ -217,11 +260,11 @@ class Snapshot(Protocol):
         """``texts`` of the parts, each with the ``marks`` of its document."""
 
     def postings(
-        self, terms: Sequence[str]
+        self, terms: Sequence[str], among: Among = EVERYWHERE
     ) -> dict[str, tuple[NDArray[np.int64], NDArray[np.int32]]]:
         """For each term: the rows that hold it, ascending, and how often each does.
 
-        A term that is not in the text maps to two empty arrays.
+        A term that is not in the text maps to two empty arrays. ``among`` limits it to documents.
         """
 
     def nearest(

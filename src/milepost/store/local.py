@@ -2,20 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from milepost.store.base import EVERYWHERE, Among, DocumentInfo, Measured, Snapshot
 from milepost.types import Mark
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+Postings = tuple[NDArray[np.int64], NDArray[np.int32]]
 
 
 class LocalSnapshot(Snapshot):
-    """``choose``, ``measure`` and ``excerpts`` for a store in this process."""
+    """``choose``, ``measure`` and ``excerpts`` for a store in this process.
+
+    It has ``ranges`` and ``candidates``, and the calls of ``Snapshot`` that are not here.
+    """
+
+    def ranges(self, among: Among) -> NDArray[np.int64]:
+        """``(m, 2)`` int64: first row of each document of ``among``, and the row behind its last.
+
+        Ascending; documents without sentences are left out.
+        """
+        raise NotImplementedError
+
+    def candidates(
+        self,
+        vector: NDArray[np.float32],
+        terms: Sequence[str],
+        n: int,
+        ranges: NDArray[np.int64] | None,
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The rows of ``nearest`` and of ``matching``, in some ranges or in all."""
+        raise NotImplementedError
 
     def choose(
         self,
@@ -27,26 +46,12 @@ class LocalSnapshot(Snapshot):
         among: Among = EVERYWHERE,
     ) -> tuple[list[DocumentInfo], bool]:
         """Choose the documents that a search scores; those without sentences are left out."""
-        every = self.documents()
-        documents = [info for info in every if info.sentences and among.holds(info)]
-        if sum(info.sentences for info in documents) <= most:
-            return documents, True
-        limit = None if len(documents) == len(every) else documents
+        documents = self.select(among, most)
+        if documents is not None:
+            return [info for info in documents if info.sentences], True
+        limit = None if among == EVERYWHERE else self.ranges(among)
         nearest, matching = self.candidates(vector, terms, candidates, limit)
-        firsts = np.array([info.first for info in documents], np.int64)
-        owners = np.searchsorted(firsts, in_turn(nearest, matching), side="right") - 1
-        return [documents[owner] for owner in dict.fromkeys(owners.tolist())], False
-
-    def candidates(
-        self,
-        vector: NDArray[np.float32],
-        terms: Sequence[str],
-        n: int,
-        documents: Sequence[DocumentInfo] | None,
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The rows of ``nearest`` and of ``matching``."""
-        nearest, _ = self.nearest(vector, n, documents)
-        return nearest, self.matching(terms, n, documents)
+        return self.owners(in_turn(nearest, matching)), False
 
     def measure(
         self,
@@ -75,6 +80,30 @@ class LocalSnapshot(Snapshot):
         """``texts`` of the parts, each with the ``marks`` of its document."""
         marks = self.marks([info for info, _, _ in parts])
         return list(zip(self.texts(parts), marks, strict=True))
+
+
+def ranges_of(documents: Sequence[DocumentInfo]) -> NDArray[np.int64]:
+    """The rows of some documents as ranges, ascending."""
+    filled = sorted((each.first, each.first + each.sentences) for each in documents)
+    return np.array([run for run in filled if run[0] < run[1]], np.int64).reshape(-1, 2)
+
+
+def inside(rows: NDArray[np.int64], ranges: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which rows are in one of some ranges, which ascend."""
+    if not len(ranges):
+        return np.zeros(len(rows), np.bool_)
+    at = np.searchsorted(ranges[:, 0], rows, side="right") - 1
+    there: NDArray[np.bool_] = (at >= 0) & (rows < ranges[at, 1])
+    return there
+
+
+def limited(found: Mapping[str, Postings], ranges: NDArray[np.int64]) -> dict[str, Postings]:
+    """Postings of the rows in some ranges."""
+    return {
+        term: (rows[there], often[there])
+        for term, (rows, often) in found.items()
+        for there in (inside(rows, ranges),)
+    }
 
 
 def in_turn(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:

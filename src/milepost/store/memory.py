@@ -8,22 +8,30 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
 
 from milepost.properties import checked
-from milepost.store.base import DocumentInfo, Entry, Sentences, Snapshot, Statistics
+from milepost.store.base import (
+    EVERYWHERE,
+    Among,
+    DocumentInfo,
+    Entry,
+    Sentences,
+    Snapshot,
+    Statistics,
+)
 from milepost.store.check import check_entry, check_vector
-from milepost.store.local import LocalSnapshot
+from milepost.store.listing import ListedSnapshot, Listing
+from milepost.store.local import Postings, limited
 from milepost.types import Document, Mark, Value
 
 # The constants of SQLite's FTS5, so that every store ranks alike.
 K1, B = 1.2, 0.75
 RARE_IDF = 1e-6  # what FTS5 gives a term that is in more than half of the sentences
-
-Postings = tuple[NDArray[np.int64], NDArray[np.int32]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +56,7 @@ class MemoryStore:
         self._dead = 0
         self._next = 0
         self._ids = count()
+        self._state: _State | None = None  # of now, for the next snapshot; None after a change
 
     @property
     def fingerprint(self) -> str:
@@ -63,10 +72,10 @@ class MemoryStore:
     def snapshot(self) -> Iterator[Snapshot]:
         """Hold the state of now for the length of a ``with`` block."""
         with self._lock:
-            state = _MemorySnapshot(
-                self._lock, dict(self._live), self._rows, self._dead, self._dimensions
-            )
-        yield state
+            if self._state is None:
+                self._state = _State(dict(self._live), self._rows, self._dead)
+            state = self._state
+        yield _MemorySnapshot(self._lock, state, self._dimensions)
 
     def put(self, entry: Entry) -> None:
         """Add a document, or replace the one of the same name."""
@@ -83,6 +92,7 @@ class MemoryStore:
             paragraph_starts=entry.paragraph_starts.astype(np.bool_),
         )
         with self._lock:
+            self._state = None
             self.delete(source.name)
             info = DocumentInfo(
                 source.name,
@@ -115,6 +125,7 @@ class MemoryStore:
             stored = self._live.get(name)
             if stored is None:
                 return False
+            self._state = None
             held = stored.info.properties if properties is None else checked(properties)
             info = replace(stored.info, signature=signature, options=options, properties=held)
             self._live[name] = replace(stored, info=info)
@@ -125,6 +136,7 @@ class MemoryStore:
         with self._lock:
             stored = self._live.pop(name, None)
             if stored is not None:
+                self._state = None
                 self._dead += stored.info.sentences
             return stored is not None
 
@@ -136,7 +148,7 @@ class MemoryStore:
                 for row, terms in enumerate(stored.entry.terms, stored.info.first):
                     for term, times in Counter(terms).items():
                         rows.setdefault(term, {})[row] = times
-            self._rows, self._dead = rows, 0
+            self._rows, self._dead, self._state = rows, 0, None
 
     def optimize(self) -> None:
         """Nothing: every search is exact."""
@@ -144,40 +156,53 @@ class MemoryStore:
     def close(self) -> None:
         """Let go of everything."""
         with self._lock:
-            self._live, self._rows, self._dead = {}, {}, 0
+            self._live, self._rows, self._dead, self._state = {}, {}, 0, None
 
 
-class _MemorySnapshot(LocalSnapshot):
-    """A state of a ``MemoryStore``; the lock guards the postings, which a writer adds to."""
+class _State:
+    """A state of a ``MemoryStore``; what is made of it is made once for all its snapshots."""
 
     def __init__(
-        self,
-        lock: threading.RLock,
-        live: Mapping[str, _Stored],
-        rows: Mapping[str, Mapping[int, int]],
-        dead: int,
-        dimensions: int,
+        self, live: Mapping[str, _Stored], rows: Mapping[str, Mapping[int, int]], dead: int
     ) -> None:
-        self._lock, self._live, self._rows = lock, live, rows
-        self._dead, self._dimensions = dead, dimensions
+        self.live, self.rows, self._dead = live, rows, dead
         filled = [stored for stored in live.values() if stored.info.sentences]
-        self._firsts = np.array([stored.info.first for stored in filled], np.int64)
-        self._sizes = np.array([stored.info.sentences for stored in filled], np.int64)
+        self.firsts = np.array([stored.info.first for stored in filled], np.int64)
+        self.sizes = np.array([stored.info.sentences for stored in filled], np.int64)
         self._filled = filled
 
-    def documents(self) -> list[DocumentInfo]:
-        """All documents in order of their first row."""
-        return [stored.info for stored in self._live.values()]
+    @cached_property
+    def listing(self) -> Listing:
+        """The documents."""
+        return Listing([stored.info for stored in self.live.values()])
 
-    def info(self, name: str) -> DocumentInfo | None:
-        """One document's record, or None."""
-        stored = self._live.get(name)
-        return stored.info if stored else None
+    @cached_property
+    def lengths(self) -> NDArray[np.int32]:
+        """``(n,)`` int32: the number of terms in each sentence."""
+        return np.concatenate([np.empty(0, np.int32), *(each.lengths for each in self._filled)])
+
+    @cached_property
+    def statistics(self) -> Statistics:
+        """Counts over all documents."""
+        terms = int(self.lengths.sum())
+        return Statistics(len(self.live), int(self.sizes.sum()), terms, self._dead)
+
+
+class _MemorySnapshot(ListedSnapshot):
+    """See ``store.base.Snapshot``; the lock guards the postings, which a writer adds to."""
+
+    def __init__(self, lock: threading.RLock, state: _State, dimensions: int) -> None:
+        self._lock, self._state, self._dimensions = lock, state, dimensions
+        self._live = state.live
+
+    @property
+    def listing(self) -> Listing:
+        """All documents."""
+        return self._state.listing
 
     def statistics(self) -> Statistics:
         """Count over all documents."""
-        terms = sum(int(stored.lengths.sum()) for stored in self._filled)
-        return Statistics(len(self._live), int(self._sizes.sum()), terms, self._dead)
+        return self._state.statistics
 
     def sentences(self, documents: Sequence[DocumentInfo]) -> Sentences:
         """Everything but the vectors of the sentences of some documents."""
@@ -215,9 +240,23 @@ class _MemorySnapshot(LocalSnapshot):
         """Pages and headings of each document."""
         return [self._live[info.name].document.marks for info in documents]
 
-    def postings(self, terms: Sequence[str]) -> dict[str, Postings]:
+    def postings(self, terms: Sequence[str], among: Among = EVERYWHERE) -> dict[str, Postings]:
         """For each term: the rows that hold it, ascending, and how often each does."""
-        return {term: self._posting(term) for term in terms}
+        among.check_keys(self.keys)
+        found = {term: self._posting(term) for term in terms}
+        return found if among == EVERYWHERE else limited(found, self.ranges(among))
+
+    def candidates(
+        self,
+        vector: NDArray[np.float32],
+        terms: Sequence[str],
+        n: int,
+        ranges: NDArray[np.int64] | None,
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The rows of ``nearest`` and of ``matching``, in some ranges or in all."""
+        documents = None if ranges is None else self.owners(ranges[:, 0])
+        nearest, _ = self.nearest(vector, n, documents)
+        return nearest, self.matching(terms, n, documents)
 
     def nearest(
         self,
@@ -236,17 +275,17 @@ class _MemorySnapshot(LocalSnapshot):
         self, terms: Sequence[str], n: int, documents: Sequence[DocumentInfo] | None = None
     ) -> NDArray[np.int64]:
         """At most ``n`` rows that hold one of the terms, best by BM25 of the sentence."""
-        total = int(self._sizes.sum())
-        lengths = np.concatenate([np.empty(0, np.int32), *(each.lengths for each in self._filled)])
+        firsts, sizes, lengths = self._state.firsts, self._state.sizes, self._state.lengths
+        total = int(sizes.sum())
         mean = float(lengths.sum()) / total if total else 0.0
-        ends = np.cumsum(self._sizes)
+        ends = np.cumsum(sizes)
         score: dict[int, float] = {}
         for term in dict.fromkeys(terms):
             rows, times = self._posting(term)
             idf = math.log((total - len(rows) + 0.5) / (len(rows) + 0.5))
             idf = idf if idf > 0 else RARE_IDF
-            owner = np.searchsorted(self._firsts, rows, side="right") - 1
-            place = rows - self._firsts[owner] + (ends - self._sizes)[owner]
+            owner = np.searchsorted(firsts, rows, side="right") - 1
+            place = rows - firsts[owner] + (ends - sizes)[owner]
             norm = K1 * (1 - B + B * lengths[place] / mean) if len(rows) else np.empty(0)
             parts = idf * ((times * (K1 + 1)) / (times + norm))
             for row, part in zip(rows.tolist(), parts.tolist(), strict=True):
@@ -260,13 +299,14 @@ class _MemorySnapshot(LocalSnapshot):
     def _posting(self, term: str) -> Postings:
         """Rows of this state that hold a term, and how often."""
         with self._lock:
-            found = self._rows.get(term, {})
+            found = self._state.rows.get(term, {})
             rows, times = np.array(list(found), np.int64), np.array(list(found.values()), np.int32)
-        if not len(rows) or not len(self._firsts):
+        firsts, sizes = self._state.firsts, self._state.sizes
+        if not len(rows) or not len(firsts):
             return np.empty(0, np.int64), np.empty(0, np.int32)
-        owner = np.searchsorted(self._firsts, rows, side="right") - 1
-        inside = (owner >= 0) & (rows - self._firsts[owner] < self._sizes[owner])
-        return rows[inside], times[inside]
+        owner = np.searchsorted(firsts, rows, side="right") - 1
+        there = (owner >= 0) & (rows - firsts[owner] < sizes[owner])
+        return rows[there], times[there]
 
 
 def _rows_of(documents: Sequence[DocumentInfo]) -> NDArray[np.int64]:

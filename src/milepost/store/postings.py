@@ -20,6 +20,10 @@ from milepost.store.tokens import token
 Held = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]
 """Numbers, counts, lengths."""
 
+Lists = tuple[NDArray[np.int64], NDArray[np.int64], bytes]
+"""A term in many documents: the first row of each, how many of its sentences hold the term, and
+the bytes of all, one behind the other."""
+
 
 def packed(terms: Sequence[Sequence[str]]) -> Iterator[tuple[str, int, bytes]]:
     """Token, number of sentences and bytes of each term of a document."""
@@ -42,40 +46,59 @@ def unpacked(data: bytes) -> Held:
     return numbers.astype(np.int64), counts.astype(np.int32), lengths.astype(np.int32)
 
 
+def joined(records: Iterable[tuple[int, bytes]]) -> Lists:
+    """The postings of a term, of first row and bytes of each document."""
+    firsts, data = [], []
+    for first, held in records:
+        firsts.append(first)
+        data.append(held)
+    sizes = np.array([len(held) // 12 for held in data], np.int64)
+    return np.array(firsts, np.int64), sizes, b"".join(data)
+
+
 def best(
-    held: Mapping[str, Iterable[tuple[int, int, bytes]]],
+    held: Mapping[str, Lists],
     frequencies: Mapping[str, int],
     sentences: int,
     mean: float,
     n: int,
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> NDArray[np.int64]:
     """The rows that match best by BM25, as ``MemoryStore.matching`` scores them.
 
     Args:
-        held: for each token: document, its first row and the bytes of its postings.
+        held: the postings of each token.
         frequencies: for each token how many sentences of the store hold it.
         sentences: of the whole store.
         mean: length of a sentence.
         n: maximum number of rows.
 
     Returns:
-        ``(n,)`` documents and rows, best first.
+        At most ``n`` rows, best first.
     """
-    parts: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]] = []
-    for term, records in held.items():
+    parts: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
+    for term, lists in held.items():
         often = frequencies.get(term, 0)
         idf = math.log((sentences - often + 0.5) / (often + 0.5))
         idf = idf if idf > 0 else RARE_IDF
-        for document, first, data in records:
-            numbers, counts, lengths = unpacked(data)
-            norm = K1 * (1 - B + B * lengths / mean)
-            score = idf * ((counts * (K1 + 1)) / (counts + norm))
-            parts.append((np.full(len(numbers), document, np.int64), numbers + first, score))
+        found, counts, lengths = rows(lists)
+        norm = K1 * (1 - B + B * lengths / mean)
+        parts.append((found, idf * ((counts * (K1 + 1)) / (counts + norm))))
     if not parts or n <= 0:
-        return np.empty(0, np.int64), np.empty(0, np.int64)
-    documents, rows, scores = (np.concatenate(column) for column in zip(*parts, strict=True))
-    each, at, back = np.unique(rows, return_index=True, return_inverse=True)
-    total = np.zeros(len(each))
-    np.add.at(total, back, scores)
-    order = np.lexsort((each, -total))[:n]
-    return documents[at[order]], each[order]
+        return np.empty(0, np.int64)
+    every, scores = (np.concatenate(column) for column in zip(*parts, strict=True))
+    each, back = np.unique(every, return_inverse=True)
+    total = np.bincount(back, scores, len(each))
+    best_rows: NDArray[np.int64] = each[np.lexsort((each, -total))[:n]]
+    return best_rows
+
+
+def rows(lists: Lists) -> Held:
+    """Rows, counts and lengths of the postings of many documents, without a loop over them."""
+    firsts, sizes, data = lists
+    values = np.frombuffer(data, "<u4")
+    starts = np.cumsum(sizes) - sizes
+    own = np.repeat(sizes, sizes)  # the number of sentences in the list that each one is in
+    at = np.arange(len(own)) + 2 * np.repeat(starts, sizes)
+    counts, lengths = values[at + own], values[at + 2 * own]
+    found = np.repeat(firsts, sizes) + values[at]
+    return found, counts.astype(np.int32), lengths.astype(np.int32)

@@ -76,11 +76,11 @@ def write_table(
     target = Path(path)
     check_table(target, overwrite=overwrite)
     write = writer_of(target)
-    infos = index.documents()
+    chosen = None
     if documents is not None:
         with index.snapshot() as state:
             chosen = known(list(documents), state)
-        infos = [info for info in infos if info.name in chosen]
+    infos = index.documents(chosen)
     planned = plan_rows(index, questions, infos, per=per, min_score=min_score, rerank=rerank)
     with Journal(target) as journal:
         rows: list[Row] = []

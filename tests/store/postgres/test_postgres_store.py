@@ -257,12 +257,19 @@ def test_an_old_schema_is_brought_up_to_date(
 ) -> None:
     """By the statements of its migration; the documents stay."""
     store.put(numbered(0))
-    monkeypatch.setattr(schema, "VERSION", 2)
-    monkeypatch.setitem(schema.MIGRATIONS, 1, "ALTER TABLE documents ADD COLUMN extra text")
+
+    def add_a_column(connection: psycopg.Connection[Any], partitions: int) -> None:
+        assert partitions == 1
+        connection.execute("ALTER TABLE documents ADD COLUMN extra text")
+
+    monkeypatch.setattr(schema, "VERSION", schema.VERSION + 1)
+    monkeypatch.setitem(schema.MIGRATIONS, schema.VERSION - 1, add_a_column)
     newer = opened(address)
     holds(newer, numbered(0))
     newer.close()
-    assert admin("SELECT value FROM meta WHERE key = 'version'", address) == [("2",)]
+    assert admin("SELECT value FROM meta WHERE key = 'version'", address) == [
+        (str(schema.VERSION),)
+    ]
 
 
 def test_what_is_no_index_is_left_alone(address: str) -> None:

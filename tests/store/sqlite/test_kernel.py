@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from milepost.store.sqlite import kernel, segment, vectors
+from milepost.store.sqlite import kernel, schema, segment, vectors
 
 pytest.importorskip("numkong", reason="needs the extra scan")
 
@@ -23,7 +23,9 @@ def view(tmp_path_factory: pytest.TempPathFactory) -> vectors.View:
     rows[::10] = rows[0]
     folder = tmp_path_factory.mktemp("index")
     (folder / "vectors.seg").write_bytes(segment.pack(unit(rows)))
-    return vectors.View(folder, segment.Segment(folder / "vectors.seg", 30_000, 64), {0, 20_000})
+    meta = schema.Meta("", 64, generation=0, next_row=30_000, next_place=30_000)
+    held = segment.Segment(folder / "vectors.seg", 30_000, 64)
+    return vectors.View(folder, meta, held, {0, 20_000})
 
 
 RUNS = np.array([[0, 12_000, 0, 0], [20_000, 9_000, 20_000, 0]])  # with a gap between them

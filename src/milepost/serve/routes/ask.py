@@ -67,7 +67,7 @@ def _passages(
     state: State, result: SearchResult
 ) -> tuple[tuple[Passage, ...], list[dict[str, Any]]]:
     """Passages, and how the API gives them."""
-    titles = {info.name: state.library.title(info) for info in state.library.infos()}
+    titles = state.library.titles({passage.document for passage in result.passages})
     return result.passages, [found(each, titles).model_dump() for each in result.passages]
 
 

@@ -85,7 +85,8 @@ def _answer(state: State, asked: CheckRequest) -> CheckAnswer:
         min_score=asked.min_score,
         where=asked.where,
     )
-    titles = {info.name: library.title(info) for info in library.infos()}
+    names = {each.document for each in result.places}
+    titles = library.titles(names | {each.document for each in result.passages})
     return CheckAnswer(
         verdict=result.verdict,
         places=[_place(place, titles) for place in result.places],

@@ -16,7 +16,6 @@ from milepost.filters import given
 from milepost.filters.tokens import MAX_LENGTH
 from milepost.library import reading
 from milepost.library.documents import document_id, safe_name
-from milepost.search.where import matching
 from milepost.serve.failures import Refused
 from milepost.serve.routes.references import Reference, reference_of
 from milepost.serve.routes.search import WHERE
@@ -152,9 +151,7 @@ async def documents(
     """The documents of the index, in the order they were added."""
     state = state_of(request)
     after, filter_ = _place(cursor), given(where)
-    infos = await run_in_threadpool(state.library.infos)
-    if filter_ is not None:
-        infos = await run_in_threadpool(matching, infos, filter_)
+    infos = await run_in_threadpool(state.library.index.documents, where=filter_)
     left = [info for info in infos if info.id > after]
     page = left[:limit]
     more = len(left) > limit

@@ -105,7 +105,7 @@ async def search(request: Request, asked: SearchRequest) -> SearchAnswer:
 
 
 def _answer(state: State, result: SearchResult, *, heat: bool) -> SearchAnswer:
-    infos = state.library.infos()
+    infos = state.library.index.documents({passage.document for passage in result.passages})
     titles = {info.name: state.library.title(info) for info in infos}
     return SearchAnswer(
         passages=[found(passage, titles) for passage in result.passages],

@@ -83,13 +83,13 @@ async def ready(request: Request) -> Ready:
     state = state_of(request)
     if not state.ready:
         raise Refused(503, "the model is being loaded", "again in a second", {"Retry-After": "1"})
-    infos = state.library.infos()
+    counted = state.library.statistics()
     remote = state.settings.language_model
     binary = skipped(pictures=state.library.pictures)
     return Ready(
         model=state.encoder.manifest.name,
-        documents=len(infos),
-        sentences=sum(info.sentences for info in infos),
+        documents=counted.documents,
+        sentences=counted.sentences,
         read_only=state.settings.read_only,
         calibrated=_calibrated(state),
         answers=None if remote is None else remote.model,
@@ -128,9 +128,9 @@ async def indexing(request: Request) -> Indexing:
 async def metrics(request: Request) -> Response:
     """Figures for Prometheus."""
     state = state_of(request)
-    infos = state.library.infos()
-    state.metrics.documents.set(len(infos))
-    state.metrics.sentences.set(sum(info.sentences for info in infos))
+    counted = state.library.statistics()
+    state.metrics.documents.set(counted.documents)
+    state.metrics.sentences.set(counted.sentences)
     state.metrics.waiting.set(state.indexer.progress().waiting)
     if state.governor is not None:
         state.metrics.paused.set(state.governor.status().paused)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from milepost.properties import Properties
 from milepost.store.base import DocumentInfo, Statistics
+from milepost.store.listing import Listing
 from milepost.store.strings import given
 
 PUT, TOUCH, DELETE = range(3)
@@ -28,20 +29,18 @@ class Records:
     """The documents of one version of the log.
 
     Attributes:
-        documents: in order of their first row.
+        listing: the documents.
         statistics: counts over all of them.
         ids: ``(n,)`` int64, the ids of documents, ascending.
         firsts: ``(n,)`` int64, first row of each of ``ids``.
-        by_name: the same documents.
         gone: ids of documents that were replaced or deleted.
         idle: events that count no more; without them the log comes to the same.
     """
 
-    documents: list[DocumentInfo]
+    listing: Listing
     statistics: Statistics
     ids: NDArray[np.int64]
     firsts: NDArray[np.int64]
-    by_name: dict[str, DocumentInfo]
     gone: list[int]
     idle: list[int]
 
@@ -77,7 +76,7 @@ def folded(log: pa.Table) -> Records:
     ids = np.array([info.id for info in documents], np.int64)
     order = np.argsort(ids)
     return Records(
-        documents,
+        Listing(documents),
         Statistics(
             len(documents),
             sum(info.sentences for info in documents),
@@ -86,7 +85,6 @@ def folded(log: pa.Table) -> Records:
         ),
         ids[order],
         np.array([info.first for info in documents], np.int64)[order],
-        {info.name: info for info in documents},
         [row["id"] for row in gone],
         idle,
     )

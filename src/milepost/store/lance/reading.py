@@ -5,6 +5,7 @@ Sentences and vectors are kept in memory once read, by the document's id.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -101,7 +102,10 @@ class Reading:
         }
 
     async def postings(
-        self, tokens: Sequence[str], columns: Sequence[str], documents: Sequence[int] | None = None
+        self,
+        tokens: Sequence[str],
+        columns: Sequence[str],
+        documents: NDArray[np.int64] | None = None,
     ) -> pa.Table:
         """Rows of the postings of tokens, of some documents or of all in the log.
 
@@ -111,7 +115,8 @@ class Reading:
         wanted = list(dict.fromkeys(["token", "document", *columns]))
         condition = f"token IN ({', '.join(map(_quoted, tokens))})" if tokens else "false"
         if documents is not None and len(documents) <= _MANY:
-            condition += f" AND document IN ({_listed(documents)})" if documents else " AND false"
+            some = documents.tolist()
+            condition += f" AND document IN ({_listed(some)})" if some else " AND false"
         rows = await self._ask(schema.POSTINGS, wanted, condition)
         owners = rows["document"].to_numpy()
         there, firsts = self._state.records.alive(owners)
@@ -121,9 +126,30 @@ class Reading:
         return rows
 
     async def near(
-        self, vector: NDArray[np.float32], n: int, documents: Sequence[DocumentInfo] | None
+        self, vector: NDArray[np.float32], n: int, ids: NDArray[np.int64] | None, share: float
     ) -> pa.Table:
-        """At least ``n`` rows of vectors by their angle, by the index where there is one."""
+        """At least ``n`` rows of vectors by their angle, by the index where there is one.
+
+        Args:
+            vector: of the question.
+            n: how many.
+            ids: of the documents that they may be of; None for all. Many are not named in a
+                query: so many rows are read that enough of them are of these documents.
+            share: of all rows that these documents have.
+        """
+        if ids is None or len(ids) <= _MANY:
+            return await self._near(vector, n, ids)
+        asked = math.ceil(1.5 * n / share)
+        while True:
+            rows = await self._near(vector, asked, None)
+            found = rows.filter(pa.array(np.isin(rows["document"].to_numpy(), ids)))
+            if len(found) >= n or len(rows) < asked:
+                return found
+            asked *= 2
+
+    async def _near(
+        self, vector: NDArray[np.float32], n: int, ids: NDArray[np.int64] | None
+    ) -> pa.Table:
         # Without the distance among the columns Lance writes a warning for every question.
         columns = ["document", "number", "scale", "vector", "_distance"]
         query = (
@@ -136,8 +162,8 @@ class Reading:
             .limit(n)
         )
         records = self._state.records
-        if documents is not None:
-            query = query.where(f"document IN ({_listed([info.id for info in documents])})")
+        if ids is not None:
+            query = query.where(f"document IN ({_listed(ids.tolist())})")
         elif records.gone and len(records.gone) <= _MANY:
             query = query.where(f"document NOT IN ({_listed(records.gone)})")
         return await query.to_arrow()

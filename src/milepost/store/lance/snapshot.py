@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from milepost.store import packing, postings
-from milepost.store.base import DocumentInfo, Measured, Sentences, Statistics
+from milepost.store.base import EVERYWHERE, Among, DocumentInfo, Measured, Sentences, Statistics
 from milepost.store.check import check_vector
 from milepost.store.lance import schema
 from milepost.store.lance.address import Address
@@ -18,7 +17,8 @@ from milepost.store.lance.faults import translated
 from milepost.store.lance.loop import together, wait
 from milepost.store.lance.reading import Reading, Rounded, rounded
 from milepost.store.lance.state import State
-from milepost.store.local import LocalSnapshot
+from milepost.store.listing import ListedSnapshot, Listing
+from milepost.store.local import Postings
 from milepost.store.tokens import token
 from milepost.types import Mark
 
@@ -32,20 +32,17 @@ _SPARE = 1.5
 _BLOCK = 4096  # vectors multiplied at a time
 
 
-class LanceSnapshot(LocalSnapshot):
+class LanceSnapshot(ListedSnapshot):
     """See ``store.base.Snapshot``; made by ``LanceStore.snapshot`` alone."""
 
     def __init__(self, state: State, reading: Reading, address: Address, dimensions: int) -> None:
         self._records, self._reading = state.records, reading
         self._address, self._dimensions = address, dimensions
 
-    def documents(self) -> list[DocumentInfo]:
-        """All documents in order of their first row."""
-        return list(self._records.documents)
-
-    def info(self, name: str) -> DocumentInfo | None:
-        """One document's record, or None."""
-        return self._records.by_name.get(name)
+    @property
+    def listing(self) -> Listing:
+        """All documents."""
+        return self._records.listing
 
     def statistics(self) -> Statistics:
         """Count over all documents."""
@@ -56,13 +53,14 @@ class LanceSnapshot(LocalSnapshot):
         vector: NDArray[np.float32],
         terms: Sequence[str],
         n: int,
-        documents: Sequence[DocumentInfo] | None,
+        ranges: NDArray[np.int64] | None,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """``nearest`` and ``matching`` at the same time."""
         check_vector(vector, self._dimensions)
+        ids = None if ranges is None else self.listing.ids[self.listing.owning(ranges[:, 0])]
         with translated(self._address):
             (near, _), matching = wait(
-                together(self._nearest(vector, n, documents), self._matching(terms, n, documents))
+                together(self._nearest(vector, n, ids), self._matching(terms, n, ids))
             )
         return near, matching
 
@@ -77,7 +75,7 @@ class LanceSnapshot(LocalSnapshot):
         tokens = {token(term): term for term in terms}
         total = sum(info.sentences for info in documents)
         every = total >= self.statistics().sentences
-        ids = None if every else [info.id for info in documents]
+        ids = None if every else _ids(documents)
         with translated(self._address):
             bodies, vectors, rows, *more = wait(
                 together(
@@ -152,25 +150,20 @@ class LanceSnapshot(LocalSnapshot):
             for text, info in zip(packing.joined(slices, pieces), documents, strict=True)
         ]
 
-    def postings(
-        self, terms: Sequence[str]
-    ) -> dict[str, tuple[NDArray[np.int64], NDArray[np.int32]]]:
+    def postings(self, terms: Sequence[str], among: Among = EVERYWHERE) -> dict[str, Postings]:
         """For each term: the rows that hold it, ascending, and how often each does."""
         tokens = list(dict.fromkeys(map(token, terms)))
+        ids = None
+        if among != EVERYWHERE:
+            among.check_keys(self.keys)
+            ids = self.listing.ids[self.listing.places(among)]
         with translated(self._address):
-            rows = wait(self._reading.postings(tokens, ["held"]))
-        lists: dict[str, list[tuple[NDArray[np.int64], NDArray[np.int32]]]] = defaultdict(list)
-        for name, _, first, held in sorted(_records(rows), key=lambda record: record[2]):
-            numbers, counts, _ = postings.unpacked(held)
-            lists[name].append((numbers + first, counts))
-        none = np.empty(0, np.int64), np.empty(0, np.int32)
+            held = _lists(tokens, wait(self._reading.postings(tokens, ["held"], ids)))
         found = {}
         for term in terms:
-            parts = [none, *lists.get(token(term), ())]
-            found[term] = (
-                np.concatenate([each for each, _ in parts]),
-                np.concatenate([counts for _, counts in parts]),
-            )
+            rows, counts, _ = postings.rows(held[token(term)])
+            order = np.argsort(rows)
+            found[term] = rows[order], counts[order]
         return found
 
     def nearest(
@@ -182,28 +175,31 @@ class LanceSnapshot(LocalSnapshot):
         """Find the ``n`` rows most similar to ``vector``, and their scores, best first."""
         check_vector(vector, self._dimensions)
         with translated(self._address):
-            return wait(self._nearest(vector, n, documents))
+            return wait(self._nearest(vector, n, _ids(documents)))
 
     def matching(
         self, terms: Sequence[str], n: int, documents: Sequence[DocumentInfo] | None = None
     ) -> NDArray[np.int64]:
         """At most ``n`` rows that hold one of the terms, best by BM25 of the sentence."""
         with translated(self._address):
-            return wait(self._matching(terms, n, documents))
+            return wait(self._matching(terms, n, _ids(documents)))
 
     async def _nearest(
-        self, vector: NDArray[np.float32], n: int, documents: Sequence[DocumentInfo] | None
+        self, vector: NDArray[np.float32], n: int, ids: NDArray[np.int64] | None
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        chosen = self._records.documents if documents is None else documents
-        if n <= 0 or not chosen:
+        listing = self.listing
+        total = self.statistics().sentences if ids is None else listing.sentences(ids)
+        if n <= 0 or not total:
             return np.empty(0, np.int64), np.empty(0, np.float32)
-        if sum(info.sentences for info in chosen) < schema.INDEX_FROM:
+        if total < schema.INDEX_FROM:
+            chosen = listing.documents if ids is None else listing.of(ids)
             rows = np.concatenate(
                 [np.arange(info.first, info.first + info.sentences) for info in chosen]
             ).astype(np.int64)
             scores = _dot(await self._reading.vectors(chosen), vector)
         else:
-            found = await self._reading.near(vector, int(n * _SPARE), documents)
+            share = total / self.statistics().sentences
+            found = await self._reading.near(vector, int(n * _SPARE), ids, share)
             there, firsts = self._records.alive(found["document"].to_numpy())
             found = found.filter(pa.array(there))
             rows = firsts + found["number"].to_numpy()
@@ -212,16 +208,17 @@ class LanceSnapshot(LocalSnapshot):
         return rows[best], scores[best]
 
     async def _matching(
-        self, terms: Sequence[str], n: int, documents: Sequence[DocumentInfo] | None
+        self, terms: Sequence[str], n: int, ids: NDArray[np.int64] | None
     ) -> NDArray[np.int64]:
         tokens = list(dict.fromkeys(map(token, terms)))
         statistics = self._records.statistics
-        ids = None if documents is None else [info.id for info in documents]
-        if n <= 0 or not tokens or ids == []:
+        if n <= 0 or not tokens or (ids is not None and not len(ids)):
             return np.empty(0, np.int64)
         if statistics.sentences < schema.INDEX_FROM:
             rows = await self._reading.postings(tokens, ["sentences", "held"])
             frequencies = _frequencies(rows)
+            if ids is not None:
+                rows = rows.filter(pa.array(np.isin(rows["document"].to_numpy(), ids)))
         else:
             frequencies = _frequencies(await self._reading.postings(tokens, ["sentences"]))
             rarest = min(frequencies, key=lambda name: (frequencies[name], name), default="")
@@ -231,15 +228,21 @@ class LanceSnapshot(LocalSnapshot):
                 if often <= _MOST_POSTINGS or name == rarest
             ]
             rows = await self._reading.postings(some, ["held"], ids)
-        among = None if ids is None else set(ids)
-        lists: dict[str, list[tuple[int, int, bytes]]] = defaultdict(list)
-        for name in tokens:
-            lists[name] = []
-        for name, document, first, held in _records(rows):
-            if among is None or document in among:
-                lists[name].append((document, first, held))
         mean = statistics.terms / max(1, statistics.sentences)
-        return postings.best(lists, frequencies, statistics.sentences, mean, n)[1]
+        lists = _lists(tokens, rows)
+        return postings.best(lists, frequencies, statistics.sentences, mean, n)
+
+
+def _ids(documents: Sequence[DocumentInfo] | None) -> NDArray[np.int64] | None:
+    return None if documents is None else np.array([info.id for info in documents], np.int64)
+
+
+def _lists(tokens: Sequence[str], rows: pa.Table) -> dict[str, postings.Lists]:
+    """The postings of each token."""
+    held: dict[str, list[tuple[int, bytes]]] = {name: [] for name in tokens}
+    for name, _, first, data in _records(rows):
+        held[name].append((first, data))
+    return {name: postings.joined(some) for name, some in held.items()}
 
 
 def _records(rows: pa.Table) -> list[tuple[str, int, int, bytes]]:

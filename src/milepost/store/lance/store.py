@@ -117,7 +117,7 @@ class LanceStore:
         """Note what is new of a document whose text is the same; False where there is none."""
 
         async def touch(writer: Writer) -> bool:
-            info = (await self._current()).records.by_name.get(name)
+            info = (await self._current()).records.listing.get(name)
             if info is not None:
                 await self._note(
                     writer,
@@ -133,7 +133,7 @@ class LanceStore:
         """Remove a document; False where there was none of that name."""
 
         async def delete(writer: Writer) -> bool:
-            info = (await self._current()).records.by_name.get(name)
+            info = (await self._current()).records.listing.get(name)
             if info is not None:
                 await self._note(writer, log.DELETE, info.id, name=kept(name))
             return info is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from milepost.errors import StoreError
 
@@ -50,7 +50,8 @@ def parse(url: str) -> Address:
         raise StoreError(f"schema={schema!r} is no name of a schema", "schema=small_letters")
     if not (partitions.isdecimal() and 1 <= int(partitions) <= _MOST_PARTITIONS):
         raise StoreError(f"partitions={partitions!r} is no number", f"1 to {_MOST_PARTITIONS:,}")
-    rest = urlencode([(key, value) for key, value in given if key not in _OWN])
+    # libpq takes a plus sign for one, not for a space.
+    rest = urlencode([each for each in given if each[0] not in _OWN], quote_via=quote)
     try:
         host, port = parts.hostname, parts.port
     except ValueError as error:

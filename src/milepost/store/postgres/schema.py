@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import psycopg
 from psycopg import sql
 
 from milepost.errors import NewerSchema, NotAnIndex, OldSchema, StoreError, WrongModel
+from milepost.properties import Properties
+from milepost.store.conditions import HEAD
+from milepost.store.postgres import facts
 from milepost.store.postgres.address import Address
+from milepost.store.strings import given
+from milepost.types import Document
 
-VERSION = 1
+VERSION = 2
 """Of the tables; it goes up with every change of them."""
-
-MIGRATIONS: dict[int, str] = {}
-"""Statements that bring the tables of a version to the next one, in one transaction."""
 
 OLDEST_VECTOR = (0, 8)
 """pgvector from which an index goes on past the rows that a filter rejects (iterative scans)."""
@@ -61,12 +64,43 @@ _PARTED = {
         "document bigint, number integer, scale real NOT NULL, "
         "vector halfvec({dimensions}) NOT NULL, PRIMARY KEY (document, number)"
     ),
+    "facts": (
+        'document bigint NOT NULL, key text COLLATE "C" NOT NULL, text text COLLATE "C", '
+        'number float8, flag boolean, dated text COLLATE "C"'
+    ),
     "postings": (
         'term text COLLATE "C", document bigint, sentences integer NOT NULL, held bytea NOT NULL, '
         "PRIMARY KEY (term, document) INCLUDE (sentences)"
     ),
 }
 """Tables whose rows belong to one document; partitions by hash of it."""
+
+_INDEXES = {
+    "postings": "CREATE INDEX ON postings (document)",
+    "facts": f"""
+CREATE INDEX ON facts (document, key);
+CREATE INDEX ON facts (key, left(text, {HEAD}));
+CREATE INDEX ON facts (key, number) WHERE number IS NOT NULL;
+CREATE INDEX ON facts (key, dated) WHERE dated IS NOT NULL
+""",
+}
+
+
+def _add_facts(connection: psycopg.Connection[Any], partitions: int) -> None:
+    """The facts of all documents, which version 1 did not have."""
+    _create_parted(connection, "facts", partitions, dimensions=0)
+    with connection.cursor(name="described") as described:
+        described.execute("SELECT id, name, source, properties::text FROM documents")
+        for number, name, source, properties in described:
+            path = None if source is None else given(source)
+            document = Document(
+                given(name), "", source=path, properties=Properties.stored(properties)
+            )
+            facts.write(connection, number, facts.of(document))
+
+
+MIGRATIONS: dict[int, Callable[[psycopg.Connection[Any], int], None]] = {1: _add_facts}
+"""What brings the tables of a version to the next one, given the partitions; one transaction."""
 
 
 def prepare(
@@ -85,7 +119,7 @@ def prepare(
         for old in range(version, VERSION):
             if old not in MIGRATIONS:
                 return  # ``check`` says so
-            _run(connection, MIGRATIONS[old])
+            MIGRATIONS[old](connection, _partitions(connection, address))
             connection.execute("UPDATE meta SET value = %s WHERE key = 'version'", (str(old + 1),))
 
 
@@ -102,16 +136,8 @@ def _create(
     ).fetchone():
         raise NotAnIndex(f"{address.label}: the schema holds other tables", "?schema=NAME")
     _run(connection, _SINGLE)
-    for name, columns in _PARTED.items():
-        parted = columns.format(dimensions=dimensions)
-        _run(connection, f"CREATE TABLE {name} ({parted}) PARTITION BY HASH (document)")
-        for number in range(address.partitions):
-            _run(
-                connection,
-                f"CREATE TABLE {name}_{number} PARTITION OF {name} "
-                f"FOR VALUES WITH (MODULUS {address.partitions}, REMAINDER {number})",
-            )
-    _run(connection, "CREATE INDEX ON postings (document)")
+    for name in _PARTED:
+        _create_parted(connection, name, address.partitions, dimensions)
     for key, value in (
         ("version", VERSION),
         ("fingerprint", fingerprint),
@@ -120,6 +146,30 @@ def _create(
         connection.execute("INSERT INTO meta VALUES (%s, %s)", (key, str(value)))
     connection.execute("INSERT INTO counter VALUES (0)")
     connection.execute("INSERT INTO totals VALUES (0, 0, 0, 0)")
+
+
+def _create_parted(
+    connection: psycopg.Connection[Any], name: str, partitions: int, dimensions: int
+) -> None:
+    columns = _PARTED[name].format(dimensions=dimensions)
+    _run(connection, f"CREATE TABLE {name} ({columns}) PARTITION BY HASH (document)")
+    for number in range(partitions):
+        _run(
+            connection,
+            f"CREATE TABLE {name}_{number} PARTITION OF {name} "
+            f"FOR VALUES WITH (MODULUS {partitions}, REMAINDER {number})",
+        )
+    if name in _INDEXES:
+        _run(connection, _INDEXES[name].strip())
+
+
+def _partitions(connection: psycopg.Connection[Any], address: Address) -> int:
+    """How many parts the tables have."""
+    found = connection.execute(
+        "SELECT count(*) FROM pg_inherits WHERE inhparent = to_regclass(%s)",
+        (f"{address.schema}.vectors",),
+    ).fetchone()
+    return int(found[0]) if found else 1
 
 
 def check(

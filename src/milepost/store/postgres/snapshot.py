@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from milepost.properties import Properties
 from milepost.store import packing, postings
 from milepost.store.base import (
     EVERYWHERE,
@@ -22,16 +19,21 @@ from milepost.store.base import (
     Statistics,
 )
 from milepost.store.check import check_vector
+from milepost.store.conditions import ALWAYS
 from milepost.store.local import in_turn
+from milepost.store.postgres import records
+from milepost.store.postgres.candidates import (
+    EXACT,
+    best,
+    frequencies,
+    matching,
+    nearest,
+    text_of,
+    tokens,
+)
 from milepost.store.postgres.session import Asked, Rows, Session
-from milepost.store.strings import given, kept
 from milepost.store.tokens import token
 from milepost.types import Mark
-
-_RECORD = (
-    "id, name, source, hash, size, mtime_ns, characters, sentences, first, notes, options, "
-    "properties::text"
-)
 
 TOTALS: Asked = (
     "SELECT sum(documents)::int8, sum(sentences)::int8, sum(terms)::int8, sum(dead)::int8 "
@@ -39,15 +41,13 @@ TOTALS: Asked = (
     {},
 )
 
-_EXACT = "(-scale * (vector::vector <#> %(vector)s::text::vector))::float4"
-"""The dot product with a vector as it was stored: whole numbers and their scale."""
 
-_MOST_POSTINGS = 2_000_000
-"""Sentences up to which a word's postings are read to find candidates; of commoner words only
-the rarest one is."""
-
-_SPARE = 1.5
-"""Rows that an approximate index is asked for, to each that is wanted."""
+_LISTS = (
+    "SELECT term, string_agg(int8send(document), ''::bytea), "
+    "string_agg(int4send(postings.sentences), ''::bytea), string_agg(held, ''::bytea) "
+    "FROM postings WHERE term = ANY(%(terms)s)"
+)
+"""The postings of terms, a row each; see ``candidates.matching``."""
 
 
 class PostgresSnapshot(Snapshot):
@@ -55,6 +55,8 @@ class PostgresSnapshot(Snapshot):
 
     def __init__(self, session: Session, statistics: Statistics, dimensions: int) -> None:
         self._session, self._statistics, self._dimensions = session, statistics, dimensions
+        self._known: dict[int, DocumentInfo] = {}  # by id, of those that were read
+        self._frequencies: dict[str, int] = {}  # of the tokens that were asked for
 
     @property
     def round_trips(self) -> int:
@@ -63,16 +65,51 @@ class PostgresSnapshot(Snapshot):
 
     def documents(self) -> list[DocumentInfo]:
         """All documents in order of their first row."""
-        return self._infos("true", {})
+        return self.select(EVERYWHERE) or []
 
     def info(self, name: str) -> DocumentInfo | None:
         """One document's record, or None."""
-        found = self._infos("name = %(name)s", {"name": kept(name)})
-        return found[0] if found else None
+        return next(iter(self.infos([name])), None)
 
-    def _infos(self, where: str, values: dict[str, Any]) -> list[DocumentInfo]:
-        query = f"SELECT {_RECORD} FROM documents WHERE {where} ORDER BY first, id"
-        return [_info(record) for record in self._session.ask((query, values))[0]]
+    def infos(self, names: Sequence[str]) -> list[DocumentInfo]:
+        """The records of the documents named, in order of their first row."""
+        return self.select(Among(frozenset(names))) or []
+
+    def select(self, among: Among, most: int | None = None) -> list[DocumentInfo] | None:
+        """The documents of ``among``; None where they have more sentences than ``most``."""
+        where, values = records.condition(among)
+        if most is None:
+            return self._infos(self._ask(among, records.selected(where, values))[0])
+        if among == EVERYWHERE and self._statistics.sentences > most:
+            return None
+        size, found = self._ask(
+            among,
+            records.beyond(where, values, most),
+            records.selected(f"{where} AND NOT {records.BEYOND}", values),
+        )
+        return None if size == [("true",)] else self._infos(found)
+
+    def owners(self, rows: NDArray[np.int64]) -> list[DocumentInfo]:
+        """The documents that own rows, each once, in their order."""
+        infos = self._infos(self._session.ask(records.owning(rows))[0])
+        return records.in_order(infos, rows)
+
+    def keys(self) -> frozenset[str]:
+        """Keys of the documents' properties, and ``document``; none without documents."""
+        return frozenset(key for (key,) in self._session.ask(records.KEYS)[0])
+
+    def _ask(self, among: Among, *queries: Asked) -> list[Rows]:
+        """Ask, and in the same round trip for the keys that a filter may have."""
+        if not among.asks_for_keys:
+            return self._session.ask(*queries)
+        *found, keys = self._session.ask(*queries, records.KEYS)
+        among.check_keys(lambda: [key for (key,) in keys])
+        return found
+
+    def _infos(self, found: Rows) -> list[DocumentInfo]:
+        infos = [records.info(record) for record in found]
+        self._known |= {info.id: info for info in infos}
+        return infos
 
     def statistics(self) -> Statistics:
         """Count over all documents."""
@@ -89,31 +126,36 @@ class PostgresSnapshot(Snapshot):
     ) -> tuple[list[DocumentInfo], bool]:
         """Choose the documents that a search scores; those without sentences are left out."""
         check_vector(vector, self._dimensions)
-        chosen, values = _among(among)
-        size = (
-            "%(sentences)s::int8"
-            if among.names is None
-            else f"(SELECT coalesce(sum(sentences), 0) FROM documents WHERE {chosen})"
+        where, values = records.condition(among)
+        filled = records.selected(f"sentences > 0 AND {where}", values)
+        if among == EVERYWHERE:
+            if self._statistics.sentences <= most:
+                return self._infos(self._session.ask(filled)[0]), True
+            near, held = self._session.ask(
+                nearest(vector, candidates, "", {}, ALWAYS), matching(terms, "", {}, ALWAYS)
+            )
+        else:
+            within = f"SELECT id FROM documents WHERE {where}"
+            size, documents, near, held = self._ask(
+                among,
+                records.beyond(where, values, most),
+                records.selected(f"sentences > 0 AND {where} AND NOT {records.BEYOND}", values),
+                nearest(vector, candidates, within, values, records.BEYOND),
+                matching(terms, within, values, records.BEYOND),
+            )
+            if size != [("true",)]:
+                return self._infos(documents), True
+        often = frequencies(held)
+        self._frequencies |= {name: often.get(name, 0) for name in tokens(terms)}
+        owners, _ = best(held, self._statistics, candidates)
+        ids = list(
+            dict.fromkeys(in_turn(np.array([row[0] for row in near], np.int64), owners).tolist())
         )
-        values |= {"most": most, "sentences": self._statistics.sentences}
-        wide = f"{size} > %(most)s"
-        within = "" if among.names is None else f"SELECT id FROM documents WHERE {chosen}"
-        documents, near, frequencies, held = self._session.ask(
-            (
-                f"SELECT {_RECORD} FROM documents WHERE sentences > 0 AND {chosen} "
-                f"AND NOT {wide} ORDER BY first, id",
-                values,
-            ),
-            _nearest(vector, candidates, wide, within, values),
-            *_matching(terms, wide, within, values),
-        )
-        if documents or not (near or held):
-            return [_info(record) for record in documents], True
-        best = _best(frequencies, held, self._statistics, candidates)
-        owners = in_turn(np.array([row[0] for row in near], np.int64), best[0])
-        ids = list(dict.fromkeys(owners.tolist()))
-        infos = {info.id: info for info in self._infos("id = ANY(%(ids)s)", {"ids": ids})}
-        return [infos[each] for each in ids], False
+        unknown = [each for each in ids if each not in self._known]
+        if unknown:
+            asked = records.selected("id = ANY(%(ids)s)", {"ids": unknown})
+            self._infos(self._session.ask(asked)[0])
+        return [self._known[each] for each in ids], False
 
     def measure(
         self,
@@ -123,32 +165,30 @@ class PostgresSnapshot(Snapshot):
     ) -> Measured:
         """Measure a question's vector and terms against the sentences of some documents."""
         check_vector(vector, self._dimensions)
-        tokens = {token(term): term for term in terms}
-        values = _ids(documents) | {"terms": list(tokens)}
-        bodies, similar, held, frequencies = self._session.ask(
+        named = {token(term): term for term in terms}
+        values = _ids(documents) | {"terms": list(named)}
+        bodies, similar, held, *more = self._session.ask(
             _bodies(values),
             _similarity(vector, values),
-            (
-                "SELECT term, document, held FROM postings "
-                "WHERE term = ANY(%(terms)s) AND document = ANY(%(ids)s)",
-                values,
-            ),
-            _frequencies(values),
+            (f"{_LISTS} AND document = ANY(%(ids)s) GROUP BY term", values),
+            *([] if named.keys() <= self._frequencies.keys() else [_often(values)]),
         )
+        for rows in more:
+            self._frequencies |= dict.fromkeys(named, 0) | dict(rows)
         sentences = _sentences(bodies, documents)
-        starts = dict(
-            zip((info.id for info in documents), sentences.document_offsets.tolist(), strict=False)
-        )
+        ids = np.array([info.id for info in documents], np.int64)
+        order = np.argsort(ids)
+        starts = sentences.document_offsets[:-1][order]
         counts = {term: np.zeros(len(sentences.spans), np.float32) for term in terms}
-        for name, document, data in held:
-            numbers, often, _ = postings.unpacked(data)
-            counts[tokens[name]][starts[document] + numbers] = often
-        often_in: dict[str, int] = dict(frequencies)
+        for name, owners, sizes, data in held:
+            at = starts[np.searchsorted(ids[order], _numbers(owners, ">i8"))]
+            numbers, often, _ = postings.rows((at, _numbers(sizes, ">i4"), data))
+            counts[named[name]][numbers] = often
         return Measured(
             sentences,
             _scores(similar, documents),
             counts,
-            {term: often_in.get(name, 0) for name, term in tokens.items()},
+            {term: self._frequencies[name] for name, term in named.items()},
             self._statistics,
         )
 
@@ -203,25 +243,25 @@ class PostgresSnapshot(Snapshot):
         return list(zip(texts, _marks(marked, documents), strict=True))
 
     def postings(
-        self, terms: Sequence[str]
+        self, terms: Sequence[str], among: Among = EVERYWHERE
     ) -> dict[str, tuple[NDArray[np.int64], NDArray[np.int32]]]:
         """For each term: the rows that hold it, ascending, and how often each does."""
-        query = (
-            "SELECT term, first, held FROM postings JOIN documents ON id = document "
-            "WHERE term = ANY(%(terms)s) ORDER BY first"
+        where, values = records.condition(among)
+        query = f"{_LISTS.replace('document)', 'first)')} AND {where} GROUP BY term".replace(
+            "FROM postings", "FROM postings JOIN documents ON id = document"
         )
-        lists: dict[str, list[tuple[NDArray[np.int64], NDArray[np.int32]]]] = defaultdict(list)
-        for name, first, held in self._session.ask((query, {"terms": _tokens(terms)}))[0]:
-            numbers, counts, _ = postings.unpacked(held)
-            lists[name].append((numbers + first, counts))
-        none = np.empty(0, np.int64), np.empty(0, np.int32)
+        lists = {
+            name: postings.rows((_numbers(firsts, ">i8"), _numbers(sizes, ">i4"), held))
+            for name, firsts, sizes, held in self._ask(
+                among, (query, values | {"terms": tokens(terms)})
+            )[0]
+        }
+        none = np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.int32)
         found = {}
         for term in terms:
-            parts = [none, *lists.get(token(term), ())]
-            found[term] = (
-                np.concatenate([rows for rows, _ in parts]),
-                np.concatenate([counts for _, counts in parts]),
-            )
+            rows, counts, _ = lists.get(token(term), none)
+            order = np.argsort(rows)
+            found[term] = rows[order], counts[order]
         return found
 
     def nearest(
@@ -232,9 +272,7 @@ class PostgresSnapshot(Snapshot):
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """Find the ``n`` rows most similar to ``vector``, and their scores, best first."""
         check_vector(vector, self._dimensions)
-        values = {} if documents is None else _ids(documents)
-        within = "" if documents is None else "SELECT unnest(%(ids)s::int8[])"
-        found = self._session.ask(_nearest(vector, n, "true", within, values))[0]
+        found = self._session.ask(nearest(vector, n, *_within(documents), ALWAYS))[0]
         rows = np.array([row for _, row, _ in found], np.int64)
         return rows, np.array([score for _, _, score in found], np.float32)
 
@@ -242,81 +280,34 @@ class PostgresSnapshot(Snapshot):
         self, terms: Sequence[str], n: int, documents: Sequence[DocumentInfo] | None = None
     ) -> NDArray[np.int64]:
         """At most ``n`` rows that hold one of the terms, best by BM25 of the sentence."""
-        values = {} if documents is None else _ids(documents)
-        within = "" if documents is None else "SELECT unnest(%(ids)s::int8[])"
-        frequencies, held = self._session.ask(*_matching(terms, "true", within, values))
-        return _best(frequencies, held, self._statistics, n)[1]
+        held = self._session.ask(matching(terms, *_within(documents), ALWAYS))[0]
+        owners, numbers = best(held, self._statistics, n)
+        query = "SELECT id, first FROM documents WHERE id = ANY(%(ids)s)"
+        ids = sorted(set(owners.tolist()))
+        first: dict[int, int] = dict(self._session.ask((query, {"ids": ids}))[0])
+        return np.array([first[each] for each in owners.tolist()], np.int64) + numbers
 
 
-def _among(among: Among) -> tuple[str, dict[str, Any]]:
-    """The condition on ``documents`` that a search is limited by, and its values."""
-    if among.names is None:
-        return "true", {}
-    return "name = ANY(%(names)s)", {"names": [kept(name) for name in among.names]}
+def _within(documents: Sequence[DocumentInfo] | None) -> tuple[str, dict[str, Any]]:
+    """A query of the ids of documents, and its values; empty for all."""
+    if documents is None:
+        return "", {}
+    return "SELECT unnest(%(ids)s::int8[])", _ids(documents)
 
 
 def _ids(documents: Sequence[DocumentInfo]) -> dict[str, Any]:
     return {"ids": [info.id for info in documents]}
 
 
-def _tokens(terms: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys(map(token, terms)))
+def _numbers(data: bytes, form: str) -> NDArray[np.int64]:
+    return np.frombuffer(data, form).astype(np.int64)
 
 
-def _vector(vector: NDArray[np.float32]) -> str:
-    return f"[{','.join(map(repr, vector.astype(np.float32).tolist()))}]"
-
-
-def _nearest(
-    vector: NDArray[np.float32], n: int, condition: str, within: str, values: dict[str, Any]
-) -> Asked:
-    """Document, row and score of the nearest sentences, best first.
-
-    The index gives rows by angle; those are scored exactly.
-    """
-    limit = "" if not within else f"AND document IN ({within})"
-    return (
-        "WITH near AS MATERIALIZED ("
-        f"SELECT document, number, scale, vector FROM vectors WHERE {condition} {limit} "
-        "ORDER BY vector <=> %(vector)s::text::halfvec LIMIT %(spare)s) "
-        f"SELECT document, first + number AS row, {_EXACT} AS score "
-        "FROM near JOIN documents ON id = document ORDER BY score DESC, row LIMIT %(n)s",
-        values | {"vector": _vector(vector), "spare": max(0, int(n * _SPARE)), "n": max(0, n)},
-    )
-
-
-def _matching(
-    terms: Sequence[str], condition: str, within: str, values: dict[str, Any]
-) -> tuple[Asked, Asked]:
-    """How many sentences hold each term; and the postings of all but the commonest terms."""
-    values = values | {"terms": _tokens(terms), "postings": _MOST_POSTINGS}
-    limit = "" if not within else f"AND document IN ({within})"
-    read = (
-        "SELECT term, document, first, held FROM postings JOIN documents ON id = document "
-        "WHERE term IN (SELECT term FROM ("
-        "SELECT term, sum(sum(sentences)) OVER w AS total, row_number() OVER w AS place "
-        "FROM postings WHERE term = ANY(%(terms)s) GROUP BY term "
-        "WINDOW w AS (ORDER BY sum(sentences), term)) AS counted "
-        f"WHERE total <= %(postings)s OR place = 1) AND {condition} {limit}"
-    )
-    return _frequencies(values), (read, values)
-
-
-def _frequencies(values: dict[str, Any]) -> Asked:
+def _often(values: dict[str, Any]) -> Asked:
     return (
         "SELECT term, sum(sentences)::int8 FROM postings WHERE term = ANY(%(terms)s) GROUP BY term",
         values,
     )
-
-
-def _best(
-    frequencies: Rows, held: Rows, statistics: Statistics, n: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    lists: dict[str, list[tuple[int, int, bytes]]] = defaultdict(list)
-    for term, document, first, data in held:
-        lists[term].append((document, first, data))
-    mean = statistics.terms / max(1, statistics.sentences)
-    return postings.best(lists, dict(frequencies), statistics.sentences, mean, n)
 
 
 def _bodies(values: dict[str, Any]) -> Asked:
@@ -334,9 +325,9 @@ def _sentences(records: Rows, documents: Sequence[DocumentInfo]) -> Sentences:
 
 def _similarity(vector: NDArray[np.float32], values: dict[str, Any]) -> Asked:
     return (
-        f"SELECT document, string_agg(float4send({_EXACT}), ''::bytea ORDER BY number) "
+        f"SELECT document, string_agg(float4send({EXACT}), ''::bytea ORDER BY number) "
         "FROM vectors WHERE document = ANY(%(ids)s) GROUP BY document",
-        values | {"vector": _vector(vector)},
+        values | {"vector": text_of(vector)},
     )
 
 
@@ -371,21 +362,3 @@ def _marked(documents: Sequence[DocumentInfo]) -> Asked:
 def _marks(records: Rows, documents: Sequence[DocumentInfo]) -> list[tuple[Mark, ...]]:
     found = {document: packing.marks(packed) for document, packed in records}
     return [found[info.id] for info in documents]
-
-
-def _info(record: tuple[Any, ...]) -> DocumentInfo:
-    number, name, source, digest, size, mtime, characters, count, first = record[:9]
-    notes, options, properties = record[9:]
-    return DocumentInfo(
-        name=given(name),
-        source=None if source is None else given(source),
-        hash=given(digest),
-        signature=None if size is None else (size, mtime),
-        characters=characters,
-        sentences=count,
-        first=first,
-        notes=tuple(json.loads(notes)),
-        id=number,
-        options=options,
-        properties=Properties.stored(properties),
-    )

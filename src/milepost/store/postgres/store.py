@@ -39,8 +39,12 @@ _TRIES = 3
 _SETTINGS = {
     "jit": "off",  # compiling a query takes longer than running it
     "plan_cache_mode": "force_custom_plan",  # a limit of 5 and one of 600 have different plans
-    "hnsw.ef_search": "800",
+    "hnsw.ef_search": "1000",
     "hnsw.iterative_scan": "relaxed_order",
+    "work_mem": "32MB",
+    # Where a scan ends that a filter leaves little of.
+    "hnsw.max_scan_tuples": "200000",
+    "hnsw.scan_mem_multiplier": "2",
 }
 
 
@@ -135,9 +139,12 @@ class PostgresStore:
         properties: Mapping[str, Value] | None = None,
     ) -> bool:
         """Note what is new of a document whose text is the same; False where there is none."""
-        return self._write(
-            lambda connection: write.touch(connection, name, signature, options, properties)
-        )
+
+        def touch(connection: psycopg.Connection[Any]) -> bool:
+            with connection.transaction():
+                return write.touch(connection, name, signature, options, properties)
+
+        return self._write(touch)
 
     def delete(self, name: str) -> bool:
         """Remove a document; False where there was none of that name."""

@@ -12,9 +12,9 @@ import psycopg
 from milepost.properties import checked
 from milepost.store import packing, postings
 from milepost.store.base import Entry
-from milepost.store.postgres import copying
-from milepost.store.strings import kept
-from milepost.types import Value
+from milepost.store.postgres import copying, facts
+from milepost.store.strings import given, kept
+from milepost.types import Document, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,7 @@ class Prepared:
     notes: str
     options: str
     properties: str
+    facts: list[facts.Row]
     body: packing.Body
     pieces: tuple[bytes, ...]
     terms: list[tuple[str, int, bytes]]
@@ -57,6 +58,7 @@ def prepare(entry: Entry) -> Prepared:
         notes=json.dumps(document.notes),
         options=entry.options,
         properties=checked(document.properties).as_json(),
+        facts=facts.of(document),
         body=packing.body(entry),
         pieces=packing.pieces(document.text),
         terms=list(postings.packed(entry.terms)),
@@ -91,6 +93,7 @@ def put(connection: psycopg.Connection[Any], first: int, entry: Prepared) -> Non
     ).fetchone()
     assert found is not None
     document = int(found[0])
+    facts.write(connection, document, entry.facts)
     body = entry.body
     connection.execute(
         "INSERT INTO bodies VALUES (%s, %s, %s, %s, %s, %s)",
@@ -133,15 +136,29 @@ def touch(
     options: str,
     properties: Mapping[str, Value] | None,
 ) -> bool:
-    """Note a new size, time of change and options, and properties if they are given."""
+    """Note a new size, time of change and options, and properties if they are given.
+
+    Inside the caller's transaction.
+    """
     size, mtime = signature or (None, None)
-    held = None if properties is None else checked(properties).as_json()
-    changed = connection.execute(
-        "UPDATE documents SET size = %s, mtime_ns = %s, options = %s, "
-        "properties = coalesce(%s::jsonb, properties) WHERE name = %s",
-        (size, mtime, options, held, kept(name)),
-    )
-    return changed.rowcount > 0
+    found = connection.execute(
+        "UPDATE documents SET size = %s, mtime_ns = %s, options = %s WHERE name = %s "
+        "RETURNING id, source",
+        (size, mtime, options, kept(name)),
+    ).fetchone()
+    if found is None:
+        return False
+    if properties is not None:
+        number, source = found
+        held = checked(properties)
+        connection.execute(
+            "UPDATE documents SET properties = %s::jsonb WHERE id = %s", (held.as_json(), number)
+        )
+        connection.execute("DELETE FROM facts WHERE document = %s", (number,))
+        path = None if source is None else given(source)
+        rows = facts.of(Document(name, "", source=path, properties=held))
+        facts.write(connection, number, rows)
+    return True
 
 
 def delete(connection: psycopg.Connection[Any], name: str) -> bool:
@@ -152,7 +169,7 @@ def delete(connection: psycopg.Connection[Any], name: str) -> bool:
     if found is None:
         return False
     document, sentences, terms = found
-    for table in ("bodies", "pieces", "vectors", "postings"):
+    for table in ("facts", "bodies", "pieces", "vectors", "postings"):
         connection.execute(f"DELETE FROM {table} WHERE document = %s".encode(), (document,))
     _count(connection, -1, -sentences, -terms, sentences)
     return True

@@ -7,6 +7,7 @@ that SQLite holds on it for this whole process.
 from __future__ import annotations
 
 import sqlite3
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from milepost.errors import NewerSchema, NotAnIndex, OldSchema
@@ -38,7 +39,13 @@ def connect(path: Path, query: str, patience_s: float) -> sqlite3.Connection:
         check_same_thread=False,
     )
     connection.execute("PRAGMA temp_store = MEMORY")
+    connection.create_function("fits", 2, _fits, deterministic=True)
     return connection
+
+
+def _fits(text: str | None, pattern: str) -> bool:
+    """Whether a text fits a pattern; for those that SQLite reads in another way."""
+    return text is not None and fnmatchcase(text, pattern)
 
 
 def log_size(path: Path) -> int:

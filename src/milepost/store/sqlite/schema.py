@@ -12,13 +12,12 @@ from milepost.store.sqlite import segment
 
 FILE = "milepost.sqlite"
 APPLICATION = 0x4D504F53  # "MPOS"
-VERSION = 5  # 4 had no properties, 3 did not say how a file was read
+VERSION = 6  # 5 had no facts, 4 no properties, 3 did not say how a file was read
 
 # ``name``, ``source`` and ``hash`` have no type, see ``read.kept``: a file's name may not be UTF-8.
 # The record of a document is narrow and its bulk lies in ``bodies`` and ``pieces``, so that a list
-# of all documents reads few pages. ``properties`` are JSON, since a search reads that list in any
-# case: it takes them along and parses them only for a filter. ``runs`` outlive their documents
-# until vacuum.
+# of all documents reads few pages. ``facts`` are what filters ask for, see ``store.conditions``;
+# ``properties`` what is given back. ``runs`` outlive their documents until vacuum.
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
 CREATE TABLE documents (
@@ -27,6 +26,12 @@ CREATE TABLE documents (
     terms INTEGER NOT NULL, first INTEGER NOT NULL, notes TEXT NOT NULL,
     options TEXT NOT NULL, properties TEXT NOT NULL);
 CREATE INDEX documents_first ON documents (first);
+CREATE TABLE facts (
+    document INTEGER NOT NULL, key TEXT NOT NULL, place INTEGER NOT NULL, text TEXT, number REAL,
+    flag INTEGER, dated TEXT, PRIMARY KEY (document, key, place)) WITHOUT ROWID;
+CREATE INDEX facts_text ON facts (key, substr(text, 1, 64));
+CREATE INDEX facts_number ON facts (key, number) WHERE number IS NOT NULL;
+CREATE INDEX facts_dated ON facts (key, dated) WHERE dated IS NOT NULL;
 CREATE TABLE bodies (
     document INTEGER PRIMARY KEY, bounds BLOB NOT NULL, lengths BLOB NOT NULL,
     vocab_coverage BLOB NOT NULL, paragraph_starts BLOB NOT NULL, marks BLOB NOT NULL,
@@ -52,6 +57,8 @@ class Meta:
         generation: number of the segment file; each vacuum starts a new one.
         next_row: the number that the next row will get; never falls.
         next_place: rows in the segment file that count; what lies beyond is garbage.
+        change: number of the last transaction that wrote; tells one state from the next.
+        documents, sentences, terms, dead: see ``Statistics``.
     """
 
     fingerprint: str
@@ -59,6 +66,11 @@ class Meta:
     generation: int
     next_row: int
     next_place: int
+    change: int = 0
+    documents: int = 0
+    sentences: int = 0
+    terms: int = 0
+    dead: int = 0
 
 
 def create(

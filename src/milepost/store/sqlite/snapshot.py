@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from milepost.store.base import DocumentInfo, Sentences, Statistics
+from milepost.store.base import EVERYWHERE, Among, DocumentInfo, Sentences, Statistics
 from milepost.store.check import check_vector
-from milepost.store.local import LocalSnapshot
-from milepost.store.sqlite import read
+from milepost.store.local import LocalSnapshot, Postings, limited, ranges_of
+from milepost.store.sqlite import read, records
 from milepost.store.sqlite.faults import translated
-from milepost.store.sqlite.vectors import View, all_runs
+from milepost.store.sqlite.vectors import View, all_runs, runs_of
 from milepost.types import Mark
 
 
@@ -26,25 +26,55 @@ class SqliteSnapshot(LocalSnapshot):
     ) -> None:
         self._folder, self._connection = folder, connection
         self._view, self._dimensions = view, dimensions
-        self._runs: NDArray[np.int64] | None = None
-        self._documents: list[DocumentInfo] | None = None
 
     def documents(self) -> list[DocumentInfo]:
         """All documents in order of their first row."""
-        if self._documents is None:
-            with translated(self._folder):
-                self._documents = read.documents(self._connection)
-        return list(self._documents)
+        return self.select(EVERYWHERE) or []
 
     def info(self, name: str) -> DocumentInfo | None:
         """One document's record, or None."""
+        return next(iter(self.infos([name])), None)
+
+    def infos(self, names: Sequence[str]) -> list[DocumentInfo]:
+        """The records of the documents named, in order of their first row."""
         with translated(self._folder):
-            return read.info(self._connection, name)
+            return records.infos(self._connection, names)
+
+    def select(self, among: Among, most: int | None = None) -> list[DocumentInfo] | None:
+        """The documents of ``among``; None where they have more sentences than ``most``."""
+        among.check_keys(self.keys)
+        if among != EVERYWHERE:
+            with translated(self._folder):
+                return records.select(self._connection, among, most)
+        if most is not None and self.statistics().sentences > most:
+            return None
+        held = self._view.held.documents
+        if held is None:
+            with translated(self._folder):
+                held = records.select(self._connection, among, None) or []
+            if most is not None:  # for a search, which asks for few; and for the next one
+                self._view.held.documents = held
+        return list(held)
+
+    def owners(self, rows: NDArray[np.int64]) -> list[DocumentInfo]:
+        """The documents that own rows, each once, in their order."""
+        with translated(self._folder):
+            return records.owners(self._connection, rows)
+
+    def keys(self) -> frozenset[str]:
+        """Keys of the documents' properties, and ``document``; none without documents."""
+        with translated(self._folder):
+            return records.keys(self._connection)
+
+    def ranges(self, among: Among) -> NDArray[np.int64]:
+        """The rows of the documents of ``among``."""
+        with translated(self._folder):
+            return records.ranges(self._connection, among)
 
     def statistics(self) -> Statistics:
         """Count over all documents."""
-        with translated(self._folder):
-            return read.statistics(self._connection)
+        meta = self._view.meta
+        return Statistics(meta.documents, meta.sentences, meta.terms, meta.dead)
 
     def sentences(self, documents: Sequence[DocumentInfo]) -> Sentences:
         """Everything but the vectors of the sentences of some documents."""
@@ -56,11 +86,11 @@ class SqliteSnapshot(LocalSnapshot):
     ) -> NDArray[np.float32]:
         """``(n,)`` float32: dot product of ``vector`` ``(d,)`` with all sentences of documents."""
         check_vector(vector, self._dimensions)
-        return self._view.similarity(self._chosen(documents), vector)
+        return self._view.similarity(self._chosen(ranges_of(documents)), vector)
 
     def vectors(self, documents: Sequence[DocumentInfo]) -> NDArray[np.float32]:
         """``(n, d)`` float32: the stored vectors, as rounded to int8."""
-        return self._view.vectors(self._chosen(documents), self._dimensions)
+        return self._view.vectors(self._chosen(ranges_of(documents)), self._dimensions)
 
     def texts(self, parts: Sequence[tuple[DocumentInfo, int, int]]) -> list[str]:
         """``text[start:end]`` of each part."""
@@ -72,12 +102,12 @@ class SqliteSnapshot(LocalSnapshot):
         with translated(self._folder):
             return read.marks(self._connection, documents)
 
-    def postings(
-        self, terms: Sequence[str]
-    ) -> dict[str, tuple[NDArray[np.int64], NDArray[np.int32]]]:
+    def postings(self, terms: Sequence[str], among: Among = EVERYWHERE) -> dict[str, Postings]:
         """For each term: the rows that hold it, ascending, and how often each does."""
+        among.check_keys(self.keys)
         with translated(self._folder):
-            return read.postings(self._connection, terms)
+            found = read.postings(self._connection, terms)
+        return found if among == EVERYWHERE else limited(found, self.ranges(among))
 
     def nearest(
         self,
@@ -86,25 +116,49 @@ class SqliteSnapshot(LocalSnapshot):
         documents: Sequence[DocumentInfo] | None = None,
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """Find the ``n`` rows most similar to ``vector``, and their scores, best first."""
-        check_vector(vector, self._dimensions)
-        runs = self._all_runs() if documents is None else self._chosen(documents)
-        return self._view.nearest(runs, vector, n)
+        return self._nearest(vector, n, None if documents is None else ranges_of(documents))
 
     def matching(
         self, terms: Sequence[str], n: int, documents: Sequence[DocumentInfo] | None = None
     ) -> NDArray[np.int64]:
         """At most ``n`` rows that hold one of the terms, best by BM25 of the sentence."""
-        with translated(self._folder):
-            return read.matching(self._connection, terms, n, documents)
+        return self._matching(terms, n, None if documents is None else ranges_of(documents))
 
-    def _chosen(self, documents: Sequence[DocumentInfo]) -> NDArray[np.int64]:
-        """Runs of some documents, ascending."""
-        runs = self._all_runs()
-        firsts = np.array([info.first for info in documents if info.sentences], np.int64)
-        return runs[np.isin(runs[:, 0], firsts)]
+    def candidates(
+        self,
+        vector: NDArray[np.float32],
+        terms: Sequence[str],
+        n: int,
+        ranges: NDArray[np.int64] | None,
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The rows of ``nearest`` and of ``matching``, in some ranges or in all."""
+        return self._nearest(vector, n, ranges)[0], self._matching(terms, n, ranges)
+
+    def _nearest(
+        self, vector: NDArray[np.float32], n: int, ranges: NDArray[np.int64] | None
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        check_vector(vector, self._dimensions)
+        runs = self._all_runs() if ranges is None else self._chosen(ranges)
+        return self._view.nearest(runs, vector, n)
+
+    def _matching(
+        self, terms: Sequence[str], n: int, ranges: NDArray[np.int64] | None
+    ) -> NDArray[np.int64]:
+        with translated(self._folder):
+            return read.matching(self._connection, terms, n, ranges)
+
+    def _chosen(self, ranges: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Runs of the documents with some ranges, ascending."""
+        runs = self._view.held.runs
+        if runs is None:
+            with translated(self._folder):
+                return runs_of(self._connection, ranges[:, 0])
+        return runs[np.searchsorted(runs[:, 0], ranges[:, 0])]
 
     def _all_runs(self) -> NDArray[np.int64]:
-        if self._runs is None:
+        """They are read once for all snapshots of a state."""
+        held = self._view.held
+        if held.runs is None:
             with translated(self._folder):
-                self._runs = all_runs(self._connection)
-        return self._runs
+                held.runs = all_runs(self._connection)
+        return held.runs

@@ -105,14 +105,14 @@ class SqliteStore:
     ) -> bool:
         """Note what is new of a document; False where there is no such document."""
         self._may_write()
-        with self._writing.transaction() as (connection, _):
-            return write.touch(connection, write.kept(name), signature, options, properties)
+        with self._writing.transaction() as (connection, meta):
+            return write.touch(connection, meta, write.kept(name), signature, options, properties)
 
     def delete(self, name: str) -> bool:
         """Remove a document; False where there was none of that name."""
         self._may_write()
-        with self._writing.transaction() as (connection, _):
-            return write.delete(connection, write.kept(name))
+        with self._writing.transaction() as (connection, meta):
+            return write.delete(connection, meta, write.kept(name)) is not None
 
     def vacuum(self) -> None:
         """Give back the space of deleted documents; rows keep their numbers."""

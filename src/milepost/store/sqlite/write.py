@@ -11,16 +11,17 @@ from __future__ import annotations
 import json
 import sqlite3
 import zlib
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 
+from milepost.filters.kept import kept_facts
 from milepost.properties import checked
 from milepost.store import packing
 from milepost.store.base import Entry
 from milepost.store.sqlite import schema, segment, tokens
 from milepost.store.sqlite.vectors import mapped
-from milepost.types import Value
+from milepost.types import Document, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +30,11 @@ class Prepared:
 
     name: str | bytes
     record: tuple[object, ...]  # source … terms of table ``documents``
+    terms: int
     notes: str
     options: str
     properties: str
+    facts: list[tuple[object, ...]]  # key … dated of table ``facts``
     body: tuple[bytes, ...]  # bounds … tokens of table ``bodies``
     pieces: tuple[bytes, ...]
     lines: list[str]
@@ -55,7 +58,7 @@ def prepare(entry: Entry) -> Prepared:
     lines = [tokens.line(terms, known) for terms in entry.terms]
     body = packing.body(entry)
     size, mtime = entry.signature or (None, None)
-    vectors = segment.pack(entry.vectors)
+    vectors, terms = segment.pack(entry.vectors), sum(map(len, entry.terms))
     return Prepared(
         name=kept(document.name),
         record=(
@@ -65,11 +68,13 @@ def prepare(entry: Entry) -> Prepared:
             mtime,
             len(document.text),
             len(entry.spans),
-            sum(map(len, entry.terms)),
+            terms,
         ),
+        terms=terms,
         notes=json.dumps(document.notes),
         options=entry.options,
         properties=checked(document.properties).as_json(),
+        facts=_facts(document),
         body=(
             body.bounds,
             body.lengths,
@@ -85,10 +90,15 @@ def prepare(entry: Entry) -> Prepared:
     )
 
 
+def given(value: str | bytes) -> str:
+    """Turn back what ``kept`` has made."""
+    return value if isinstance(value, str) else value.decode("utf-8", "surrogatepass")
+
+
 def put(connection: sqlite3.Connection, meta: schema.Meta, folder: Path, entry: Prepared) -> None:
     """Write an entry and take out the one of its name, inside the caller's transaction."""
     first, count = meta.next_row, len(entry.lines)
-    delete(connection, entry.name)
+    meta = delete(connection, meta, entry.name) or meta
     if count:
         path = folder / segment.file_name(meta.generation)
         segment.write(path, meta.next_place, meta.dimensions, entry.vectors)
@@ -100,6 +110,7 @@ def put(connection: sqlite3.Connection, meta: schema.Meta, folder: Path, entry: 
         (entry.name, *entry.record, first, entry.notes, entry.options, entry.properties),
     ).lastrowid
     connection.execute("INSERT INTO bodies VALUES (?, ?, ?, ?, ?, ?, ?)", (document, *entry.body))
+    _write_facts(connection, document, entry.facts)
     connection.executemany(
         "INSERT INTO pieces VALUES (?, ?, ?)",
         ((document, number, piece) for number, piece in enumerate(entry.pieces)),
@@ -109,38 +120,80 @@ def put(connection: sqlite3.Connection, meta: schema.Meta, folder: Path, entry: 
     )
     schema.write_meta(
         connection,
-        replace(meta, next_row=first + count, next_place=meta.next_place + count),
+        replace(
+            meta,
+            next_row=first + count,
+            next_place=meta.next_place + count,
+            change=meta.change + 1,
+            documents=meta.documents + 1,
+            sentences=meta.sentences + count,
+            terms=meta.terms + entry.terms,
+        ),
     )
 
 
 def touch(
     connection: sqlite3.Connection,
+    meta: schema.Meta,
     name: str | bytes,
     signature: tuple[int, int] | None,
     options: str,
     properties: Mapping[str, Value] | None,
 ) -> bool:
     """Note what is new of a document, inside the caller's transaction."""
-    size, mtime = signature or (None, None)
-    held = None if properties is None else checked(properties).as_json()
-    changed = connection.execute(
-        "UPDATE documents SET size = ?, mtime_ns = ?, options = ?, "
-        "properties = ifnull(?, properties) WHERE name = ?",
-        (size, mtime, options, held, name),
-    )
-    return changed.rowcount > 0
-
-
-def delete(connection: sqlite3.Connection, name: str | bytes) -> bool:
-    """Take a document out, inside the caller's transaction; its rows stay until vacuum."""
     found = connection.execute(
-        "SELECT id, first, sentences, tokens FROM documents JOIN bodies ON document = id "
+        "SELECT id, source FROM documents WHERE name = ?", (name,)
+    ).fetchone()
+    if found is None:
+        return False
+    document, source = found
+    connection.execute(
+        "UPDATE documents SET size = ?, mtime_ns = ?, options = ? WHERE id = ?",
+        (*(signature or (None, None)), options, document),
+    )
+    if properties is not None:
+        held = checked(properties)
+        connection.execute(
+            "UPDATE documents SET properties = ? WHERE id = ?", (held.as_json(), document)
+        )
+        connection.execute("DELETE FROM facts WHERE document = ?", (document,))
+        path = None if source is None else given(source)
+        known = _facts(Document(given(name), "", source=path, properties=held))
+        _write_facts(connection, document, known)
+    schema.write_meta(connection, replace(meta, change=meta.change + 1))
+    return True
+
+
+def _facts(document: Document) -> list[tuple[object, ...]]:
+    return [astuple(fact) for fact in kept_facts(document)]
+
+
+def _write_facts(
+    connection: sqlite3.Connection, document: int | None, facts: Iterable[tuple[object, ...]]
+) -> None:
+    connection.executemany(
+        "INSERT INTO facts (document, place, key, text, number, flag, dated) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?)",
+        ((document, place, *fact) for place, fact in enumerate(facts)),
+    )
+
+
+def delete(
+    connection: sqlite3.Connection, meta: schema.Meta, name: str | bytes
+) -> schema.Meta | None:
+    """Take a document out, inside the caller's transaction; its rows stay until vacuum.
+
+    Returns:
+        What the index says of itself then; None where there is no such document.
+    """
+    found = connection.execute(
+        "SELECT id, first, sentences, terms, tokens FROM documents JOIN bodies ON document = id "
         "WHERE name = ?",
         (name,),
     ).fetchone()
     if found is None:
-        return False
-    document, first, sentences, packed = found
+        return None
+    document, first, sentences, terms, packed = found
     if sentences:
         # FTS5 without content forgets a row only when it is told what the row held.
         lines = zlib.decompress(packed).decode().split("\n")
@@ -149,10 +202,19 @@ def delete(connection: sqlite3.Connection, name: str | bytes) -> bool:
             enumerate(lines, first + 1),
         )
         connection.execute("UPDATE runs SET live = 0 WHERE first = ?", (first,))
-    connection.execute("DELETE FROM pieces WHERE document = ?", (document,))
-    connection.execute("DELETE FROM bodies WHERE document = ?", (document,))
+    for table in ("facts", "pieces", "bodies"):
+        connection.execute(f"DELETE FROM {table} WHERE document = ?", (document,))
     connection.execute("DELETE FROM documents WHERE id = ?", (document,))
-    return True
+    left = replace(
+        meta,
+        change=meta.change + 1,
+        documents=meta.documents - 1,
+        sentences=meta.sentences - sentences,
+        terms=meta.terms - terms,
+        dead=meta.dead + sentences,
+    )
+    schema.write_meta(connection, left)
+    return left
 
 
 def vacuum(connection: sqlite3.Connection, meta: schema.Meta, folder: Path) -> int:
@@ -178,7 +240,10 @@ def vacuum(connection: sqlite3.Connection, meta: schema.Meta, folder: Path) -> i
             connection.execute("UPDATE runs SET place = ? WHERE first = ?", (place, first))
             place += count
     connection.execute("INSERT INTO lexicon (lexicon) VALUES ('optimize')")
-    schema.write_meta(connection, replace(meta, generation=generation, next_place=place))
+    schema.write_meta(
+        connection,
+        replace(meta, generation=generation, next_place=place, change=meta.change + 1, dead=0),
+    )
     return generation
 
 

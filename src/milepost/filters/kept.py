@@ -1,0 +1,69 @@
+"""The facts of a document as a database keeps them, so that its own comparisons are ours.
+
+One row is one value of a key (authors and tags have several). Text is kept as it is compared,
+folded by Python, because no database folds case as ``evaluate.folded`` does.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from milepost.filters.evaluate import folded, is_date
+from milepost.filters.facts import Described, facts
+
+DATED = 11
+"""Characters of a date that count: the day, and whether a time is behind it."""
+
+_UNKEPT = re.compile(r"[\0\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One value of a key of a document.
+
+    Attributes:
+        key: built-in, or the document's own.
+        text: of a string, see ``comparable``; else None.
+        number: of a number; else None.
+        flag: of true and false; else None.
+        dated: of a string that is a date, its beginning; else None.
+    """
+
+    key: str
+    text: str | None = None
+    number: float | None = None
+    flag: bool | None = None
+    dated: str | None = None
+
+
+def kept_facts(document: Described) -> list[Fact]:
+    """Everything that a filter can ask of a document, one fact a value."""
+    return [
+        _fact(key, value)
+        for key, held in facts(document).items()
+        for value in (held if isinstance(held, tuple) else (held,))
+    ]
+
+
+def comparable(text: str) -> str:
+    r"""Text as it is compared, without what databases cannot hold.
+
+    NUL becomes character 1, which no filter can hold either. Half of a surrogate pair, in the name
+    of a file that is not UTF-8, becomes U+D7FF, the unassigned character before them: in order it
+    stands where they do.
+
+    >>> comparable("STRASSE") == comparable("Straße"), comparable("a\0\udcff")
+    (True, 'a\x01\ud7ff')
+    """
+    plain = folded(text)
+    return _UNKEPT.sub(lambda found: "\x01" if found[0] == "\0" else "\ud7ff", plain)
+
+
+def _fact(key: str, value: str | float | bool) -> Fact:
+    if isinstance(value, bool):
+        return Fact(key, flag=value)
+    if isinstance(value, str):
+        dated = value[:DATED] if is_date(value) else None
+        return Fact(key, text=comparable(value), dated=dated)
+    return Fact(key, number=float(value))

@@ -1,0 +1,145 @@
+"""Filters as conditions of SQL on the table ``documents``, over their facts.
+
+The table ``facts`` has a row for each value that a filter can ask for (``filters.kept``). Values
+are bound, never written into the statement. What each test means is said in ``filters.evaluate``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from milepost.filters import (
+    And,
+    Compare,
+    Contains,
+    Date,
+    Exists,
+    In,
+    Matches,
+    Missing,
+    Node,
+    Not,
+    Operand,
+    Operator,
+    Or,
+)
+from milepost.filters.kept import comparable
+
+HEAD = 64
+"""Characters of a text that are in the index; keys of an index are short in PostgreSQL."""
+
+NEVER, ALWAYS = "1 = 0", "1 = 1"
+
+_BEHIND = "~"  # sorts behind all dates of a period
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How a database writes what databases write in different ways.
+
+    Attributes:
+        value: a placeholder, of a name; ``%s`` in it stands for the name.
+        having: documents with a fact; ``%s`` in it stands for the condition on ``facts``.
+        head: the beginning of ``facts.text`` that is in the index.
+        position: whether a text holds a part; ``%s`` in it stands for the part.
+        pattern: the condition that a text fits a pattern, and the pattern's value.
+    """
+
+    value: str
+    having: str
+    head: str
+    position: str
+    pattern: Callable[[str], tuple[str, str]]
+
+
+def condition(node: Node, dialect: Dialect, values: dict[str, Any]) -> str:
+    """The condition that documents pass which a filter leaves.
+
+    Args:
+        node: the filter's tree.
+        dialect: of the database.
+        values: gets the values by their names.
+    """
+    return _Conditions(dialect, values).of(node)
+
+
+class _Conditions:
+    def __init__(self, dialect: Dialect, values: dict[str, Any]) -> None:
+        self._dialect, self._values = dialect, values
+
+    def of(self, node: Node) -> str:
+        if passing := self._fact(node):
+            return self._dialect.having % passing
+        if isinstance(node, And | Or):
+            joint = " AND " if isinstance(node, And) else " OR "
+            return f"({joint.join(map(self.of, node.nodes))})"
+        if isinstance(node, Not):
+            return f"NOT {self.of(node.node)}"
+        if isinstance(node, Missing):
+            return f"NOT {self.of(Exists(node.key))}"
+        # != and not in: there is a value, and none of them is equal
+        assert isinstance(node, Compare | In)
+        operands = (node.operand,) if isinstance(node, Compare) else node.operands
+        return f"({self.of(Exists(node.key))} AND NOT {self.of(In(node.key, operands))})"
+
+    def _fact(self, node: Node) -> str:
+        """The condition on one fact that a document must have; empty where that does not do.
+
+        Of the tests of an ``or`` one fact must pass one: databases plan that better than a search
+        for each.
+        """
+        if isinstance(node, Or):
+            parts = [self._fact(each) for each in node.nodes]
+            return f"({' OR '.join(parts)})" if all(parts) else ""
+        if isinstance(node, And | Not | Missing):
+            return ""
+        more = ""
+        if isinstance(node, Contains):
+            more = self._dialect.position % self._bound(comparable(node.text))
+        elif isinstance(node, Matches):
+            written, pattern = self._dialect.pattern(comparable(node.pattern))
+            more = written % self._bound(pattern)
+        elif isinstance(node, Compare):
+            if node.operator == "!=":
+                return ""
+            more = self._compared(node.operator, node.operand)
+        elif isinstance(node, In):
+            if node.negated:
+                return ""
+            more = f"({' OR '.join(self._compared('=', each) for each in node.operands)})"
+        key = f"facts.key = {self._bound(node.key)}"
+        return f"({key} AND {more})" if more else key
+
+    def _bound(self, value: str | float) -> str:
+        name = f"where{len(self._values)}"
+        self._values[name] = value
+        return self._dialect.value % name
+
+    def _compared(self, operator: Operator, operand: Operand) -> str:
+        if isinstance(operand, bool):
+            sign = "" if operand else "NOT "
+            return f"(facts.flag IS NOT NULL AND {sign}facts.flag)" if operator == "=" else NEVER
+        if isinstance(operand, Date):
+            return self._dated(operator, operand.text)
+        if isinstance(operand, str):
+            return self._text(operator, comparable(operand))
+        number = f"facts.number {operator} {self._bound(float(operand))}"
+        if float(operand).is_integer() and 1000 <= operand <= 9999:  # a year
+            return f"({number} OR {self._dated(operator, f'{operand:.0f}')})"
+        return number
+
+    def _dated(self, operator: Operator, period: str) -> str:
+        if operator == "=":
+            first, behind = self._bound(period), self._bound(period + _BEHIND)
+            return f"(facts.dated >= {first} AND facts.dated < {behind})"
+        whole = period + _BEHIND if operator in ("<=", ">") else period
+        return f"facts.dated {operator} {self._bound(whole)}"
+
+    def _text(self, operator: Operator, text: str) -> str:
+        """The index has the beginning alone, so it is asked for first."""
+        head = self._bound(text[:HEAD])
+        whole = f"facts.text {operator} {self._bound(text)}"
+        near = f"{self._dialect.head} {operator if operator == '=' else operator[0] + '='} {head}"
+        return near if operator == "=" and len(text) < HEAD else f"({near} AND {whole})"

@@ -1,0 +1,145 @@
+"""All documents of one state in memory: by name, by row, by filter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from milepost.store.base import EVERYWHERE, Among, DocumentInfo
+from milepost.store.columns import Columns
+from milepost.store.local import LocalSnapshot
+
+Ranges = NDArray[np.int64]
+"""``(m, 2)`` int64: the first row of each of some documents and the row behind its last,
+ascending."""
+
+
+class Listing:
+    """The documents of a state, which never change; made once for all snapshots of it.
+
+    Attributes:
+        documents: in order of their first row.
+    """
+
+    def __init__(self, documents: Sequence[DocumentInfo]) -> None:
+        self.documents = list(documents)
+
+    @cached_property
+    def place_of(self) -> dict[str, int]:
+        """The place of each document by its name."""
+        return {info.name: place for place, info in enumerate(self.documents)}
+
+    @cached_property
+    def columns(self) -> Columns:
+        """What filters ask of the documents."""
+        return Columns(self.documents)
+
+    @cached_property
+    def ranges(self) -> Ranges:
+        """Those of the documents, of which some are empty."""
+        runs = [(info.first, info.first + info.sentences) for info in self.documents]
+        return np.array(runs, np.int64).reshape(-1, 2)
+
+    @cached_property
+    def _filled(self) -> NDArray[np.int64]:
+        """Places of the documents that have sentences."""
+        return np.flatnonzero(self.ranges[:, 0] < self.ranges[:, 1])
+
+    @cached_property
+    def _firsts(self) -> NDArray[np.int64]:
+        firsts: NDArray[np.int64] = self.ranges[self._filled, 0]
+        return firsts
+
+    def get(self, name: str) -> DocumentInfo | None:
+        """One document's record, or None."""
+        place = self.place_of.get(name)
+        return None if place is None else self.documents[place]
+
+    def places(self, among: Among) -> NDArray[np.int64]:
+        """Places of the documents of ``among``, ascending."""
+        if among.names is None:
+            left = np.arange(len(self.documents))
+        else:
+            held = [self.place_of[name] for name in among.names if name in self.place_of]
+            left = np.sort(np.array(held, np.int64))
+        if among.where is None:
+            return left
+        matching: NDArray[np.int64] = left[self.columns.matching(among.where.root)[left]]
+        return matching
+
+    def owning(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The place of the document that owns each of some rows."""
+        return self._filled[np.searchsorted(self._firsts, rows, side="right") - 1]
+
+    @cached_property
+    def ids(self) -> NDArray[np.int64]:
+        """The id of each document."""
+        return np.array([info.id for info in self.documents], np.int64)
+
+    @cached_property
+    def _by_id(self) -> NDArray[np.int64]:
+        return np.argsort(self.ids)
+
+    def sentences(self, ids: NDArray[np.int64]) -> int:
+        """How many sentences documents have."""
+        runs = self.ranges[self._places_of(ids)]
+        return int((runs[:, 1] - runs[:, 0]).sum())
+
+    def of(self, ids: NDArray[np.int64]) -> list[DocumentInfo]:
+        """Documents by their ids, in order of their first row."""
+        return [self.documents[place] for place in np.sort(self._places_of(ids)).tolist()]
+
+    def _places_of(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
+        return self._by_id[np.searchsorted(self.ids[self._by_id], ids)]
+
+
+class ListedSnapshot(LocalSnapshot):
+    """The calls about documents of a store that has the list of them in memory."""
+
+    @property
+    def listing(self) -> Listing:
+        """All documents."""
+        raise NotImplementedError
+
+    def documents(self) -> list[DocumentInfo]:
+        """All documents in order of their first row."""
+        return list(self.listing.documents)
+
+    def info(self, name: str) -> DocumentInfo | None:
+        """One document's record, or None."""
+        return self.listing.get(name)
+
+    def infos(self, names: Sequence[str]) -> list[DocumentInfo]:
+        """The records of the documents named, in order of their first row."""
+        return [
+            self.listing.documents[place] for place in self.listing.places(Among(frozenset(names)))
+        ]
+
+    def select(self, among: Among, most: int | None = None) -> list[DocumentInfo] | None:
+        """The documents of ``among``; None where they have more sentences than ``most``."""
+        among.check_keys(self.keys)
+        if among == EVERYWHERE:
+            beyond = most is not None and self.statistics().sentences > most
+            return None if beyond else self.documents()
+        places = self.listing.places(among)
+        runs = self.listing.ranges[places]
+        if most is not None and int((runs[:, 1] - runs[:, 0]).sum()) > most:
+            return None
+        return [self.listing.documents[place] for place in places]
+
+    def owners(self, rows: NDArray[np.int64]) -> list[DocumentInfo]:
+        """The documents that own rows, each once, in their order."""
+        places = self.listing.owning(rows).tolist()
+        return [self.listing.documents[place] for place in dict.fromkeys(places)]
+
+    def keys(self) -> frozenset[str]:
+        """Keys of the documents' properties, and ``document``; none without documents."""
+        return self.listing.columns.keys | {"document"} if self.listing.documents else frozenset()
+
+    def ranges(self, among: Among) -> NDArray[np.int64]:
+        """The rows of the documents of ``among``."""
+        runs = self.listing.ranges[self.listing.places(among)]
+        return runs[runs[:, 0] < runs[:, 1]]

@@ -1,0 +1,116 @@
+"""Which documents there are: their records, by name, by row, and as a filter leaves them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from milepost.filters.patterns import advanced_regex, has_characters, like
+from milepost.properties import Properties
+from milepost.store.base import Among, DocumentInfo
+from milepost.store.conditions import ALWAYS, HEAD, Dialect
+from milepost.store.conditions import condition as filtered
+from milepost.store.postgres.session import Asked
+from milepost.store.strings import given, kept
+
+RECORD = (
+    "id, name, source, hash, size, mtime_ns, characters, sentences, first, notes, options, "
+    "properties::text"
+)
+
+KEYS: Asked = (
+    "WITH RECURSIVE known (key) AS (SELECT min(key) FROM facts UNION ALL "
+    "SELECT (SELECT min(key) FROM facts WHERE key > known.key) FROM known "
+    "WHERE known.key IS NOT NULL) SELECT key FROM known WHERE key IS NOT NULL",
+    {},
+)
+"""The keys of facts; the index is asked for the next one each time."""
+
+
+def _pattern(pattern: str) -> tuple[str, str]:
+    if has_characters(pattern):
+        return "facts.text ~ %s", advanced_regex(pattern)
+    return "facts.text LIKE %s", like(pattern)
+
+
+_DIALECT = Dialect(
+    value="%%(%s)s",
+    having="EXISTS (SELECT FROM facts WHERE facts.document = documents.id AND %s)",
+    head=f"left(facts.text, {HEAD})",
+    position="strpos(facts.text, %s) > 0",
+    pattern=_pattern,
+)
+
+
+def condition(among: Among) -> tuple[str, dict[str, Any]]:
+    """The condition on ``documents`` that a search is limited by, and its values."""
+    values: dict[str, Any] = {}
+    parts = [ALWAYS]
+    if among.names is not None:
+        values["names"] = [kept(name) for name in among.names]
+        parts.append("documents.name = ANY(%(names)s)")
+    if among.where is not None:
+        parts.append(filtered(among.where.root, _DIALECT, values))
+    return " AND ".join(parts), values
+
+
+def selected(where: str, values: dict[str, Any]) -> Asked:
+    """The records of documents under a condition, in order of their first row."""
+    return f"SELECT {RECORD} FROM documents WHERE {where} ORDER BY first, id", values
+
+
+BEYOND = "current_setting('milepost.beyond')::boolean"
+"""What ``beyond`` found, for the queries behind it in the same round trip."""
+
+
+def beyond(where: str, values: dict[str, Any], most: int) -> Asked:
+    """Note whether documents under a condition have more sentences than ``most``.
+
+    No more of them are read than that takes. It returns ``true`` or ``false``.
+    """
+    return (
+        "SELECT set_config('milepost.beyond', (SELECT coalesce(sum(sentences), 0) > %(most)s FROM ("
+        "SELECT sentences FROM documents "
+        f"WHERE sentences > 0 AND {where} LIMIT %(most)s + 1) AS enough)::text, true)",
+        values | {"most": most},
+    )
+
+
+def owning(rows: NDArray[np.int64]) -> Asked:
+    """The records of the documents that own some rows."""
+    return (
+        f"SELECT {RECORD} FROM documents WHERE id IN (SELECT (SELECT id FROM documents "
+        "WHERE first <= row AND sentences > 0 ORDER BY first DESC LIMIT 1) "
+        "FROM unnest(%(rows)s::int8[]) AS row) ORDER BY first",
+        {"rows": rows.tolist()},
+    )
+
+
+def in_order(infos: Sequence[DocumentInfo], rows: NDArray[np.int64]) -> list[DocumentInfo]:
+    """The owners of some rows, which ascend by their first row, in the order of the rows."""
+    firsts = np.array([info.first for info in infos], np.int64)
+    at = np.searchsorted(firsts, rows, side="right") - 1
+    return [infos[place] for place in dict.fromkeys(at.tolist())]
+
+
+def info(record: tuple[Any, ...]) -> DocumentInfo:
+    """A document's record as ``RECORD`` has it."""
+    number, name, source, digest, size, mtime, characters, count, first = record[:9]
+    notes, options, properties = record[9:]
+    return DocumentInfo(
+        name=given(name),
+        source=None if source is None else given(source),
+        hash=given(digest),
+        signature=None if size is None else (size, mtime),
+        characters=characters,
+        sentences=count,
+        first=first,
+        notes=tuple(json.loads(notes)),
+        id=number,
+        options=options,
+        properties=Properties.stored(properties),
+    )

@@ -1,0 +1,144 @@
+"""Which documents there are: their records, by name, by row, and as a filter leaves them."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from milepost.filters.patterns import has_characters, sqlite_glob
+from milepost.properties import Properties
+from milepost.store.base import Among, DocumentInfo
+from milepost.store.conditions import ALWAYS, HEAD, Dialect
+from milepost.store.conditions import condition as filtered
+from milepost.store.sqlite.vectors import numbers
+from milepost.store.sqlite.write import given, kept
+
+_RECORD = (
+    "id, name, source, hash, size, mtime_ns, characters, sentences, first, notes, options, "
+    "properties"
+)
+
+
+def _pattern(pattern: str) -> tuple[str, str]:
+    """``fits`` is Python's own, see ``folder.connect``: SQLite asks it where ``GLOB`` differs."""
+    if has_characters(pattern):
+        return "fits(facts.text, %s)", pattern
+    return "facts.text GLOB %s", sqlite_glob(pattern)
+
+
+_DIALECT = Dialect(
+    value=":%s",
+    having="id IN (SELECT document FROM facts WHERE %s)",
+    head=f"substr(facts.text, 1, {HEAD})",
+    position="instr(facts.text, %s) > 0",
+    pattern=_pattern,
+)
+
+
+def infos(connection: sqlite3.Connection, names: Sequence[str]) -> list[DocumentInfo]:
+    """The records of the documents named, in order of their first row."""
+    return select(connection, Among(frozenset(names)), None) or []
+
+
+def select(
+    connection: sqlite3.Connection, among: Among, most: int | None
+) -> list[DocumentInfo] | None:
+    """The documents of ``among``; None where they have more sentences than ``most``."""
+    condition, values = _condition(among)
+    if most is not None:
+        (size,) = connection.execute(
+            "SELECT ifnull(sum(sentences), 0) FROM (SELECT sentences FROM documents "
+            f"WHERE sentences > 0 AND {condition} LIMIT :most)",
+            values | {"most": most + 1},
+        ).fetchone()
+        if size > most:
+            return None
+    found = connection.execute(
+        f"SELECT {_RECORD} FROM documents WHERE {condition} ORDER BY first, id", values
+    )
+    return [_info(record) for record in found]
+
+
+def ranges(connection: sqlite3.Connection, among: Among) -> NDArray[np.int64]:
+    """``(m, 2)`` int64: the rows of the documents of ``among`` that have some."""
+    condition, values = _condition(among)
+    found = connection.execute(
+        "SELECT group_concat(first), group_concat(first + sentences) FROM (SELECT first, sentences "
+        f"FROM documents WHERE sentences > 0 AND {condition} ORDER BY first)",
+        values,
+    ).fetchone()
+    return numbers(found)
+
+
+def owners(connection: sqlite3.Connection, rows: NDArray[np.int64]) -> list[DocumentInfo]:
+    """The documents that own some rows, each once, in their order."""
+    found = connection.execute(
+        f"SELECT {_RECORD} FROM documents WHERE sentences > 0 AND first IN ("
+        "SELECT (SELECT max(first) FROM runs WHERE first <= value) FROM json_each(?)) "
+        "ORDER BY first",
+        (json.dumps(rows.tolist()),),
+    )
+    infos = [_info(record) for record in found]
+    firsts = np.array([info.first for info in infos], np.int64)
+    at = np.searchsorted(firsts, rows, side="right") - 1
+    return [infos[place] for place in dict.fromkeys(at.tolist())]
+
+
+def keys(connection: sqlite3.Connection) -> frozenset[str]:
+    """The keys of facts; the index is asked for the next one each time."""
+    found = connection.execute(
+        "WITH RECURSIVE known (key) AS (SELECT min(key) FROM facts UNION ALL "
+        "SELECT (SELECT min(key) FROM facts WHERE key > known.key) FROM known "
+        "WHERE known.key IS NOT NULL) SELECT key FROM known WHERE key IS NOT NULL"
+    )
+    return frozenset(key for (key,) in found)
+
+
+def _condition(among: Among) -> tuple[str, dict[str, Any]]:
+    """The condition on ``documents`` that a search is limited by, and its values."""
+    values: dict[str, Any] = {}
+    parts = [ALWAYS]
+    if among.names is not None:
+        plain, odd = _spelled(among.names)
+        values |= {"names": json.dumps(plain)} | odd
+        named = "name IN (SELECT value FROM json_each(:names))"
+        parts.append(f"({' OR '.join([named, *(f'name = :{key}' for key in odd)])})")
+    if among.where is not None:
+        parts.append(filtered(among.where.root, _DIALECT, values))
+    return " AND ".join(parts), values
+
+
+def _spelled(names: Iterable[str]) -> tuple[list[str], dict[str, str | bytes]]:
+    """Names as they are kept; apart, with names of values, those that JSON does not hold."""
+    plain: list[str] = []
+    odd: dict[str, str | bytes] = {}
+    for name in names:
+        each = kept(name)
+        if isinstance(each, str) and "\0" not in each:
+            plain.append(each)
+        else:
+            odd[f"name{len(odd)}"] = each
+    return plain, odd
+
+
+def _info(record: tuple[Any, ...]) -> DocumentInfo:
+    number, name, source, digest, size, mtime, characters, count, first = record[:9]
+    notes, options, properties = record[9:]
+    return DocumentInfo(
+        name=given(name),
+        source=None if source is None else given(source),
+        hash=given(digest),
+        signature=None if size is None else (size, mtime),
+        characters=characters,
+        sentences=count,
+        first=first,
+        notes=tuple(json.loads(notes)) if notes != "[]" else (),
+        id=number,
+        options=options,
+        properties=Properties.stored(properties),
+    )
