@@ -283,6 +283,7 @@ class Index:
         *,
         min_score: float = 0.5,
         where: str | Filter | None = None,
+        k: int = PASSAGES,
     ) -> Check:
         """Whether a sentence, a quotation or a claim is in the documents, and where.
 
@@ -295,6 +296,7 @@ class Index:
             documents: names or paths of the documents to search; None for all.
             min_score: the probability, 0–1, from which a passage supports it.
             where: a filter of documents, as in ``search``.
+            k: maximum number of passages that support it.
 
         Raises:
             BadQuestion: the text is empty or has neither letter nor digit.
@@ -302,7 +304,7 @@ class Index:
                 ``min_score`` is not a probability; or the filter cannot be used.
         """
         given, filter_ = prepared(text), parsed_filter(where)
-        Limits.parse(PASSAGES, None, min_score)
+        Limits.parse(k, None, min_score)
         with self._store.snapshot() as state:
             names = None if documents is None else known(documents, state)
             every = state.documents()
@@ -318,7 +320,7 @@ class Index:
                 query = Query.parse(
                     claim,
                     self.model,
-                    k=PASSAGES,
+                    k=k,
                     documents=names,
                     min_score=min_score,
                     operators=False,
