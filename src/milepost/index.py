@@ -294,6 +294,7 @@ class Index:
         *,
         min_score: float = 0.5,
         where: str | Filter | None = None,
+        k: int = PASSAGES,
     ) -> Check:
         """Whether a sentence, a quotation or a claim is in the documents, and where.
 
@@ -306,6 +307,7 @@ class Index:
             documents: names or paths of the documents to search; None for all.
             min_score: the probability, 0–1, from which a passage supports it.
             where: a filter of documents, as in ``search``.
+            k: maximum number of passages that support it.
 
         Raises:
             BadQuestion: the text is empty or has neither letter nor digit.
@@ -313,7 +315,7 @@ class Index:
                 ``min_score`` is not a probability; or the filter cannot be used.
         """
         given, filter_ = prepared(text), parsed_filter(where)
-        Limits.parse(PASSAGES, None, min_score)
+        Limits.parse(k, None, min_score)
         with self._store.snapshot() as state:
             among = Among(None if documents is None else known(documents, state), filter_)
             if filter_ is not None and leaves_nothing(state, among):
@@ -324,7 +326,7 @@ class Index:
                 query = Query.parse(
                     claim,
                     self.model,
-                    k=PASSAGES,
+                    k=k,
                     documents=among.names,
                     where=filter_,
                     min_score=min_score,

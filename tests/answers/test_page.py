@@ -44,4 +44,4 @@ def test_the_code_runs(
     with serving(lambda body: 'It "was signed by Ada Lovelace" [1].') as there:
         exec(code[1].replace("http://localhost:11434/v1", there.url), {})
     printed = capsys.readouterr().out
-    assert printed == 'It "was signed by Ada Lovelace" [1].1 verbatim ((3, 29),)\nTrue\n'
+    assert printed == 'It "was signed by Ada Lovelace" [1].1 verbatim ((3, 29),) None\nTrue\n'

@@ -4,10 +4,11 @@ In:      a question, passages of a search, an endpoint.
 Out:     events: pieces of text as they come, then each citation with its verdict, then the answer.
 Refuses: to search, to print, to know where the key came from.
 Read:    ``asking.py`` (the events), ``prompt.py`` (what is sent), ``citations.py`` (which sentence
-         cites what), ``quotes.py`` (whether words stand in a passage).
+         cites what), ``quotes.py`` (whether words stand in a passage), ``support.py`` (whether a
+         passage says it in other words).
 """
 
 from milepost.answers.asking import Answer, Piece, answer
-from milepost.answers.citations import Citation, Verdict
+from milepost.answers.citations import Citation, Support, Verdict
 
-__all__ = ["Answer", "Citation", "Piece", "Verdict", "answer"]
+__all__ = ["Answer", "Citation", "Piece", "Support", "Verdict", "answer"]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
 
 from milepost.answers.citations import Citation, check_citations, cited_sentences
 from milepost.answers.prompt import messages
+from milepost.answers.support import Checker, with_support
 from milepost.chat import Endpoint
 from milepost.types import Passage
 
@@ -36,8 +37,8 @@ class Answer:
 
     @property
     def grounded(self) -> bool:
-        """Whether a sentence cites a passage that there is, and no quote is wrong."""
-        wrong = {"misquoted", "missing"}
+        """Whether the answer cites, and nothing is misquoted, missing or unsupported."""
+        wrong = {"misquoted", "missing", "unsupported"}
         return bool(self.citations) and not any(each.verdict in wrong for each in self.citations)
 
 
@@ -45,7 +46,10 @@ Event = Piece | Citation | Answer
 
 
 def answer(
-    question: str, passages: Sequence[Passage], endpoint: Endpoint
+    question: str,
+    passages: Sequence[Passage],
+    endpoint: Endpoint,
+    check: Checker | None = None,
 ) -> Generator[Event, None, None]:
     """Ask a language model to answer from passages, and check what it cites.
 
@@ -56,6 +60,8 @@ def answer(
         question: in words.
         passages: best first, at least one; they are numbered from 1 in this order.
         endpoint: where the language model is.
+        check: ``Index.check`` of the index that the passages are from: sentences that quote nothing
+            are checked by it. None: they get the verdict ``unquoted``.
 
     Yields:
         ``Piece`` by piece the text; when it is whole, a ``Citation`` for each passage that a
@@ -78,7 +84,12 @@ def answer(
             yield Piece(piece)
     finally:
         stream.close()
-    citations = tuple(check_citations(text, passages))
-    yield from citations
+    judged: Iterable[Citation] = check_citations(text, passages)
+    if check is not None:
+        judged = with_support(judged, passages, check)
+    citations: list[Citation] = []
+    for citation in judged:
+        yield citation
+        citations.append(citation)
     uncited = tuple(words for _, words, numbers in cited_sentences(text) if words and not numbers)
-    yield Answer(text, citations, uncited, cut=reason == "length")
+    yield Answer(text, tuple(citations), uncited, cut=reason == "length")

@@ -11,11 +11,16 @@ from milepost.answers.quotes import find_quote
 from milepost.text import split
 from milepost.types import Passage, Span
 
-Verdict = Literal["verbatim", "unquoted", "misquoted", "missing"]
+Verdict = Literal[
+    "verbatim", "near", "supported", "unsupported", "unquoted", "misquoted", "missing"
+]
 """What holds of a citation:
 
 - ``verbatim``: the sentence, or what it quotes, stands in the passage word for word.
-- ``unquoted``: it quotes nothing from the passage; whether the passage supports it is not known.
+- ``near``: the sentence stands in the passage but for some words.
+- ``supported``: it quotes nothing, and the passage probably holds evidence about it.
+- ``unsupported``: it quotes nothing, and the passage holds no evidence about it, or improbably.
+- ``unquoted``: it quotes nothing from the passage, and it was not checked further.
 - ``misquoted``: it puts words in quotation marks that none of the passages it cites has.
 - ``missing``: there is no passage of that number.
 """
@@ -23,6 +28,27 @@ Verdict = Literal["verbatim", "unquoted", "misquoted", "missing"]
 _CITED = re.compile(r"\s?[\[【]\s*(\d{1,4}(?:\s*[,;]\s*\d{1,4})*)\s*[\]】]")
 _QUOTED = re.compile(r"\"([^\"\n]+)\"|“([^”\n]+)”|„([^“”\n]+)[“”]|«([^»\n]+)»|「([^」\n]+)」")
 _WORD = re.compile(r"\w{2}")
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """A sentence of a document that holds evidence about a sentence of an answer.
+
+    Attributes:
+        number: of the passage that has it, from 1; None where it is in none that was sent.
+        document: the name of its document.
+        start, end: the sentence in its document, in code points.
+        page: from 1, or None.
+        score: the probability, 0–1, that its passage holds evidence about the sentence; None where
+            it says it word for word or nearly.
+    """
+
+    number: int | None
+    document: str
+    start: int
+    end: int
+    page: int | None
+    score: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +62,9 @@ class Citation:
         verdict: see ``Verdict``.
         quotes: what was found or not found: the words in quotation marks, or the sentence where it
             has none.
-        places: where the quotes that were found stand in the document of the passage.
+        places: where what was found stands in the document of the passage: the quotes, or the
+            sentence that supports it.
+        support: what supports it: of ``supported`` in the passage, of ``unsupported`` elsewhere.
     """
 
     number: int
@@ -46,6 +74,7 @@ class Citation:
     verdict: Verdict
     quotes: tuple[str, ...]
     places: tuple[Span, ...]
+    support: Support | None = None
 
 
 def cited_sentences(answer: str) -> Iterator[tuple[Span, str, tuple[int, ...]]]:

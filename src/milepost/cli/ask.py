@@ -94,8 +94,9 @@ def ask(
     """Answer QUESTION from the passages that a search finds.
 
     A language model of your choice writes the answer and cites the passages: [1]. Every citation is
-    checked: whether the sentence, or what it quotes, stands in the passage word for word. Exit code
-    1: no passage was found, or the answer cites none of them.
+    checked: whether the sentence, or what it quotes, stands in the passage word for word, and if
+    it quotes nothing, whether the passage supports it, and how probably. Exit code 1: no passage
+    was found, or no sentence rests on one.
     """
     remote = chosen_endpoint(endpoint, model_name)
     asked = Question(
@@ -132,7 +133,7 @@ def _answer(
     passages, report = result.passages, asked.report
     outcome = _Outcome()
     if passages and remote is not None:
-        outcome = _ask(asked.query.text, passages, remote, aloud=not as_json)
+        outcome = _ask(asked, passages, remote, aloud=not as_json)
     if as_json:
         from milepost.console.records import print_json
 
@@ -166,16 +167,14 @@ def _answer(
     return _judged(outcome.answer, len(passages), quiet=settings.quiet)
 
 
-def _ask(
-    question: str, passages: tuple[Passage, ...], remote: Endpoint, *, aloud: bool
-) -> _Outcome:
+def _ask(asked: Asked, passages: tuple[Passage, ...], remote: Endpoint, *, aloud: bool) -> _Outcome:
     """Ask the language model; ``aloud``: print what it writes as it comes."""
     from milepost.answers import Answer, Piece, answer
     from milepost.chat import Unanswered
     from milepost.console.screen import visible
 
     outcome = _Outcome()
-    with closing(answer(question, passages, remote)) as events:
+    with closing(answer(asked.query.text, passages, remote, asked.index.check)) as events:
         try:
             for event in events:
                 if isinstance(event, Piece):
@@ -206,9 +205,14 @@ def _judged(answer: Answer, passages: int, *, quiet: bool) -> int:
         if each.verdict == "misquoted"
         for quote in each.quotes
     ]
+    lines += [
+        f"not supported by [{each.number}]: {each.sentence!r}"
+        for each in answer.citations
+        if each.verdict == "unsupported"
+    ]
     if answer.cut:
         lines.append("the language model stopped at its limit, so the answer is cut")
-    held = any(each.verdict in ("verbatim", "unquoted") for each in answer.citations)
+    held = any(each.verdict in ("verbatim", "near", "supported") for each in answer.citations)
     if not held:
         lines.append("no sentence of the answer rests on a passage")
     if not quiet:

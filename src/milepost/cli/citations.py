@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from milepost.cli.answer import ASIDE, PLACE, shown_path
@@ -15,13 +15,16 @@ if TYPE_CHECKING:
 
 _WORDS = {
     "verbatim": ("word for word", "green"),
+    "near": ("nearly word for word", "green"),
+    "supported": ("supported", "green"),
+    "unsupported": ("not supported", "yellow"),
     "unquoted": ("in other words: check it", "yellow"),
     "misquoted": ("quoted wrongly", "red"),
     "missing": ("no such passage", "red"),
 }
 """Verdict → how it is said, and its colour."""
 
-_WORST = ("missing", "misquoted", "unquoted", "verbatim")
+_WORST = ("missing", "misquoted", "unsupported", "unquoted", "supported", "near", "verbatim")
 
 
 def print_sources(passages: Sequence[Passage], answer: Answer, colour: Colour) -> None:
@@ -40,7 +43,10 @@ def print_sources(passages: Sequence[Passage], answer: Answer, colour: Colour) -
     with page(colour) as out:
         for number in sorted(cited):
             verdict = min((each.verdict for each in cited[number]), key=_WORST.index)
+            worst = [each for each in cited[number] if each.verdict == verdict]
             words, style = _WORDS[verdict]
+            if verdict == "supported":
+                words += f", {min(map(_score, worst)):.0%}"
             line = Text().append(f"[{number}] ", style=PLACE)
             if 1 <= number <= len(passages):
                 passage = passages[number - 1]
@@ -55,6 +61,33 @@ def print_sources(passages: Sequence[Passage], answer: Answer, colour: Colour) -
                 line.append(f" · {passage.score:.0%} · ", style=ASIDE)
             line.append(words, style=style)
             print_line(out, line)
-            worst = [each for each in cited[number] if each.verdict == verdict]
-            for quote in dict.fromkeys(quote for each in worst for quote in each.quotes):
-                print_line(out, Text(f"    “{visible(' '.join(quote.split()))}”", style=ASIDE))
+            for shown in dict.fromkeys(line for each in worst for line in _lines(each)):
+                print_line(out, Text(f"    {visible(shown)}", style=ASIDE))
+
+
+def _score(citation: Citation) -> float:
+    """The probability that the passage holds evidence about the sentence."""
+    return (citation.support and citation.support.score) or 0.0
+
+
+def _lines(citation: Citation) -> Iterator[str]:
+    """The quotes that a verdict rests on, or the sentence that the passage does not support."""
+    for quote in citation.quotes:
+        yield f"“{' '.join(quote.split())}”"
+    if citation.verdict != "unsupported":
+        return
+    yield f"“{' '.join(citation.sentence.split())}”{_elsewhere(citation)}"
+
+
+def _elsewhere(citation: Citation) -> str:
+    """Where else a sentence is supported, in words; nothing where it is not."""
+    support = citation.support
+    if support is None:
+        return ""
+    where = f"[{support.number}]"
+    if support.number is None:
+        page = "" if support.page is None else f" · page {support.page}"
+        where = shown_path(support.document) + page
+    return f", but by {where}: " + (
+        "its words" if support.score is None else f"{support.score:.0%}"
+    )

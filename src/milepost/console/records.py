@@ -79,6 +79,7 @@ def citation_record(citation: Citation) -> dict[str, Any]:
         "verdict": citation.verdict,
         "quotes": citation.quotes,
         "places": citation.places,
+        "support": None if citation.support is None else asdict(citation.support),
     }
 
 

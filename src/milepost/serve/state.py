@@ -60,13 +60,17 @@ class State:
     waiting: int = 0
     ready: bool = False
 
-    async def searching(self, work: Callable[[], T]) -> T:
+    async def searching(self, work: Callable[[], T], *, patient: bool = False) -> T:
         """Run a search in a thread; indexing pauses meanwhile.
+
+        Args:
+            work: the search.
+            patient: wait for its turn however many do, as a part of an answer that has begun.
 
         Raises:
             Refused: 503, too many wait.
         """
-        if self.waiting >= self.settings.max_waiting:
+        if self.waiting >= self.settings.max_waiting and not patient:
             raise Refused(503, "too many searches wait", "later", {"Retry-After": "2"})
 
         def governed() -> T:

@@ -11,6 +11,7 @@ import pytest
 
 from support.browser_page import Watched, answered, ask, ready
 from support.openai_server import Model, Stream, refused, serving
+from support.page_documents import book
 from support.server import Server
 
 if TYPE_CHECKING:
@@ -183,6 +184,36 @@ def test_the_box_writes_an_answer_with_links(server: Server, browser: Browser) -
         assert "".join(marked) == "A trail of scent fades within an hour"
         ask(page, "What do bees build?")
         assert page.locator(".written .cite").count() == 0, "it belongs to its question"
+
+
+def test_what_is_said_in_other_words_is_checked(
+    server: Server, browser: Browser, writer: Writer
+) -> None:
+    """Supported with a probability, or not; a place has an id and a title, and no path."""
+    said = "Some ants steal pupae from other nests and rear them as slaves [1]. Zebras graze [1]."
+    question = "Which ants steal pupae from other nests and rear them as slaves?"
+    writer.reply = lambda _: Stream([said])
+    start = book().index("CELL-MAKING INSTINCT")
+    part = book()[start - 20_000 : start + 30_000].encode()
+    with server.client() as client:
+        client.post("/documents", files={"file": ("instincts.txt", part)}).raise_for_status()
+        server.indexed(client)
+    found = [data for name, data in events(server, question=question) if name == "citation"]
+    assert [each["verdict"] for each in found] == ["supported", "unsupported"]
+    support = found[0]["support"]
+    assert (support["number"], support["title"], found[1]["support"]) == (1, "instincts.txt", None)
+    assert set(support) == {"id", "title", "number", "start", "end", "page", "score"}
+    with Watched(browser, server.url) as page:
+        ready(page, server.url)
+        ask(page, question)
+        page.get_by_role("button", name="Write an answer").click()
+        page.wait_for_selector(".written .cite")
+        cites = page.locator(".written a.cite")
+        labels = [cites.nth(n).get_attribute("aria-label") for n in range(cites.count())]
+        share = f"{100 * support['score']:.0f}\u202f%"
+        assert labels == [f"passage 1, supported, {share}", "passage 1, not supported"]
+        notes = page.locator(".written .aside").inner_text()
+        assert "2 citations: 1 supported, 1 not supported." in notes
 
 
 def test_the_box_can_be_stopped_and_tried_again(

@@ -5,11 +5,14 @@ import { el, fill } from "./dom.js";
 import { announce } from "./notice.js";
 import { Points } from "./points.js";
 import { library, placeOf } from "./state.js";
-import { count } from "./words.js";
+import { count, percent } from "./words.js";
 
 const CITED = /\s?[[【]\s*(\d{1,4}(?:\s*[,;]\s*\d{1,4})*)\s*[\]】]/g;
 const VERDICTS = {
   verbatim: "word for word",
+  near: "nearly word for word",
+  supported: "supported",
+  unsupported: "not supported",
   unquoted: "in other words",
   misquoted: "quoted wrongly",
   missing: "no such passage",
@@ -130,8 +133,16 @@ function withLinks(text, { passages, citations }) {
   return [...parts, text.slice(at)];
 }
 
-function link({ number, verdict, places }, passage) {
-  const words = VERDICTS[verdict];
+/** With which probability, or where else, in words. */
+function supported(verdict, support) {
+  if (!support) return "";
+  const sure = support.score === null ? "its words" : percent(support.score);
+  if (verdict === "supported") return `, ${sure}`;
+  return `, but by ${support.number ? `passage ${support.number}` : support.title}: ${sure}`;
+}
+
+function link({ number, verdict, places, support }, passage) {
+  const words = `${VERDICTS[verdict]}${supported(verdict, support)}`;
   const properties = { class: `cite ${verdict}`, "aria-label": `passage ${number}, ${words}`, text: `[${number}]` };
   if (!passage) return el("span", { ...properties, role: "note", title: words });
   const [start, end] = places[0] ?? [passage.sentences[0].start, passage.sentences[0].end];

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
+from anyio import from_thread
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
@@ -14,6 +16,7 @@ from fastapi.responses import StreamingResponse
 from milepost.answers import Answer, Citation, Piece, answer
 from milepost.console.records import answer_record, citation_record
 from milepost.errors import MilepostError
+from milepost.library import document_id
 from milepost.serve.failures import Refused
 from milepost.serve.routes.search import Question, found, searched
 from milepost.serve.state import State, state_of
@@ -21,7 +24,7 @@ from milepost.serve.state import State, state_of
 if TYPE_CHECKING:
     from milepost.chat import Endpoint
     from milepost.search import SearchResult
-    from milepost.types import Passage
+    from milepost.types import Check, Passage
 
 router = APIRouter(tags=["answers"])
 
@@ -44,7 +47,8 @@ async def ask(request: Request, asked: Question) -> StreamingResponse:
 
     Server-sent events: ``passages`` (as ``/search`` gives them; [1] in the text is the first),
     ``text`` (piece by piece), ``citation`` (a sentence, the number it cites, and the verdict:
-    verbatim, unquoted, misquoted, missing), then ``answer`` (the whole) or ``error``.
+    verbatim, near, supported, unsupported, unquoted, misquoted, missing; ``support`` is what
+    supports it, with the probability), then ``answer`` (the whole) or ``error``.
     """
     state = state_of(request)
     remote = state.settings.language_model
@@ -57,7 +61,7 @@ async def ask(request: Request, asked: Question) -> StreamingResponse:
     passages, listed = await searched(request, asked, _passages)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(
-        _events(asked.question, passages, listed, remote),
+        _events(state, asked.question, passages, listed, remote),
         media_type="text/event-stream",
         headers=headers,
     )
@@ -72,6 +76,7 @@ def _passages(
 
 
 async def _events(
+    state: State,
     question: str,
     passages: tuple[Passage, ...],
     listed: list[dict[str, Any]],
@@ -79,25 +84,41 @@ async def _events(
 ) -> AsyncIterator[str]:
     yield _written("passages", {"passages": listed})
     if not passages:
-        yield _event(Answer("", (), ()))
+        yield _written("answer", answer_record(Answer("", (), ())))
         return
-    written = answer(question, passages, remote)
+
+    titles = {each["id"]: each["title"] for each in listed}
+
+    def check(text: str, documents: Sequence[str], **options: Any) -> Check:
+        work = partial(state.library.index.check, text, documents, **options)
+        return from_thread.run(partial(state.searching, work, patient=True))
+
+    written = answer(question, passages, remote, check)
     try:
         # A client that leaves cancels this at the next word, which closes the connection.
         while (event := await run_sync(next, written, None, limiter=_writers)) is not None:
-            yield _event(event)
+            yield _event(event, titles)
     except MilepostError as error:
         yield _written("error", {"message": str(error)})
     finally:
         written.close()
 
 
-def _event(event: Piece | Citation | Answer) -> str:
+def _event(event: Piece | Citation | Answer, titles: dict[str, str]) -> str:
     if isinstance(event, Piece):
         return _written("text", {"text": event.text})
     if isinstance(event, Citation):
-        return _written("citation", citation_record(event))
+        return _written("citation", _citation(event, titles))
     return _written("answer", answer_record(event))
+
+
+def _citation(citation: Citation, titles: dict[str, str]) -> dict[str, Any]:
+    """A citation as the API gives it: documents have ids and titles there, no paths."""
+    record = citation_record(citation)
+    if record["support"] is not None:
+        identity = document_id(record["support"].pop("document"))
+        record["support"] = {"id": identity, "title": titles[identity], **record["support"]}
+    return record
 
 
 def _written(name: str, data: dict[str, Any]) -> str:

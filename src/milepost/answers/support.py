@@ -1,0 +1,116 @@
+"""Whether a passage says, in other words, what a sentence cites it for: asked of a check."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING, Protocol
+
+from milepost.answers.citations import Citation, Support
+from milepost.errors import BadQuestion
+from milepost.types import Passage, Span
+
+if TYPE_CHECKING:
+    from milepost.types import Check
+
+LIKELY = 0.5
+"""The probability from which a passage supports a sentence: that of ``Index.check``."""
+
+_PASSAGES = 20
+"""Passages that a check gives: the cited one need not be the best."""
+
+
+class Checker(Protocol):
+    """``Index.check``, or what stands for it."""
+
+    def __call__(self, text: str, documents: Sequence[str], *, min_score: float, k: int) -> Check:
+        """Whether a text is in documents, word for word, nearly, or in other words."""
+
+
+def with_support(
+    citations: Iterable[Citation], passages: Sequence[Passage], check: Checker
+) -> Iterator[Citation]:
+    """Judge the citations that quote nothing; the others stay as they are.
+
+    Each sentence is checked once, against the documents of all passages.
+
+    Args:
+        citations: see ``check_citations``.
+        passages: in the order in which they were numbered, from 1.
+        check: ``Index.check`` of the index that the passages are from.
+    """
+    names = list(dict.fromkeys(passage.document for passage in passages))
+
+    @cache
+    def checked(sentence: str) -> Check | None:
+        try:
+            return check(sentence, names, min_score=LIKELY, k=_PASSAGES)
+        except BadQuestion:  # it has neither letter nor digit
+            return None
+
+    for citation in citations:
+        if citation.verdict != "unquoted":
+            yield citation
+            continue
+        found = checked(citation.sentence)
+        passage = passages[citation.number - 1]
+        yield citation if found is None else _judged(citation, passage, passages, found)
+
+
+def _judged(
+    citation: Citation, passage: Passage, passages: Sequence[Passage], found: Check
+) -> Citation:
+    """The verdict on a citation of a passage, from the check of its sentence."""
+    places = [each for each in found.places if _shared(passage, each.document, each)]
+    if places and found.verdict in ("verbatim", "near"):
+        spans = tuple((each.start, each.end) for each in places)
+        return replace(citation, verdict=found.verdict, places=spans)
+    support = _best(found.passages, lambda document, hit: _shared(passage, document, hit))
+    if support is not None:
+        place = (support.start, support.end)
+        support = replace(support, number=citation.number)
+        return replace(citation, verdict="supported", places=(place,), support=support)
+    elsewhere = _best(found.passages, lambda *_: True)
+    if found.places:
+        first = found.places[0]
+        elsewhere = Support(None, first.document, first.start, first.end, first.page, None)
+    if elsewhere is not None:
+        elsewhere = replace(elsewhere, number=_number(elsewhere, passages))
+    return replace(citation, verdict="unsupported", support=elsewhere)
+
+
+def _best(found: Iterable[Passage], wanted: Callable[..., bool]) -> Support | None:
+    """The most probable sentence among those wanted, with the probability of its passage.
+
+    Of a passage whose best sentence is not among them, the probability of the sentence counts.
+    """
+    best: Support | None = None
+    for passage in found:
+        hit = next((hit for hit in passage.hits if wanted(passage.document, hit)), None)
+        if hit is None:
+            continue
+        score = passage.score if hit == passage.hits[0] else hit.score
+        if score >= LIKELY and (best is None or best.score is None or score > best.score):
+            best = Support(None, passage.document, hit.start, hit.end, passage.page, score)
+    return best
+
+
+class _Placed(Protocol):
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def end(self) -> int: ...
+
+
+def _shared(passage: Passage, document: str, place: _Placed) -> bool:
+    """Whether a place in a document and a passage have a part in common."""
+    span: Span = (max(passage.start, place.start), min(passage.end, place.end))
+    return passage.document == document and span[0] < span[1]
+
+
+def _number(support: Support, passages: Sequence[Passage]) -> int | None:
+    """The number of the passage that has a place; None where none has."""
+    held = (n for n, each in enumerate(passages, 1) if _shared(each, support.document, support))
+    return next(held, None)
