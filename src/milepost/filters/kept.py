@@ -25,7 +25,8 @@ class Fact:
     Attributes:
         key: built-in, or the document's own.
         text: of a string, see ``comparable``; else None.
-        number: of a number; else None.
+        number: of a number; of a string that is a date its year, so that a year is compared with
+            both alike; else None.
         flag: of true and false; else None.
         dated: of a string that is a date, its beginning; else None.
     """
@@ -64,6 +65,7 @@ def _fact(key: str, value: str | float | bool) -> Fact:
     if isinstance(value, bool):
         return Fact(key, flag=value)
     if isinstance(value, str):
-        dated = value[:DATED] if is_date(value) else None
-        return Fact(key, text=comparable(value), dated=dated)
+        if is_date(value):
+            return Fact(key, comparable(value), float(value[:4]), dated=value[:DATED])
+        return Fact(key, comparable(value))
     return Fact(key, number=float(value))

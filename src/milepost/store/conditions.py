@@ -127,8 +127,8 @@ class _Conditions:
             return self._text(operator, comparable(operand))
         number = f"facts.number {operator} {self._bound(float(operand))}"
         if float(operand).is_integer() and 1000 <= operand <= 9999:  # a year
-            return f"({number} OR {self._dated(operator, f'{operand:.0f}')})"
-        return number
+            return number
+        return f"({number} AND facts.dated IS NULL)"
 
     def _dated(self, operator: Operator, period: str) -> str:
         if operator == "=":

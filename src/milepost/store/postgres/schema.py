@@ -80,8 +80,8 @@ _INDEXES = {
     "facts": f"""
 CREATE INDEX ON facts (document, key);
 CREATE INDEX ON facts (key, left(text, {HEAD}));
-CREATE INDEX ON facts (key, number) WHERE number IS NOT NULL;
-CREATE INDEX ON facts (key, dated) WHERE dated IS NOT NULL
+CREATE INDEX ON facts (key, number, dated) INCLUDE (document) WHERE number IS NOT NULL;
+CREATE INDEX ON facts (key, dated) INCLUDE (document) WHERE dated IS NOT NULL
 """,
 }
 

@@ -42,22 +42,12 @@ _DIALECT = Dialect(
 
 def infos(connection: sqlite3.Connection, names: Sequence[str]) -> list[DocumentInfo]:
     """The records of the documents named, in order of their first row."""
-    return select(connection, Among(frozenset(names)), None) or []
+    return select(connection, Among(frozenset(names)))
 
 
-def select(
-    connection: sqlite3.Connection, among: Among, most: int | None
-) -> list[DocumentInfo] | None:
-    """The documents of ``among``; None where they have more sentences than ``most``."""
+def select(connection: sqlite3.Connection, among: Among) -> list[DocumentInfo]:
+    """The documents of ``among`` in order of their first row."""
     condition, values = _condition(among)
-    if most is not None:
-        (size,) = connection.execute(
-            "SELECT ifnull(sum(sentences), 0) FROM (SELECT sentences FROM documents "
-            f"WHERE sentences > 0 AND {condition} LIMIT :most)",
-            values | {"most": most + 1},
-        ).fetchone()
-        if size > most:
-            return None
     found = connection.execute(
         f"SELECT {_RECORD} FROM documents WHERE {condition} ORDER BY first, id", values
     )
@@ -68,11 +58,11 @@ def ranges(connection: sqlite3.Connection, among: Among) -> NDArray[np.int64]:
     """``(m, 2)`` int64: the rows of the documents of ``among`` that have some."""
     condition, values = _condition(among)
     found = connection.execute(
-        "SELECT group_concat(first), group_concat(first + sentences) FROM (SELECT first, sentences "
-        f"FROM documents WHERE sentences > 0 AND {condition} ORDER BY first)",
+        "SELECT group_concat(first), group_concat(first + sentences) FROM documents "
+        f"WHERE sentences > 0 AND {condition}",
         values,
     ).fetchone()
-    return numbers(found)
+    return np.sort(numbers(found), axis=0)  # as they do not overlap, the columns sort alike
 
 
 def owners(connection: sqlite3.Connection, rows: NDArray[np.int64]) -> list[DocumentInfo]:

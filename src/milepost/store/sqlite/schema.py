@@ -25,12 +25,12 @@ CREATE TABLE documents (
     size INTEGER, mtime_ns INTEGER, characters INTEGER NOT NULL, sentences INTEGER NOT NULL,
     terms INTEGER NOT NULL, first INTEGER NOT NULL, notes TEXT NOT NULL,
     options TEXT NOT NULL, properties TEXT NOT NULL);
-CREATE INDEX documents_first ON documents (first);
+CREATE INDEX documents_first ON documents (first, sentences);
 CREATE TABLE facts (
     document INTEGER NOT NULL, key TEXT NOT NULL, place INTEGER NOT NULL, text TEXT, number REAL,
     flag INTEGER, dated TEXT, PRIMARY KEY (document, key, place)) WITHOUT ROWID;
 CREATE INDEX facts_text ON facts (key, substr(text, 1, 64));
-CREATE INDEX facts_number ON facts (key, number) WHERE number IS NOT NULL;
+CREATE INDEX facts_number ON facts (key, number, dated) WHERE number IS NOT NULL;
 CREATE INDEX facts_dated ON facts (key, dated) WHERE dated IS NOT NULL;
 CREATE TABLE bodies (
     document INTEGER PRIMARY KEY, bounds BLOB NOT NULL, lengths BLOB NOT NULL,

@@ -17,6 +17,9 @@ from milepost.store.sqlite.faults import translated
 from milepost.store.sqlite.vectors import View, all_runs, runs_of
 from milepost.types import Mark
 
+_MANY = 5_000
+"""Runs from which all are read, once for all snapshots of a state."""
+
 
 class SqliteSnapshot(LocalSnapshot):
     """See ``store.base.Snapshot``; made by ``SqliteStore.snapshot`` alone."""
@@ -26,6 +29,7 @@ class SqliteSnapshot(LocalSnapshot):
     ) -> None:
         self._folder, self._connection = folder, connection
         self._view, self._dimensions = view, dimensions
+        self._ranges: dict[Among, NDArray[np.int64]] = {}  # of those that were asked for
 
     def documents(self) -> list[DocumentInfo]:
         """All documents in order of their first row."""
@@ -43,16 +47,15 @@ class SqliteSnapshot(LocalSnapshot):
     def select(self, among: Among, most: int | None = None) -> list[DocumentInfo] | None:
         """The documents of ``among``; None where they have more sentences than ``most``."""
         among.check_keys(self.keys)
-        if among != EVERYWHERE:
-            with translated(self._folder):
-                return records.select(self._connection, among, most)
-        if most is not None and self.statistics().sentences > most:
+        if most is not None and self._sentences(among) > most:
             return None
-        held = self._view.held.documents
+        held = self._view.held.documents if among == EVERYWHERE else None
         if held is None:
             with translated(self._folder):
-                held = records.select(self._connection, among, None) or []
-            if most is not None:  # for a search, which asks for few; and for the next one
+                held = records.select(self._connection, among)
+            if (
+                most is not None and among == EVERYWHERE
+            ):  # for a search, which asks for few; and for the next one
                 self._view.held.documents = held
         return list(held)
 
@@ -68,8 +71,16 @@ class SqliteSnapshot(LocalSnapshot):
 
     def ranges(self, among: Among) -> NDArray[np.int64]:
         """The rows of the documents of ``among``."""
-        with translated(self._folder):
-            return records.ranges(self._connection, among)
+        if among not in self._ranges:
+            with translated(self._folder):
+                self._ranges[among] = records.ranges(self._connection, among)
+        return self._ranges[among]
+
+    def _sentences(self, among: Among) -> int:
+        if among == EVERYWHERE:
+            return self.statistics().sentences
+        ranges = self.ranges(among)
+        return int((ranges[:, 1] - ranges[:, 0]).sum())
 
     def statistics(self) -> Statistics:
         """Count over all documents."""
@@ -149,6 +160,8 @@ class SqliteSnapshot(LocalSnapshot):
 
     def _chosen(self, ranges: NDArray[np.int64]) -> NDArray[np.int64]:
         """Runs of the documents with some ranges, ascending."""
+        if len(ranges) > _MANY:
+            self._all_runs()
         runs = self._view.held.runs
         if runs is None:
             with translated(self._folder):
