@@ -6,8 +6,6 @@ import json
 import sys
 from pathlib import Path
 
-import pytest
-
 import milepost
 from support.pdf_writer import PdfPage, write_pdf
 from support.scan_writer import needs_ocr, scan
