@@ -231,9 +231,8 @@ def test_a_search_makes_no_index(cli, model, tmp_path):
 @pytest.mark.parametrize("name", ["gold.txt", "g*.txt", "{notes}/gold.txt"])
 def test_in_limits_the_documents(cli, model, db, same_notes, name):
     """--in takes a file name, a pattern or a path."""
-    result = cli(
-        "search", "bees", "--db", db, "--json", "--in", name.format(notes=same_notes), *model
-    )
+    name = name.format(notes=same_notes)
+    result = cli("search", "bees", "--db", db, "--json", "--in", name, *model)
     assert {Path(passage["document"]).name for passage in found(result)} == {"gold.txt"}
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from milepost.cli.program import program
 from support.server import Server
 
 KEY = "correct horse battery"
@@ -99,18 +98,21 @@ def test_a_client_that_asks_too_often_waits(texts: Path, tmp_path: Path) -> None
         (["--host", "203.0.113.9"], "cannot listen"),
     ],
 )
-def test_a_server_that_must_not_start(tmp_path: Path, args: list[str], words: str) -> None:
-    import os
-
-    key = {} if "0.0.0.0" in args else {"MILEPOST_API_KEY": KEY}
-    done = subprocess.run(
-        [sys.executable, "-m", "milepost", "serve", "--port", "0", *args],
-        capture_output=True,
-        encoding="utf-8",
-        timeout=60,
-        env={**os.environ, "MILEPOST_CACHE": str(tmp_path), **key},
-    )
-    assert done.returncode == 2
-    assert words in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-    assert KEY not in done.stderr
+def test_a_server_that_must_not_start(
+    tmp_path: Path,
+    args: list[str],
+    words: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path))
+    monkeypatch.delenv("MILEPOST_API_KEY", raising=False)
+    if "0.0.0.0" not in args:
+        monkeypatch.setenv("MILEPOST_API_KEY", KEY)
+    with pytest.raises(SystemExit) as ended:
+        program.main(["serve", "--port", "0", *args])
+    said = capsys.readouterr().err
+    assert ended.value.code == 2
+    assert words in said
+    assert len(said.splitlines()) == 1
+    assert KEY not in said

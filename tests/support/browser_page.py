@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +13,9 @@ if TYPE_CHECKING:
 CHROMIUM = Path("/usr/bin/chromium")
 PATIENCE = 30_000
 """Milliseconds that a loaded machine may take for one step."""
+
+Tab = Callable[..., AbstractContextManager["Page"]]
+"""Opens a tab; with the options of ``Watched``."""
 
 WATCH = """
 window.violations = [];
@@ -55,11 +60,32 @@ class Watched:
         return self.page
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        violations = [] if kind else self.page.evaluate("window.violations ?? []")
+        violations = [] if kind else self._violations()
         self.context.close()
         if kind is None:
             assert not self.faults
             assert not violations
+
+    @contextmanager
+    def again(self, allowed: tuple[str, ...]) -> Iterator[Page]:
+        """The tab for one more test, which leaves nothing behind; it stays open."""
+        self._allowed = allowed
+        self.faults.clear()
+        try:
+            yield self.page
+            violations = self._violations()
+            assert not self.faults
+            assert not violations
+        finally:
+            self.page.unroute_all(behavior="ignoreErrors")
+            self.page.emulate_media(media="null")
+            self.page.evaluate(
+                "() => { try { localStorage.clear(); sessionStorage.clear(); } catch {} }"
+            )
+            self.page.goto("about:blank")
+
+    def _violations(self) -> list[str]:
+        return list(self.page.evaluate("window.violations ?? []"))
 
     def _on_console(self, message: ConsoleMessage) -> None:
         expected = any(part in message.text for part in self._allowed)
@@ -69,6 +95,39 @@ class Watched:
     def _on_request(self, request: Request) -> None:
         if not request.url.startswith((self.url, "blob:", "about:")):
             self.faults.append(f"request: {request.url}")
+
+
+class Tabs:
+    """A tab for each address, opened once: a new one takes half a second of a processor.
+
+    Args:
+        browser: a running Chromium.
+        offline: the tabs have no network.
+    """
+
+    def __init__(self, browser: Browser, *, offline: bool = False) -> None:
+        self._browser, self._offline = browser, offline
+        self._kept: dict[str, Watched] = {}
+
+    def __call__(
+        self, url: str, *, allowed: tuple[str, ...] = (), **options: Any
+    ) -> AbstractContextManager[Page]:
+        """The tab of an address, or one of its own where it has options; see ``Watched``."""
+        if options:
+            return self._opened(url, allowed=allowed, **options)
+        if url not in self._kept:
+            self._kept[url] = self._opened(url)
+        return self._kept[url].again(allowed)
+
+    def close(self) -> None:
+        """Close those that are kept."""
+        for watched in self._kept.values():
+            watched.context.close()
+
+    def _opened(self, url: str, **options: Any) -> Watched:
+        watched = Watched(self._browser, url, **options)
+        watched.context.set_offline(self._offline)
+        return watched
 
 
 def ask(page: Page, question: str) -> None:

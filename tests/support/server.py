@@ -1,55 +1,57 @@
-"""A real ``milepost serve`` in a process of its own, on a free port."""
+"""A real ``milepost serve`` on a free port, in a thread of this process or in one of its own."""
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import signal
 import subprocess
 import sys
 import time
+from abc import ABC, abstractmethod
 from pathlib import Path
+from threading import Thread
 from types import TracebackType
+from typing import Any
 
 import httpx
+import pytest
+import uvicorn
 
 START = 60.0
 """Seconds that a loaded machine may take to start a process."""
 
 
-class Server:
-    """Started on entry, ended by SIGTERM on exit; its stderr must then hold nothing unexpected.
+class _Running(ABC):
+    """Started on entry, ended on exit.
 
     Args:
-        args: of ``milepost serve``, beside the port.
+        args: of ``milepost serve``, beside port and model.
         cache: the cache of this server.
         more: environment variables.
     """
 
     def __init__(self, *args: str, cache: Path, more: dict[str, str] | None = None) -> None:
-        # The reports of the process go to a file: a pipe that nobody reads would fill.
+        # What the server reports goes to a file: a pipe that nobody reads would fill.
         self.log = cache.with_name(f"{cache.name}.log")
-        self._environment = {
-            **os.environ,
-            "MILEPOST_CACHE": str(cache),
-            "XDG_DATA_HOME": str(cache / "data"),
-            **(more or {}),
-        }
-        command = [sys.executable, "-m", "milepost", "serve", "--port", "0"]
-        self._command = [*command, "--model", "landmark-light", *args]
-        self.process: subprocess.Popen[bytes] | None = None
+        self.log.write_bytes(b"")
+        self._args = ["--port", "0", "--model", "landmark-light", *args]
+        self._environment = {"MILEPOST_CACHE": str(cache), "XDG_DATA_HOME": str(cache / "data")}
+        self._environment |= more or {}
         self.url = ""
 
-    def __enter__(self) -> Server:
-        with self.log.open("wb") as log:
-            self.process = subprocess.Popen(self._command, stderr=log, env=self._environment)
-        until = time.monotonic() + START
-        while not (found := re.search(r"serving (http://\S+?)/ ", self.said())):
-            if self.process.poll() is not None or time.monotonic() > until:
-                self.process.kill()
-                raise AssertionError(f"the server did not start: {self.said()}")
-            time.sleep(0.05)
-        self.url = found[1]
+    @abstractmethod
+    def _start(self) -> None: ...
+
+    @abstractmethod
+    def _runs(self) -> bool: ...
+
+    @abstractmethod
+    def _end(self) -> None: ...
+
+    def __enter__(self) -> Any:
+        self._start()
         return self
 
     def __exit__(
@@ -58,14 +60,17 @@ class Server:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        assert self.process is not None
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
-        try:
-            self.process.wait(START)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            raise
+        self._end()
+
+    def _wait(self) -> None:
+        """Wait until it answers."""
+        until = time.monotonic() + START
+        while not (found := re.search(r"serving (http://\S+?)/ ", self.said())):
+            if not self._runs() or time.monotonic() > until:
+                self._end()
+                raise AssertionError(f"the server did not start: {self.said()}")
+            time.sleep(0.02)
+        self.url = found[1]
 
     def said(self) -> str:
         """What the process has printed so far."""
@@ -82,3 +87,76 @@ class Server:
             assert time.monotonic() < until, progress
             time.sleep(0.05)
         return progress
+
+
+class ServerProcess(_Running):
+    """A process of its own, which can be killed; ended by SIGTERM on exit."""
+
+    process: subprocess.Popen[bytes]
+
+    def _start(self) -> None:
+        command = [sys.executable, "-m", "milepost", "serve", *self._args]
+        with self.log.open("wb") as log:
+            environment = os.environ | self._environment
+            self.process = subprocess.Popen(command, stderr=log, env=environment)
+        self._wait()
+
+    def _runs(self) -> bool:
+        return self.process.poll() is None
+
+    def _end(self) -> None:
+        if self._runs():
+            self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(START)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise
+
+
+class Server(_Running):
+    """A thread of this process, which spares three seconds of imports."""
+
+    def _start(self) -> None:
+        from milepost.cli.serve import serve
+        from milepost.console.options import Settings
+
+        started: list[uvicorn.Server] = []
+
+        class Kept(uvicorn.Server):
+            def __init__(self, config: uvicorn.Config) -> None:
+                super().__init__(config)
+                started.append(self)
+
+        def note(text: str) -> None:
+            with self.log.open("a", encoding="utf-8") as log:
+                log.write(f"{text}\n")
+
+        def run() -> None:
+            try:
+                serve.main(self._args, obj=Settings(), standalone_mode=False)
+            except Exception as error:
+                note(repr(error))
+
+        self._thread = Thread(target=run, name="server", daemon=True)
+        self._handler = logging.FileHandler(self.log, encoding="utf-8")
+        self._started = started
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in self._environment.items():
+                patch.setenv(name, value)
+            patch.setattr("milepost.cli.serve.say", note)
+            patch.setattr("uvicorn.Server", Kept)
+            self._thread.start()
+            self._wait()
+        logging.getLogger("uvicorn").addHandler(self._handler)
+
+    def _runs(self) -> bool:
+        return self._thread.is_alive()
+
+    def _end(self) -> None:
+        for server in self._started:
+            server.should_exit = True
+        self._thread.join(START)
+        logging.getLogger("uvicorn").removeHandler(self._handler)
+        self._handler.close()
+        assert not self._runs(), "the server did not end"

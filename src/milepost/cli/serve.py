@@ -119,7 +119,7 @@ def serve(
     from milepost.places import local_path
 
     sources = [local_path(path) for path in paths]
-    for needed in ("fastapi", "uvicorn", "multipart", "prometheus_client", "PIL"):
+    for needed in ("fastapi", "uvicorn", "python_multipart", "prometheus_client", "PIL"):
         require(needed, extra="serve")
     if ocr not in (None, "never"):
         from milepost.text.recognition import check_installed
@@ -145,11 +145,11 @@ def serve(
     )
     for source in sources:
         _check(source)
-    socket = listen(chosen)  # before the model is loaded: a port in use is known at once
-    index, folder = _index(settings, paths, db, model, chosen)
-    with index:
-        app = create_app(index, chosen, uploads=folder / UPLOADS, sources=sources)
-        run(app, socket, show=show, quiet=settings.quiet, note=say)
+    with listen(chosen) as socket:  # before the model is loaded: a port in use is known at once
+        index, folder = _index(settings, paths, db, model, chosen)
+        with index:
+            app = create_app(index, chosen, uploads=folder / UPLOADS, sources=sources)
+            run(app, socket, show=show, quiet=settings.quiet, note=say)
 
 
 def _check(path: Path) -> None:

@@ -6,15 +6,16 @@ import json
 import shutil
 import subprocess
 import tarfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 pytest.importorskip("fastapi", reason="needs the serve extra")
 
-from support.browser_page import CHROMIUM, Watched
+from support.browser_page import CHROMIUM, Tab, Tabs
 from support.page_documents import EVIL, EVIL_NAME, NOTES, book, harbour
 from support.server import Server
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The documents."""
     made = tmp_path_factory.mktemp("library")
@@ -33,7 +34,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def server(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server of these documents, which are indexed."""
     with Server(str(folder), cache=tmp_path_factory.mktemp("cache")) as running:
@@ -42,12 +43,12 @@ def server(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
         yield running
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """Chromium, without a window.
 
-    For a module, not a session: while Playwright is open, its event loop runs in this thread, and
-    tests of other modules could not call ``asyncio.run``.
+    For this folder, not a session: while Playwright is open, its event loop runs in this thread,
+    and tests of other folders could not call ``asyncio.run``.
     """
     playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
     if not CHROMIUM.exists():
@@ -58,14 +59,18 @@ def browser() -> Iterator[Browser]:
         running.close()
 
 
+@pytest.fixture(scope="package")
+def tabs(browser: Browser) -> Iterator[Tabs]:
+    """Opens the tab of a server that is watched; see ``Watched``."""
+    opened = Tabs(browser)
+    yield opened
+    opened.close()
+
+
 @pytest.fixture
-def tab(browser: Browser, server: Server) -> Callable[..., Watched]:
-    """Opens a tab that is watched; see ``Watched``."""
-
-    def opened(**options: Any) -> Watched:
-        return Watched(browser, server.url, **options)
-
-    return opened
+def tab(tabs: Tabs, server: Server) -> Tab:
+    """Opens the tab of the server of these documents."""
+    return partial(tabs, server.url)
 
 
 @pytest.fixture(scope="session")

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from support.browser_page import Watched, ask, ready
+from support.browser_page import Tab, ask, ready
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
     from support.server import Server
 
-Tab = Callable[..., Watched]
 
 PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
 SETTINGS: dict[str, dict[str, Any]] = {
     "light": {},
-    "dark": {"color_scheme": "dark"},
-    "phone": PHONE,
     "phone, dark": {**PHONE, "color_scheme": "dark"},
 }
+"""Each layout and each set of colours once."""
 
 
 @pytest.fixture(params=list(SETTINGS))

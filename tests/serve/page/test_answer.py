@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from support.browser_page import Watched, answered, ask, ready
+from support.browser_page import Tabs, answered, ask, ready
 from support.openai_server import Model, Stream, refused, serving
 from support.page_documents import book
 from support.server import Server
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from playwright.sync_api import Browser
 
 QUESTION = "How fast does a trail of scent fade?"
 KEY, OURS = "sk-of-the-endpoint", "key-of-this-server"
@@ -140,7 +138,7 @@ def test_a_client_that_leaves_ends_the_request(
 
 
 def test_a_server_without_a_language_model_says_how_to_name_one(
-    folder: Path, tmp_path_factory: pytest.TempPathFactory, browser: Browser
+    folder: Path, tmp_path_factory: pytest.TempPathFactory, tabs: Tabs
 ) -> None:
     """Status 409 with the command; the page shows it, and the passages."""
     with Server(str(folder / "notes.md"), cache=tmp_path_factory.mktemp("none")) as plain:
@@ -149,7 +147,7 @@ def test_a_server_without_a_language_model_says_how_to_name_one(
             refusal = client.post("/ask", json={"question": QUESTION})
             assert refusal.status_code == 409
             assert "--endpoint" in refusal.json()["error"]["message"]
-        with Watched(browser, plain.url) as page:
+        with tabs(plain.url) as page:
             ready(page, plain.url)
             ask(page, QUESTION)
             page.get_by_role("button", name="Write an answer").click()
@@ -157,9 +155,9 @@ def test_a_server_without_a_language_model_says_how_to_name_one(
             assert page.locator(".passage").count() > 0
 
 
-def test_the_box_writes_an_answer_with_links(server: Server, browser: Browser) -> None:
+def test_the_box_writes_an_answer_with_links(server: Server, tabs: Tabs) -> None:
     """Each citation is a link to its place, and says what became of it."""
-    with Watched(browser, server.url) as page:
+    with tabs(server.url) as page:
         ready(page, server.url)
         ask(page, QUESTION)
         assert "by parrot" in page.locator(".written").inner_text()
@@ -217,13 +215,13 @@ def test_what_is_said_in_other_words_is_checked(
 
 
 def test_the_box_can_be_stopped_and_tried_again(
-    server: Server, browser: Browser, writer: Writer, model: Model
+    server: Server, tabs: Tabs, writer: Writer, model: Model
 ) -> None:
     """What was written stays; an endpoint that is down is reported."""
     writer.reply = lambda _: Stream(
         ["<b>word</b> "] * 400, between=lambda n: threading.Event().wait(0.02)
     )
-    with Watched(browser, server.url) as page:
+    with tabs(server.url) as page:
         ready(page, server.url)
         ask(page, QUESTION)
         answered(page)

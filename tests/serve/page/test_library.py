@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 import milepost
-from support.browser_page import Watched, answered, ask, ready
+from support.browser_page import Tab, Tabs, answered, ask, ready
 from support.page_documents import harbour
 from support.server import Server
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser
-
-Tab = Callable[..., Watched]
 KEY = "a-key-of-the-tests"
 
 MEADOW = """They nest on the ground in meadows. Farmers mow the grass in July. Foxes hunt there
@@ -55,14 +50,14 @@ def closed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def test_files_are_added_watched_replaced_and_removed(
-    browser: Browser, own: Server, tmp_path: Path
+    tabs: Tabs, own: Server, tmp_path: Path
 ) -> None:
     (tmp_path / "good.txt").write_text(LARKS, encoding="utf-8")
     (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.4\nnothing of a PDF")
     (tmp_path / "empty.md").write_bytes(b"")
     (tmp_path / "picture.png").write_bytes(b"\x89PNG\r\n")
     names = ["good.txt", "broken.pdf", "empty.md", "picture.png"]
-    with Watched(browser, own.url) as page:
+    with tabs(own.url) as page:
         page.goto(own.url)
         page.wait_for_selector("#results h2:has-text('No documents yet')")
         page.set_input_files("#files", [tmp_path / name for name in names])
@@ -111,8 +106,8 @@ def test_files_are_added_watched_replaced_and_removed(
         assert client.get("/documents").json()["documents"] == []
 
 
-def test_files_are_dropped_on_the_page(browser: Browser, own: Server) -> None:
-    with Watched(browser, own.url) as page:
+def test_files_are_dropped_on_the_page(tabs: Tabs, own: Server) -> None:
+    with tabs(own.url) as page:
         page.goto(own.url)
         page.wait_for_selector("#results h2")
         transfer = page.evaluate_handle(
@@ -138,7 +133,7 @@ def test_files_are_dropped_on_the_page(browser: Browser, own: Server) -> None:
         page.wait_for_selector("#documents li", state="detached")
 
 
-def test_progress_is_shown_while_files_are_read(browser: Browser, own: Server) -> None:
+def test_progress_is_shown_while_files_are_read(tabs: Tabs, own: Server) -> None:
     """What /indexing says is shown as it stands; its answers are set, since reading is quick."""
     current = {
         "id": "x", "title": "<b>long</b>.pdf", "number": 3, "documents": 12, "sentences": 840,
@@ -154,7 +149,7 @@ def test_progress_is_shown_while_files_are_read(browser: Browser, own: Server) -
     }
     idle = {**busy, "idle": True, "current": None, "waiting": 0}
     answers = [busy, busy]
-    with Watched(browser, own.url) as page:
+    with tabs(own.url) as page:
         page.route("**/indexing", lambda route: route.fulfill(json=answers[0]))
         page.goto(own.url)
         page.wait_for_selector("#indexing progress")
@@ -211,9 +206,9 @@ def test_the_list_is_filtered_and_limits_the_search(tab: Tab, server: Server) ->
         page.wait_for_selector(".passage .title:has-text('origin-of-species.txt')")
 
 
-def test_a_key_is_asked_for_and_pictures_come_with_it(browser: Browser, closed: Server) -> None:
+def test_a_key_is_asked_for_and_pictures_come_with_it(tabs: Tabs, closed: Server) -> None:
     question = "#q=When+is+anchoring+in+the+channel+forbidden%3F"
-    with Watched(browser, closed.url, allowed=("401",)) as page:
+    with tabs(closed.url, allowed=("401",)) as page:
         page.goto(f"{closed.url}/{question}")
         page.wait_for_selector("#key-dialog[open]")
         page.keyboard.press("Escape")
@@ -307,8 +302,8 @@ def test_pages_are_shown_where_boxes_cannot_be_found(tab: Tab, server: Server) -
         page.wait_for_selector(".page[data-page='1'] img[src^='blob:']")
 
 
-def test_files_that_are_too_large_are_not_sent(browser: Browser, own: Server) -> None:
-    with Watched(browser, own.url) as page:
+def test_files_that_are_too_large_are_not_sent(tabs: Tabs, own: Server) -> None:
+    with tabs(own.url) as page:
         page.goto(own.url)
         page.wait_for_selector("#results h2")
         with own.client() as client:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -12,17 +12,24 @@ import pytest
 
 from milepost.cli.answer import reflowed
 from milepost.types import Mark, MarkKind, place_in_words, places_at
-from support.browser_page import Watched, ready
+from support.browser_page import Tabs, ready
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
     from support.server import Server
 
-Tab = Callable[..., Watched]
 
 SIGNS = "aé\u0301 \n\t.ßж中\u200d😀👩🚀𝒜{}\\%_&#^~$`*[]<>|\"'“”"
 HARD = "{unbalanced \\ 100 % of $5_000 & more} ^ ~ # `code` *bold* [link](x) <b>|\n“😀”"
+
+
+@pytest.fixture(scope="module")
+def page(tabs: Tabs, server: Server) -> Iterator[Page]:
+    """The page, whose modules are called."""
+    with tabs(server.url) as opened:
+        ready(opened, server.url)
+        yield opened
 
 
 def call(page: Page, module: str, body: str, value: Any = None) -> Any:
@@ -37,7 +44,7 @@ def strings(count: int) -> list[str]:
     return ["".join(made.choices(SIGNS, k=made.randrange(0, 40))) for _ in range(count)]
 
 
-def test_offsets_are_code_points(tab: Tab, server: Server) -> None:
+def test_offsets_are_code_points(page: Page) -> None:
     """Every slice, offset and trimmed span equals Python's, for texts that begin anywhere."""
     cases = []
     wanted = []
@@ -52,22 +59,20 @@ def test_offsets_are_code_points(tab: Tab, server: Server) -> None:
         trimmed = [begin + low, begin + low + len(ink)]
         cases.append([text, begin, begin + start, begin + end])
         wanted.append([part, begin + len(text), begin + start, trimmed])
-    with tab() as page:
-        ready(page, server.url)
-        found = call(
-            page,
-            "points",
-            """return v.map(([text, begin, start, end]) => {
-              const points = new m.Points(text, begin);
-              return [points.slice(start, end), points.end, points.offset(points.index(start)),
-                      points.trimmed(start, end)];
-            });""",
-            cases,
-        )
+    found = call(
+        page,
+        "points",
+        """return v.map(([text, begin, start, end]) => {
+          const points = new m.Points(text, begin);
+          return [points.slice(start, end), points.end, points.offset(points.index(start)),
+                  points.trimmed(start, end)];
+        });""",
+        cases,
+    )
     assert found == wanted
 
 
-def test_lines_are_joined_as_on_the_command_line(tab: Tab, server: Server) -> None:
+def test_lines_are_joined_as_on_the_command_line(page: Page) -> None:
     made = random.Random(13)
     words = ["word", "Längeres", "5", "-", "*", "中文", "a", "indeed"]
     texts = []
@@ -75,21 +80,17 @@ def test_lines_are_joined_as_on_the_command_line(tab: Tab, server: Server) -> No
         lines = [" ".join(made.choices(words, k=made.randrange(0, 14))) for _ in range(6)]
         texts.append("\n".join(made.choice(["", "  "]) + line for line in lines))
     assert any(reflowed(text) != text for text in texts)
-    with tab() as page:
-        ready(page, server.url)
-        found = call(page, "points", "return v.map(m.reflowed);", texts)
+    found = call(page, "points", "return v.map(m.reflowed);", texts)
     assert found == [reflowed(text) for text in texts]
 
 
-def test_citations_of_hard_texts_stay_valid(tab: Tab, server: Server) -> None:
+def test_citations_of_hard_texts_stay_valid(page: Page) -> None:
     place = {"title": HARD, "quote": HARD, "place": HARD, "heading": HARD, "start": 3, "end": 9}
-    with tab() as page:
-        ready(page, server.url)
-        plain = call(page, "cite", "return m.plain(v);", place)
-        quoted = call(page, "cite", "return m.markdown(v);", place)
-        entry = call(page, "cite", "return m.bibtex(v);", place)
-        short = place | {"title": "t", "place": None, "heading": None}
-        forms = call(page, "cite", "return [m.mla(v), m.apa(v)];", short)
+    plain = call(page, "cite", "return m.plain(v);", place)
+    quoted = call(page, "cite", "return m.markdown(v);", place)
+    entry = call(page, "cite", "return m.bibtex(v);", place)
+    short = place | {"title": "t", "place": None, "heading": None}
+    forms = call(page, "cite", "return [m.mla(v), m.apa(v)];", short)
     one_line = " ".join(HARD.split())
     assert plain == f"“{one_line}” {one_line}, {one_line}, characters 3–9."
     from markdown_it import MarkdownIt
@@ -161,31 +162,27 @@ LONG = " ".join(["word"] * 39) + " end."
     ],
 )
 def test_citations_follow_their_style(
-    tab: Tab, server: Server, form: str, place: dict[str, Any], wanted: str
+    page: Page, form: str, place: dict[str, Any], wanted: str
 ) -> None:
     """MLA 9 and APA 7: names, years, pages, and quotation marks within quotation marks."""
     given = {"title": "origin.pdf", "place": "page 3", "heading": "Bees", "start": 3, "end": 9}
     given |= {"quote": 'Cells are "made" so.'} | place
     if "authors" in place:
         given["reference"] = {"title": ORIGIN, "date": "1859-11-24"} | place
-    with tab() as page:
-        ready(page, server.url)
-        assert call(page, "cite", f"return m.{form}(v);", given) == wanted
+    assert call(page, "cite", f"return m.{form}(v);", given) == wanted
 
 
-def test_a_reference_becomes_fields_of_bibtex(tab: Tab, server: Server) -> None:
+def test_a_reference_becomes_fields_of_bibtex(page: Page) -> None:
     reference = {"title": ORIGIN, "date": "1859", "authors": [DARWIN, SOCIETY]}
     place = {"title": "a.pdf", "reference": reference, "quote": "Yes.", "place": "page 3"}
     place |= {"heading": None, "start": 3, "end": 9}
-    with tab() as page:
-        ready(page, server.url)
-        entry = call(page, "cite", "return m.bibtex(v);", place)
+    entry = call(page, "cite", "return m.bibtex(v);", place)
     assert "author = {Darwin, Charles Robert and {Royal Society}}," in entry
     assert "year   = {1859}," in entry
     assert entry.startswith("@misc{on-the-origin-of-species-3,")
 
 
-def test_addresses_come_back_as_they_were(tab: Tab, server: Server) -> None:
+def test_addresses_come_back_as_they_were(page: Page) -> None:
     routes = [
         {"question": text.strip(), "chosen": ["a", "b"], "open": place}
         for text, place in zip(
@@ -194,20 +191,18 @@ def test_addresses_come_back_as_they_were(tab: Tab, server: Server) -> None:
             strict=True,
         )
     ]
-    with tab() as page:
-        ready(page, server.url)
-        found = call(page, "state", "return v.map((one) => m.parse(m.format(one)));", routes)
-        assert found == routes
-        broken = ["#id=", "#start=5", "#id=a&start=-1&end=x", "#id=a&start=9&end=5", "#%%%&q=%zz"]
-        for route in call(page, "state", "return v.map(m.parse);", broken):
-            assert route["open"] in (
-                None,
-                {"id": "a", "start": None, "end": None},
-                {"id": "a", "start": 9, "end": None},
-            )
+    found = call(page, "state", "return v.map((one) => m.parse(m.format(one)));", routes)
+    assert found == routes
+    broken = ["#id=", "#start=5", "#id=a&start=-1&end=x", "#id=a&start=9&end=5", "#%%%&q=%zz"]
+    for route in call(page, "state", "return v.map(m.parse);", broken):
+        assert route["open"] in (
+            None,
+            {"id": "a", "start": None, "end": None},
+            {"id": "a", "start": 9, "end": None},
+        )
 
 
-def test_places_are_said_as_on_the_command_line(tab: Tab, server: Server) -> None:
+def test_places_are_said_as_on_the_command_line(page: Page) -> None:
     """Any marks in any order give the words that Python gives."""
     made = random.Random(17)
     kinds = list(get_args(MarkKind))
@@ -219,18 +214,14 @@ def test_places_are_said_as_on_the_command_line(tab: Tab, server: Server) -> Non
     assert len(set(wanted)) > 20
     value = [asdict(mark) for mark in marks]
     body = "return Array.from({ length: 400 }, (_, offset) => m.placeAt(v, offset));"
-    with tab() as page:
-        ready(page, server.url)
-        assert call(page, "words", body, value) == wanted
+    assert call(page, "words", body, value) == wanted
 
 
-def test_probabilities_in_words(tab: Tab, server: Server) -> None:
+def test_probabilities_in_words(page: Page) -> None:
     scores = [0.0, 0.004, 0.12, 0.2, 0.35, 0.65, 0.9, 0.92, 0.9999, 1.0]
-    with tab() as page:
-        ready(page, server.url)
-        found = call(
-            page, "words", "return v.map((s) => [m.likelihood(s).words, m.percent(s)]);", scores
-        )
+    found = call(
+        page, "words", "return v.map((s) => [m.likelihood(s).words, m.percent(s)]);", scores
+    )
     assert found == [
         ["a guess", "1\u202f%"],
         ["a guess", "1\u202f%"],
@@ -245,11 +236,9 @@ def test_probabilities_in_words(tab: Tab, server: Server) -> None:
     ]
 
 
-def test_pieces_are_cut_between_paragraphs(tab: Tab, server: Server) -> None:
+def test_pieces_are_cut_between_paragraphs(page: Page) -> None:
     text = "First words of a torn line.\n\nA paragraph.\nIts second line.\n\nThe begin of a torn"
-    with tab() as page:
-        ready(page, server.url)
-        first, last = call(page, "piece", "return [m.firstCut(v), m.lastCut(v)];", text)
-        assert text[first:last] == "A paragraph.\nIts second line.\n\n"
-        whole = call(page, "piece", "return [m.firstCut(v), m.lastCut(v)];", "x" * 5000)
-        assert whole == [0, 5000]
+    first, last = call(page, "piece", "return [m.firstCut(v), m.lastCut(v)];", text)
+    assert text[first:last] == "A paragraph.\nIts second line.\n\n"
+    whole = call(page, "piece", "return [m.firstCut(v), m.lastCut(v)];", "x" * 5000)
+    assert whole == [0, 5000]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
 import milepost
-from support.browser_page import Watched, answered, ask, ready
+from support.browser_page import Tab, answered, ask, ready
 from support.page_documents import ACROSS, EVIL_NAME, NOTES, SCRIPT
 
 if TYPE_CHECKING:
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
     from support.server import Server
 
-Tab = Callable[..., Watched]
 
 TRAIL = "A trail of scent fades within an hour."
 BEES = "How do bees make the cells of the honeycomb?"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +14,10 @@ from milepost.encoder import Encoder
 from milepost.index import Index
 from milepost.types import Document, Mark
 from milepost.view import write_page
-from support.browser_page import CHROMIUM, Watched
+from support.browser_page import CHROMIUM, Tab, Tabs
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
 SCRIPT = "<img src=x onerror='window.hacked=1'><script>window.hacked=1</script>"
 HOSTILE = (
@@ -59,9 +60,9 @@ def small_page(small: Index, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """Chromium, without a window; for a module, as in tests/serve/page."""
+    """Chromium, without a window; for this folder, as in tests/serve/page."""
     playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
     if not CHROMIUM.exists():
         pytest.skip(f"needs {CHROMIUM} (apt install chromium)")
@@ -71,13 +72,13 @@ def browser() -> Iterator[Browser]:
         running.close()
 
 
-@pytest.fixture
-def tab(browser: Browser) -> Callable[..., Watched]:
-    """Opens a tab of a page that is watched and has no network; see ``Watched``."""
+@pytest.fixture(scope="package")
+def tab(browser: Browser) -> Iterator[Tab]:
+    """Opens the tab of a page that is watched and has no network; see ``Watched``."""
+    tabs = Tabs(browser, offline=True)
 
-    def opened(page: Path, **options: Any) -> Watched:
-        watched = Watched(browser, page.as_uri(), **options)
-        watched.context.set_offline(True)
-        return watched
+    def opened(page: Path, **options: Any) -> AbstractContextManager[Page]:
+        return tabs(page.as_uri(), **options)
 
-    return opened
+    yield opened
+    tabs.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ import milepost
 from milepost.index import Index
 from milepost.types import Document
 from milepost.view import write_page
-from support.browser_page import Watched
+from support.browser_page import Tab
 from support.ranking_cases import BOOK
 
 TOLERANCE = 1e-5
@@ -28,13 +27,10 @@ FOUND = """([question, chosen]) => milepost.search(question, 5, chosen).passages
   .map(({ start, end, score }) => [start, end, score])"""
 
 
-def test_some_documents_are_searched_alone(
-    tab: Callable[..., Watched], small_page: Path, small: Index
-) -> None:
-    watched = tab(small_page)
+def test_some_documents_are_searched_alone(tab: Tab, small_page: Path, small: Index) -> None:
     question = "trail of the harbour painting"
-    with watched as opened:
-        opened.goto(watched.url)
+    with tab(small_page) as opened:
+        opened.goto(small_page.as_uri())
         opened.wait_for_selector("#documents li")
         for number, info in enumerate(small.documents()):
             found = opened.evaluate(FOUND, [question, [number]])
@@ -44,15 +40,12 @@ def test_some_documents_are_searched_alone(
             assert [each[2] for each in found] == pytest.approx(scores, abs=TOLERANCE)
 
 
-def test_the_shipped_model_gives_its_own_passages(
-    tab: Callable[..., Watched], tmp_path: Path
-) -> None:
+def test_the_shipped_model_gives_its_own_passages(tab: Tab, tmp_path: Path) -> None:
     with milepost.open(tmp_path / "index", model="landmark-light") as index:
         index.add(Document("book", BOOK.read_text(encoding="utf-8")[400_000:520_000]))
         write_page(index, tmp_path / "page.html")
-        watched = tab(tmp_path / "page.html")
-        with watched as opened:
-            opened.goto(watched.url)
+        with tab(tmp_path / "page.html") as opened:
+            opened.goto((tmp_path / "page.html").as_uri())
             opened.wait_for_selector("#documents li")
             for question in QUESTIONS:
                 found = opened.evaluate(FOUND, [question, None])

@@ -5,31 +5,27 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from support.browser_page import Watched, ask
+from support.browser_page import Tab, ask
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-Tab = Callable[..., Watched]
 
-
-def opened(watched: Watched, page: Page, fragment: str = "") -> None:
+def opened(page: Page, file: Path) -> None:
     """Open the page and wait until it answers."""
     page.goto("about:blank")
-    page.goto(watched.url + fragment)
+    page.goto(file.as_uri())
     page.wait_for_selector("#documents li", state="attached")
 
 
 def test_a_question_leads_to_the_sentence_in_its_text(tab: Tab, small_page: Path) -> None:
-    watched = tab(small_page)
-    with watched as page:
-        opened(watched, page)
+    with tab(small_page) as page:
+        opened(page, small_page)
         ask(page, "how long does a trail of scent last")
         card = page.locator(".passage").first
         assert "notes.txt" in card.locator("h3").inner_text()
@@ -52,18 +48,16 @@ def test_a_question_leads_to_the_sentence_in_its_text(tab: Tab, small_page: Path
 
 
 def test_nothing_probable_marks_nothing(tab: Tab, small_page: Path) -> None:
-    watched = tab(small_page)
-    with watched as page:
-        opened(watched, page)
+    with tab(small_page) as page:
+        opened(page, small_page)
         ask(page, "what is the capital of France")
         assert page.locator("#results h2").inner_text() == "Nothing here is likely to answer this"
         assert page.locator("mark").count() == 0
 
 
 def test_hostile_texts_are_shown_as_they_are(tab: Tab, small_page: Path) -> None:
-    watched = tab(small_page)
-    with watched as page:
-        opened(watched, page)
+    with tab(small_page) as page:
+        opened(page, small_page)
         assert "<img src=x" in page.locator("#documents").inner_text()
         ask(page, "where is the password of the vault")
         page.get_by_role("button", name="Show the guesses").click()
@@ -80,9 +74,8 @@ def test_hostile_texts_are_shown_as_they_are(tab: Tab, small_page: Path) -> None
 
 
 def test_what_cannot_be_asked_is_said_plainly(tab: Tab, small_page: Path) -> None:
-    watched = tab(small_page)
-    with watched as page:
-        opened(watched, page)
+    with tab(small_page) as page:
+        opened(page, small_page)
         for question, said in (("?!", "neither letter nor digit"), ("bees " * 200, "too long")):
             page.fill("#question", question)
             page.press("#question", "Enter")
@@ -90,9 +83,8 @@ def test_what_cannot_be_asked_is_said_plainly(tab: Tab, small_page: Path) -> Non
 
 
 def test_the_policy_allows_no_request(tab: Tab, small_page: Path) -> None:
-    watched = tab(small_page, allowed=("Content Security Policy", "Refused"))
-    with watched as page:
-        opened(watched, page)
+    with tab(small_page, allowed=("Content Security Policy", "Refused")) as page:
+        opened(page, small_page)
         refused = page.evaluate(
             "fetch('https://example.org/').then(() => 'sent', (error) => error.name)"
         )
@@ -110,9 +102,8 @@ def test_a_damaged_page_says_so(tab: Tab, small_page: Path, tmp_path: Path) -> N
     at = html.index('type="text/plain">') + 20_000
     broken = tmp_path / "broken.html"
     broken.write_text(html[:at] + html[at + 5_000 :], encoding="utf-8")
-    watched = tab(broken)
-    with watched as page:
-        page.goto(watched.url)
+    with tab(broken) as page:
+        page.goto(broken.as_uri())
         assert "damaged" in page.locator("#results [role=alert]").inner_text()
 
 
@@ -120,9 +111,8 @@ def test_a_damaged_page_says_so(tab: Tab, small_page: Path, tmp_path: Path) -> N
 def test_it_is_accessible_and_fits_a_phone(
     scheme: str, tab: Tab, small_page: Path, axe: str
 ) -> None:
-    watched = tab(small_page, color_scheme=scheme, viewport={"width": 390, "height": 780})
-    with watched as page:
-        opened(watched, page)
+    with tab(small_page, color_scheme=scheme, viewport={"width": 390, "height": 780}) as page:
+        opened(page, small_page)
         ask(page, "how long does a trail of scent last")
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         page.evaluate(axe)  # not a script of the page, so its policy does not hold
@@ -131,9 +121,8 @@ def test_it_is_accessible_and_fits_a_phone(
 
 
 def test_paper_has_the_passages_and_no_controls(tab: Tab, small_page: Path) -> None:
-    watched = tab(small_page)
-    with watched as page:
-        opened(watched, page)
+    with tab(small_page) as page:
+        opened(page, small_page)
         ask(page, "how long does a trail of scent last")
         page.emulate_media(media="print")
         assert page.locator(".passage .quote").first.is_visible()
