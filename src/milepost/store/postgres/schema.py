@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import psycopg
+from psycopg import errors as pg
 from psycopg import sql
 
 from milepost.errors import NewerSchema, NotAnIndex, OldSchema, StoreError, WrongModel
@@ -51,7 +52,7 @@ CREATE TABLE documents (
 CREATE INDEX documents_first ON documents (first, id)
 """
 
-_PARTED = {
+PARTED = {
     "bodies": (
         "document bigint PRIMARY KEY, bounds bytea NOT NULL, lengths bytea NOT NULL, "
         "vocab_coverage bytea NOT NULL, paragraph_starts bytea NOT NULL, marks bytea NOT NULL"
@@ -136,7 +137,7 @@ def _create(
     ).fetchone():
         raise NotAnIndex(f"{address.label}: the schema holds other tables", "?schema=NAME")
     _run(connection, _SINGLE)
-    for name in _PARTED:
+    for name in PARTED:
         _create_parted(connection, name, address.partitions, dimensions)
     for key, value in (
         ("version", VERSION),
@@ -151,7 +152,7 @@ def _create(
 def _create_parted(
     connection: psycopg.Connection[Any], name: str, partitions: int, dimensions: int
 ) -> None:
-    columns = _PARTED[name].format(dimensions=dimensions)
+    columns = PARTED[name].format(dimensions=dimensions)
     _run(connection, f"CREATE TABLE {name} ({columns}) PARTITION BY HASH (document)")
     for number in range(partitions):
         _run(
@@ -218,7 +219,7 @@ def check_server(
             f"{address.label}: the server has no pgvector", "apt install postgresql-18-pgvector"
         )
     if row[1] is None and create:
-        connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        _create_extension(connection, address)
         row = (row[0], row[0])
     version = tuple(int(part) for part in str(row[1] or "0.0").split(".")[:2])
     if version < OLDEST_VECTOR:
@@ -226,6 +227,17 @@ def check_server(
             f"{address.label}: pgvector {row[1] or 'is not installed'}, 0.8 or newer is needed",
             "ALTER EXTENSION vector UPDATE",
         )
+
+
+def _create_extension(connection: psycopg.Connection[Any], address: Address) -> None:
+    try:
+        connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+    except pg.InsufficientPrivilege:
+        raise StoreError(
+            f"{address.label}: the extension vector is not in the database, and the user may not "
+            "create it",
+            "CREATE EXTENSION vector, as an administrator",
+        ) from None
 
 
 def erase(connection: psycopg.Connection[Any], address: Address) -> None:
@@ -237,7 +249,7 @@ def erase(connection: psycopg.Connection[Any], address: Address) -> None:
     with connection.transaction():
         if _version(connection, address) is None:
             raise NotAnIndex(f"{address.label} holds no index", "milepost index PATH --db ADDRESS")
-        for table in ("meta", "counter", "totals", "documents", *_PARTED):
+        for table in ("meta", "counter", "totals", "documents", *PARTED):
             connection.execute(
                 sql.SQL("DROP TABLE IF EXISTS {}").format(sql.Identifier(address.schema, table))
             )

@@ -16,7 +16,7 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 from milepost.errors import StoreError
 from milepost.store.base import Entry, Statistics
 from milepost.store.check import check_entry
-from milepost.store.postgres import schema, write
+from milepost.store.postgres import schema, upkeep, write
 from milepost.store.postgres.address import Address, parse
 from milepost.store.postgres.faults import translate, translated
 from milepost.store.postgres.session import Session
@@ -35,6 +35,9 @@ _READERS = 16
 
 _TRIES = 3
 """How often a write is begun anew where the connection was lost."""
+
+_PUTS = 500
+"""Documents after which the totals are joined: each adds a row, and every search reads them."""
 
 _SETTINGS = {
     "jit": "off",  # compiling a query takes longer than running it
@@ -68,6 +71,7 @@ class PostgresStore:
         self._address = parse(url)
         self._fingerprint, self._dimensions = fingerprint, dimensions
         self._read_only, self._patience = read_only, patience_s
+        self._puts = 0
         self._writer: psycopg.Connection[Any] | None = None
         self._pool: ConnectionPool[psycopg.Connection[Any]] | None = None
         with translated(self._address), connect(self._address, patience_s) as connection:
@@ -128,6 +132,9 @@ class PostgresStore:
             first = write.reserved(connection, prepared.sentences)
             with connection.transaction():
                 write.put(connection, first, prepared)
+            self._puts += 1
+            if self._puts % _PUTS == 0:
+                upkeep.join_totals(connection)
 
         self._write(put)
 
@@ -157,35 +164,11 @@ class PostgresStore:
 
     def vacuum(self) -> None:
         """Give back the space of deleted documents; rows keep their numbers."""
-
-        def vacuum(connection: psycopg.Connection[Any]) -> None:
-            with connection.transaction():
-                connection.execute("LOCK TABLE totals IN SHARE ROW EXCLUSIVE MODE")
-                connection.execute(
-                    "WITH old AS (DELETE FROM totals RETURNING *) INSERT INTO totals "
-                    "SELECT sum(documents), sum(sentences), sum(terms), 0 FROM old"
-                )
-            for table in ("totals", "documents", "bodies", "pieces", "vectors", "postings"):
-                connection.execute(f"VACUUM (ANALYZE) {table}".encode())
-
-        self._write(vacuum)
+        self._write(upkeep.vacuum)
 
     def optimize(self) -> None:
         """Bring the statistics up to date; make the approximate index once it is worth it."""
-
-        def optimize(connection: psycopg.Connection[Any]) -> None:
-            for table in ("documents", "bodies", "pieces", "vectors", "postings"):
-                connection.execute(f"ANALYZE {table}".encode())
-            row = connection.execute("SELECT sum(sentences) FROM totals").fetchone()
-            if row is not None and int(row[0]) >= schema.INDEX_FROM:
-                connection.execute("SET maintenance_work_mem = '1GB'")
-                connection.execute(
-                    "CREATE INDEX IF NOT EXISTS vectors_near ON vectors "
-                    "USING hnsw (vector halfvec_cosine_ops) WITH (m = 16, ef_construction = 128)"
-                )
-                connection.execute("RESET maintenance_work_mem")
-
-        self._write(optimize)
+        self._write(upkeep.optimize)
 
     def close(self) -> None:
         """Close the connections; the store cannot be used afterwards."""

@@ -1,0 +1,131 @@
+"""What keeps tables small and fast: totals in one row, statistics, the index of vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+
+from milepost.store.postgres import schema
+
+_TABLES = ("documents", *schema.PARTED)
+
+_GROWN = 10
+"""The part of the sentences, one in so many, from which the planner's statistics are made anew.
+Without any a search takes half as long again at most (100,000 sentences); they take seconds."""
+
+_PATIENCE = "10min"
+"""How long the index waits for transactions that began before it."""
+
+
+def vacuum(connection: psycopg.Connection[Any]) -> None:
+    """Give back the space of deleted rows."""
+    join_totals(connection, dead=0)
+    for table in _TABLES:
+        connection.execute(f"VACUUM (ANALYZE) {table}".encode())
+    _note(connection, _sentences(connection))
+
+
+def optimize(connection: psycopg.Connection[Any]) -> None:
+    """Bring the statistics up to date; make the approximate index once it is worth it."""
+    join_totals(connection)
+    sentences = _sentences(connection)
+    if abs(sentences - _noted(connection)) * _GROWN >= max(sentences, 1):
+        for table in _TABLES:
+            connection.execute(f"ANALYZE {table}".encode())
+        _note(connection, sentences)
+    if sentences >= schema.INDEX_FROM:
+        _index_vectors(connection)
+
+
+def join_totals(connection: psycopg.Connection[Any], dead: int | None = None) -> None:
+    """Add the rows of totals up to one: every search adds up those that are there.
+
+    Writers, which only add rows, do not wait.
+
+    Args:
+        connection: outside of a transaction.
+        dead: how many rows of deleted documents there are; None for the sum.
+    """
+    connection.execute(
+        "WITH old AS (DELETE FROM totals RETURNING *) INSERT INTO totals "
+        "SELECT sum(documents), sum(sentences), sum(terms), coalesce(%s::int8, sum(dead)) "
+        "FROM old HAVING count(*) > 0",
+        (dead,),
+    )
+    connection.execute("VACUUM totals")
+
+
+def _sentences(connection: psycopg.Connection[Any]) -> int:
+    row = connection.execute("SELECT sum(sentences) FROM totals").fetchone()
+    return int(row[0]) if row else 0
+
+
+def _noted(connection: psycopg.Connection[Any]) -> int:
+    """Sentences that there were when the statistics were made."""
+    row = connection.execute("SELECT value FROM meta WHERE key = 'analyzed'").fetchone()
+    return int(row[0]) if row else 0
+
+
+def _note(connection: psycopg.Connection[Any], sentences: int) -> None:
+    connection.execute(
+        "INSERT INTO meta VALUES ('analyzed', %s) "
+        "ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+        (str(sentences),),
+    )
+
+
+def _index_vectors(connection: psycopg.Connection[Any]) -> None:
+    """Make the index of vectors part by part, while others search and write.
+
+    What a process that was killed has left of it is made anew.
+    """
+    with _alone(connection) as alone:
+        if not alone or _is_valid(connection, "vectors_near"):
+            return
+        form = "USING hnsw (vector halfvec_cosine_ops) WITH (m = 16, ef_construction = 128)"
+        connection.execute(
+            f"CREATE INDEX IF NOT EXISTS vectors_near ON ONLY vectors {form}".encode()
+        )
+        connection.execute(f"SET lock_timeout = '{_PATIENCE}'; SET maintenance_work_mem = '1GB'")
+        try:
+            for part in _parts(connection):
+                name = part.replace("vectors", "vectors_near")
+                if not _is_valid(connection, name):
+                    connection.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {name}".encode())
+                    connection.execute(
+                        f"CREATE INDEX CONCURRENTLY {name} ON {part} {form}".encode()
+                    )
+                connection.execute(f"ALTER INDEX vectors_near ATTACH PARTITION {name}".encode())
+        finally:
+            connection.execute("RESET lock_timeout; RESET maintenance_work_mem")
+
+
+@contextmanager
+def _alone(connection: psycopg.Connection[Any]) -> Iterator[bool]:
+    """Whether no other process makes the index; none begins in the block."""
+    key = "hashtextextended('milepost vectors_near ' || current_schema, 0)"
+    row = connection.execute(f"SELECT pg_try_advisory_lock({key})".encode()).fetchone()
+    alone = row is not None and bool(row[0])
+    try:
+        yield alone
+    finally:
+        if alone and not connection.broken:
+            connection.execute(f"SELECT pg_advisory_unlock({key})".encode())
+
+
+def _is_valid(connection: psycopg.Connection[Any], name: str) -> bool:
+    row = connection.execute(
+        "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)", (name,)
+    ).fetchone()
+    return row is not None and bool(row[0])
+
+
+def _parts(connection: psycopg.Connection[Any]) -> list[str]:
+    found = connection.execute(
+        "SELECT relname::text FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid "
+        "WHERE inhparent = 'vectors'::regclass ORDER BY relname"
+    ).fetchall()
+    return [name for (name,) in found]

