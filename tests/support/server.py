@@ -50,6 +50,9 @@ class Server:
                 raise AssertionError(f"the server did not start: {self.said()}")
             time.sleep(0.05)
         self.url = found[1]
+        while httpx.get(f"{self.url}/ready", timeout=START).status_code == 503:
+            assert time.monotonic() < until, self.said()
+            time.sleep(0.05)
         return self
 
     def __exit__(
