@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
-from milepost._optional import require
+from milepost._optional import check_installed, require
 from milepost.errors import MissingExtra
 
 
@@ -31,3 +32,11 @@ def test_what_is_broken_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(MissingExtra, match="a_library_it_needs"):
         require("broken_here", extra="train")
+
+
+def test_what_is_missing_is_found_without_imports() -> None:
+    """All that are asked for must be there; none is imported."""
+    check_installed("json", "antigravity", extra="serve")
+    assert "antigravity" not in sys.modules  # it would open a browser
+    with pytest.raises(MissingExtra, match=r"pip install 'milepost\[serve\]'"):
+        check_installed("json", "no_such_module_here", extra="serve")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from importlib.util import find_spec
 from types import ModuleType
 
 from milepost.errors import MissingExtra
@@ -21,3 +22,14 @@ def require(module: str, *, extra: str) -> ModuleType:
             f"this needs {module}, which cannot be imported ({error})",
             f"pip install 'milepost[{extra}]'",
         ) from error
+
+
+def check_installed(*modules: str, extra: str) -> None:
+    """Find out, without slow imports, whether modules are there.
+
+    Raises:
+        MissingExtra: when one is not installed.
+    """
+    for module in modules:
+        if find_spec(module) is None:
+            require(module, extra=extra)

@@ -71,6 +71,9 @@ class _Running(ABC):
                 raise AssertionError(f"the server did not start: {self.said()}")
             time.sleep(0.02)
         self.url = found[1]
+        while httpx.get(f"{self.url}/ready", timeout=START).status_code == 503:
+            assert time.monotonic() < until, self.said()
+            time.sleep(0.02)
 
     def said(self) -> str:
         """What the process has printed so far."""

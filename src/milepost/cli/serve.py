@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +28,8 @@ from milepost.console.options import (
 )
 
 if TYPE_CHECKING:
+    from fastapi import FastAPI
+
     from milepost.index import Index
     from milepost.serve.settings import ServeSettings
     from milepost.store.address import IndexPlace
@@ -115,19 +119,18 @@ def serve(
     PATHs are indexed in the background. Files that are dropped on the page are kept in the folder
     of the index. Only programs on this computer can connect unless --host says otherwise.
     """
-    from milepost._optional import require
+    from milepost._optional import check_installed as check_extra
     from milepost.places import local_path
 
     sources = [local_path(path) for path in paths]
-    for needed in ("fastapi", "uvicorn", "python_multipart", "prometheus_client", "PIL"):
-        require(needed, extra="serve")
+    check_extra("fastapi", "uvicorn", "python_multipart", "prometheus_client", "PIL", extra="serve")
     if ocr not in (None, "never"):
         from milepost.text.recognition import check_installed
 
         check_installed()
-    from milepost.serve.app import create_app
     from milepost.serve.running import listen, run
     from milepost.serve.settings import MEBIBYTE, ServeSettings
+    from milepost.serve.starting import Starting
 
     chosen = ServeSettings(
         host=host,
@@ -145,11 +148,24 @@ def serve(
     )
     for source in sources:
         _check(source)
-    with listen(chosen) as socket:  # before the model is loaded: a port in use is known at once
-        index, folder = _index(settings, paths, db, model, chosen)
-        with index:
-            app = create_app(index, chosen, uploads=folder / UPLOADS, sources=sources)
-            run(app, socket, show=show, quiet=settings.quiet, note=say)
+    # Before the model is loaded: a port in use is known at once.
+    with listen(chosen) as socket, ExitStack() as held:
+
+        def opened() -> tuple[Index, Path]:
+            index, folder = _index(settings, paths, db, model, chosen)
+            return held.enter_context(index), folder
+
+        def made(of: tuple[Index, Path]) -> FastAPI:
+            index, folder = of
+            with ThreadPoolExecutor(1) as beside:
+                loading = beside.submit(lambda: index.model)  # while the application is imported
+                from milepost.serve.app import create_app
+
+                loading.result()
+            return create_app(index, chosen, uploads=folder / UPLOADS, sources=sources)
+
+        app = Starting(opened, made, chosen)
+        run(app, socket, show=show, quiet=settings.quiet, note=say)
 
 
 def _check(path: Path) -> None:
@@ -167,19 +183,20 @@ def _index(
     chosen: ServeSettings,
 ) -> tuple[Index, Path]:
     """The index to serve, and its folder: the one named, that of the PATHs, or the user's own."""
-    from milepost.encoder import load
+    from milepost.engine import find_model
     from milepost.index import open as open_index
     from milepost.types import READ_DEFAULTS
 
-    encoder = load(model, precision=settings.precision)
+    folder = find_model(model)
     if paths and db is None:
         from milepost.cli.sources import cached_index
 
         options = READ_DEFAULTS.changed(ocr=chosen.ocr)
-        return cached_index(paths, encoder, settings, options)
+        return cached_index(paths, folder, settings, options)
     from milepost.store.address import data_folder, local_folder
 
     # Files that were dropped on the page have an index of their own, where no other is named.
     place = chosen_db(db) or data_folder() / "library"
     read_only = chosen.read_only and (isinstance(place, str) or place.exists())
-    return open_index(place, model=encoder, read_only=read_only), local_folder(place)
+    index = open_index(place, model=folder.path, read_only=read_only, precision=settings.precision)
+    return index, local_folder(place)

@@ -129,21 +129,24 @@ def indexed(
 
 def cached_index(
     paths: Sequence[str],
-    model: Encoder,
+    model: Encoder | ModelFolder,
     settings: Settings,
     options: ReadOptions = READ_DEFAULTS,
 ) -> tuple[Index, Path]:
     """The index of these paths in the cache, as it is, and its folder; a damaged one is erased."""
+    from milepost.engine.folder import ModelFolder
     from milepost.index import open as open_index
 
-    folder = cache_place(paths, model.fingerprint, options)
+    folder = cache_place(paths, model.manifest.fingerprint, options)
+    chosen = model.path if isinstance(model, ModelFolder) else model
+    opened = partial(open_index, folder, model=chosen, precision=settings.precision)
     try:
-        return open_index(folder, model=model), folder
+        return opened(), folder
     except (IndexDamaged, NewerSchema, OldSchema) as error:
         _note(settings, error)
         if not _erased(folder):
             raise
-    return open_index(folder, model=model), folder
+    return opened(), folder
 
 
 def _filled(

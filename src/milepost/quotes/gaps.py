@@ -7,17 +7,17 @@ number becomes another one: "-5" is not "5", "3. 5" is not "3.5", "1 000" is not
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from dataclasses import dataclass
 from typing import Literal
 
+from milepost._patterns import late
 from milepost.quotes.folding import Folded, is_dash
 
 Reason = Literal["white space", "hyphenation", "case", "typography"]
 """What had to be ignored for a quotation to match."""
 
-_UNSPACED = re.compile(
+_UNSPACED = late(
     "[\u0e00-\u0eff\u1000-\u10ff\u1100-\u11ff\u1780-\u17d3\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
     "\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
 )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from milepost._patterns import late
 from milepost.quotes.folding import Folded
 from milepost.quotes.gaps import is_negative
 
@@ -23,7 +23,7 @@ _UNSPACED = (
 )
 _LETTER = rf"(?:[^\W_{_UNSPACED}]|[{_MARKS}])"
 _HYPHEN = r"[-\u2010\u2011](?:[ \t]*\r?\n\s*)?"
-_WORD = re.compile(
+_WORD = late(
     r"\d+(?:[.,]\d+)*"
     rf"|{_LETTER}+(?:(?:['’]|{_HYPHEN}){_LETTER}+)*"
     r"|\S"

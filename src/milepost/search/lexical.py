@@ -12,6 +12,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from milepost._patterns import late
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -32,7 +34,7 @@ _UNSPACED = (
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17d3\u1100-\u11ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
     r"\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
 )
-_TOKEN = re.compile(
+_TOKEN = late(
     rf"(?P<run>{_UNSPACED}+)|(?P<number>\d+(?:[.,]\d+)+)"
     # An apostrophe belongs to the word where an ending follows (it's, we'll), and parts two
     # words where more does (l'arbre, O'Neill).

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from fastapi.responses import JSONResponse
+from starlette.responses import JSONResponse
 
 from milepost.errors import (
     BadQuestion,

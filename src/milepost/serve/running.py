@@ -9,12 +9,13 @@ import time
 import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
 from milepost.errors import InputError
 from milepost.serve.settings import ServeSettings
+from milepost.serve.starting import Starting
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -47,7 +48,7 @@ def listen(settings: ServeSettings) -> socket.socket:
 
 
 def run(
-    app: FastAPI,
+    app: FastAPI | Starting[Any],
     at: socket.socket,
     *,
     show: bool,
@@ -56,10 +57,11 @@ def run(
 ) -> None:
     """Serve until Ctrl-C or SIGTERM; requests that run are answered first.
 
-    SIGTERM is how servers are meant to be ended, so this returns; Ctrl-C is raised.
+    SIGTERM is how servers are meant to be ended, so this returns; Ctrl-C is raised, and so is what
+    an application that was being made has failed with.
 
     Args:
-        app: the application.
+        app: the application, or what stands for it until it is made.
         at: where to listen.
         show: open the page in a browser.
         quiet: print nothing but errors.
@@ -73,15 +75,18 @@ def run(
         log_level="warning",
         access_log=False,
         server_header=False,
+        ws="none",
         timeout_graceful_shutdown=_GRACE,
         timeout_keep_alive=30,
     )
     server = uvicorn.Server(config)
     threading.Thread(
-        target=_announce, args=(server, address, show, quiet, note), daemon=True
+        target=_announce, args=(server, app, address, show, quiet, note), daemon=True
     ).start()
     with _term_ends():
         server.run(sockets=[at])
+    if isinstance(app, Starting) and app.error is not None:
+        raise app.error
 
 
 @contextmanager
@@ -102,14 +107,23 @@ def _term_ends() -> Iterator[None]:
 
 
 def _announce(
-    server: uvicorn.Server, address: str, show: bool, quiet: bool, note: Callable[[str], None]
+    server: uvicorn.Server,
+    app: FastAPI | Starting[Any],
+    address: str,
+    show: bool,
+    quiet: bool,
+    note: Callable[[str], None],
 ) -> None:
-    """Say the address once the server answers."""
-    while not server.started:
+    """Say the address once the server answers; end it where its application cannot be made."""
+    while not (server.started and (not isinstance(app, Starting) or app.opened.is_set())):
         if server.should_exit:
             return
         time.sleep(0.02)
-    if not quiet:
+    failed = isinstance(app, Starting) and app.error is not None
+    if not quiet and not failed:
         note(f"serving {address} (Ctrl-C ends it)")
-    if show:
+    if show and not failed:
         webbrowser.open(address)
+    if isinstance(app, Starting):
+        app.done.wait()
+        server.should_exit |= app.error is not None

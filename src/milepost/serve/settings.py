@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from milepost.chat import Endpoint
 from milepost.errors import InputError
 from milepost.reading_options import Ocr
+
+if TYPE_CHECKING:
+    from milepost.chat import Endpoint
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 MEBIBYTE = 1 << 20

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+from milepost._patterns import late
 from milepost.text.abbreviations import (
     EXCLAIMED,
     INNER,
@@ -30,7 +31,7 @@ _CITED = r"(?:[ \u200a]?\[\d{1,4}(?:[,–-]\s?\d{1,4})*\](?::\s?\d{1,5}(?:[–-]
 _SPACED = re.compile(rf"[.!?…؟۔]{_CLOSING}{_CITED}(\s+)(?=\S)")
 """A mark that ends a sentence if white space follows, after closing marks and citations."""
 
-_OWN = re.compile(
+_OWN = late(
     rf"[。！？｡．]+{_CLOSING}\s*"  # Chinese, Japanese
     r"|[।॥]\s*(?:[\d०-९./-]+\s*॥)?[\"”’)]*\s*"  # Devanagari and its neighbours; verse numbers
     r"|(?<![؟۔])[؟۔]+[\"”’»)]*\s+"  # Arabic, Urdu

@@ -13,6 +13,8 @@ from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
 
+from milepost._patterns import late
+
 NARROW, WIDE = 40, 130
 """Range of widths, in columns, of hard-wrapped text; outside it every newline ends a unit."""
 
@@ -22,8 +24,8 @@ miss the width by a few columns."""
 
 _FENCE = re.compile(r"(`{3,}|~{3,})")
 _ALNUM = re.compile(r"[^\W_]")
-_FULL_WIDTH = re.compile(r"[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\uffe6]")
-_FIRST_WORD = re.compile(r"[^\s\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff]+")
+_FULL_WIDTH = late(r"[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\uffe6]")
+_FIRST_WORD = late(r"[^\s\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff]+")
 
 _ALONE = re.compile(
     r"#{1,6}\s"  # a Markdown heading

@@ -184,9 +184,7 @@ def test_the_box_writes_an_answer_with_links(server: Server, tabs: Tabs) -> None
         assert page.locator(".written .cite").count() == 0, "it belongs to its question"
 
 
-def test_what_is_said_in_other_words_is_checked(
-    server: Server, browser: Browser, writer: Writer
-) -> None:
+def test_what_is_said_in_other_words_is_checked(server: Server, tabs: Tabs, writer: Writer) -> None:
     """Supported with a probability, or not; a place has an id and a title, and no path."""
     said = "Some ants steal pupae from other nests and rear them as slaves [1]. Zebras graze [1]."
     question = "Which ants steal pupae from other nests and rear them as slaves?"
@@ -201,7 +199,7 @@ def test_what_is_said_in_other_words_is_checked(
     support = found[0]["support"]
     assert (support["number"], support["title"], found[1]["support"]) == (1, "instincts.txt", None)
     assert set(support) == {"id", "title", "number", "start", "end", "page", "score"}
-    with Watched(browser, server.url) as page:
+    with tabs(server.url) as page:
         ready(page, server.url)
         ask(page, question)
         page.get_by_role("button", name="Write an answer").click()

@@ -40,7 +40,6 @@ export async function reload() {
 
 async function load() {
   try {
-    const ready = await getJson("/ready");
     const documents = [];
     let cursor = null;
     do {
@@ -49,6 +48,8 @@ async function load() {
       documents.push(...part.documents);
       cursor = part.cursor;
     } while (cursor !== null);
+    // Last: while the model is loaded, requests for documents wait, and /ready does not.
+    const ready = await getJson("/ready");
     const changed = signature(documents) !== signature(library.value.documents);
     const first = library.value.status !== "ready";
     library.set({ status: "ready", ready, error: null, ...((changed || first) && { documents }) });

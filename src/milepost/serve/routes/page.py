@@ -1,36 +1,21 @@
-"""``/``: the page for people, files of one folder; nothing else of the disk is served."""
+"""``/``: the page for people."""
 
 from __future__ import annotations
 
-from importlib.resources import files
-
 from fastapi import APIRouter, Response
 
-router = APIRouter(include_in_schema=False)
+from milepost.serve.page_files import page_file
 
-_TYPES = {"html": "text/html", "js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
-_FOLDER = files("milepost.serve") / "page"
-_NAMES = frozenset(each.name for each in _FOLDER.iterdir() if each.is_file())
+router = APIRouter(include_in_schema=False)
 
 
 @router.get("/")
 async def index() -> Response:
     """The page."""
-    return _file("index.html")
+    return page_file("index.html")
 
 
 @router.get("/page/{name}")
 async def part(name: str) -> Response:
     """A file that the page needs."""
-    return _file(name)
-
-
-def _file(name: str) -> Response:
-    kind = name.rpartition(".")[2]
-    if name not in _NAMES or kind not in _TYPES:  # the names are a list: no path is ever built
-        return Response(status_code=404)
-    return Response(
-        (_FOLDER / name).read_bytes(),
-        media_type=f"{_TYPES[kind]}; charset=utf-8",
-        headers={"Cache-Control": "no-cache"},
-    )
+    return page_file(name)

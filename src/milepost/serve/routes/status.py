@@ -82,7 +82,7 @@ async def ready(request: Request) -> Ready:
 
     state = state_of(request)
     if not state.ready:
-        raise Refused(503, "the model is being loaded", "again in a second", {"Retry-After": "1"})
+        raise Refused(503, "the server is starting", "again in a second", {"Retry-After": "1"})
     counted = state.library.statistics()
     remote = state.settings.language_model
     binary = skipped(pictures=state.library.pictures)
