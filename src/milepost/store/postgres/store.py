@@ -195,16 +195,28 @@ class PostgresStore:
                     self._writer = connect(self._address, self._patience)
                 return work(self._writer)
             except psycopg.OperationalError as error:
-                ended = isinstance(error, pg.AdminShutdown | pg.CrashShutdown)
-                lost = self._writer is None or self._writer.broken or ended
+                lost = self._lost(error)
                 if not (lost and left):
                     raise translate(error, self._address) from None
-                if self._writer is not None:
-                    self._writer.close()
                 time.sleep(0.2 * 2 ** (_TRIES - 1 - left))
             except psycopg.Error as error:
                 raise translate(error, self._address) from None
         raise AssertionError
+
+    def _lost(self, error: psycopg.OperationalError) -> bool:
+        """Whether the connection was lost; it is let go of then, and the next write has a new one.
+
+        A connection that the server has ended may still look whole: in mid-command it is not used.
+        """
+        writer = self._writer
+        if writer is not None:
+            ended = isinstance(error, pg.AdminShutdown | pg.CrashShutdown)
+            idle = writer.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+            if idle and not (ended or writer.broken):
+                return False
+            writer.close()
+            self._writer = None
+        return True
 
 
 def erase(url: str, *, patience_s: float) -> None:
