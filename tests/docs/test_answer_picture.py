@@ -94,7 +94,7 @@ def test_a_real_answer_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "cache"))
     text = BOOK.read_text(encoding="utf-8")
     middle = text.index("CELL-MAKING INSTINCT OF THE HIVE-BEE")
-    (tmp_path / "bees.txt").write_text(text[middle : middle + 10_000], encoding="utf-8")
+    (tmp_path / "bees.txt").write_text(text[middle : middle + 4_000], encoding="utf-8")
     command = 'milepost search "How do bees make their cells?" bees.txt -k 1'
     svg = make.picture(command, make.answer(command, tmp_path))
     shown = lines(svg)

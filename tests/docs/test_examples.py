@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import re
-import subprocess
+import runpy
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -27,24 +27,13 @@ TEXT = (
 )
 
 
-def run(script: Path, folder: Path, *more: str) -> str:
-    """Run a script in an empty folder and give what it prints."""
-    (folder / "notes.md").write_text(TEXT, encoding="utf-8")
-    question = "At what temperature does gold melt?"
-    done = subprocess.run(
-        [sys.executable, str(script), "notes.md", question, *more],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 @pytest.mark.parametrize("script", EXAMPLES, ids=lambda path: path.stem)
-def test_an_example_stores_and_finds(script: Path, tmp_path: Path) -> None:
+def test_an_example_stores_and_finds(
+    script: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     """The best chunk is the one that answers, and its offset is that in the text."""
     if not shipped_models():
         pytest.skip("no model is shipped here")
@@ -52,12 +41,16 @@ def test_an_example_stores_and_finds(script: Path, tmp_path: Path) -> None:
     name = script.stem.removesuffix("_chunks")
     if importlib.util.find_spec(needed.get(name, name)) is None:
         pytest.skip(f"needs {needed.get(name, name)}")
-    more = []
-    if name == "pgvector":
-        more = [server()]
-    found = re.findall(
-        r"^(-?0\.\d{3}) from (\d+): (.+(?:\n(?!-?0\.).*)*)", run(script, tmp_path, *more), re.M
-    )
+    more = [server()] if name == "pgvector" else []
+    (tmp_path / "notes.md").write_text(TEXT, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    question = "At what temperature does gold melt?"
+    monkeypatch.setattr(sys, "argv", [str(script), "notes.md", question, *more])
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")  # as the interpreter has it
+        runpy.run_path(str(script), run_name="__main__")
+    printed = capsys.readouterr().out
+    found = re.findall(r"^(-?0\.\d{3}) from (\d+): (.+(?:\n(?!-?0\.).*)*)", printed, re.M)
     assert len(found) == 3
     assert [score for score, _, _ in found] == sorted((s for s, _, _ in found), reverse=True)
     assert "1064 degrees" in found[0][2]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -43,58 +45,67 @@ def feed(seed: int, rows: int = 3, most: int = 60) -> tuple[np.ndarray, np.ndarr
     return ids, sentences, marks
 
 
-@pytest.fixture(scope="module", params=sorted(CONFIGS))
-def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model folder with both graphs, exported from random weights."""
-    from milepost.model import export
+@pytest.fixture(scope="module")
+def runner(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Run]:
+    """What runs a kind of network in a way; made when it is asked for, and once."""
 
-    where = tmp_path_factory.mktemp(request.param)
-    tokenizer = write_tokenizer(where / "t.json")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the tracer's and NNCF's own, about their internals
-        batches = [dict(zip(("ids", "sentences", "marks"), feed(n), strict=True)) for n in range(8)]
-        export(
-            random_model(request.param),
-            tokenizer,
-            where / request.param,
-            name=request.param,
-            calibration=batches,
-        )
-    return where / request.param
+    @cache
+    def folder(kind: str) -> Path:
+        """A model folder with both graphs, exported from random weights."""
+        from milepost.model import export
+
+        where = tmp_path_factory.mktemp(kind)
+        tokenizer = write_tokenizer(where / "t.json")
+        names = ("ids", "sentences", "marks")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the tracer's and NNCF's own, about their internals
+            batches = [dict(zip(names, feed(number), strict=True)) for number in range(4)]
+            export(random_model(kind), tokenizer, where / kind, name=kind, calibration=batches)
+        return where / kind
+
+    @cache
+    def made(kind: str, way: str) -> Run:
+        if way == "torch":
+            return partial(by_torch, random_model(kind))
+        from milepost.engine import find_model
+        from milepost.engine.openvino import OpenVinoEngine
+
+        precision, _, in_float = way.partition(" in ")
+        graph = find_model(folder(kind)).graph(precision)
+        return OpenVinoEngine(graph, cache=None, in_float=bool(in_float)).run
+
+    return made
+
+
+@pytest.fixture(params=sorted(CONFIGS))
+def kind(request: pytest.FixtureRequest) -> str:
+    return request.param
 
 
 @pytest.fixture(params=list(TOLERANCE))
-def engine(request: pytest.FixtureRequest, folder: Path) -> Iterator[tuple[str, Run]]:
+def engine(
+    request: pytest.FixtureRequest, kind: str, runner: Callable[[str, str], Run]
+) -> tuple[str, Run]:
     """The runners behind one call."""
-    if request.param == "torch":
-        model = random_model(folder.name)
+    return request.param, runner(kind, request.param)
 
-        def run(ids: np.ndarray, sentences: np.ndarray, marks: np.ndarray) -> np.ndarray:
-            with torch.no_grad():
-                return model(*map(torch.from_numpy, (ids, sentences, marks))).numpy()
 
-        yield request.param, run
-        return
-    from milepost.engine import find_model
-    from milepost.engine.openvino import OpenVinoEngine
-
-    precision, _, in_float = request.param.partition(" in ")
-    graph = find_model(folder).graph(precision)
-    yield request.param, OpenVinoEngine(graph, cache=None, in_float=bool(in_float)).run
+def by_torch(model: Any, ids: np.ndarray, sentences: np.ndarray, marks: np.ndarray) -> np.ndarray:
+    with torch.no_grad():
+        return model(*map(torch.from_numpy, (ids, sentences, marks))).numpy()
 
 
 def used(marks: np.ndarray) -> np.ndarray:
     return marks > 0
 
 
-def test_agrees_with_torch(engine: tuple[str, Run], folder: Path) -> None:
+def test_agrees_with_torch(engine: tuple[str, Run], kind: str) -> None:
     """Every runner gives torch's float32 vectors within its tolerance, and unit length."""
     name, run = engine
-    model = random_model(folder.name)
+    model = random_model(kind)
     for seed in range(4):
         batch = feed(seed)
-        with torch.no_grad():
-            wanted = model(*map(torch.from_numpy, batch)).numpy()
+        wanted = by_torch(model, *batch)
         got = run(*batch)
         where = used(batch[2])
         assert got.shape == wanted.shape

@@ -34,7 +34,7 @@ def test_the_shipped_tokenizer_is_remembered() -> None:
     assert SHIPPED._words is not None
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.lists(TEXT, max_size=4))
 def test_as_the_tokenizer_says(sentences: list[str]) -> None:
     counted = remembered(SHIPPED, sentences)

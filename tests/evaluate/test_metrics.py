@@ -57,7 +57,7 @@ def test_by_hand(
 SPAN = st.tuples(st.integers(0, 40), st.integers(0, 12)).map(lambda pair: (pair[0], sum(pair)))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(SPAN, max_size=6), st.sets(st.integers(0, 20), max_size=4), st.integers(1, 60))
 def test_against_single_characters(
     returned: list[tuple[int, int]], places: set[int], budget: int
@@ -122,7 +122,7 @@ PLACES = st.lists(st.tuples(st.sampled_from("de"), SPAN), max_size=6).map(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(PLACES, EVIDENCE, st.integers(1, 60))
 def test_at_budget_against_sets(
     returned: list[Place], evidence: list[tuple[int, int]], budget: int
@@ -140,7 +140,7 @@ def test_at_budget_against_sets(
     assert found["all"] == all(span <= got for span in spans)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(PLACES, EVIDENCE, st.integers(1, 60))
 def test_more_budget_never_finds_less(
     returned: list[Place], evidence: list[tuple[int, int]], budget: int
@@ -153,7 +153,7 @@ def test_more_budget_never_finds_less(
     assert all(0 <= value <= 1 for value in small.values())
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(EVIDENCE, st.randoms(use_true_random=False))
 def test_the_evidence_itself_is_a_perfect_answer(
     evidence: list[tuple[int, int]], shuffler: random.Random
@@ -191,7 +191,7 @@ def test_a_unit_of_another_document_is_no_hit() -> None:
     assert found == {"mrr@10": 0.5, "hit@1": 0, "hit@5": 1, "hit@10": 1}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(PLACES, EVIDENCE)
 def test_hits_grow_with_depth(ranked: list[Place], evidence: list[tuple[int, int]]) -> None:
     """More units never touch less, and a reciprocal rank of 1 means that the first one hits."""

@@ -272,7 +272,7 @@ def test_a_loser_is_shown_losing() -> None:
 
 def test_a_system_without_records_in_a_setting() -> None:
     """Ours may be missing from a setting: the page says so and still has the others' table."""
-    more = [*PLANTED, record("rival", "won", 0.3, setting="collection")]
+    more = [*PLANTED[:2], record("rival", "won", 0.3, setting="collection")]
     tree = HTMLParser(page(more, ours="ours", command=""))
     assert "ours was not measured in this setting" in tree.body.text()
     assert "setting collection" in tree.body.text()
@@ -291,7 +291,7 @@ def test_metrics_of_documents_alone() -> None:
                 figures={"ndcg@10": one.per_question.figures["recall@1600"]},
             ),
         )
-        for one in PLANTED
+        for one in PLANTED[:2]
     ]
     tree = HTMLParser(page(alone, ours="ours", command=""))
     assert cells(tree, "ndcg@10")["ours"][0] == "70.0 [68.0, 73.0]"
@@ -300,27 +300,32 @@ def test_metrics_of_documents_alone() -> None:
     assert "position" not in titles
 
 
-def test_the_same_records_give_the_same_bytes(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def plotted(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The plots of two planted records."""
+    return write_plots(PLANTED[:2], tmp_path_factory.mktemp("plots"), "ours")
+
+
+def test_the_same_records_give_the_same_bytes(plotted: list[Path], tmp_path: Path) -> None:
     """Page and plots depend on the records and nothing else."""
-    first, second = (page(PLANTED, ours="ours", command="x") for _ in range(2))
+    first, second = (page(PLANTED[:2], ours="ours", command="x") for _ in range(2))
     assert first == second
-    one, two = (write_plots(PLANTED, tmp_path / name, "ours") for name in "ab")
-    assert [path.name for path in one] == [path.name for path in two]
-    assert [path.read_bytes() for path in one] == [path.read_bytes() for path in two]
+    again = write_plots(PLANTED[:2], tmp_path, "ours")
+    assert [path.name for path in again] == [path.name for path in plotted]
+    assert [path.read_bytes() for path in again] == [path.read_bytes() for path in plotted]
 
 
-def test_plots_are_files_of_xml(tmp_path: Path) -> None:
+def test_plots_are_files_of_xml(plotted: list[Path]) -> None:
     """Each plot is a well-formed drawing that shows the systems' names as text."""
-    written = write_plots(PLANTED, tmp_path, "ours")
-    assert [path.name for path in written] == [
+    assert [path.name for path in plotted] == [
         f"document-{key}.svg" for key in ("budget", "position", "length", "differences", "kinds")
     ]
-    for path in written:
+    for path in plotted:
         assert ElementTree.parse(path).getroot().tag.endswith("svg")
         text = path.read_text(encoding="utf-8")
         assert "rival" in text
         assert "<dc:date>" not in text
-    assert "won: why (30)" in written[-1].read_text(encoding="utf-8")
+    assert "won: why (30)" in plotted[-1].read_text(encoding="utf-8")
 
 
 def test_names_are_shown_and_never_obeyed(tmp_path: Path) -> None:
@@ -333,7 +338,7 @@ def test_names_are_shown_and_never_obeyed(tmp_path: Path) -> None:
             setting=NASTY,
             machine=NASTY,
         )
-        for one in PLANTED
+        for one in PLANTED[:2]
     ]
     html = page(named, ours=NASTY, command=NASTY)
     tree = HTMLParser(html)
@@ -341,7 +346,7 @@ def test_names_are_shown_and_never_obeyed(tmp_path: Path) -> None:
     shown = NASTY.replace("\x07", "\ufffd")
     assert shown in [node.text() for node in tree.css("th[scope=row]")]
     drawings = re.findall(r"<svg.*?</svg>", html, re.DOTALL)
-    assert len(drawings) > 10
+    assert len(drawings) > 5
     for drawing in drawings:
         ElementTree.fromstring(drawing)
     assert "<script" not in re.sub(r"\\<", "", tables(named, ours=NASTY))
@@ -353,7 +358,7 @@ def test_names_are_shown_and_never_obeyed(tmp_path: Path) -> None:
         ElementTree.parse(path)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.text(st.characters(codec="utf-8"), min_size=1, max_size=20), st.integers(1, 3))
 def test_markdown_tables_have_their_columns(name: str, count: int) -> None:
     """Whatever a system is called, each row has as many columns as its head, losers too."""

@@ -20,7 +20,7 @@ from milepost.text import split
 from milepost.types import Document, Span
 
 CHROMA = ["\n\n", "\n", ".", "?", "!", " ", ""]
-FEW = settings(max_examples=60, deadline=None)
+FEW = settings(max_examples=40, deadline=None)
 WORDS = st.sampled_from(
     [
         "a",

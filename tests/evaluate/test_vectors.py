@@ -103,7 +103,7 @@ def test_a_damaged_row_is_named_and_never_read(tmp_path, damage):
 def _opened_together(folder, barrier, found):
     """Another process: opens each file at the moment its twin does, and writes a row."""
     try:
-        for number in range(100):
+        for number in range(40):
             barrier.wait(60)
             vectors = Vectors(folder / f"{number}.sqlite")
             vectors.get("m", [str(number)], _made([]))

@@ -15,12 +15,16 @@ torch = pytest.importorskip("torch", reason="needs the train extra: pip install 
 pytest.importorskip("transformers", reason="needs the train extra")
 
 import milepost  # noqa: E402
+from milepost.encoder import Encoder  # noqa: E402
+from milepost.engine import find_model  # noqa: E402
 from milepost.errors import ModelError  # noqa: E402
 from milepost.model import open_checkpoint, release  # noqa: E402
+from milepost.model.export import fingerprint  # noqa: E402
 from milepost.model.interop import read_folder, write_folder  # noqa: E402
 from milepost.model.lmk import Rule  # noqa: E402
 from milepost.model.lmk_model import SENTENCES, LmkModel  # noqa: E402
 from milepost.model.reading import Reading  # noqa: E402
+from milepost.model.torch_engine import TorchEngine  # noqa: E402
 from support.foreign_folders import CLS, GENERATIONS, TEXTS, encoder, pull_request  # noqa: E402
 from support.tiny_transformers import TEXT, tiny_folder  # noqa: E402
 
@@ -137,12 +141,14 @@ def test_rows_that_open_with_two_tokens(tmp_path: Path) -> None:
 def test_the_network_of_a_folder_may_lie_inside(tmp_path: Path) -> None:
     """`export` finds it where `train` does."""
     folder = inside(tmp_path / "st")
-    release(folder, tmp_path / "out")
-    release(folder / "0_Transformer", tmp_path / "same")
-    one, other = (
-        milepost.load(tmp_path / name, cache=False).encode(TEXT).vectors for name in ("out", "same")
+    manifest = release(folder, tmp_path / "out").manifest
+    found = milepost.load(tmp_path / "out", cache=False).encode(TEXT).vectors
+    opened = open_checkpoint(folder / "0_Transformer")
+    assert fingerprint(opened.model, tmp_path / "out" / "tokenizer.json", manifest) == (
+        manifest.fingerprint
     )
-    np.testing.assert_array_equal(one, other)
+    by_torch = Encoder(find_model(tmp_path / "out"), TorchEngine(opened.model))
+    np.testing.assert_allclose(found, by_torch.encode(TEXT).vectors, atol=1e-4)
 
 
 def test_an_adapter_that_does_not_say_where_its_landmarks_stand(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def test_the_caller_s_arrays_are_left_alone(name):
 
 
 # The first example imports what every family needs, on a machine that may be busy.
-@settings(deadline=None)
+@settings(max_examples=25, deadline=None)
 @draw(lengths=st.lists(st.integers(1, 9), min_size=1, max_size=5), seed=st.integers(0, 99))
 def test_any_lengths_give_one_finite_vector_a_text(lengths, seed):
     for name in NAMES:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,16 @@ GENERATIONS: dict[str, dict[str, Any]] = {
 
 def encoder(folder: Path, kind: str = "bert", *, template: bool = True, pad: str = "[PAD]") -> Path:
     """A Hugging Face folder with random weights, large enough to make states differ."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, data in _network(kind).items():
+        (folder / name).write_bytes(data)
+    save_tokenizer(folder, template=template, pad=pad)
+    return folder
+
+
+@cache
+def _network(kind: str) -> dict[str, bytes]:
+    """Config and weights, as ``save_pretrained`` writes them, which takes it a second."""
     base = {**CONFIGS["bert" if kind == "xlm-roberta" else kind], "model_type": kind}
     base.pop("model_type")
     if kind == "xlm-roberta":
@@ -47,9 +59,9 @@ def encoder(folder: Path, kind: str = "bert", *, template: bool = True, pad: str
         for name, weight in model.named_parameters():
             if weight.dim() > 1:
                 weight.normal_(0.0, 0.6 if "embed" in name else 0.25)
-    model.save_pretrained(folder)
-    save_tokenizer(folder, template=template, pad=pad)
-    return folder
+    with tempfile.TemporaryDirectory() as name:
+        model.save_pretrained(name)
+        return {file.name: file.read_bytes() for file in Path(name).iterdir()}
 
 
 def save_tokenizer(folder: Path, *, template: bool = True, pad: str = "[PAD]") -> None:

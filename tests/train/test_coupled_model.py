@@ -96,10 +96,10 @@ def test_the_likelihood_never_falls(seed, rows, widths, expected):
 def test_roles_with_features_of_their_own_are_told_apart():
     """True r and s of generated rows come back from labels that are only their product."""
     random = np.random.default_rng(1)
-    text, shown = random.normal(size=(20000, 2)), random.normal(size=(20000, 1))
+    text, shown = random.normal(size=(5000, 2)), random.normal(size=(5000, 1))
     r = sigmoid(text @ np.array([1.5, 1.0]) - 1.0)
     s = sigmoid(3 * shown[:, 0] - 1.0)
-    labels = ((random.random(20000) < r) & (random.random(20000) < s)).astype(float)
+    labels = ((random.random(5000) < r) & (random.random(5000) < s)).astype(float)
     found = fit_product(text, shown, labels)
     assert np.abs(found.relevance(text) - r).mean() < 0.03
     assert np.abs(found.selection(shown) - s).mean() < 0.03

@@ -238,7 +238,6 @@ scores_by = "{by}"
     ("kind", "more", "by"),
     [
         ("pairs", "pairs = 6", "kl"),
-        ("pairs", "pairs = 6", "margin"),
         ("documents", "documents = 6\nnegatives = 4\npassages = 1.0", "listwise"),
     ],
 )

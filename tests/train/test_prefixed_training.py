@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch", reason="needs the train extra: pip install 
 
 from milepost.engine.tokenizer import Tokenizer  # noqa: E402
 from milepost.errors import InputError  # noqa: E402
-from milepost.model import open_checkpoint, release  # noqa: E402
+from milepost.model import open_checkpoint  # noqa: E402
 from milepost.model.special import load_tokenizer  # noqa: E402
 from milepost.train import loop as loops  # noqa: E402
 from milepost.train.check import load_check  # noqa: E402
@@ -65,12 +65,11 @@ def test_every_question_has_it_and_no_sentence(tmp_path):
 
 
 def test_the_checkpoint_keeps_it(tmp_path):
-    """It is in the run's record, in the checkpoint and its export; a run from there goes on so."""
+    """It is in the run's record and in the checkpoint; a run from there goes on so."""
     config = read_config(write_run(tmp_path, CHECK, stages=STAGE, query_prefix=PREFIX))
     done = train(config)
     assert json.loads((tmp_path / "run" / "run.json").read_text())["settings"]["query_prefix"]
     assert open_checkpoint(done.checkpoint).reading.query_prefix == PREFIX
-    assert release(done.checkpoint, tmp_path / "model").manifest.query_prefix == PREFIX
     bare = train(read_config(write_run(tmp_path, CHECK, stages=STAGE, out="bare")))
     weights = [(each.checkpoint / "model.safetensors").read_bytes() for each in (done, bare)]
     assert weights[0] != weights[1]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from milepost.errors import InputError
@@ -142,6 +142,7 @@ values = st.recursive(
 )
 
 
+@settings(max_examples=40)
 @given(st.dictionaries(st.sampled_from(list(Outer.__dataclass_fields__)) | st.text(), values))
 def test_any_table_is_read_or_refused(table: dict[str, Any]) -> None:
     """Faults are reported and nothing is raised; what is accepted has the types it should."""

@@ -187,11 +187,21 @@ def _record(read_: dict[str, Any]) -> Record:
         tuple(per["names"]),
         tuple(per["documents"]),
         tuple(per["kinds"]),
-        tuple(map(_number, per["positions"])),
+        _numbers(per["positions"]),
         tuple(map(int, per["lengths"])),
-        {name: tuple(map(_number, values)) for name, values in per["figures"].items()},
+        {name: _numbers(values) for name, values in per["figures"].items()},
     )
     return Record(**known)
+
+
+def _numbers(values: list[Any]) -> tuple[float, ...]:
+    """A column; there are millions of them, and hardly ever is one not a number."""
+    try:
+        if all(map(math.isfinite, values)):
+            return tuple(values)
+    except (TypeError, OverflowError):
+        pass
+    return tuple(map(_number, values))
 
 
 def _number(value: Any) -> float:

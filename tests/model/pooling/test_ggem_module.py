@@ -141,7 +141,7 @@ def planted(number, tokens=12, seed=0):
 def learned(name, seed, **settings):
     """(share of unseen texts told right, the exponents)."""
     torch.manual_seed(seed)
-    texts, lengths, kinds = planted(2000, seed=seed)
+    texts, lengths, kinds = planted(1000, seed=seed)
     pool, head = module(name, 8, **settings), torch.nn.Linear(8, 16)
     groups = [{"params": head.parameters(), "lr": 0.05}, {"params": pool.parameters(), "lr": 0.03}]
     optimizer = torch.optim.Adam(groups)
@@ -150,7 +150,7 @@ def learned(name, seed, **settings):
         loss = torch.nn.functional.cross_entropy(head(pool(texts, lengths)), kinds)
         loss.backward()
         optimizer.step()
-    texts, lengths, kinds = planted(4000, seed=seed + 100)
+    texts, lengths, kinds = planted(2000, seed=seed + 100)
     with torch.no_grad():
         right = (head(pool(texts, lengths)).argmax(1) == kinds).float().mean().item()
         return right, pool.exponents().tolist()

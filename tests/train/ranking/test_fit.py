@@ -101,27 +101,29 @@ def test_the_report_says_what_it_was_made_from(plain, asked):
     assert json.loads(json.dumps(report)) == report
 
 
-@pytest.mark.parametrize("with_trees", [False, True])
-def test_again_gives_the_same_to_the_last_digit(encoder, few, with_trees):
-    """Of the same model, questions and seed, on the same machine; trees, too."""
-    if with_trees:
-        pytest.importorskip("lightgbm", reason="needs the fit extra")
-    given = {"with_trees": with_trees, "enough_for_trees": Minimum(1, 1), "rounds": 10}
-    first, again = (fit(encoder, few, **given) for _ in range(2))
-    assert json.dumps(first.report) == json.dumps(again.report)
-    assert (first.trees is not None) is with_trees
-    if with_trees:
-        for name in ("feature", "threshold", "value"):
-            assert np.array_equal(getattr(first.trees, name), getattr(again.trees, name))
-    assert fit(encoder, few, seed=2, **given).report["learned"] != first.report["learned"]
+WITH_TREES = {"enough_for_trees": Minimum(1, 1), "rounds": 10}
 
 
-def test_trees_are_cross_fitted_and_load(encoder, few, tmp_path):
-    """Figures come of trees that have not seen the document; the folder has those of all."""
+@pytest.fixture(scope="module")
+def made(encoder, few):
+    """With trees, of the few."""
     pytest.importorskip("lightgbm", reason="needs the fit extra")
-    made = fit(encoder, few, enough_for_trees=Minimum(1, 1), rounds=60)
+    return fit(encoder, few, **WITH_TREES)
+
+
+def test_again_gives_the_same_to_the_last_digit(encoder, few, made):
+    """Of the same model, questions and seed, on the same machine; the trees, too."""
+    again = fit(encoder, few, **WITH_TREES)
+    assert json.dumps(made.report) == json.dumps(again.report)
+    for name in ("feature", "threshold", "value"):
+        assert np.array_equal(getattr(made.trees, name), getattr(again.trees, name))
+    assert fit(encoder, few, seed=2, **WITH_TREES).report["learned"] != made.report["learned"]
+
+
+def test_trees_are_cross_fitted_and_load(made, tmp_path):
+    """Figures come of trees that have not seen the document; the folder has those of all."""
     assert made.report["cross-fitted trees"]
-    assert made.report["trees"] == len(made.trees.roots) == 60
+    assert made.report["trees"] == len(made.trees.roots) == 10
     model = find_model("landmark-light").path
     write_folder(model, tmp_path / "fitted", made.fusion, made.trees, made.report)
     fitted = milepost.load(tmp_path / "fitted")
@@ -137,20 +139,24 @@ def test_trees_are_cross_fitted_and_load(encoder, few, tmp_path):
 def test_probabilities_are_those_of_the_search(name, tmp_path):
     """Cases, scores, passages and calibration here are those of ``index.search``."""
     path = tmp_path / "book.jsonl"
-    book_task(path, 60, 2, 3)
+    book_task(path, 60, 2, 2)
     encoder = milepost.load(name)
     ranking = Ranking.read(encoder.manifest.fusion, encoder.folder)
     reranker = milepost.reranker.LandmarkReranker.of(encoder)
     task = load(str(path), "dev")
-    made = list(asks(sample(task, Sizes(None, None)), encoder, None, lambda *step: None))
-    assert {ask.setting for ask in made} == {"document", "collection", "elsewhere"}
-    for ask in made:
-        index = milepost.open(model=encoder)
+    asked = list(asks(sample(task, Sizes(None, None)), encoder, None, lambda *step: None))
+    assert {ask.setting for ask in asked} == {"document", "collection", "elsewhere"}
+    indexes = {}
+    for ask in asked:
         wanted = task.documents
         if ask.setting != "collection":
             here = ask.setting == "document"
             wanted = [d for d in task.documents if (d.name == ask.document) == here]
-        index.add(wanted)
+        names = tuple(document.name for document in wanted)
+        if names not in indexes:
+            indexes[names] = milepost.open(model=encoder)
+            indexes[names].add(wanted)
+        index = indexes[names]
         each = case(ask, ranking.fusion)
         score = before = base_scores(each, ranking.fusion, ranking.trees)
         numbers, first = ranking.fusion, None

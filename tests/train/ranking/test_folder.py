@@ -135,7 +135,7 @@ def writer(model, limit=0):
 def test_a_kill_at_any_time_leaves_a_whole_folder(model):
     """One state or the other, never parts of both; the next run takes away what was left."""
     dice = random.Random(1)
-    for _ in range(6):
+    for _ in range(3):
         process = writer(model)
         assert process.stdout.readline() == "ready\n"
         time.sleep(dice.uniform(0.0, 0.3))

@@ -228,6 +228,7 @@ def _places(text: str, chunks: Sequence[str]) -> Iterator[Span]:
             yield start, start + len(chunk)
 
 
+@lru_cache(maxsize=1)
 def word_pieces() -> Callable[[str], int]:
     """Counts the tokens of a text as the shipped model reads it."""
     from milepost.engine import find_model
