@@ -116,11 +116,8 @@ class Index:
         work: list[File | Document] = [source for source in given if isinstance(source, Document)]
         places = [source_place(source) for source in given if not isinstance(source, Document)]
         stored = {info.name: info for info in self.documents()}
-
-        def picture(path: File) -> bool:
-            return str(path) in stored if ocr is None else ocr != "never"
-
-        inside, folders = intake.found_places(places, tally.failed, picture, stored)
+        pictures = intake.wanted_pictures(stored, ocr)
+        inside, folders = intake.found_places(places, tally.failed, pictures, stored)
         work.extend(inside)
         present = {item.name if isinstance(item, Document) else str(item) for item in work}
         done: set[str] = set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import zlib
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from milepost.places import absolute as absolute
 from milepost.search.lexical import terms
 from milepost.store import DocumentInfo, Store
 from milepost.store.base import Entry
-from milepost.text import files, read_file
+from milepost.text import files, read_file, zotero
 from milepost.text.folders import OnSkip
 from milepost.text.prefixes import objects, read_object
 from milepost.text.sidecar import sidecar
@@ -200,8 +201,8 @@ def vanished(
 def signature(path: File) -> tuple[int, int] | None:
     """Size and time of change; None where the file cannot be asked (reading it says why).
 
-    Those of its sidecar are added, so that another sidecar, or none, makes another signature. For
-    the time of an object stands a hash of its ETag.
+    Those of its sidecar are added, so that another sidecar, or none, makes another signature; and
+    what Zotero says of it. For the time of an object stands a hash of its ETag.
     """
     if isinstance(path, ObjectFile):
         return path.signature
@@ -210,7 +211,20 @@ def signature(path: File) -> tuple[int, int] | None:
     except OSError:
         return None
     size, mtime = sum(each.st_size for each in status), sum(each.st_mtime_ns for each in status)
-    return size, mtime if len(status) == 1 else mtime % (1 << 63)  # stores keep 64 bits
+    if known := zotero.described(str(path)):
+        mtime += zlib.crc32(known.as_json().encode())
+    # Stores keep 64 bits; what is no sum is kept as it is.
+    return size, mtime % (1 << 63) if known or len(status) > 1 else mtime
+
+
+def wanted_pictures(stored: Container[str], ocr: Ocr | None) -> Callable[[File], bool]:
+    """Whether a picture file in a folder is read, see ``Index.add``.
+
+    Args:
+        stored: names of what is indexed.
+        ocr: as in ``Index.add``.
+    """
+    return lambda path: str(path) in stored if ocr is None else ocr != "never"
 
 
 def holds(store: Store, stored: DocumentInfo, document: Document) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 from milepost.bulk.cluster import Progress, connect, index_files
 from milepost.engine import find_model
 from milepost.errors import IndexBusy, StorageFull
-from milepost.intake import absolute, found, vanished
+from milepost.intake import absolute, found, vanished, wanted_pictures
 from milepost.places import local_path
 from milepost.store import open_store
 from milepost.store.address import IndexPlace
@@ -61,12 +61,9 @@ def index_paths(
     )
     with closing(opened()) as store, store.snapshot() as state:
         stored = {info.name: info for info in state.documents()}
-
-    def picture(path: Path) -> bool:
-        return str(path) in stored if ocr is None else ocr != "never"
-
     failed: dict[str, str] = {}
-    files, folders = found([local_path(path) for path in paths], failed, picture)
+    pictures = wanted_pictures(stored, ocr)
+    files, folders = found([local_path(path) for path in paths], failed, pictures)
     report = index_files(
         files,
         place if isinstance(place, str) else str(place.absolute()),

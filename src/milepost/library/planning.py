@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from milepost.errors import MilepostError
-from milepost.intake import found, signature, vanished
+from milepost.intake import found, signature, vanished, wanted_pictures
 from milepost.places import local_path
 from milepost.store import DocumentInfo
 from milepost.text.readers.glance import Glance, glance
@@ -68,15 +68,13 @@ def plan(
     known = {} if rebuild else before
     skipped: dict[str, Planned] = {}
     failed: dict[str, str] = {}
-
-    def picture(path: Path) -> bool:
-        return str(path) in known if ocr is None else ocr != "never"
+    pictures = wanted_pictures(known, ocr)
 
     def skip(path: Path, why: str) -> None:
         stamp = None if path.is_dir() else signature(path)
         skipped[str(path)] = Planned(str(path), "skip", why, stamp[0] if stamp else None)
 
-    inside, folders = found([local_path(path) for path in paths], failed, picture, skip)
+    inside, folders = found([local_path(path) for path in paths], failed, pictures, skip)
     made = []
     for path in inside:
         info = known.get(str(path))

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from milepost.errors import UnreadableFile
+from milepost.properties import EMPTY, Properties, cleaned
 
 if TYPE_CHECKING:
     import sqlite3
@@ -70,6 +71,17 @@ class Reference:
     title: str = ""
     authors: tuple[tuple[str, str], ...] = ()
     date: str | None = None
+
+    @property
+    def properties(self) -> Properties:
+        """What filters can ask of the document.
+
+        >>> Reference("On Bees", (("Lee", "Ada"),), "1859-11").properties
+        {'title': 'On Bees', 'author': 'Ada Lee', 'date': '1859-11'}
+        """
+        names = [" ".join(filter(None, (given, family))) for family, given in self.authors]
+        author = names[0] if len(names) == 1 else names
+        return cleaned({"title": self.title, "author": author, "date": self.date or ""})
 
     def __str__(self) -> str:
         """Author, year and title in one line.
@@ -128,11 +140,24 @@ def attachment_of(source: str) -> Attachment | None:
     path = Path(source)
     if path.parent.parent.name != STORAGE or not _KEY.fullmatch(path.parent.name):
         return None
+    folder = path.parent.parent.parent
     try:
-        found = attachments(path.parent.parent.parent)
-    except UnreadableFile:
+        status = (folder / DATABASE).stat()
+        return _by_path(folder, status.st_size, status.st_mtime_ns).get(path)
+    except (OSError, UnreadableFile):
         return None
-    return next((each for each in found if each.path == path), None)
+
+
+def described(source: str) -> Properties:
+    """The properties that Zotero gives a file in its storage; none of any other file."""
+    known = attachment_of(source)
+    return EMPTY if known is None else known.reference.properties
+
+
+@lru_cache(maxsize=4)
+def _by_path(folder: Path, size: int, changed: int) -> dict[Path, Attachment]:
+    found = _attachments(folder, size, changed)
+    return {each.path: each for each in reversed(found) if each.path is not None}
 
 
 @lru_cache(maxsize=4)

@@ -13,6 +13,8 @@ from typing import cast
 
 from milepost.errors import MilepostError, UnreadableFile
 from milepost.objects import is_address
+from milepost.properties import merged
+from milepost.text import zotero
 from milepost.text.readers import ole
 from milepost.text.readers.harmless import harmless, one_line
 from milepost.text.sidecar import with_sidecar
@@ -144,8 +146,8 @@ def read(path: str | os.PathLike[str], *, hidden: Hidden = "drop", ocr: Ocr = "n
 
     Returns:
         The document; its name and source are the absolute path, or the address. Its properties are
-        what the file says of itself and what its sidecar, ``NAME.meta.json`` or ``NAME.meta.yaml``,
-        says.
+        what the file says of itself, what Zotero says of a file in its storage, and what its
+        sidecar, ``NAME.meta.json`` or ``NAME.meta.yaml``, says; the last one wins.
 
     Raises:
         UnreadableFile: the file is missing, empty, binary, encrypted, damaged …, or its sidecar is.
@@ -188,7 +190,10 @@ def read_file(
         raise UnreadableFile(
             f"{path} cannot be read: {error.strerror}", "check the disk"
         ) from error
-    return with_sidecar(read_bytes(data, absolute, absolute, options, on_page), absolute)
+    document = read_bytes(data, absolute, absolute, options, on_page)
+    if known := zotero.described(absolute):
+        document = dataclasses.replace(document, properties=merged(document.properties, known))
+    return with_sidecar(document, absolute)
 
 
 def read_bytes(
