@@ -15,6 +15,7 @@ import pytest
 import milepost
 from milepost.encoder import Encoder
 from milepost.errors import NotAnIndex, OldSchema, StoreError, WrongModel
+from milepost.store.sqlite.schema import VERSION
 from milepost.testing import fake_encoder, fake_index
 from milepost.types import Document, Passage
 from support.small_index import BEES, MODEL, everything, write_notes, write_schema
@@ -53,7 +54,7 @@ def test_an_index_of_an_older_schema_is_refused(tmp_path: Path, schema: int) -> 
     milepost.open(tmp_path / "db", model=MODEL).close()
     file = write_schema(tmp_path / "db", schema)
     before = file.read_bytes()
-    with pytest.raises(OldSchema, match=rf"schema {schema}, this one reads 5.*--rebuild"):
+    with pytest.raises(OldSchema, match=rf"schema {schema}, this one reads {VERSION}.*--rebuild"):
         milepost.open(tmp_path / "db", model=MODEL)
     assert file.read_bytes() == before
 

@@ -12,6 +12,7 @@ import pytest
 import milepost
 from milepost.console.heat import strip
 from milepost.engine.folder import cache_folder
+from milepost.store.sqlite.schema import VERSION
 from milepost.types import Hit
 from support.pdf_writer import PdfPage, write_pdf
 from support.small_index import write_schema
@@ -187,7 +188,7 @@ def test_an_index_of_an_older_schema_is_refused(cli, model, own_db):
     result = cli("search", "bees", "--db", own_db, *model)
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.count("\n") == 1
-    assert "schema 2, this one reads 5" in result.stderr
+    assert f"schema 2, this one reads {VERSION}" in result.stderr
     assert f"milepost index PATH… --db {own_db} --rebuild" in result.stderr
 
 

@@ -24,7 +24,7 @@ Ants follow trails of scent to find food. 😀 A trail fades within an hour.
 SHIPS = "The ship Beagle left Plymouth in December 1831. It returned to Falmouth in October 1836.\n"
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with two documents."""
     folder = tmp_path_factory.mktemp("texts")
@@ -33,7 +33,7 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def server(texts: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server of these documents, which are indexed."""
     with Server(str(texts), cache=tmp_path_factory.mktemp("cache")) as running:

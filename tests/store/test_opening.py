@@ -19,6 +19,7 @@ import pytest
 
 from milepost.errors import IndexBusy, NewerSchema, NotAnIndex, OldSchema, StoreError, WrongModel
 from milepost.store import Entry, erase_store, open_store
+from milepost.store.sqlite.schema import VERSION
 from support.small_index import write_schema
 from support.store_entries import FINGERPRINT, WIDTH, Child, entry, holds, numbered, opened, rows
 from support.store_reads import reads
@@ -158,7 +159,7 @@ def test_older_schema(tmp_path: Path, schema: int, options: dict[str, bool]) -> 
     write_schema(tmp_path, schema)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     again = re.escape(f"milepost index PATH… --db {tmp_path} --rebuild")
-    with pytest.raises(OldSchema, match=rf"schema {schema}, this one reads 5.*{again}"):
+    with pytest.raises(OldSchema, match=rf"schema {schema}, this one reads {VERSION}.*{again}"):
         opened(tmp_path, **options)
     after = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert {name: after[name] for name in before} == before
@@ -174,9 +175,12 @@ def test_newer_schema(tmp_path: Path) -> None:
     """An index of a newer Milepost is refused with the command that gets one, and can be erased."""
     opened(tmp_path).close()
     connection = sqlite3.connect(tmp_path / "milepost.sqlite")
-    connection.execute("PRAGMA user_version = 6")
+    connection.execute(f"PRAGMA user_version = {VERSION + 1}")
     connection.close()
-    with pytest.raises(NewerSchema, match=r"schema 6, this one reads 5.*pip install -U milepost"):
+    with pytest.raises(
+        NewerSchema,
+        match=rf"schema {VERSION + 1}, this one reads {VERSION}.*pip install -U milepost",
+    ):
         opened(tmp_path)
     erase_store(tmp_path)
     assert list(tmp_path.iterdir()) == []

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The documents."""
     made = tmp_path_factory.mktemp("library")
@@ -34,7 +34,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def server(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server of these documents, which are indexed."""
     with Server(str(folder), cache=tmp_path_factory.mktemp("cache")) as running:
@@ -43,12 +43,12 @@ def server(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
         yield running
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Chromium, without a window.
 
-    For this folder, not a session: while Playwright is open, its event loop runs in this thread,
-    and tests of other folders could not call ``asyncio.run``.
+    For a module, not a session: while Playwright is open, its event loop runs in this thread,
+    and other tests could not call ``asyncio.run``.
     """
     playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
     if not CHROMIUM.exists():
@@ -59,7 +59,7 @@ def browser() -> Iterator[Browser]:
         running.close()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def tabs(browser: Browser) -> Iterator[Tabs]:
     """Opens the tab of a server that is watched; see ``Watched``."""
     opened = Tabs(browser)

@@ -60,9 +60,9 @@ def small_page(small: Index, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Chromium, without a window; for this folder, as in tests/serve/page."""
+    """Chromium, without a window; for a module, as in tests/serve/page."""
     playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
     if not CHROMIUM.exists():
         pytest.skip(f"needs {CHROMIUM} (apt install chromium)")
@@ -72,7 +72,7 @@ def browser() -> Iterator[Browser]:
         running.close()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def tab(browser: Browser) -> Iterator[Tab]:
     """Opens the tab of a page that is watched and has no network; see ``Watched``."""
     tabs = Tabs(browser, offline=True)
