@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from itertools import pairwise
 from pathlib import Path
 
@@ -224,9 +225,10 @@ def test_real_files_are_tiled(name: str, size: str, shared_data: Path) -> None:
     document = milepost.read(shared_data / "files" / name)
     found = milepost.chunks(document, size=size, model=ENCODER)
     assert "".join(chunk.text for chunk in found) == document.text
+    ends = [end for _, end in split(document.text, document.blocks)]
     for chunk in found:
         ink = chunk.end - len(chunk.text.lstrip())
         assert chunk.page == document.page(ink)
-        first = next(end for start, end in split(document.text, document.blocks) if end > ink)
+        first = ends[bisect_right(ends, ink)]
         assert chunk.heading == document.heading(min(first, chunk.end) - 1)
     assert any(chunk.heading or chunk.page for chunk in found)

@@ -5,16 +5,28 @@ from __future__ import annotations
 import doctest
 import importlib
 import pkgutil
+from pathlib import Path
 
 import pytest
 
 import milepost
 
+
+def _source(module: pkgutil.ModuleInfo) -> str:
+    """The text of a module, which is not imported."""
+    found = module.module_finder.find_spec(module.name, None)
+    assert found is not None
+    assert found.origin is not None
+    return Path(found.origin).read_text(encoding="utf-8")
+
+
 TORCH = ("milepost.lab", "milepost.model", "milepost.train")
 MODULES = [
     module.name
     for module in pkgutil.walk_packages(milepost.__path__, "milepost.")
-    if not module.name.startswith(TORCH) and not module.name.endswith("__main__")
+    if not module.name.startswith(TORCH)
+    and not module.name.endswith("__main__")
+    and ">>>" in _source(module)
 ]
 
 

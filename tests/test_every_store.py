@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -32,7 +32,7 @@ def texts() -> list[milepost.Document]:
     if not BOOK.is_file():
         pytest.skip("needs the checkout")
     whole = BOOK.read_text(encoding="utf-8")
-    part = whole[len(whole) // 3 : len(whole) // 3 + 240_000]
+    part = whole[len(whole) // 3 : len(whole) // 3 + 120_000]
     return [
         milepost.Document(f"chapter {at // 20_000}", part[at : at + 20_000])
         for at in range(0, len(part), 20_000)
@@ -66,11 +66,28 @@ def indexes(
         yield made
 
 
+@pytest.fixture(scope="module")
+def memory_finds(
+    indexes: dict[str, milepost.Index],
+) -> Callable[[str, list[str] | None], list[milepost.Passage]]:
+    """What the store in memory answers, each question asked once in each way."""
+    known: dict[object, list[milepost.Passage]] = {}
+
+    def find(question: str, names: list[str] | None) -> list[milepost.Passage]:
+        key = question, names is None, scope.EVERYTHING
+        if key not in known:
+            known[key] = indexes["memory"].search(question, documents=names)
+        return known[key]
+
+    return find
+
+
 @pytest.mark.parametrize("everything", [60_000, 300])
 @pytest.mark.parametrize("store", ["sqlite", "postgres", "lance"])
-@pytest.mark.parametrize("names", [None, ["chapter 2", "chapter 7"]])
+@pytest.mark.parametrize("names", [None, ["chapter 1", "chapter 4"]])
 def test_the_passages_are_those_of_memory(
     indexes: dict[str, milepost.Index],
+    memory_finds: Callable[[str, list[str] | None], list[milepost.Passage]],
     store: str,
     names: list[str] | None,
     everything: int,
@@ -79,7 +96,7 @@ def test_the_passages_are_those_of_memory(
     """All sentences scored, or only documents that hold candidates; all documents, or some."""
     monkeypatch.setattr(scope, "EVERYTHING", everything)
     for question in QUESTIONS:
-        due = indexes["memory"].search(question, documents=names)
+        due = memory_finds(question, names)
         found = indexes[store].search(question, documents=names)
         assert [(each.document, each.start, each.end) for each in found] == [
             (each.document, each.start, each.end) for each in due

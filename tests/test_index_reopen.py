@@ -95,13 +95,13 @@ print("done", flush=True)
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
-@pytest.mark.parametrize("after", [1, 4, 11])
+@pytest.mark.parametrize("after", [1, 11])
 def test_indexing_goes_on_after_a_kill(tmp_path: Path, after: int) -> None:
     """A process killed while it indexes leaves whole documents; the next add makes the rest."""
     folder = tmp_path / "texts"
     folder.mkdir()
     for number in range(16):
-        text = "".join(f"Text {number} has a sentence {n} about whales. " for n in range(300))
+        text = "".join(f"Text {number} has a sentence {n} about whales. " for n in range(150))
         (folder / f"{number:02}.txt").write_text(text, encoding="utf-8")
     process = subprocess.Popen(
         [sys.executable, "-c", KILLED, str(tmp_path / "db"), str(folder)],
@@ -123,9 +123,10 @@ def test_indexing_goes_on_after_a_kill(tmp_path: Path, after: int) -> None:
         assert len(report.unchanged) == len(kept)
         assert len(report.added) == 16 - len(kept)
         fresh.add(folder)
-        assert everything(index).keys() == everything(fresh).keys()
+        exactly = everything(fresh)
+        assert everything(index).keys() == exactly.keys()
         for name, held in everything(index).items():
-            wanted = everything(fresh)[name]
+            wanted = exactly[name]
             assert held[:6] == wanted[:6]
             got, exact = (np.frombuffer(x[6], np.float32) for x in (held, wanted))
             assert np.abs(got - exact).max() < 0.01  # int8 in the folder, float32 in memory

@@ -1,10 +1,14 @@
-"""What all tests of the studies share: a cache of their own."""
+"""What all tests of the studies share: a cache of their own, and compiled models."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from milepost.engine import openvino
+from milepost.engine.folder import ModelFolder
 
 
 @pytest.fixture(scope="session")
@@ -17,3 +21,24 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def own_cache(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
     """Keep the user's cache out of the tests."""
     monkeypatch.setenv("MILEPOST_CACHE", str(cache))
+
+
+@pytest.fixture(scope="session")
+def open_once() -> Callable[..., object]:
+    """Opens the engine of a model folder, compiled once: engines keep nothing of a text."""
+    known: dict[object, object] = {}
+    really = openvino.open_engine
+
+    def open_engine(folder: ModelFolder, **settings: object) -> object:
+        key = folder.path, *sorted(settings.items())
+        if key not in known:
+            known[key] = really(folder, **settings)
+        return known[key]
+
+    return open_engine
+
+
+@pytest.fixture(autouse=True)
+def compiled_once(monkeypatch: pytest.MonkeyPatch, open_once: Callable[..., object]) -> None:
+    """No test waits for a graph that another has compiled."""
+    monkeypatch.setattr(openvino, "open_engine", open_once)

@@ -22,7 +22,7 @@ SETTINGS = st.builds(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(SETTINGS, st.floats(0, 1), st.integers(0, 50), st.sampled_from(["p1x3", "nowhere", ""]))
 def test_numbers_add_up(fusion: Fusion, vocab_coverage: float, seed: int, word: str) -> None:
     """Weights sum to 1 and are never negative, parts sum to the score, nothing is NaN."""

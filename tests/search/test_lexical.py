@@ -85,7 +85,7 @@ def test_stems_are_english() -> None:
     assert terms("gas has was bus") == ["gas", "has", "was", "bus"]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.text(max_size=80))
 def test_terms_are_words(text: str) -> None:
     """No term is empty or holds white space (stores rely on it), whatever the text."""
@@ -140,7 +140,7 @@ def borders_of(texts: list[list[list[str]]]) -> np.ndarray:
     return np.cumsum([0, *map(len, texts)], dtype=np.int64)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=6), st.integers(0, 5), st.data())
 def test_windowed_sums(sizes: list[int], reach: int, data: st.DataObject) -> None:
     """Sums over neighbours equal the slow ones, and none crosses a document's border."""
@@ -164,7 +164,7 @@ def measured(
     return bm25(counts, lengths, borders_of(texts), weights, float(lengths.mean()), scales)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(documents(), st.integers(0, 4))
 def test_bm25_against_the_formula(texts: list[list[list[str]]], scale: int) -> None:
     """Each sentence with its neighbours scores as the textbook says of that piece of text."""

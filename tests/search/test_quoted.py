@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from milepost.quotes import stripped
@@ -12,6 +14,7 @@ from support.search_stores import empty_store, put
 from support.store_reads import Counted, reads
 
 
+@cache
 def stored(documents: int = 30, sentences: int = 40) -> Store:
     """A store of numbered documents, with a quotation over two sentences of one of them."""
     store = empty_store()

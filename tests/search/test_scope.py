@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
 from milepost.search import question_terms
 from milepost.search import scope as room
 from milepost.search.scope import gather
-from milepost.store import Entry
+from milepost.store import Entry, Store
 from milepost.types import Document
 from support.search_stores import asking, empty_store, filled, gathered, put, searched, unit
 from support.store_reads import Counted, reads
@@ -125,6 +127,12 @@ def test_candidates_within_names(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(scope.spans) > 0
 
 
+@cache
+def of_size(documents: int) -> Store:
+    """A store that is only read."""
+    return filled(documents, 2)
+
+
 @pytest.mark.parametrize("limit", [1, 60_000])
 @pytest.mark.parametrize("names", [None, ["d0", "d2", "d3"]])
 def test_the_number_of_calls_does_not_grow_with_the_documents(
@@ -133,7 +141,7 @@ def test_the_number_of_calls_does_not_grow_with_the_documents(
     """Two calls of the snapshot, of few documents and of many, of any number of words."""
     monkeypatch.setattr(room, "EVERYTHING", limit)
     for documents, words in ((1, ["common"]), (4, []), (300, ["common", "word", "p7x1", "no"])):
-        with filled(documents, 2).snapshot() as state:
+        with of_size(documents).snapshot() as state:
             counted = Counted(state)
             assert len(gather(counted, asking(words, names=names)).spans)
             assert counted.calls == {"choose": 1, "measure": 1}

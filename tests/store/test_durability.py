@@ -86,7 +86,7 @@ def test_kills_at_random_moments(tmp_path: Path, child: Child) -> None:
     """A process killed while it puts leaves every finished document whole, and the next goes on."""
     moments = random.Random(7)
     last = -1
-    for _ in range(8):
+    for _ in range(3):
         process = child(PUTTING, tmp_path, last + 1)
         assert process.stdout is not None
         for _ in range(moments.randint(1, 8)):
@@ -107,7 +107,7 @@ def test_kills_at_random_moments(tmp_path: Path, child: Child) -> None:
 
 @pytest.mark.parametrize(
     ("deed", "first", "step"),
-    [("store.put(numbered(3))", 12, 9), ("store.delete('document 0')", 12, 9)],
+    [("store.put(numbered(3))", 12, 45), ("store.delete('document 0')", 12, 30)],
 )
 def test_kills_at_each_stage(
     tmp_path: Path, child: Child, deed: str, first: int, step: int
@@ -133,7 +133,7 @@ def test_kills_at_each_stage(
         assert names == {"document 0": 0, "document 1": 1, "document 2": 2}
         died += 1
         store.close()
-    assert died >= 5
+    assert died >= 2
 
 
 def test_kills_while_vacuuming(tmp_path: Path, child: Child) -> None:
@@ -142,7 +142,7 @@ def test_kills_while_vacuuming(tmp_path: Path, child: Child) -> None:
     for number in range(6):
         store.put(numbered(number))
     store.close()
-    for left in range(8, 10**6, 6):
+    for left in range(8, 10**6, 20):
         process = child(DYING, tmp_path, left, "store.vacuum()")
         process.communicate()
         store = opened(tmp_path)
@@ -158,7 +158,7 @@ def test_kills_while_vacuuming(tmp_path: Path, child: Child) -> None:
 
 def test_killed_while_made(tmp_path: Path, child: Child) -> None:
     """An index whose making was killed is made by the next one who opens it."""
-    for left in range(1, 25, 3):
+    for left in (1, 9, 17):
         folder = tmp_path / str(left)
         child(DYING, folder, left, "").communicate()
         store = opened(folder)

@@ -215,7 +215,7 @@ def _made_together(folder: Path, own: Entry, barrier: Barrier, found: Queue[str]
     """One of several processes: makes each index at the moment the others do, and writes to it."""
     told = ""
     try:
-        for number in range(40):
+        for number in range(15):
             barrier.wait(60)
             store = opened(folder / str(number))
             if number % 10 == 0:
@@ -230,15 +230,15 @@ def _made_together(folder: Path, own: Entry, barrier: Barrier, found: Queue[str]
 def test_several_processes_may_make_the_index_at_once(tmp_path: Path) -> None:
     """None fails because another makes the same index in the same millisecond."""
     context = multiprocessing.get_context("spawn")
-    barrier, found = context.Barrier(4), context.Queue()
-    entries = [entry(f"process {seed}", ["One. ", "Two. "], seed=seed) for seed in range(4)]
+    barrier, found = context.Barrier(3), context.Queue()
+    entries = [entry(f"process {seed}", ["One. ", "Two. "], seed=seed) for seed in range(3)]
     processes = [
         context.Process(target=_made_together, args=(tmp_path, own, barrier, found))
         for own in entries
     ]
     for process in processes:
         process.start()
-    assert [found.get(timeout=100) for _ in processes] == [""] * 4
+    assert [found.get(timeout=100) for _ in processes] == [""] * 3
     for process in processes:
         process.join()
     store = opened(tmp_path / "10")

@@ -284,7 +284,7 @@ MARKS = st.lists(
     given_=st.dictionaries(NAME, st.tuples(st.lists(SENTENCE, max_size=4), MARKS), max_size=6),
     data=st.data(),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_many_documents_at_once_are_those_one_by_one(
     kind: str, given_: dict[str, tuple[list[str], tuple[Mark, ...]]], data: st.DataObject
 ) -> None:

@@ -279,7 +279,7 @@ CHANGE = st.tuples(
 
 
 @given(changes=st.lists(CHANGE, max_size=8), seed=st.integers(0, 50), wanted=st.lists(TERMS))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_both_stores_answer_alike(
     changes: list[tuple[str, object]], seed: int, wanted: list[str]
 ) -> None:

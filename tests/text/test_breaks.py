@@ -22,7 +22,7 @@ def test_no_other_character_matches() -> None:
     assert breaks._BY_SPACES.search(text) is None
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     st.text(
         alphabet=st.sampled_from("ab .!?“”»)]」。！।॥؟۔։።។༎อไ한あ、…—\n") | st.characters(),

@@ -16,6 +16,7 @@ from support.pdf_writer import check_document
 
 FILES = Path(__file__).resolve().parents[3] / "shared" / "data" / "files"
 _BLANK = re.compile(r"[\s\-\u00ad\u2010\u2011]")
+_INK = re.compile(r"[^\s\-\u00ad\u2010\u2011]")
 
 
 def _questions() -> list[tuple[str, str, int]]:
@@ -34,8 +35,11 @@ def _squeezed(text: str) -> str:
 
 def _find(document: Document, sentence: str) -> tuple[int, int]:
     """Where the sentence stands, white space and hyphens left out of account."""
-    places = [k for k, char in enumerate(document.text) if not _BLANK.match(char)]
-    at = "".join(document.text[k] for k in places).find(_squeezed(sentence))
+    start = document.text.find(sentence)
+    if start >= 0:
+        return start, start + len(sentence)
+    places = [match.start() for match in _INK.finditer(document.text)]
+    at = _squeezed(document.text).find(_squeezed(sentence))
     assert at >= 0, f"not found: {sentence}"
     return places[at], places[at + len(_squeezed(sentence)) - 1] + 1
 
@@ -96,16 +100,20 @@ def _characters_in(pdf: object, boxes: list) -> str:
     text = page.get_textpage()
     left, bottom, right, top = page.get_bbox()
     turn = page.get_rotation()
-    for box in boxes:
-        for k in range(text.count_chars()):
-            x0, y0, x1, y1 = text.get_charbox(k)
-            x, y = (x0 + x1) / 2, (y0 + y1) / 2
-            shown = {
+    displayed = []
+    for k in range(text.count_chars()):
+        x0, y0, x1, y1 = text.get_charbox(k)
+        x, y = (x0 + x1) / 2, (y0 + y1) / 2
+        displayed.append(
+            {
                 0: (x - left, top - y),
                 90: (y - bottom, x - left),
                 180: (right - x, y - bottom),
                 270: (top - y, right - x),
             }[turn]
+        )
+    for box in boxes:
+        for k, shown in enumerate(displayed):
             if box.left <= shown[0] <= box.right and box.top <= shown[1] <= box.bottom:
                 found.append(text.get_text_range(k, 1))
     text.close()

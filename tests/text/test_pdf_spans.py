@@ -61,7 +61,7 @@ def test_every_span_of_a_small_file() -> None:
     document = read_pdf(data, "book.pdf", None)
     assert "hedgehog" in document.text
     length = len(document.text)
-    for start in range(0, length - 1, 29):
+    for start in range(0, length - 1, 53):
         for end in (start + 1, start + 25, length):
             part = document.text[start:end]
             if any(map(str.isalnum, part)):

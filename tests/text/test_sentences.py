@@ -183,21 +183,21 @@ def test_cuts_keep_characters_whole() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "\n" * 1_000_000,
-        "a" * 1_000_000,
-        " " * 999_999 + "b",
-        "word " * 200_000,
-        "A. " * 300_000,
-        "?" * 1_000_000,
-        "a\n" * 500_000,
-        "日本語" * 333_333,
-        "<a" * 500_000,
-        "(Aa. b " * 140_000,
+        "\n" * 200_000,
+        "a" * 200_000,
+        " " * 199_999 + "b",
+        "word " * 40_000,
+        "A. " * 60_000,
+        "?" * 200_000,
+        "a\n" * 100_000,
+        "日本語" * 66_666,
+        "<a" * 100_000,
+        "(Aa. b " * 28_000,
     ],
     ids=lambda text: repr(text[:4]),
 )
-def test_a_million_characters_are_tiled(text: str) -> None:
-    """They take two seconds at most; an algorithm of quadratic time would take minutes here."""
+def test_long_runs_of_one_kind_are_tiled(text: str) -> None:
+    """An algorithm of quadratic time would take minutes for these 200,000 characters."""
     spans = split(text, range(0, len(text), 1000))
     assert_tiles(text, spans)
     assert max(len(text[start:end].strip()) for start, end in spans) <= LIMIT
@@ -238,7 +238,7 @@ texts = st.lists(
 ).map("".join)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(texts, st.lists(st.integers(min_value=-3, max_value=900), max_size=8))
 def test_any_text_is_tiled(text: str, blocks: list[int]) -> None:
     """Spans tile, keep the limit, begin with ink, and start at every block."""
@@ -257,7 +257,7 @@ def test_any_text_is_tiled(text: str, blocks: list[int]) -> None:
             assert after in starts
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(texts)
 def test_borders_survive_as_blocks(text: str) -> None:
     """Splitting again with the borders found keeps every one of them."""

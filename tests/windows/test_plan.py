@@ -23,7 +23,7 @@ def shapes(draw: st.DrawFn) -> tuple[WindowSize, list[int]]:
     return shape, draw(st.lists(st.integers(1, longest), max_size=60))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(shapes())
 def test_each_sentence_has_one_owner_in_order(given_: tuple[WindowSize, list[int]]) -> None:
     """The owned runs tile the sentences, none is empty, and each lies inside what is read."""
@@ -37,7 +37,7 @@ def test_each_sentence_has_one_owner_in_order(given_: tuple[WindowSize, list[int
     assert owned == len(costs)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(shapes())
 def test_no_window_is_too_large(given_: tuple[WindowSize, list[int]]) -> None:
     """Opening token, halo and owned sentences stay within the size, each halo within its own."""
@@ -48,7 +48,7 @@ def test_no_window_is_too_large(given_: tuple[WindowSize, list[int]]) -> None:
         assert sum(costs[window.own_last : window.last]) <= shape.right
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(shapes())
 def test_a_halo_is_as_wide_as_it_may_be(given_: tuple[WindowSize, list[int]]) -> None:
     """One more sentence on the left would break a limit; on the right as well."""

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from milepost.windows import batches
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(1, 300), max_size=80), st.integers(1, 600), st.integers(1, 20))
 def test_every_item_is_in_one_batch(lengths: list[int], budget: int, look_ahead: int) -> None:
     """Nothing is lost or doubled, no batch is empty, padding counts, a lone item may exceed."""

@@ -28,7 +28,7 @@ def test_the_world_is_the_one_of_the_page():
 
 def test_own_features_repair_what_the_published_form_does_not():
     """Known results within their spread: AUC .839 / .838 / .850 / .851 and the bias at rho 0.6."""
-    told = {(arm.rho, arm.name): arm for arm in compare(seeds=2)}
+    told = {(arm.rho, arm.name): arm for arm in compare(seeds=1)}
     assert set(told) == {(rho, name) for rho in (0.0, 0.6) for name in ARMS}
     for rho, known in (
         (0.0, {"naive": 0.850, "published": 0.850, "coupled": 0.850, "oracle": 0.851}),

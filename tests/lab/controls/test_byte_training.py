@@ -117,11 +117,11 @@ def test_tuning_learns_what_it_was_shown():
 
 
 def test_neither_examples_nor_questions_stand_in_a_text_of_pre_training(monkeypatch):
-    """With the sizes of the defaults, where a fifth of those well formed would by chance."""
+    """Many sentences of examples would by chance."""
     read = []
     monkeypatch.setattr(pool_protocol, "pretrain", lambda data, *_: read.append(data))
     monkeypatch.setattr(pool_protocol, "_scored", lambda *_: [0.0, 1.0])
-    protocol = Protocol(ByteRecipe(SMALL))
+    protocol = Protocol(ByteRecipe(SMALL), size=40_000)
     matrix(protocol)
     count = protocol.examples + protocol.questions
     for language in range(protocol.languages):

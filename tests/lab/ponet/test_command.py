@@ -1,6 +1,7 @@
 """``milepost lab ponet`` from the command line."""
 
 import json
+from functools import partial
 
 import pytest
 from click.testing import CliRunner
@@ -9,9 +10,16 @@ pytest.importorskip("torch", reason="needs the train extra")
 
 from milepost.console.options import Settings
 from milepost.errors import InputError
+from milepost.lab.ponet import study
 from milepost.lab.ponet.command import command as mixers
 
 pytestmark = pytest.mark.torch
+
+
+@pytest.fixture(autouse=True)
+def few_held_out(monkeypatch):
+    monkeypatch.setattr(study, "PonetRecipe", partial(study.PonetRecipe, held_out=16, batch=4))
+    monkeypatch.setattr(study, "_SIZE", 2000)
 
 
 def run(*args):

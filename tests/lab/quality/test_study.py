@@ -82,7 +82,7 @@ def test_labels_far_apart_are_found_by_every_measure_and_not_by_length():
 def test_noise_is_at_chance_in_any_dimension():
     """And Dunn's index, high as it is, has its permuted value beside it."""
     for width in (2, 64):
-        raw = report(points(apart=0.0, width=width, seed=3))[0].measures
+        raw = report(points(apart=0.0, width=width, seed=3), permutations=49)[0].measures
         assert raw["separation"].p > 0.05
         assert raw["probe"].low < 0.5 < raw["probe"].high + 0.05
         assert raw["dunn"].value == pytest.approx(raw["dunn"].chance, abs=0.15)
@@ -90,7 +90,7 @@ def test_noise_is_at_chance_in_any_dimension():
 
 def test_landmarks_of_a_document_are_permuted_and_learned_together():
     """Documents differ more than labels do: points one by one would look separated."""
-    raw = report(points(24, apart=0.0, each=8, seed=1))[0].measures
+    raw = report(points(24, apart=0.0, each=8, seed=1), permutations=49, draws=2)[0].measures
     assert raw["separation"].p > 0.05
     assert raw["neighbours"].p > 0.05
     assert 0.2 < raw["neighbours"].value < 0.8
@@ -105,7 +105,7 @@ def test_a_source_that_looks_like_a_label_is_seen_by_asking_across_sources():
     vectors[:, 0] += 5 * np.where(sources == 0, labels, 1 - labels) + 20 * sources
     vectors[:, 1] += 5 * (sources * labels)
     given = Points(vectors, labels, np.arange(80), np.full(80, 9), sources)
-    raw = report(given)[0].measures
+    raw = report(given, permutations=1, draws=2)[0].measures
     assert raw["neighbours"].value > 0.95
     assert raw["other sources"].value < 0.6
 

@@ -138,7 +138,7 @@ import sys
 from support.store_entries import numbered, opened
 store = opened(sys.argv[1])
 print("ready", flush=True)
-for number in range(1, 10):
+for number in range(1, 6):
     store.put(numbered(number))
 """
 
@@ -150,7 +150,7 @@ def test_two_writers_lose_and_double_nothing(address: str, child: Child) -> None
     assert process.stdout.readline() == "ready\n"
     store = opened(address)
     store.put(entry("mine", ["one ", "two "], seed=7))
-    for number in range(10, 16):
+    for number in range(10, 13):
         store.put(numbered(number))
     _, errors = process.communicate(timeout=90)
     assert process.returncode == 0, errors
@@ -160,7 +160,7 @@ def test_two_writers_lose_and_double_nothing(address: str, child: Child) -> None
         if info.name != "mine":
             holds(store, numbered(int(info.hash)))
     statistics = reads(store).statistics()
-    assert (statistics.sentences, statistics.dead) == (92, 12 * 30)
+    assert (statistics.sentences, statistics.dead) == (92, 5 * 30)
     store.close()
 
 

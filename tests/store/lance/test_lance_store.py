@@ -259,11 +259,11 @@ def test_a_killed_writer_leaves_whole_documents(
 
 def test_two_writers_lose_and_double_nothing(address: str, child: Child) -> None:
     """A process and this one write the same three documents; each is one of theirs, whole."""
-    process: subprocess.Popen[str] = child(WRITER.replace("10_000", "40"), address)
+    process: subprocess.Popen[str] = child(WRITER.replace("10_000", "12"), address)
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
     store = opened(address)
-    for number in range(40, 60):
+    for number in range(12, 18):
         store.put(numbered(number))
     _, errors = process.communicate(timeout=90)
     assert process.returncode == 0, errors

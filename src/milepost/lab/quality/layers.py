@@ -12,7 +12,7 @@ D2``, of layers that were first brought to the same mean squared distance to the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +33,7 @@ from milepost.train.fit_steps import fit_steps
 
 _WINDOW = 512  # tokens read at once; longer texts are read in several windows
 _STEPS, _RATE = 200, 0.05
+_DRAWS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,7 @@ def mixtures(
     groups: NDArray[np.int64],
     *,
     permutations: int = 99,
-    draws: int = 200,
+    draws: int = _DRAWS,
     seed: int = 0,
 ) -> list[Mixture]:
     """Each layer alone and all layers mixed, measured on the half that nothing was trained on.
@@ -132,13 +133,8 @@ def mixtures(
     Raises:
         InputError: fewer than two labels, or a label with fewer than four groups.
     """
-    counts = np.bincount(label_of_groups(labels, groups))
-    if len(counts) < 2 or counts.min() < 4:
-        raise InputError(
-            "each half needs two texts of each of two labels", "four texts of each label or more"
-        )
-    half = probes.folds(groups, labels, 2, seed)
-    train, test = half == 0, half == 1
+    half = _halves(labels, groups, seed)
+    train = half == 0
     even = evened(states, train)
     layers = states.shape[1]
     random = np.random.default_rng(seed)
@@ -148,6 +144,35 @@ def mixtures(
     named["random"] = random.dirichlet(np.ones(layers))
     named["trained"] = fit(even[train], labels[train])
     named["trained on permuted labels"] = fit(even[train], wrong[train])
+    return _measured(named, even, labels, groups, half, permutations, draws, seed)
+
+
+def _halves(labels: NDArray[np.int64], groups: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+    """0 for what is trained on, 1 for what is measured on.
+
+    Raises:
+        InputError: fewer than two labels, or a label with fewer than four groups.
+    """
+    counts = np.bincount(label_of_groups(labels, groups))
+    if len(counts) < 2 or counts.min() < 4:
+        raise InputError(
+            "each half needs two texts of each of two labels", "four texts of each label or more"
+        )
+    return probes.folds(groups, labels, 2, seed)
+
+
+def _measured(
+    named: Mapping[str, NDArray[np.float64]],
+    even: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    groups: NDArray[np.int64],
+    half: NDArray[np.int64],
+    permutations: int,
+    draws: int,
+    seed: int,
+) -> list[Mixture]:
+    """Each of the named weights on the second half; see ``mixtures``."""
+    test = half == 1
     test_groups = np.unique(groups[test], return_inverse=True)[1]
     ways = list(permuted(labels[test], test_groups, permutations, seed))
     drawn = draws_of(labels[test], test_groups, draws, seed)
@@ -188,12 +213,14 @@ def evenly(
         permutations: as there.
         seed: as there.
     """
-    return [
-        replace(one, name=f"{one.name}@{name}")
-        for name, states in controls.items()
-        for one in mixtures(states, labels, groups, permutations=permutations, seed=seed)
-        if one.name == "even"
-    ]
+    half = _halves(labels, groups, seed)
+    found = []
+    for name, states in controls.items():
+        layers = states.shape[1]
+        named = {f"even@{name}": np.full(layers, 1 / layers)}
+        even = evened(states, half == 0)
+        found += _measured(named, even, labels, groups, half, permutations, _DRAWS, seed)
+    return found
 
 
 def evened(states: NDArray[np.floating], train: NDArray[np.bool_]) -> NDArray[np.float64]:
