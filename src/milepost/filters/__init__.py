@@ -4,7 +4,8 @@ In:      a line such as ``kind = "pdf" and year >= 2020``, and the properties of
 Out:     a ``Filter``, whose tree (``nodes``) a store can translate, and whether a document matches.
 Refuses: to know of stores, indexes or texts; it imports errors and types alone.
 Read:    ``nodes.py`` (the tree and how it is written), ``tokens.py``, ``parser.py``,
-         ``evaluate.py`` (what each test means), ``facts.py`` (the keys of a document).
+         ``evaluate.py`` (what each test means), ``facts.py`` (the keys of a document); for
+         databases ``kept.py`` (facts as rows) and ``patterns.py`` (what ``matches`` takes).
 """
 
 from milepost.filters.facts import facts

@@ -4,9 +4,8 @@ Comes in: a state of a store, and a question that was checked and encoded. Goes 
 the parts of their scores. Knows the store's protocol and nothing of files, models or screens.
 
 Read in this order: ``query.py`` (the question and what may be returned), ``lexical.py`` (what a
-word is; BM25 at several scales), ``where.py`` (which documents a filter
-leaves), ``scope.py`` (which sentences are scored), ``fusion.py`` (one
-score from landmarks and words, weighed by the question's own signals), ``features.py``,
+word is; BM25 at several scales), ``where.py`` (what is said where a filter
+leaves no document), ``scope.py`` (which sentences are scored), ``fusion.py`` (one score from landmarks and words, weighed by the question's own signals), ``features.py``,
 ``trees.py`` and ``ranking.py`` (the learned ranking of the best of them), ``reranking.py`` (the
 best windows, scored by a joint encoder), ``passages.py`` (sentences to passages under a budget),
 ``searcher.py`` (the pipeline in one function). For phrases and excluded words: ``operators.py``

@@ -5,9 +5,10 @@ snapshots: the same things again, and three plain lists over all of them: the ro
 vector, the rows that match terms, the postings of a term. It knows neither models nor files
 nor what a good answer is: it cannot split, encode, weigh or fuse.
 
-Read in this order: ``base`` (the contract), ``local`` (the calls of a
-search in one process), ``memory`` (the contract at its plainest), ``check``
-(what an entry must be), ``sqlite`` (the durable one), ``opening`` (a folder to a store).
+Read in this order: ``base`` (the contract), ``local`` (the calls of a search in one process),
+``listing`` and ``columns`` (all documents in memory, and filters over them), ``memory`` (the
+contract at its plainest), ``check`` (what an entry must be), ``conditions`` (filters as SQL),
+``sqlite`` (the durable one), ``opening`` (a folder to a store).
 Importing the room loads neither numpy nor sqlite3.
 """
 

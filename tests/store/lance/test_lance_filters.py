@@ -1,0 +1,49 @@
+"""Filters that leave more documents than a query names: rows of the index are read until enough."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("lancedb", reason="needs the extra lance")
+
+from milepost.filters import parse
+from milepost.store import Among, Store
+from milepost.store.lance import reading, schema
+from support.store_entries import entry, opened, rows
+
+
+def test_many_documents_are_not_named_in_a_query(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The nearest rows and those that match are the reference's, of the documents left alone."""
+    monkeypatch.setattr(schema, "INDEX_FROM", 20)
+    monkeypatch.setattr(reading, "_MANY", 3)
+    plain, tables = opened(None), opened(f"lance://{tmp_path / 'index'}")
+    for number in range(20):
+        given = entry(f"d{number}", ["w common "] * 5, seed=number, properties={"part": number % 5})
+        for each in (plain, tables):
+            each.put(given)
+    tables.delete("d7")
+    plain.delete("d7")
+    for where in ("part < 9", "part = 3", "not part = 3", "part in (1, 2)"):
+        agree(plain, tables, Among(None, parse(where)))
+    tables.close()
+
+
+def agree(plain: Store, tables: Store, among: Among) -> None:
+    """Both stores find the same among some documents."""
+    with plain.snapshot() as theirs, tables.snapshot() as ours:
+        left = theirs.select(among) or []
+        found = ours.select(among) or []
+        assert [info.name for info in found] == [info.name for info in left]
+        for seed in range(3):
+            query = rows(1, 100 + seed)[0]
+            due, scores = theirs.nearest(query, 8, left)
+            near, ours_scores = ours.nearest(query, 8, found)
+            assert len(near) == len(due)
+            assert abs(ours_scores - scores).max(initial=0) < 1e-6
+            chosen, complete = ours.choose(query, ["common"], most=3, candidates=6, among=among)
+            assert not complete
+            assert {info.name for info in chosen} <= {info.name for info in left}
