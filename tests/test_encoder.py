@@ -204,7 +204,7 @@ def test_batches_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     """A text has the same vectors whether its windows run alone or together."""
     text = (PROSE + "Short. ") * 60
     together = MODEL.encode(text)
-    monkeypatch.setattr("milepost.encoder._BATCH_TOKENS", 1)
+    monkeypatch.setattr("milepost.encoder.landmarks._BATCH_TOKENS", 1)
     model, engine = recorded()
     alone = model.encode(text)
     assert {len(ids) for ids, _, _ in engine.batches} == {1}
@@ -216,7 +216,7 @@ def test_blocks_of_tokenisation_do_not_matter(monkeypatch: pytest.MonkeyPatch) -
     """How many sentences are tokenised at a time changes nothing."""
     text = PROSE * 30
     wanted = MODEL.encode(text)
-    monkeypatch.setattr("milepost.encoder._BLOCK", 7)
+    monkeypatch.setattr("milepost.encoder.landmarks._BLOCK", 7)
     got = MODEL.encode(text)
     assert got.spans.tolist() == wanted.spans.tolist()
     assert got.vectors.tobytes() == wanted.vectors.tobytes()

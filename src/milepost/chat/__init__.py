@@ -1,11 +1,14 @@
-"""A language model behind an OpenAI-compatible endpoint, for what makes or answers questions.
+"""Models behind OpenAI-compatible endpoints: those that write, and those that embed.
 
-In:      messages, the endpoint's address, the model's name, a key.
-Out:     the answer's text, whole or piece by piece.
+In:      messages or texts, the endpoint's address, the model's name, a key.
+Out:     the answer's text, whole or piece by piece; vectors.
 Refuses: to know documents, passages or prompts; to follow redirects, to show the key.
-Read:    ``endpoint.py`` (requests, what is tried again), ``reading.py`` (bodies and events).
+Read:    ``connection.py`` (requests, what is tried again), ``endpoint.py`` and ``embeddings.py``
+         (what is asked), ``reading.py`` (bodies and events).
 """
 
-from milepost.chat.endpoint import Endpoint, Message, Unanswered
+from milepost.chat.connection import Unanswered
+from milepost.chat.embeddings import EmbeddingEndpoint
+from milepost.chat.endpoint import Endpoint, Message
 
-__all__ = ["Endpoint", "Message", "Unanswered"]
+__all__ = ["EmbeddingEndpoint", "Endpoint", "Message", "Unanswered"]

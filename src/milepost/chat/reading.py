@@ -6,13 +6,15 @@ import http.client
 import json
 import time
 from collections.abc import Callable, Generator
-from typing import Any
+from typing import Any, TypeVar
 
 _LARGEST = 4 << 20
 """Bytes of an answer."""
 
-Reading = Callable[[http.client.HTTPResponse, float], Generator[str, None, str]]
-"""A response and a timeout in seconds to pieces of text, and why they end."""
+T = TypeVar("T")
+
+Reading = Callable[[http.client.HTTPResponse, float], Generator[T, None, str]]
+"""A response and a timeout in seconds to pieces of an answer, and why they end."""
 
 
 def whole(answer: http.client.HTTPResponse, timeout_s: float) -> Generator[str, None, str]:
@@ -22,7 +24,7 @@ def whole(answer: http.client.HTTPResponse, timeout_s: float) -> Generator[str, 
         ValueError: another form than ``choices[0].message.content``, or too long.
         TimeoutError: it is not there within ``timeout_s``.
     """
-    yield _text_of(_read(answer, timeout_s))
+    yield _text_of(read_whole(answer, timeout_s))
     return "stop"
 
 
@@ -86,13 +88,22 @@ def _delta(data: bytes) -> tuple[str, str]:
     return content or "", str(reason or "")
 
 
-def _read(answer: http.client.HTTPResponse, timeout_s: float) -> bytes:
+def read_whole(
+    answer: http.client.HTTPResponse, timeout_s: float, largest: int = _LARGEST
+) -> bytes:
+    """The body of an answer.
+
+    Raises:
+        ValueError: it is too long.
+        TimeoutError: it is not there within ``timeout_s``.
+        http.client.HTTPException: it breaks off.
+    """
     end = time.monotonic() + timeout_s
     found = bytearray()
     # The socket's own timeout starts anew with every byte.
     while part := answer.read1(1 << 16):
         found += part
-        if len(found) > _LARGEST:
+        if len(found) > largest:
             raise ValueError("longer than any answer")
         if time.monotonic() > end:
             raise TimeoutError(f"no whole answer within {timeout_s:g} s")

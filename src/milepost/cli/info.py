@@ -21,6 +21,7 @@ from milepost.console.options import (
 )
 
 if TYPE_CHECKING:
+    from milepost.engine.folder import ModelFolder
     from milepost.store import DocumentInfo
     from milepost.store.address import IndexPlace
 
@@ -43,7 +44,6 @@ def info(_: Settings, db: IndexPlace | None, as_json: bool, model: str | None) -
     """Show the version, the model, the cache and the documents of an index."""
     from milepost.engine import find_model
     from milepost.engine.folder import cache_folder
-    from milepost.engine.precision import choose
 
     chosen = find_model(model)
     cache = cache_folder()
@@ -60,7 +60,7 @@ def info(_: Settings, db: IndexPlace | None, as_json: bool, model: str | None) -
             "dimensions": manifest.dimensions,
             "path": str(chosen.path),
         },
-        "engine": f"OpenVINO {choose(chosen).name if chosen.precisions else '(no graph)'}",
+        "engine": _engine(chosen),
         "cache": {"path": str(cache), "size_bytes": tree_bytes(cache)},
         "index": None,
     }
@@ -89,6 +89,15 @@ def info(_: Settings, db: IndexPlace | None, as_json: bool, model: str | None) -
         for line in _lines(record):
             click.echo(line)
     return 0
+
+
+def _engine(model: ModelFolder) -> str:
+    """What computes the vectors of a model."""
+    from milepost.engine.precision import choose
+
+    if model.remote is not None:
+        return f"endpoint {model.remote.url}"
+    return f"OpenVINO {choose(model).name if model.precisions else '(no graph)'}"
 
 
 def _documents(place: IndexPlace, model: str | None) -> list[DocumentInfo]:

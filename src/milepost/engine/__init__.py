@@ -5,7 +5,8 @@ Goes out: one unit vector a landmark. This room knows no documents, no text beyo
 tokenizer, and no torch; the bridge to training is the model folder on disk.
 
 Read in this order: ``base.py`` (the protocol), ``manifest.py`` (what a model folder says of
-itself), ``folder.py`` (which files it holds, where models are found; ``hub.py`` fetches),
+itself), ``folder.py`` (which files it holds, where models are found; ``hub.py`` fetches,
+``endpoint.py`` has vectors made over HTTP),
 ``tokenizer.py``, ``words.py``, ``cpu.py`` and ``precision.py`` (which graph runs, in which
 arithmetic), ``openvino.py`` (the engine; ``float_graph.py`` changes its graphs), ``fake.py`` (its
 double for tests).

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from milepost.engine.endpoint import Remote, endpoint_folder, is_endpoint, remote_of
 from milepost.engine.hub import local
 from milepost.engine.manifest import MANIFEST, Manifest, read_manifest
 from milepost.errors import ModelError
@@ -47,6 +48,15 @@ class ModelFolder:
     def precisions(self) -> tuple[Precision, ...]:
         """Graphs that are there, the fastest first."""
         return tuple(name for name, file in GRAPHS.items() if (self.path / file).is_file())
+
+    @property
+    def remote(self) -> Remote | None:
+        """The embedding endpoint that it stands for, or None.
+
+        Raises:
+            ModelError: the folder is damaged.
+        """
+        return remote_of(self.path, endpoint_folders())
 
     def pooling(self, file: str) -> Path:
         """``POOLING_GRAPH`` or ``POOLING`` of a model whose document pooling is its own.
@@ -89,18 +99,24 @@ def shipped_models() -> list[ModelFolder]:
 
 
 def find_model(name: str | os.PathLike[str] | None = None) -> ModelFolder:
-    """A model by shipped name, by folder, or by its name on the Hugging Face hub.
+    """A model by shipped name, by folder, by its name on the Hugging Face hub, or an endpoint.
 
     Args:
         name: None is the default model. ``owner/name``, where no such folder exists, is looked up
             in the hub's cache and, where it is not there, fetched; nothing is asked of the network
-            for a model that is cached.
+            for a model that is cached. ``http://HOST:PORT/v1#MODEL`` is a model behind an
+            OpenAI-compatible embedding endpoint.
 
     Raises:
-        ModelError: none of the three, or the hub cannot be reached.
+        ModelError: none of these, or the hub cannot be reached, or the endpoint gives no vectors.
+        InputError: the address of an endpoint cannot be read.
+        MilepostError: the endpoint cannot be reached.
     """
     if name is None:
         name = DEFAULT
+    if is_endpoint(os.fspath(name)):
+        place = endpoint_folder(os.fspath(name), endpoint_folders(), SHIPPED / DEFAULT / TOKENIZER)
+        return ModelFolder(place, read_manifest(place))
     shipped = SHIPPED / os.fspath(name)
     # "." and ".." exist below SHIPPED, too, and mean the caller's folders.
     folder = local(
@@ -115,6 +131,11 @@ def find_model(name: str | os.PathLike[str] | None = None) -> ModelFolder:
             f"milepost models (shipped: {known or 'none'})",
         )
     return ModelFolder(folder, read_manifest(folder))
+
+
+def endpoint_folders() -> Path:
+    """Where the folders are that stand for embedding endpoints."""
+    return cache_folder() / "endpoints"
 
 
 def cache_folder() -> Path:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass
-from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from milepost.engine.folder import POOLING_GRAPH, ModelFolder, find_model
+from milepost.engine.folder import POOLING_GRAPH, ModelFolder
 from milepost.engine.inputs import inputs_of
 from milepost.engine.manifest import prefixed
 from milepost.engine.pooling import PoolingGraph
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from milepost.engine.base import Engine
-    from milepost.engine.precision import Arithmetic
 
 _Seen = tuple[Window, int, "NDArray[np.float32]"]
 """A window, how many tokens it owns, and the states that were asked of it."""
@@ -397,31 +394,3 @@ def _vocab_coverage(tokens: int, letters: int) -> float:
         return 1.0
     mean = letters / tokens
     return min(1.0, max(0.0, (mean - _LETTERS_UNKNOWN) / (_LETTERS_KNOWN - _LETTERS_UNKNOWN)))
-
-
-def load(
-    name: str | os.PathLike[str] | None = None,
-    *,
-    precision: Arithmetic | None = None,
-    threads: int | None = None,
-    cache: bool = True,
-) -> Encoder:
-    """The shipped model, another shipped one by name, or one from a folder.
-
-    Args:
-        name: a shipped model's name or a folder; None for the default.
-        precision: of the arithmetic: ``int8``, ``float``, or ``auto``, which is int8 where the CPU
-            has instructions for it. None for what ``MILEPOST_PRECISION`` says, else ``auto``. The
-            vectors differ little (a mean cosine of 0.995 or more), and an index may hold both.
-        threads: threads of the engine; None for all usable CPUs.
-        cache: keep the compiled graph on disk, so that the next start is fast.
-
-    Raises:
-        ModelError: no such model, a damaged folder, or one without the int8 graph asked for.
-        InputError: ``threads`` is less than 1, or ``precision`` is another word.
-    """
-    from milepost.engine.openvino import open_engine
-
-    opener = partial(open_engine, precision=precision, threads=threads, cache=cache)
-    folder = find_model(name)
-    return Encoder(folder, opener(folder), opener=opener)

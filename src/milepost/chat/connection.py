@@ -1,0 +1,234 @@
+"""Requests to an OpenAI-compatible endpoint: what is sent again, and what never shows the key.
+
+The standard library's client: what the base install has beside it (httpx2) comes with another
+package, which has changed it more than once, and one small request at a time asks for no more.
+``openai`` would bring seven packages, 29 MB, for the same request.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import random
+import time
+from collections.abc import Callable, Generator
+from typing import Any, TypeVar
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit, urlunsplit
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+from milepost.chat.reading import Reading
+from milepost.errors import InputError, MilepostError
+
+_AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
+"""Statuses worth another attempt."""
+
+_THIS_ONE = frozenset({400, 413, 422})
+"""Statuses that may concern one request only: too long, or filtered."""
+
+_LONGEST_WAIT = 120.0  # seconds between two tries, whatever the endpoint asks for
+
+T = TypeVar("T")
+
+
+class Unanswered(Exception):
+    """The endpoint works, but this one request got no usable answer.
+
+    Args:
+        problem: what is wrong.
+        refused: whether the endpoint said so: the request is too long, or filtered.
+    """
+
+    def __init__(self, problem: str, *, refused: bool = False) -> None:
+        super().__init__(problem)
+        self.refused = refused
+
+
+class _Stay(HTTPRedirectHandler):
+    """Follows no redirect: the key would go wherever it points."""
+
+    def redirect_request(self, *_: Any, **__: Any) -> None:
+        return None
+
+
+class Connection:
+    """Sends one request at a time, and again where that may help.
+
+    Args:
+        url: with or without its ending, such as ``/chat/completions``; as other tools'
+            ``OPENAI_BASE_URL``. A query (``?api-version=…``) is kept and never shown.
+        model: its name there.
+        key: sent as a bearer token; "" for none. Never shown in a message.
+        key_name: of the variable that holds it, for messages.
+        timeout_s: for one whole answer; of a streamed one, for each piece.
+        tries: maximum attempts for one answer.
+        wait_s: before the second try; doubled for each further one, up to two minutes. What the
+            endpoint asks for (``Retry-After``) counts where it is longer.
+        per_minute: maximum requests; 0 for no limit.
+        report: called with a message before a wait of more than a few seconds.
+
+    Attributes:
+        requests: number of requests sent.
+        url: where they go, as it may be shown.
+
+    Raises:
+        InputError: ``url`` is not an http or https address or holds a password, or a number is
+            out of range.
+    """
+
+    ending = ""
+    """What the address of the requests ends in."""
+
+    option = "--endpoint http://HOST:PORT/v1"
+    """How the address is given on the command line, for messages."""
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        key: str = "",
+        *,
+        key_name: str = "OPENAI_API_KEY",
+        timeout_s: float = 120.0,
+        tries: int = 6,
+        wait_s: float = 1.0,
+        per_minute: float = 0.0,
+        report: Callable[[str], object] = lambda _: None,
+    ) -> None:
+        if not _is_address(url):
+            raise InputError(f"{url!r} is not an address", self.option)
+        if timeout_s <= 0 or tries < 1 or wait_s < 0 or per_minute < 0:
+            raise InputError("a limit of the endpoint is out of range", "numbers above 0")
+        if not key.isascii() or not key.isprintable():
+            raise InputError("the API key has characters that no key has", f"check {key_name}")
+        parts = urlsplit(url)
+        if parts.username is not None:
+            raise InputError(
+                f"the address of {parts.hostname} holds a name or password",
+                f"the key in {key_name}",
+            )
+        path = parts.path.rstrip("/")
+        path = path if path.endswith(self.ending) else path + self.ending
+        self.url = urlunsplit((parts.scheme, parts.netloc, path, "", ""))
+        self._target = urlunsplit((parts.scheme, parts.netloc, path, parts.query, ""))
+        self.model = model
+        self.requests = 0
+        self._key, self._key_name = key, key_name
+        self._timeout, self._tries, self._wait = timeout_s, tries, wait_s
+        self._apart = 60.0 / per_minute if per_minute else 0.0
+        self._report = report
+        self._next = 0.0
+        self._open = build_opener(_Stay).open
+        self._random = random.Random(0)
+
+    def _tried(self, data: bytes, read: Reading[T]) -> Generator[T, None, str]:
+        """Send and read, again as long as that may help and nothing has been read."""
+        for number in range(1, self._tries + 1):
+            self._pace()
+            begun, asked, unread = False, 0.0, False
+            try:
+                self.requests += 1
+                with self._open(self._request(data), timeout=self._timeout) as answer:
+                    reading = read(answer, self._timeout)
+                    while True:
+                        try:
+                            piece = next(reading)
+                        except StopIteration as end:
+                            return str(end.value)
+                        begun = True
+                        yield piece
+            except HTTPError as error:
+                with error:
+                    problem, asked = self._judge(error)
+            except (URLError, OSError, http.client.HTTPException) as error:
+                reason = getattr(error, "reason", None) or error
+                problem = str(reason) or type(error).__name__
+            except ValueError as error:
+                problem, unread = f"its answer has an unknown form ({error})", True
+            problem = self._without_key(problem)
+            if begun:
+                raise Unanswered(f"the answer broke off: {problem}")
+            if number < self._tries:
+                self._pause(problem, number, asked)
+        if unread:
+            raise Unanswered(problem)
+        raise MilepostError(
+            f"{self.url}: {problem} (tried {self._tries} times)",
+            "check that it runs; then the same command again",
+        )
+
+    def _request(self, data: bytes) -> Request:
+        headers = {
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+        }
+        if self._key:
+            headers["Authorization"] = f"Bearer {self._key}"
+        return Request(self._target, data, headers, method="POST")
+
+    def _without_key(self, text: str) -> str:
+        return text.replace(self._key, "…") if self._key else text
+
+    def _judge(self, error: HTTPError) -> tuple[str, float]:
+        """The problem and the wait asked for, where another try may help; else raises."""
+        problem = self._without_key(f"HTTP {error.code}{_said(error)}")
+        if error.code in _THIS_ONE:
+            raise Unanswered(problem, refused=True)
+        if error.code in _AGAIN:
+            return problem, _seconds(error.headers.get("Retry-After"))
+        option = self.option.partition(" ")[0]
+        hints = {
+            401: f"set {self._key_name} to a key of this endpoint",
+            403: "a key with access to this model",
+            404: f"check {option} (it often ends in /v1) and the model's name",
+        }
+        moved = error.headers.get("Location") if 300 <= error.code < 400 else None
+        hint = f"{option} {moved}, its new address" if moved else hints.get(error.code, "")
+        raise MilepostError(
+            f"{self.url}: {problem}", hint or f"check {option} and the model's name"
+        )
+
+    def _pause(self, problem: str, number: int, asked: float) -> None:
+        """Wait before another try, longer each time, with jitter."""
+        usual = self._wait * 2 ** (number - 1) * self._random.uniform(0.75, 1.25)
+        wait = min(_LONGEST_WAIT, max(usual, asked))
+        if wait > 3:
+            self._report(f"{problem}; again in {wait:.0f} s")
+        time.sleep(wait)
+
+    def _pace(self) -> None:
+        now = time.monotonic()
+        if now < self._next:
+            time.sleep(self._next - now)
+        self._next = max(now, self._next) + self._apart
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        plain = url.isascii() and url.isprintable() and " " not in url
+        return (
+            plain and parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        )
+    except ValueError:  # a port that is not a number
+        return False
+
+
+def _said(error: HTTPError) -> str:
+    """What the body of an error says, in one short line."""
+    try:
+        body = json.loads(error.read(1 << 16))
+        said = body["error"]["message"] if isinstance(body["error"], dict) else body["error"]
+    except (ValueError, KeyError, TypeError, OSError, http.client.HTTPException):
+        return ""
+    words = " ".join(str(said).split())
+    return f": {words if len(words) <= 200 else words[:199] + '…'}"
+
+
+def _seconds(value: str | None) -> float:
+    """``Retry-After`` in seconds; a date, or nothing that can be read, says nothing."""
+    try:
+        wait = float(value or 0)
+    except ValueError:
+        return 0.0
+    return wait if 0 <= wait < float("inf") else 0.0

@@ -1,0 +1,13 @@
+"""Vectors of sentences and questions, from a model folder or an embedding endpoint.
+
+In:      a model's name, texts, questions.
+Out:     one vector for each sentence with its offsets, the vector of a text, that of a question.
+Refuses: to store and to search.
+Read:    ``landmarks.py`` (windows with context), ``endpoint.py`` (sentences one by one, over
+         HTTP), ``loading.py`` (which of the two).
+"""
+
+from milepost.encoder.landmarks import Encoder, Progress
+from milepost.encoder.loading import load
+
+__all__ = ["Encoder", "Progress", "load"]

@@ -1,0 +1,136 @@
+"""Vectors of sentences and questions from an embedding endpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NoReturn
+
+from milepost.chat import Unanswered
+from milepost.encoder.landmarks import Encoder, Progress
+from milepost.engine.endpoint import Remote
+from milepost.engine.manifest import prefixed
+from milepost.engine.tokenizer import Tokenizer
+from milepost.errors import ModelError
+from milepost.types import Document, Landmarks, Span
+from milepost.windows.document_vector import document_vector
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from milepost.engine.folder import ModelFolder
+
+_BLOCK = 256
+"""Sentences between two reports of progress."""
+
+
+class EndpointEncoder(Encoder):
+    """Sends the sentences of a text to an endpoint, each on its own, without its context.
+
+    Sentences are split, and tokens counted, as the shipped model does it. How well a language is
+    known cannot be told, so the vocabulary coverage is 1 throughout.
+
+    Args:
+        folder: see ``milepost.engine.endpoint``.
+        remote: the endpoint.
+    """
+
+    def __init__(self, folder: ModelFolder, remote: Remote) -> None:
+        self.manifest = folder.manifest
+        self.folder = folder.path
+        self.opener = None
+        self.tokenizer = Tokenizer(
+            folder.tokenizer, self.manifest.bos_token, self.manifest.landmark
+        )
+        self._pool = document_vector
+        self._remote = remote
+
+    @property
+    def engine(self) -> str:
+        """The endpoint in one line, for people."""
+        return f"{self._remote.model} at {self._remote.url}"
+
+    def encode(
+        self,
+        text: str | Document,
+        *,
+        spans: Sequence[Span] | None = None,
+        progress: Progress | None = None,
+    ) -> Landmarks:
+        """See ``Encoder.encode``.
+
+        Raises:
+            ModelError: the endpoint cannot be reached, or gives no usable vectors.
+        """
+        import numpy as np
+
+        read = self._read(text, spans)
+        content = text.text if isinstance(text, Document) else text
+        sentences = [content[start:end].strip() for start, end in read.spans]
+        vectors = np.zeros((len(sentences), self.dimensions), np.float32)
+        for first in range(0, len(sentences), _BLOCK):
+            last = min(first + _BLOCK, len(sentences))
+            vectors[first:last] = self._vectors(sentences[first:last])
+            if progress is not None:
+                progress(last, len(sentences))
+        read.vocab_coverage[:] = [1.0] * len(sentences)
+        return self._landmarks(read, vectors, sum(map(len, read.ids)))
+
+    def encode_texts(self, texts: Sequence[str | Document]) -> list[Landmarks]:
+        """See ``Encoder.encode_texts``; the texts are sent one after the other."""
+        return [self.encode(text) for text in texts]
+
+    def encode_query(self, question: str) -> NDArray[np.float32]:
+        """See ``Encoder.encode_query``; the question is sent whole."""
+        vector: NDArray[np.float32] = self.encode_queries([question])[0]
+        return vector
+
+    def encode_queries(self, questions: Sequence[str]) -> NDArray[np.float32]:
+        """See ``Encoder.encode_queries``."""
+        self._question_tokens(questions)  # raises for one that is empty
+        return self._embedded([prefixed(each, self.manifest.query_prefix) for each in questions])
+
+    def vocab_coverage(self, question: str) -> float:
+        """1: what the endpoint's model knows is not told."""
+        return 1.0
+
+    def token_states(self, text: str) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+        """An endpoint gives none."""
+        self._refuse()
+
+    def encode_windows(self, rows: Sequence[Sequence[Sequence[int]]]) -> list[NDArray[np.float32]]:
+        """An endpoint takes no windows."""
+        self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        raise ModelError(f"{self.engine} gives vectors of texts alone", "a model folder")
+
+    def _vectors(self, sentences: Sequence[str]) -> NDArray[np.float32]:
+        """The vectors of sentences; zeros for white space, which endpoints refuse."""
+        import numpy as np
+
+        vectors = np.zeros((len(sentences), self.dimensions), np.float32)
+        rows = [number for number, sentence in enumerate(sentences) if sentence]
+        if rows:
+            prefix = self._remote.document_prefix
+            vectors[rows] = self._embedded([prefix + sentences[row] for row in rows])
+        return vectors
+
+    def _embedded(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Vectors of unit length, ``(n, d)``."""
+        import numpy as np
+
+        if not texts:
+            return np.zeros((0, self.dimensions), np.float32)
+        try:
+            found = self._remote.endpoint().embed(texts)
+        except Unanswered as error:
+            raise ModelError(f"{self.engine}: {error}", "check the endpoint") from error
+        if found.shape[1] != self.dimensions:
+            raise ModelError(
+                f"{self.engine} gives {found.shape[1]} numbers, and gave {self.dimensions} before",
+                f"remove {self.folder}, and index again",
+            )
+        norms = np.linalg.norm(found, axis=1, keepdims=True)
+        unit: NDArray[np.float32] = (found / np.maximum(norms, 1e-12)).astype(np.float32)
+        return unit
