@@ -12,6 +12,7 @@ import ctypes
 import math
 import threading
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from milepost.text.readers.pdf.hidden import hidden_kinds
@@ -120,12 +121,15 @@ def _characters(pdfium: Any, text: Any, display: _Display, ink: bool) -> Glyphs:
     code, generated, bold = [0] * count, [False] * count, [False] * count
     name = ctypes.create_string_buffer(128)
     heavy, fresh = False, True
+    unicode_of, box_of = pdfium.FPDFText_GetUnicode, pdfium.FPDFText_GetLooseCharBox
+    origin_of, matrix_of = pdfium.FPDFText_GetCharOrigin, pdfium.FPDFText_GetMatrix
+    size_of = pdfium.FPDFText_GetFontSize
     for k in range(count):
-        code[k] = char = pdfium.FPDFText_GetUnicode(text, k)
-        pdfium.FPDFText_GetLooseCharBox(text, k, cells[k])
-        pdfium.FPDFText_GetCharOrigin(text, k, to_x, to_y)
-        pdfium.FPDFText_GetMatrix(text, k, matrices[k])
-        rows.append((x.value, y.value, pdfium.FPDFText_GetFontSize(text, k)))
+        code[k] = char = unicode_of(text, k)
+        box_of(text, k, cells[k])
+        origin_of(text, k, to_x, to_y)
+        matrix_of(text, k, matrices[k])
+        rows.append((x.value, y.value, size_of(text, k)))
         if char <= 32:
             generated[k] = pdfium.FPDFText_IsGenerated(text, k) == 1
             fresh = True
@@ -175,7 +179,13 @@ def _is_bold(pdfium: Any, text: Any, index: int, name: Any) -> bool:
     length = pdfium.FPDFText_GetFontInfo(text, index, name, len(name), ctypes.byref(flags))
     if not 0 < length <= len(name):
         return False
-    font = name.value.decode("utf-8", "replace").lower()
+    return _names_bold(name.value)
+
+
+@lru_cache(maxsize=1024)
+def _names_bold(name: bytes) -> bool:
+    """Whether a font's name says that it is bold."""
+    font = name.decode("utf-8", "replace").lower()
     return any(mark in font for mark in ("bold", "black", "heavy", "cmbx", "demi"))
 
 

@@ -59,16 +59,20 @@ def _by_outline(
     pages: Sequence[Page], outline: Iterable[tuple[int, str, int]]
 ) -> dict[int, Heading]:
     lines = {page.number: list(page.lines()) for page in pages}
+    letters: dict[int, list[str]] = {}
     found: dict[int, Heading] = {}
     for number, title, level in outline:
         want = _letters(title)
         if len(want) < 2:
             continue
         best: tuple[bool, tuple[int, ...]] | None = None
-        for at, first in enumerate(lines.get(number, [])):
+        of_page = lines.get(number, [])
+        if number not in letters:
+            letters[number] = [_letters(line.text) for line in of_page]
+        for at, first in enumerate(of_page):
             if id(first) in found:
                 continue
-            match = _match(lines[number], at, want)
+            match = _match(of_page, letters[number], at, want)
             if match and (best is None or match[0] > best[0]):
                 best = match
         if best:
@@ -76,15 +80,17 @@ def _by_outline(
     return found
 
 
-def _match(lines: list[Line], at: int, want: str) -> tuple[bool, tuple[int, ...]] | None:
+def _match(
+    lines: list[Line], letters: list[str], at: int, want: str
+) -> tuple[bool, tuple[int, ...]] | None:
     """Whether the lines from ``at`` on spell the title, alone or followed by text."""
     have, taken = "", []
     last = lines[at]
-    for line in lines[at : at + 4]:
+    for line, own in zip(lines[at : at + 4], letters[at : at + 4], strict=True):
         if have and _is_number(have) and abs(line.base - last.base) > 0.6 * line.size:
             return None  # a number alone above the title does not belong to it
         last = line
-        have += _letters(line.text)
+        have += own
         taken.append(id(line))
         if have == want or (have.endswith(want) and _is_number(have.removesuffix(want))):
             return True, tuple(taken)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import unicodedata
 from functools import lru_cache
 from itertools import pairwise
+from statistics import median
 from typing import TYPE_CHECKING
 
 from milepost.text.readers.pdf.glyphs import Glyphs
@@ -126,35 +127,36 @@ def _lines_of(
     space &= ~shared
     starts = [0, *(np.flatnonzero(cut) + 1).tolist(), len(chosen)]
 
+    # Lists from here on: most lines are short, and single numbers of an array are slow to read.
+    numbers, spaced, bolds = chosen.tolist(), space.tolist(), glyphs.bold[chosen].tolist()
+    lefts, rights, bases, sizes = (each.tolist() for each in (left, right, base, size))
     lines = []
     for first, last in pairwise(starts):
         text: list[str] = []
         source: list[int] = []
         edges: list[float] = []
         for k in range(first, last):
-            number = int(chosen[k])
-            if k > first and space[k - 1]:
+            number = numbers[k]
+            if k > first and spaced[k - 1]:
                 text.append(" ")
                 source.append(-1)
-                edges.append(float(right[k - 1]))
+                edges.append(rights[k - 1])
             text.append(letters[number])
             source += [number] * len(letters[number])
-            edges += [float(left[k])] * len(letters[number])
+            edges += [lefts[k]] * len(letters[number])
         middle = (first + last) // 2
-        bold = glyphs.bold[chosen[[first, middle, last - 1]]]
-        main = float(np.median(size[first:last]))
         lines.append(
             Line(
                 "".join(text),
                 source,
-                float(left[first:last].min()),
-                float(right[first:last].max()),
-                float(np.median(base[first:last])),
-                main,
-                float(size[first:last].max()),
+                min(lefts[first:last]),
+                max(rights[first:last]),
+                median(bases[first:last]),
+                median(sizes[first:last]),
+                max(sizes[first:last]),
                 angle,
-                bool(bold.all()),
-                int(chosen[first]),
+                bolds[first] and bolds[middle] and bolds[last - 1],
+                numbers[first],
                 edges,
             )
         )
