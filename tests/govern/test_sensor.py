@@ -125,7 +125,7 @@ def test_real_work_of_this_process_and_of_a_child_is_seen():
 def test_where_proc_is_missing_the_own_time_is_known(tmp_path):
     before = ProcessorMeter(proc=tmp_path).read()
     burn(0.05)
-    assert ProcessorMeter(proc=tmp_path).read() >= before + 0.04
+    assert ProcessorMeter(proc=tmp_path).read() >= before + 0.03
 
 
 def test_budgets_that_cannot_be():

@@ -211,8 +211,9 @@ def test_the_last_deed_counts() -> None:
     ]
     for order in (deeds, deeds[::-1]):
         records = log.folded(pa.concat_tables(order))
-        assert [(info.name, info.hash) for info in records.documents] == [("a", "2"), ("c", "7")]
-        assert records.by_name["a"].signature == (0, 10**18)
+        held = records.listing.documents
+        assert [(info.name, info.hash) for info in held] == [("a", "2"), ("c", "7")]
+        assert held[0].signature == (0, 10**18)
         assert sorted(records.gone) == [1, 4, 6]
         assert sorted(records.idle) == [1, 3, 4, 5, 6]
         left = pa.concat_tables(order).filter(
@@ -223,7 +224,7 @@ def test_the_last_deed_counts() -> None:
                 ]
             )
         )
-        assert log.folded(left).documents == records.documents
+        assert log.folded(left).listing.documents == held
 
 
 WRITER = """
