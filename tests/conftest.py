@@ -24,6 +24,9 @@ sys.modules["openvino_telemetry"] = None  # type: ignore[assignment]
 # Haystack reports each import and each run of a pipeline to its makers.
 os.environ.setdefault("HAYSTACK_TELEMETRY_ENABLED", "False")
 
+# Ray gives its workers what others leave; beside another test that is next to nothing.
+os.environ.setdefault("RAY_worker_niceness", "0")
+
 # A busy machine is slow now and then: how long an example takes says nothing of the code.
 settings.register_profile("unhurried", settings(), deadline=None)
 settings.load_profile("unhurried")
