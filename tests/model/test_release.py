@@ -11,7 +11,7 @@ import pytest
 
 import milepost
 from milepost.errors import InputError, ModelError
-from support.tiny_transformers import CAUSAL, KINDS, TEXT, tiny_folder
+from support.tiny_transformers import CAUSAL, TEXT, tiny_folder
 
 pytestmark = pytest.mark.torch
 torch = pytest.importorskip("torch", reason="needs the train extra: pip install 'milepost[train]'")
@@ -29,9 +29,12 @@ def by_torch(checkpoint: Any, folder: Path, text: str) -> np.ndarray:
     return Encoder(find_model(folder), TorchEngine(checkpoint.model)).encode(text).vectors
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["bert", "modernbert", "mistral", "qwen3"])
 def test_exported_vectors_are_those_of_torch(tmp_path: Path, kind: str) -> None:
-    """Every architecture, in several windows: float32 within 1e-4; what it says of itself."""
+    """In several windows: float32 within 1e-4; what it says of itself.
+
+    xlm-roberta, llama and qwen2 are compared with torch in tests below.
+    """
     from milepost.model import open_checkpoint, release
 
     folder = tiny_folder(tmp_path / "hf", kind)

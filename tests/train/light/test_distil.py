@@ -33,7 +33,8 @@ def test_from_shared_data_to_a_folder_that_searches(shared: Path, tmp_path: Path
     recipe = LightRecipe(steps=3, documents=4, warm_up=1)
     said: list[str] = []
     given = teacher, shared, out, recipe
-    manifest = distil(*given, name="small", config=SMALL, say=said.append)
+    settings = {"name": "small", "threads": 1, "config": SMALL, "say": said.append}
+    manifest = distil(*given, **settings)
     assert (manifest.dimensions, manifest.window) == (16, SIZES["window"])
     assert manifest.bos_token == ""
     assert manifest.trained["steps"] == 3
@@ -50,7 +51,7 @@ def test_from_shared_data_to_a_folder_that_searches(shared: Path, tmp_path: Path
     vectors = model.encode("The bees had left.").vectors
     shutil.rmtree(out)
     said.clear()
-    again = distil(*given, name="small", config=SMALL, say=said.append)
+    again = distil(*given, **settings)
     assert not any("texts so far" in line for line in said)
     assert again.fingerprint == manifest.fingerprint
     assert np.array_equal(

@@ -82,7 +82,24 @@ def distil(
         config: of the network, without ``vocab_size``.
         say: called with a line now and then.
     """
+    before = torch.get_num_threads()
     torch.set_num_threads(threads)
+    try:
+        return _distil(teacher, shared, out, recipe, name, threads, config, say)
+    finally:
+        torch.set_num_threads(before)
+
+
+def _distil(
+    teacher: ModelFolder,
+    shared: Path,
+    out: Path,
+    recipe: LightRecipe,
+    name: str,
+    threads: int,
+    config: Mapping[str, Any],
+    say: Say,
+) -> Manifest:
     torch.manual_seed(SEED)
     record = _record(teacher, shared, recipe, threads, config)
     _write(out, record)
