@@ -14,6 +14,14 @@ from milepost.errors import InputError
 pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own
 
 
+@pytest.fixture(autouse=True)
+def no_cluster() -> None:
+    """Let go of the one that another test has started."""
+    import ray
+
+    ray.shutdown()
+
+
 def test_ray_that_cannot_start(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The longest path of a socket is 107 bytes: Ray's own reason is repeated."""
     monkeypatch.setenv("TMPDIR", str(tmp_path / ("long" * 30)))

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import milepost
 from milepost import load
 from milepost.errors import InputError, MissingExtra
 from milepost.evaluate.embedders import (
@@ -299,7 +300,7 @@ def test_minilm_without_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_folders_are_told_apart(tiny: Path, tmp_path: Path) -> None:
     """A folder's files say which library it is for; one without any is refused."""
-    shipped = next(Path(load.__globals__["__file__"]).parent.glob("models/*/milepost.json"))
+    shipped = next(Path(milepost.__file__).parent.glob("models/*/milepost.json"))
     assert isinstance(embedder(str(shipped.parent)), LandmarkEmbedder)
     assert isinstance(embedder(str(tiny)), SentenceTransformerEmbedder)
     with pytest.raises(InputError, match="is not a model"):
