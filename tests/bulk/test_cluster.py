@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -91,24 +90,16 @@ def workers() -> list[int]:
 def test_killed_workers_lose_and_double_nothing(files: list[Path]) -> None:
     """Two workers are killed while they index; others take their batches."""
     killed: list[int] = []
-    stop = threading.Event()
 
-    def kill() -> None:
-        while not stop.wait(0.2) and len(killed) < 2:
-            for process in workers()[:1]:
-                time.sleep(0.3)
-                os.kill(process, signal.SIGKILL)
-                killed.append(process)
+    def kill(_: str, done: int, of: int) -> None:
+        """After the first files, and again later: most of them are still to come."""
+        if done in (2, 14):
+            killed.extend(workers()[:1])
+            os.kill(killed[-1], signal.SIGKILL)
 
-    thread = threading.Thread(target=kill)
     with fresh_schema() as address:
-        thread.start()
-        try:
-            report = index_files(files, address, model=LIGHT, workers=2)
-        finally:
-            stop.set()
-            thread.join()
-        assert killed
+        report = index_files(files, address, model=LIGHT, workers=2, progress=kill)
+        assert len(killed) == 2
         assert len(report.added) + len(report.unchanged) == 40
         check(address, files)
 
