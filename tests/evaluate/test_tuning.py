@@ -51,6 +51,34 @@ def test_the_best_candidate_is_chosen_and_all_are_kept(few):
     assert heard == [name for grid in tuned.grids.values() for name in grid]
 
 
+def test_what_was_tuned_on_the_same_questions_is_kept(few, tmp_path):
+    """After a kill the same call goes on with the next family; other questions begin anew."""
+    shop = Workshop(Vectors(None))
+    heard, saved = [], []
+
+    class Killed(Exception):
+        pass
+
+    def stop(tuned):
+        saved.append(tuned)
+        raise Killed
+
+    with pytest.raises(Killed):
+        tuning.tune([_task("dev")], shop, save=stop)
+    write_tuned(tmp_path / "tuned.json", saved[0])
+    known = read_tuned(tmp_path / "tuned.json")
+    assert set(known.choices) == {"bm25:tuned"}
+    again = tuning.tune(
+        [_task("dev")], shop, known=known, progress=lambda name, value: heard.append(name)
+    )
+    assert heard == few["chunk:tuned@landmark"]
+    assert again.grids["bm25:tuned"] == known.grids["bm25:tuned"]
+    other = Task("iron", "dev", _task("dev").documents, _task("dev").questions)
+    fresh = tuning.tune([other], shop, known=known, progress=lambda name, value: heard.append(name))
+    assert "bm25:60" in heard
+    assert fresh.questions != known.questions
+
+
 def test_the_second_round_of_late_chunking_tries_windows():
     """Rivals' models in other windows, alone and joined with words; our own as it is."""
     joined = list(tuning.second_round("late-chunk:400@minilm+bm25/2"))

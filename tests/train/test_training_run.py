@@ -18,7 +18,8 @@ from milepost.errors import InputError, ModelError  # noqa: E402
 from milepost.model import open_checkpoint, release  # noqa: E402
 from milepost.train import loop as loops  # noqa: E402
 from milepost.train.config import read_config  # noqa: E402
-from milepost.train.run import chosen_device, opened, train  # noqa: E402
+from milepost.train.device import chosen_device, chosen_dtype  # noqa: E402
+from milepost.train.run import opened, train  # noqa: E402
 from milepost.train.run_folder import RunFolder  # noqa: E402
 from support.tiny_runs import CHECK, write_run  # noqa: E402
 from support.tiny_transformers import tiny_folder  # noqa: E402
@@ -210,3 +211,22 @@ def test_what_does_not_fit(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=r"torch has no device 'cuda' here;.*--device cpu"):
             chosen_device("cuda")
     assert chosen_device("auto").type in ("cpu", "cuda", "mps")
+
+
+def test_the_dtype_is_one_that_the_machine_is_fast_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was asked for is taken; ``auto`` is bfloat16 where the CPU multiplies it by itself."""
+    cpu = torch.device("cpu")
+    for name in ("float32", "bfloat16"):
+        assert chosen_dtype(name, cpu) == name
+    for fast, wanted in ((False, "float32"), (True, "bfloat16")):
+        for each in ("_is_avx512_bf16_supported", "_is_amx_tile_supported"):
+            monkeypatch.setattr(torch.cpu, each, lambda fast=fast: fast, raising=False)
+        assert chosen_dtype("auto", cpu) == wanted
+    assert chosen_dtype("auto", torch.device("mps")) == "float32"
+
+
+def test_the_record_says_in_which_numbers_a_run_computed(tmp_path: Path) -> None:
+    """Not "auto", which is another on another machine."""
+    out = train(read_config(write_run(tmp_path, dtype="auto"))).checkpoint.parent
+    said = json.loads((out / "run.json").read_text())["settings"]["dtype"]
+    assert said == chosen_dtype("auto", torch.device("cpu"))

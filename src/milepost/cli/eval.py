@@ -248,10 +248,13 @@ def tune(
 ) -> int:
     """Choose the settings of every rival on the questions of tasks, and write them into FILE.
 
-    `milepost eval run --tuned FILE` uses them where the name of a system says `tuned`.
+    `milepost eval run --tuned FILE` uses them where the name of a system says `tuned`. What FILE
+    holds already, chosen on the same questions, is kept: the same command goes on after a kill.
     """
+    from functools import partial
+
     from milepost.evaluate.session import Session
-    from milepost.evaluate.tuned import write_tuned
+    from milepost.evaluate.tuned import read_tuned, write_tuned
     from milepost.evaluate.tuning import tune
     from milepost.evaluate.writing import check_output
 
@@ -271,7 +274,13 @@ def tune(
         if not settings.quiet:
             say(f"{100 * figure:5.1f}  {name}")
 
-    tuned = tune([task for task, _ in session.loaded()], session.workshop, progress=on_progress)
+    tuned = tune(
+        [task for task, _ in session.loaded()],
+        session.workshop,
+        known=read_tuned(file) if file.exists() else None,
+        progress=on_progress,
+        save=partial(write_tuned, file),
+    )
     write_tuned(file, tuned)
     for family, name in tuned.choices.items():
         click.echo(f"{family}  {name}  {100 * tuned.grids[family][name]:.1f}")

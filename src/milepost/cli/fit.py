@@ -59,7 +59,9 @@ Environment:
     "others do not teach.",
 )
 @click.option(
-    "--allow-nc", is_flag=True, help="Use documents whose licence forbids commercial use."
+    "--allow-nc",
+    is_flag=True,
+    help="Use documents whose licence forbids commercial use or is not known.",
 )
 @click.option("--data", metavar="FOLDER", type=FOLDER, help="The folder of the tasks.")
 @click.option(

@@ -8,6 +8,7 @@
             bm25             words; bm25-k0.9-b0.4 sets k1 and b
             bm25-scales      words at several scales (sentence, ±1, ±3)
             bm25s            words, by the library bm25s
+            splade           weights of words by a learned sparse model
             sentence         each sentence encoded alone
             sentence-scales  the same, each scored with its neighbours (±0, ±1, ±3)
             sentence-window  sentences alone, returned with N neighbours on both sides (UNIT is N)
@@ -17,7 +18,7 @@
             document         one vector per document; UNIT is cls, mean or lmk
     UNIT  = sentence, SIZE, SIZE-OVERLAP, recursive:SIZE-OVERLAP, semantic:SIZE-OVERLAP,
             langchain, chroma (their defaults), tuned (the best on development questions)
-    MODEL = minilm (default), landmark, wordllama, or a folder
+    MODEL = minilm (default), landmark, wordllama, e5, a folder, or owner/name of the hub
 
 Sizes are characters. ``+bm25`` adds the standard scores of words over the same units, ``/WEIGHT``
 times those of the vectors; ``/rank`` joins by reciprocal rank. To add a system, write a file
@@ -45,6 +46,7 @@ from milepost.evaluate.systems.late import Late
 from milepost.evaluate.systems.lexical import Bm25, Bm25s
 from milepost.evaluate.systems.rerank import Reranked
 from milepost.evaluate.systems.scales import Scales
+from milepost.evaluate.systems.sparse import Sparse, splade_folder
 from milepost.evaluate.systems.splitters import splitter
 from milepost.evaluate.systems.units import Splitter
 from milepost.evaluate.systems.whole import Whole
@@ -68,6 +70,7 @@ BASES = {
     "bm25": "BM25 over sentences or chunks (UNIT)",
     "bm25-scales": "BM25 of the sentence, ±1 and ±3 neighbours, standardised and added",
     "bm25s": "the library bm25s over sentences or chunks (UNIT)",
+    "splade": "a learned sparse model over sentences or chunks (UNIT)",
     "sentence": "each sentence encoded alone",
     "sentence-scales": "sentence, each scored with its neighbours: mean of ±0, ±1 and ±3",
     "sentence-window": "each sentence encoded alone, returned with N neighbours (UNIT)",
@@ -87,6 +90,7 @@ _TAKES = {
     "bm25": {"unit"},
     "bm25-scales": set[str](),
     "bm25s": {"unit"},
+    "splade": {"unit", "model", "words"},
     "sentence": {"model", "words"},
     "sentence-scales": {"model"},
     "sentence-window": {"unit", "model", "words"},
@@ -243,6 +247,9 @@ class Workshop:
             return Bm25(
                 name, self._unit(parsed.unit), k1=float(numbers["k1"]), b=float(numbers["b"])
             )
+        if parsed.base == "splade":
+            folder = Path(parsed.model) if parsed.model else splade_folder()
+            return Sparse(name, folder, self._unit(parsed.unit))
         window = _WINDOW.fullmatch(parsed.base)
         model = self.embedder(parsed.model or "minilm", int(window["tokens"]) if window else None)
         if parsed.base == "sentence":

@@ -10,7 +10,8 @@ windows in which late chunking reads.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from statistics import fmean
 
 from milepost.evaluate import where
@@ -76,14 +77,18 @@ def tune(
     tasks: Sequence[Task],
     workshop: Workshop,
     *,
+    known: Tuned | None = None,
     progress: Callable[[str, float], None] | None = None,
+    save: Callable[[Tuned], None] | None = None,
 ) -> Tuned:
     """Choose every family's best candidate.
 
     Args:
         tasks: none of them of the test split.
         workshop: makes the systems.
+        known: what was tuned before; its families are kept if it was tuned on the same questions.
         progress: called with each candidate and its figure.
+        save: called after each family with what is known by then.
 
     Raises:
         InputError: a task of the test split.
@@ -96,21 +101,35 @@ def tune(
             progress(name, value)
         return value
 
-    grids: dict[str, dict[str, float]] = {}
-    choices: dict[str, str] = {}
+    questions = hashed(asked)
+    before = known if known is not None and known.questions == questions else None
+    made = Tuned(
+        choices={},
+        grids={},
+        tasks={task.name: (len(task.questions), len(task.documents)) for task in asked},
+        questions=questions,
+        date=where.today(),
+        commit=where.commit(),
+    )
     for family, candidates in families().items():
+        if before is not None and family in before.choices:
+            made = _with(made, family, before.choices[family], before.grids[family])
+            continue
         grid = {name: figure(name) for name in candidates}
         best = max(grid, key=grid.__getitem__)
         grid |= {name: figure(name) for name in second_round(best)}
-        grids[family] = {name: round(value, 4) for name, value in grid.items()}
-        choices[family] = max(grid, key=grid.__getitem__)
-    return Tuned(
-        choices=choices,
-        grids=grids,
-        tasks={task.name: (len(task.questions), len(task.documents)) for task in asked},
-        questions=hashed(asked),
-        date=where.today(),
-        commit=where.commit(),
+        rounded = {name: round(value, 4) for name, value in grid.items()}
+        made = _with(made, family, max(grid, key=grid.__getitem__), rounded)
+        if save is not None:
+            save(made)
+    return made
+
+
+def _with(tuned: Tuned, family: str, choice: str, grid: Mapping[str, float]) -> Tuned:
+    return replace(
+        tuned,
+        choices={**tuned.choices, family: choice},
+        grids={**tuned.grids, family: grid},
     )
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
+Dtype = Literal["auto", "float32", "bfloat16"]
+"""What a network computes in; ``auto``: what is fast on the device."""
+
 Context = Literal["alone", "title", "neighbours"]
 """What a teacher reads before a sentence, see ``teacher.MeanTeacher``."""
 

@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from milepost.errors import UnreadableFile, nearest
+from milepost.train.choices import Dtype
 from milepost.train.data_settings import DataSettings
 from milepost.train.needs import Checks
 from milepost.train.stages import STAGES
@@ -168,7 +169,8 @@ class Config:
         stages: in their order; each starts from the averaged weights of the one before.
         seed: of all random numbers.
         device: ``auto`` uses a GPU if there is one.
-        dtype: of the network's computation; losses and weights are float32.
+        dtype: of the network's computation, and of a mean-pooled teacher's; losses and weights are
+            float32. ``auto``: bfloat16 where the device multiplies it by itself.
         threads: of the CPU; None for the default of torch.
         landmark, bos_token, bidirectional, transformers: see ``model.open_checkpoint``.
         query_prefix: prefix of every question, in training and in use; None for that of the
@@ -193,7 +195,7 @@ class Config:
     windows: Windows = field(default_factory=Windows)
     seed: int = 1
     device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
-    dtype: Literal["float32", "bfloat16"] = "bfloat16"
+    dtype: Dtype = "auto"
     threads: int | None = None
     landmark: str | None = None
     bos_token: str | None = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -12,9 +11,6 @@ from numpy.typing import NDArray
 
 from milepost.engine.tokenizer import Tokenizer
 from milepost.text.sentences import split
-
-NON_COMMERCIAL = re.compile(r"\bnc\b", re.IGNORECASE)
-"""What a licence says that keeps its document from weights that ship."""
 
 QUESTION_TOKENS = 128
 """Tokens that training reads of a question at most."""

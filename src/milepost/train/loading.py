@@ -29,7 +29,6 @@ from milepost.evaluate.tasks.reading import (
 )
 from milepost.evaluate.types import Split
 from milepost.train.data import (
-    NON_COMMERCIAL,
     QUESTION_TOKENS,
     Pair,
     Question,
@@ -38,6 +37,7 @@ from milepost.train.data import (
     tokenize,
     touched,
 )
+from milepost.train.licences import barred
 from milepost.train.made import Source, sources
 
 _HIGHEST = 1e6  # of a score: differences of higher ones, squared, leave float32
@@ -146,7 +146,8 @@ def load_task(
         texts: gets the documents.
         report: gets counts and wrong lines.
         split: only questions of this split; in one file a question that names none is of ``dev``.
-        allow_nc: keep documents whose licence has ``nc`` in it (never for weights that ship).
+        allow_nc: keep documents whose licence is non-commercial or not known (never for weights
+            that ship).
         hold_out: fraction of the documents to leave out, see ``held_out``.
 
     Raises:
@@ -206,8 +207,8 @@ def load_pairs(
         return text.part(0, max(1, int(np.searchsorted(text.starts, most_tokens, "right")) - 1))
 
     for line in lines(path, bad):
-        if not allow_nc and NON_COMMERCIAL.search(str(line.fields.get("licence", ""))):
-            counts["pairs with a non-commercial licence"] += 1
+        if not allow_nc and (kind := barred(line.fields.get("licence"))):
+            counts[f"pairs with a{'n' * (kind == 'unknown')} {kind} licence"] += 1
             continue
         try:
             query = question_text(line, "query", "question")

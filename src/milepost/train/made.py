@@ -19,7 +19,7 @@ from milepost.errors import InputError, UnreadableFile, nearest
 from milepost.evaluate.tasks.reading import Line, Named, lines, split_of
 from milepost.evaluate.types import Split
 from milepost.text import files, read
-from milepost.train.data import NON_COMMERCIAL
+from milepost.train.licences import barred
 from milepost.types import Document, Span
 
 _FACTS = ("title", "kind", "licence", "source")
@@ -79,7 +79,7 @@ def sources(
         dropped: gets the documents left out, by reason.
         bad: gets an error for each line or file that cannot be used.
         split: lines of another split are left out; a line that names none is in every split.
-        allow_nc: keep documents whose licence has ``nc`` in it.
+        allow_nc: keep documents whose licence is non-commercial or not known.
         questions: the files may hold lines with a ``question`` as well, which are not for here;
             else such a line cannot be used.
 
@@ -114,8 +114,8 @@ def sources(
                 continue
             if own not in (None, split):
                 dropped["document of another split"] += 1
-            elif not allow_nc and NON_COMMERCIAL.search(str(source.facts.get("licence", ""))):
-                dropped["document with a non-commercial licence"] += 1
+            elif not allow_nc and (kind := barred(source.facts.get("licence"))):
+                dropped[f"document with a{'n' * (kind == 'unknown')} {kind} licence"] += 1
             else:
                 yield source
 

@@ -15,7 +15,7 @@ from tokenizers import Tokenizer as Backend
 from milepost.engine.tokenizer import Tokenizer
 from milepost.errors import InputError
 from milepost.model.reading import Reading
-from milepost.train.choices import Context
+from milepost.train.choices import Context, Dtype
 from milepost.train.data import Pair, Question, Text, without_title
 from milepost.train.data_settings import DataSettings
 from milepost.train.landmark_teacher import LandmarkTeacher, is_ours
@@ -126,6 +126,7 @@ def load_material(
     width: int | None = None,
     cache: Path | None = None,
     device: str = "cpu",
+    dtype: Dtype = "float32",
     progress: Progress = lambda *_: None,
 ) -> Material:
     """Read and tokenise everything once.
@@ -138,6 +139,7 @@ def load_material(
         width: numbers of the model's vectors.
         cache: folder that keeps the teacher's vectors.
         device: where the teacher computes.
+        dtype: in which numbers.
         progress: see ``Progress``.
 
     Raises:
@@ -193,16 +195,16 @@ def load_material(
             number: {place: weight for place, weight in found.items() if weight < 1}
             for number, found in own.items()
         },
-        targets=Targets(_teacher(data.teacher, data.context, device), cache)
+        targets=Targets(_teacher(data.teacher, data.context, device, dtype), cache)
         if data.teacher
         else None,
         report=report,
     )
 
 
-def _teacher(folder: Path, context: Context, device: str) -> Teacher:
+def _teacher(folder: Path, context: Context, device: str, dtype: Dtype) -> Teacher:
     if not is_ours(folder):
-        return MeanTeacher(folder, context, device=device)
+        return MeanTeacher(folder, context, device=device, dtype=dtype)
     if context != "alone":
         raise InputError(
             f"context is {context!r}, and {folder} is a Milepost model, which reads a sentence in "

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from milepost.model.release import window_sizes
 from milepost.train.check import load_check
 from milepost.train.config import Config, Stage, data_paths, resolved
 from milepost.train.data import QUESTION_TOKENS
+from milepost.train.device import chosen_device, chosen_dtype
 from milepost.train.document_check import document_check
 from milepost.train.loading import task_files
 from milepost.train.loop import Event, Loop, OnProgress, memory
@@ -95,6 +95,7 @@ def _train(
         on_progress(Event(f"opening {config.init}", 0, 0))
         checkpoint = opened(config)
         device = next(checkpoint.model.parameters()).device
+        config = replace(config, dtype=chosen_dtype(config.dtype, device))
         facts = _facts(config, device, folder, on_progress)
         reading = checkpoint.reading
         material = load_material(
@@ -105,6 +106,7 @@ def _train(
             width=checkpoint.model.backbone.width,
             cache=cache_folder() / "train",
             device=device.type,
+            dtype=config.dtype,
             progress=lambda doing, done, of: on_progress(Event(doing, done, of)),
         )
         bad = material.report.bad
@@ -231,7 +233,7 @@ def opened(config: Config) -> Checkpoint:
     )
     model, said = checkpoint.model, checkpoint.reading
     own = config.own_sentence
-    checkpoint.reading = dataclasses.replace(
+    checkpoint.reading = replace(
         said,
         own_sentence=said.own_sentence if own is None else own,
         window=config.windows.size or said.window,
@@ -289,23 +291,6 @@ def _freeze(checkpoint: Checkpoint, patterns: tuple[str, ...]) -> None:
             weights[name].requires_grad_(False)
     if not any(weight.requires_grad for weight in weights.values()):
         raise ModelError("no weight is left to train", "take some patterns out of frozen")
-
-
-def chosen_device(name: str) -> torch.device:
-    """The device of that name; ``auto`` takes the best one there is.
-
-    Raises:
-        InputError: it is not there.
-    """
-    there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
-    if name == "auto":
-        name = next((each for each, usable in there.items() if usable), "cpu")
-    if not there.get(name, True):
-        usable = [each for each, good in there.items() if good]
-        raise InputError(
-            f"torch has no device {name!r} here", f"--device {' or '.join([*usable, 'cpu'])}"
-        )
-    return torch.device(name)
 
 
 @contextmanager

@@ -21,8 +21,9 @@ from torch import Tensor
 from milepost.errors import ModelError
 from milepost.model.checkpoint import open_checkpoint
 from milepost.model.interop import starting_weights
-from milepost.train.choices import Context
+from milepost.train.choices import Context, Dtype
 from milepost.train.data import Text
+from milepost.train.device import chosen_dtype
 from milepost.train.rules import questions_of
 
 _TITLE, _HEADING, _BEFORE = 32, 32, 64  # maximum tokens before a sentence
@@ -62,6 +63,7 @@ class MeanTeacher:
         longest: tokens read of a sentence; the mean of the first 64 says what a target has to
             say, at half the time.
         device: where it computes.
+        dtype: in which numbers; vectors of sentences differ by some thousandths.
 
     Raises:
         ModelError: the folder cannot be read, or pools otherwise.
@@ -74,6 +76,7 @@ class MeanTeacher:
         *,
         longest: int = 64,
         device: str | torch.device = "cpu",
+        dtype: Dtype = "float32",
     ) -> None:
         said = starting_weights(folder)
         if said.pooling not in ((), ("mean",)) or "Dense" in said.left_out:
@@ -87,6 +90,7 @@ class MeanTeacher:
         self.width = self.backbone.width
         self.context: Context = context
         self.longest, self.device = longest, torch.device(device)
+        self._rounded = chosen_dtype(dtype, self.device) == "bfloat16"
         self._most = min(said.max_tokens or 512, 512)
         self._said = said
         self._tokenizer = checkpoint.tokenizer
@@ -99,7 +103,9 @@ class MeanTeacher:
 
     def _fingerprint(self, folder: Path) -> str:
         """What vectors hang on, but for the text."""
-        digest = hashlib.sha256(repr((self.context, self.longest, self._said.pooling)).encode())
+        digest = hashlib.sha256(
+            repr((self.context, self.longest, self._said.pooling, self._rounded)).encode()
+        )
         for name in ("config.json", "tokenizer.json", "model.safetensors"):
             if (folder / name).is_file():
                 with (folder / name).open("rb") as file:
@@ -191,7 +197,8 @@ class MeanTeacher:
         ids, valid, everywhere, weights = (
             each.to(self.device) for each in (ids, valid, everywhere, weights)
         )
-        with torch.no_grad(), torch.autocast(self.device.type, torch.bfloat16):
+        rounded = torch.autocast(self.device.type, torch.bfloat16, enabled=self._rounded)
+        with torch.no_grad(), rounded:
             states = self.backbone(ids, valid, everywhere, None).float()
         mean = (states * weights).sum(1) / weights.sum(1)
         return F.normalize(mean, dim=-1).half()

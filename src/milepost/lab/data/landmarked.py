@@ -17,7 +17,8 @@ from milepost.evaluate.tasks.protocol import take
 from milepost.evaluate.tasks.shared import read_folder
 from milepost.evaluate.types import Split, Task
 from milepost.pooling.ragged import starts
-from milepost.train.data import NON_COMMERCIAL, touched
+from milepost.train.data import touched
+from milepost.train.licences import barred
 from milepost.types import Reader
 
 
@@ -161,7 +162,7 @@ def _allowed(task: Task, allow_nc: bool) -> Task:
     kept = {
         document.name
         for document in task.documents
-        if not NON_COMMERCIAL.search(str(task.facts.get(document.name, {}).get("licence", "")))
+        if not barred(task.facts.get(document.name, {}).get("licence"))
     }
     return replace(
         task,

@@ -21,7 +21,8 @@ from milepost.encoder import Encoder
 from milepost.engine.manifest import prefixed
 from milepost.engine.tokenizer import Tokenizer
 from milepost.evaluate.tasks.reading import objects
-from milepost.train.data import NON_COMMERCIAL, held_out, touched
+from milepost.train.data import held_out, touched
+from milepost.train.licences import barred
 from milepost.types import Span
 from milepost.windows.document_vector import document_vector
 
@@ -158,7 +159,7 @@ def _pairs(shared: Path) -> list[Path]:
 
 
 def _allowed(document: str, licence: object) -> bool:
-    return not NON_COMMERCIAL.search(str(licence)) and not held_out(document, HOLD_OUT)
+    return not barred(licence) and not held_out(document, HOLD_OUT)
 
 
 def _add_task(material: LightMaterial, folder: Path, reader: Reader, most: int) -> None:

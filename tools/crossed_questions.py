@@ -1,0 +1,79 @@
+"""Questions of one language about documents of another, from XQuAD's translations.
+
+    python tools/crossed_questions.py --split train --out scratch/crossed [--each 1]
+
+``multilingual`` and ``squad_articles`` of the shared tasks hold the same questions and paragraphs
+in twelve languages, under the same ids. Each question of a document gets the words of ``--each``
+other languages, drawn at random; the spans stay. The folder is a task for ``[data] tasks`` of
+``milepost train`` and for ``milepost eval``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import random
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+TASKS = ("multilingual", "squad_articles")
+
+
+def rows(path: Path) -> Iterator[dict[str, Any]]:
+    """The objects of a gzipped file of JSON lines."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        yield from map(json.loads, file)
+
+
+def main() -> None:
+    """Read both tasks and write the crossed one."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, default=Path("../shared/data/tasks"))
+    parser.add_argument("--split", choices=("train", "dev", "test"), required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--each", type=int, default=1, help="other languages for a question")
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    draw = random.Random(given.seed)
+    language: dict[str, str] = {}
+    documents: dict[str, dict[str, Any]] = {}
+    for task in TASKS:
+        for document in rows(given.data / task / "documents.jsonl.gz"):
+            documents[document["id"]] = document
+            language[document["id"]] = document["meta"].get("language", "en")
+    words: dict[str, dict[str, str]] = defaultdict(dict)
+    asked: list[tuple[str, dict[str, Any]]] = []
+    for task in TASKS:
+        for question in rows(given.data / task / "questions.jsonl.gz"):
+            if question["split"] != given.split or question["id"].startswith("drcd-"):
+                continue
+            key = question["id"].rpartition("-")[2]
+            words[key][language[question["document"]]] = question["question"]
+            asked.append((key, question))
+    given.out.mkdir(parents=True, exist_ok=True)
+    used: set[str] = set()
+    with (given.out / "questions.jsonl").open("w", encoding="utf-8") as out:
+        for key, question in asked:
+            own = language[question["document"]]
+            others = sorted(words[key].keys() - {own})
+            for other in draw.sample(others, min(given.each, len(others))):
+                line = {
+                    "id": f"{question['id']}-{other}",
+                    "document": question["document"],
+                    "question": words[key][other],
+                    "spans": question["spans"],
+                    "type": f"{other}-{own}",
+                    "split": given.split,
+                }
+                out.write(json.dumps(line, ensure_ascii=False) + "\n")
+                used.add(question["document"])
+    with (given.out / "documents.jsonl").open("w", encoding="utf-8") as out:
+        for name in sorted(used):
+            out.write(json.dumps(documents[name], ensure_ascii=False) + "\n")
+
+
+if __name__ == "__main__":
+    main()
