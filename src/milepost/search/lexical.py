@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from milepost._patterns import late
@@ -94,27 +94,40 @@ def question_terms(question: str) -> list[str]:
     return list(dict.fromkeys(terms(question, STOP_WORDS) or terms(question)))
 
 
+_STEMMERS = {
+    "CYRILLIC": "russian",
+    "GREEK": "greek",
+    "ARABIC": "arabic",
+    "DEVANAGARI": "hindi",
+    "ARMENIAN": "armenian",
+    "TAMIL": "tamil",
+}
+"""Script → Snowball's stemmer. A word's script is seen, its language would be a guess, and a
+question must have the same terms as every document; words in Latin letters get English stems."""
+
+
 @lru_cache(maxsize=1 << 16)
 def _fold(word: str) -> str:
-    """One word: case, accents, possessive, English stem (Snowball)."""
+    """One word: case, accents, possessive, and the stem that Snowball has for its script."""
     if not word.isascii():
         word = _IGNORED.sub("", unicodedata.normalize("NFKD", word.replace("’", "'")))
         # Indic signs must come back together; only Latin, Greek and Cyrillic lost theirs. Some
         # ligatures of Arabic come apart as several words.
         word = "".join(unicodedata.normalize("NFC", word).split())
     word = word.casefold().removesuffix("'s").replace("'", "")
-    if word.isascii():
-        return _stemmer()(word) if len(word) > 3 else word
-    if len(word) > 4 and word.startswith("ال"):  # the Arabic article is written with its noun
-        return word[2:]
-    return word
+    if len(word) < 4:
+        return word
+    name = "english" if word.isascii() else _STEMMERS.get(unicodedata.name(word[0], "").split()[0])
+    return _stemmer(name)(word) if name else word
 
 
-@lru_cache(maxsize=1)
-def _stemmer() -> Callable[[str], str]:
-    from snowballstemmer import EnglishStemmer
+@cache
+def _stemmer(name: str) -> Callable[[str], str]:
+    import snowballstemmer
 
-    stem: Callable[[str], str] = EnglishStemmer().stemWord
+    # Its `stemmer()` takes PyStemmer's where that is installed: another version, other stems.
+    made = getattr(snowballstemmer, f"{name.title()}Stemmer")()
+    stem: Callable[[str], str] = made.stemWord
     return stem
 
 
