@@ -69,7 +69,7 @@ def with_packed_table(model: LandmarkEncoder) -> LandmarkEncoder:
     """A copy whose token vectors are in 4 bits, as it is exported.
 
     Raises:
-        ModelError: the backbone is not a BERT of ours, or its width is no multiple of 32.
+        ModelError: the backbone is not a BERT of ours, or 32 does not divide its width.
     """
     if not isinstance(model.backbone, Bert) or model.backbone.width % BLOCK:
         raise ModelError(
