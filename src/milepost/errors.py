@@ -75,7 +75,15 @@ class NotAnIndex(StoreError):
 
 
 class WrongModel(StoreError):
-    """The index holds vectors of another model."""
+    """The index holds vectors of another model.
+
+    Attributes:
+        fingerprint: of the model that made it.
+    """
+
+    def __init__(self, problem: str, hint: str = "", fingerprint: str = "") -> None:
+        super().__init__(problem, hint)
+        self.fingerprint = fingerprint
 
 
 class NewerSchema(StoreError):

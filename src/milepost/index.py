@@ -24,12 +24,13 @@ from milepost.filters import given as parsed_filter
 from milepost.intake import Step, Steps, Tally
 from milepost.naming import Name, known, stored_name, unknown
 from milepost.objects import Downloads
+from milepost.opening import opened_store
 from milepost.places import File, source_place
 from milepost.reranker import preload
 from milepost.search import Limits, Query, SearchModel, SearchResult, search
 from milepost.search.ranking import Ranking
 from milepost.search.where import leaves_nothing, no_match
-from milepost.store import Among, DocumentInfo, Snapshot, Store, open_store
+from milepost.store import Among, DocumentInfo, Snapshot, Store
 from milepost.text import locator, recognition
 from milepost.types import (
     READ_DEFAULTS,
@@ -362,7 +363,8 @@ def open(
     Args:
         place: folder of the index, or its address (``postgresql://HOST/NAME``, ``lance:///FOLDER``,
             ``lance+s3://BUCKET/PATH``); None for one in memory.
-        model: an encoder, a shipped model's name or a model folder; None for the default.
+        model: an encoder, a shipped model's name or a model folder; None for the installed model
+            that made the index, and the default for a new one.
         create: make the index where there is none.
         read_only: never write.
         precision: as in ``milepost.load``; an encoder that is given has its own.
@@ -376,18 +378,8 @@ def open(
         StoreError: the folder cannot be read, or the server not be reached.
         MissingExtra: the driver of the server is not installed.
     """
-    from milepost.engine import find_model
-
     checked(precision)
-    chosen = model if isinstance(model, Encoder) else find_model(model)
-    manifest = chosen.manifest
-    store = open_store(
-        place,
-        fingerprint=manifest.fingerprint,
-        dimensions=manifest.dimensions,
-        create=create,
-        read_only=read_only,
-    )
+    store, chosen = opened_store(place, model, create=create, read_only=read_only)
     if isinstance(chosen, Encoder):
         return Index(store, chosen)
     return Index(store, partial(load, chosen.path, precision=precision))

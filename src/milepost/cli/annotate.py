@@ -126,7 +126,7 @@ def _opened(
     cache: bool,
 ) -> Index:
     """An index that holds the PDF."""
-    from milepost.cli.sources import indexed
+    from milepost.cli.sources import indexed, model_for
     from milepost.console.progress import Bar
     from milepost.engine import find_model
     from milepost.errors import UnreadableFile
@@ -137,8 +137,9 @@ def _opened(
             db, model=model, create=False, read_only=True, precision=settings.precision
         )
     try:
+        folder = find_model(model_for(model, (pdf,), options))
         with Bar(settings, as_json=as_json) as bar:
-            index, report = indexed((pdf,), find_model(model), settings, bar, options, cache=cache)
+            index, report = indexed((pdf,), folder, settings, bar, options, cache=cache)
     except KeyboardInterrupt:
         raise Interrupted from None
     if report.failed:

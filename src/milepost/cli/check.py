@@ -121,6 +121,7 @@ def check(
     differ are never verbatim.
     """
     from milepost.checking import prepared
+    from milepost.cli.sources import model_for
     from milepost.engine import find_model
     from milepost.filters import given
 
@@ -134,8 +135,8 @@ def check(
     prepared(text)  # before anything is read
     chosen = Chosen(names, given(where))
     if paths:
-        folder = find_model(model)
         options = READ_DEFAULTS.changed(ocr=ocr)
+        folder = find_model(model_for(model, paths, options))
         found, report = _in_files(paths, text, chosen, folder, options, cache=not no_cache)
         if found is None:
             index, report = _indexed(settings, paths, folder, options, as_json, cache=not no_cache)

@@ -109,6 +109,7 @@ def index(
     from milepost.console.progress import Bar
     from milepost.engine import find_model
     from milepost.index import open as open_index
+    from milepost.library import languages
 
     place = chosen_db(db) or DB
     if dry_run:
@@ -129,6 +130,8 @@ def index(
     if rebuild:
         _erase(place)
     options = READ_DEFAULTS.changed(hidden=hidden, ocr=ocr)
+    if model is None and isinstance(place, Path) and not place.exists():
+        model = languages.model_for(paths)
     sources = expand(paths, options)
     if workers is not None:
         return _with_workers(settings, workers, paths, place, model, hidden, ocr, as_json)

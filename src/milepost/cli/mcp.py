@@ -25,7 +25,6 @@ from milepost.errors import InputError, UnreadableFile
 from milepost.types import READ_DEFAULTS, ReadOptions
 
 if TYPE_CHECKING:
-    from milepost.encoder import Encoder
     from milepost.index import Index
     from milepost.library import Library
     from milepost.store.address import IndexPlace
@@ -69,7 +68,6 @@ def run(
 
     _check_ocr(ocr, paths)
     require("mcp", extra="mcp")
-    from milepost.encoder import load
     from milepost.govern import Governor, open_sensor
     from milepost.library import Indexer, Isolated
     from milepost.library.reading import read_inside, reading_seconds
@@ -81,10 +79,9 @@ def run(
     for source in sources:
         if not source.exists():
             raise UnreadableFile(f"{source} does not exist", "check the path")
-    encoder = load(model, precision=settings.precision)
     governor = Governor(open_sensor(cores=float(os.cpu_count() or 1)))
     isolated = Isolated()
-    index, library = _library(settings, paths, sources, db, encoder, ocr)
+    index, library = _library(settings, paths, sources, db, model, ocr)
 
     def read(path: Path, options: ReadOptions) -> Document:
         return isolated.call_within(
@@ -92,6 +89,7 @@ def run(
         )
 
     with index:
+        index.model  # noqa: B018 - loaded now, so that the first question need not wait
         indexer = Indexer(index, read, governor.bulk(), end=isolated.close, ocr=ocr)
         if sources:
             indexer.add(sources, prune=True)
@@ -117,20 +115,29 @@ def _library(
     paths: tuple[str, ...],
     sources: list[Path],
     db: IndexPlace | None,
-    encoder: Encoder,
+    model: str | None,
     ocr: Ocr | None,
 ) -> tuple[Index, Library]:
-    from milepost.cli.sources import cached_index
+    from milepost.cli.sources import cached_index, model_for
     from milepost.console.options import required_db
+    from milepost.engine import find_model
     from milepost.index import open as open_index
     from milepost.library import Library
     from milepost.store.address import local_folder
 
     if paths and db is None:
-        index, folder = cached_index(paths, encoder, settings, READ_DEFAULTS.changed(ocr=ocr))
+        options = READ_DEFAULTS.changed(ocr=ocr)
+        chosen = find_model(model_for(model, paths, options))
+        index, folder = cached_index(paths, chosen, settings, options)
     else:
         place = required_db(db)
-        index = open_index(place, model=encoder, create=False, read_only=not paths)
+        index = open_index(
+            place,
+            model=model,
+            create=False,
+            read_only=not paths,
+            precision=settings.precision,
+        )
         folder = local_folder(place)
     return index, Library(index, folder / "uploads", sources)
 

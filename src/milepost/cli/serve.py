@@ -187,16 +187,16 @@ def _index(
     from milepost.index import open as open_index
     from milepost.types import READ_DEFAULTS
 
-    folder = find_model(model)
     if paths and db is None:
-        from milepost.cli.sources import cached_index
+        from milepost.cli.sources import cached_index, model_for
 
         options = READ_DEFAULTS.changed(ocr=chosen.ocr)
+        folder = find_model(model_for(model, paths, options))
         return cached_index(paths, folder, settings, options)
     from milepost.store.address import data_folder, local_folder
 
     # Files that were dropped on the page have an index of their own, where no other is named.
     place = chosen_db(db) or data_folder() / "library"
     read_only = chosen.read_only and (isinstance(place, str) or place.exists())
-    index = open_index(place, model=folder.path, read_only=read_only, precision=settings.precision)
+    index = open_index(place, model=model, read_only=read_only, precision=settings.precision)
     return index, local_folder(place)

@@ -68,6 +68,25 @@ def read_stdin(options: ReadOptions = READ_DEFAULTS) -> Document:
     return read_bytes(data, STDIN, None, options)
 
 
+def model_for(
+    model: str | None, paths: Sequence[str], options: ReadOptions = READ_DEFAULTS
+) -> str | None:
+    """The model that is named, else the one that reads the language of the paths' files.
+
+    Their index in the cache remembers which that was.
+    """
+    from milepost.engine.folder import DEFAULT, MULTILINGUAL, find_model, packaged
+
+    if model is not None or packaged(MULTILINGUAL) is None:
+        return model
+    for name in (MULTILINGUAL, DEFAULT):
+        if cache_place(paths, find_model(name).manifest.fingerprint, options).is_dir():
+            return name
+    from milepost.library import languages
+
+    return languages.model_for(paths)
+
+
 def cache_place(paths: Sequence[str], fingerprint: str, options: ReadOptions) -> Path:
     """Folder in the cache for the index of these paths, read like this, made by this model."""
     from milepost.engine.folder import cache_folder

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
@@ -17,6 +18,10 @@ Precision = Literal["int8", "f32", "bf16"]
 
 DEFAULT = "landmark-minilm"
 SHIPPED = Path(__file__).resolve().parent.parent / "models"
+
+MULTILINGUAL = "landmark-multilingual"
+PACKAGES = {MULTILINGUAL: "milepost_multilingual"}
+"""Models in packages of their own: name → the module that holds a folder of that name."""
 
 TOKENIZER = "tokenizer.json"
 # bf16 is half of f32 on disk and no faster: it is for folders that hold nothing else.
@@ -93,9 +98,22 @@ _EXPORT = "export the model again (milepost.model.export) or reinstall milepost"
 
 
 def shipped_models() -> list[ModelFolder]:
-    """Models inside the package, by name."""
+    """Models inside the package, by name, and those of other packages that are installed."""
     folders = sorted(path.parent for path in SHIPPED.glob(f"*/{MANIFEST}"))
+    folders += [folder for folder in map(packaged, PACKAGES) if folder is not None]
     return [ModelFolder(folder, read_manifest(folder)) for folder in folders]
+
+
+def packaged(name: str) -> Path | None:
+    """The folder of a model that comes in a package of its own; None where that is missing."""
+    found = find_spec(PACKAGES[name]) if name in PACKAGES else None
+    folder = Path(found.origin).parent / name if found and found.origin else None
+    return folder if folder and (folder / MANIFEST).is_file() else None
+
+
+def model_of(fingerprint: str) -> ModelFolder | None:
+    """The installed model with a fingerprint, None for none."""
+    return next((m for m in shipped_models() if m.manifest.fingerprint == fingerprint), None)
 
 
 def find_model(name: str | os.PathLike[str] | None = None) -> ModelFolder:
@@ -117,6 +135,15 @@ def find_model(name: str | os.PathLike[str] | None = None) -> ModelFolder:
     if is_endpoint(os.fspath(name)):
         place = endpoint_folder(os.fspath(name), endpoint_folders(), SHIPPED / DEFAULT / TOKENIZER)
         return ModelFolder(place, read_manifest(place))
+    if name in PACKAGES and not Path(name).is_dir():
+        own = packaged(os.fspath(name))
+        if own is None:
+            package = PACKAGES[os.fspath(name)].replace("_", "-")
+            raise ModelError(
+                f"the model {name} is in the package {package}, which is not installed",
+                f"pip install {package}",
+            )
+        return ModelFolder(own, _of_package(own))
     shipped = SHIPPED / os.fspath(name)
     # "." and ".." exist below SHIPPED, too, and mean the caller's folders.
     folder = local(
@@ -131,6 +158,22 @@ def find_model(name: str | os.PathLike[str] | None = None) -> ModelFolder:
             f"milepost models (shipped: {known or 'none'})",
         )
     return ModelFolder(folder, read_manifest(folder))
+
+
+def _of_package(folder: Path) -> Manifest:
+    """The manifest of a model in a package.
+
+    Raises:
+        ModelError: the package is of another version.
+    """
+    try:
+        return read_manifest(folder)
+    except ModelError as error:
+        package = folder.parent.name.replace("_", "-")
+        raise ModelError(
+            f"the package {package} is of another version than Milepost: {error.problem}",
+            f"pip install -U milepost {package}",
+        ) from error
 
 
 def endpoint_folders() -> Path:

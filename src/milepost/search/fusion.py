@@ -283,7 +283,8 @@ def _notes(scope: Scope, signals: dict[str, float], share: float) -> tuple[str, 
     if signals["out of vocabulary"] > 0.5 and share < 1.0:
         notes.append(
             "the model hardly knows this language or notation (vocabulary coverage "
-            f"{1 - signals['out of vocabulary']:.0%}): landmarks weigh {share:.0%}"
+            f"{1 - signals['out of vocabulary']:.0%}): landmarks weigh {share:.0%}; "
+            "for other languages than English: --model landmark-multilingual"
         )
     missing = [term for term, weight in scope.idf.items() if weight <= 0.0]
     if missing:

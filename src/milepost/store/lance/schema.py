@@ -181,6 +181,7 @@ def check(found: Any, address: Address, fingerprint: str, dimensions: int) -> st
             f"{address.label} was made by another model "
             f"(fingerprint {held['fingerprint']}, the model in use has {fingerprint})",
             "--model with the model it was made with, or another address",
+            held["fingerprint"],
         )
     return held["made"]
 

@@ -203,6 +203,7 @@ def check(
             f"{address.label} was made by another model "
             f"(fingerprint {held['fingerprint']}, the model in use has {fingerprint})",
             "--model with the model it was made with, or another ?schema=NAME",
+            held["fingerprint"],
         )
 
 

@@ -176,6 +176,7 @@ def check_model(meta: Meta, folder: Path, fingerprint: str, dimensions: int) -> 
             f"{folder} was made by another model ({meta.fingerprint[:12]}, {meta.dimensions} wide; "
             f"this one is {fingerprint[:12]}, {dimensions} wide)",
             rebuild(folder),
+            meta.fingerprint,
         )
 
 

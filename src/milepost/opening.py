@@ -1,0 +1,47 @@
+"""A store and the model that belongs to it."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+
+from milepost.encoder import Encoder
+from milepost.engine.folder import ModelFolder, find_model, model_of
+from milepost.errors import WrongModel
+from milepost.store import Store, open_store
+
+
+def opened_store(
+    place: str | os.PathLike[str] | None,
+    model: Encoder | str | os.PathLike[str] | None,
+    *,
+    create: bool,
+    read_only: bool,
+) -> tuple[Store, Encoder | ModelFolder]:
+    """The store in a place, and the model whose vectors it holds.
+
+    Args:
+        place: as ``milepost.open`` takes it.
+        model: an encoder, a name or a folder; None for the installed model that made the index,
+            and the default for a new one.
+        create: make the index where there is none.
+        read_only: never write.
+
+    Raises:
+        WrongModel: the index was made by another model than the one that is named, or by one that
+            is not installed.
+        ModelError: the named model is not there.
+        StoreError: see ``store.open_store``.
+    """
+    chosen = model if isinstance(model, Encoder) else find_model(model)
+    opened = partial(open_store, place, create=create, read_only=read_only)
+    manifest = chosen.manifest
+    try:
+        store = opened(fingerprint=manifest.fingerprint, dimensions=manifest.dimensions)
+    except WrongModel as error:
+        own = model_of(error.fingerprint) if model is None else None
+        if own is None:
+            raise
+        chosen, manifest = own, own.manifest
+        store = opened(fingerprint=manifest.fingerprint, dimensions=manifest.dimensions)
+    return store, chosen
