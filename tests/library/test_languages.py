@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -28,7 +27,7 @@ TEXTS = {
 
 
 @pytest.fixture
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A package with a model of that name: the light one in its place, under its name."""
     if packaged(MULTILINGUAL) is not None:
         monkeypatch.setitem(PACKAGES, MULTILINGUAL, "milepost_languages_of_a_test")
@@ -41,7 +40,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (folder / "milepost.json").write_text(json.dumps(manifest))
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
     importlib.invalidate_caches()
-    yield folder
+    return folder
 
 
 @pytest.mark.parametrize("language", TEXTS)

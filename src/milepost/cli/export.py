@@ -80,6 +80,11 @@ Examples:
     type=click.IntRange(min=1),
     help="Cut vectors to their first N numbers; best if trained for it (Matryoshka).",
 )
+@click.option(
+    "--packed",
+    is_flag=True,
+    help="Store token vectors in 4 bits, for large vocabularies; of a BERT.",
+)
 @json_option
 @common
 @click.pass_obj
@@ -98,6 +103,7 @@ def export(
     right: int | None,
     pooling: Path | None,
     dimensions: int | None,
+    packed: bool,
     as_json: bool,
 ) -> int:
     """Write the checkpoint in FOLDER (of milepost train, or of Hugging Face) as a model folder.
@@ -125,6 +131,7 @@ def export(
         right=right,
         pooling=pooling,
         dimensions=dimensions,
+        packed=packed,
         landmark=landmark,
         bidirectional=bidirectional,
     )

@@ -24,6 +24,7 @@ from milepost.model.fetch import local
 from milepost.model.lmk_reading import check_sayable
 from milepost.model.lora import merge_lora
 from milepost.model.onnx_export import GRAPH, export_onnx
+from milepost.model.packed import with_packed_table
 from milepost.model.parity import SAMPLE, Parity, compare
 from milepost.model.pooling.export import install
 from milepost.model.torch_engine import TorchEngine
@@ -59,6 +60,7 @@ def release(
     right: int | None = None,
     pooling: Path | None = None,
     dimensions: int | None = None,
+    packed: bool = False,
     landmark: str | None = None,
     bidirectional: bool | None = None,
 ) -> Released:
@@ -78,6 +80,8 @@ def release(
         right: tokens of halo after them, 0 for a causal network.
         pooling: a saved pooling (``milepost.pooling``) of documents; None for the landmarks' mean.
         dimensions: first numbers of each vector that are used; None for all.
+        packed: store token vectors in 4 bits (``model.packed``), of a BERT; the graphs are
+            compared with what that leaves.
         landmark: the token of the vocabulary that closed sentences in training; None for what the
             checkpoint says, else its tokenizer's separator. Not for a ``Checkpoint``, nor is
             ``bidirectional``.
@@ -107,6 +111,7 @@ def release(
     model = merge_lora(checkpoint.model).cpu()
     if dimensions is not None:
         model = model.shortened(dimensions)
+    written = with_packed_table(model) if packed else model
     sizes = window_sizes(checkpoint, window, left, right)
     reading = checkpoint.reading
     named = {name: getattr(reading, name) for name in ("bos_token", "landmark", "query_prefix")}
@@ -116,16 +121,16 @@ def release(
         draft = Path(scratch) / "model"
         draft.mkdir()
         tokenizer = Path(scratch) / TOKENIZER
-        checkpoint.tokenizer.save(str(tokenizer))
+        checkpoint.tokenizer.save(str(tokenizer), pretty=False)  # half the size
         feeds = _feeds(checkpoint, tokenizer, settings, calibration) if "int8" in wanted else None
         name = name or out.name
         graphs: dict[Precision, Path] | None = None
         if format == "onnx":
-            manifest = export_onnx(model, tokenizer, draft, name=name, settings=settings)
+            manifest = export_onnx(written, tokenizer, draft, name=name, settings=settings)
             graphs = {"f32": draft / GRAPH}
         else:
             manifest = export(
-                model,
+                written,
                 tokenizer,
                 draft,
                 name=name,
@@ -135,7 +140,7 @@ def release(
                 settings=settings,
             )
         texts = [text[:_LETTERS] for text in calibration if text.strip()][:_TEXTS] or list(SAMPLE)
-        parity = compare(model, ModelFolder(draft, read_manifest(draft)), texts, graphs)
+        parity = compare(written, ModelFolder(draft, read_manifest(draft)), texts, graphs)
         for found in parity:
             if not found.holds:
                 raise ModelError(

@@ -1,1 +1,1 @@
-"""The folder of the model ``landmark-multilingual``, which Milepost finds by this module's place."""
+"""Holds the folder of the model ``landmark-multilingual``; Milepost finds it here."""
