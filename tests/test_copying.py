@@ -101,5 +101,11 @@ def test_what_cannot_be_copied_is_refused(source: Path, tmp_path: Path) -> None:
     with pytest.raises(NotAnIndex):
         milepost.copy(tmp_path / "nothing", tmp_path / "target", model=LIGHT)
     with pytest.raises(WrongModel):
-        milepost.copy(source, tmp_path / "target")
+        milepost.copy(source, tmp_path / "target", model="landmark-minilm")
     assert not (tmp_path / "target").exists()
+
+
+def test_the_model_need_not_be_named(source: Path, tmp_path: Path) -> None:
+    """The installed one that made the source is taken."""
+    assert len(milepost.copy(source, tmp_path / "target").added) == 3
+    same(source, tmp_path / "target")

@@ -87,7 +87,7 @@ def translated(
     key: tuple[str, str], language: str, words: dict[str, dict[tuple[str, str], str]]
 ) -> bool:
     """Whether the paragraph is not the English one, left as it was."""
-    return language == ENGLISH or words[language].get(key) != words[ENGLISH].get(key)
+    return language == ENGLISH or words[language].get(key) != words.get(ENGLISH, {}).get(key)
 
 
 def main() -> None:

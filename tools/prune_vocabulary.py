@@ -70,10 +70,10 @@ def main() -> None:
     tokenizer = Tokenizer.from_file(str(source / "tokenizer.json"))
     texts: dict[str, list[str]] = defaultdict(list)
     for path in given.texts:
-        for line in path.read_text(encoding="utf-8").splitlines():
-            document = json.loads(line)
-            language = document.get("meta", {}).get("language", "en")
-            texts[language].append(document["text"])
+        with path.open(encoding="utf-8") as file:
+            for document in map(json.loads, file):
+                language = document.get("meta", {}).get("language", "en")
+                texts[language].append(document["text"])
     used: Counter[int] = Counter()
     before: dict[str, int] = {}
     for language, each in texts.items():

@@ -7,11 +7,10 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
-from milepost.engine import find_model
 from milepost.intake import entry
+from milepost.opening import opened_store
 from milepost.store import Entry, open_store
 from milepost.types import Document, Report
 
@@ -37,7 +36,7 @@ def copy(
     Args:
         source: folder or address of the index to read.
         target: folder or address of the index to write; it is made where there is none.
-        model: name or folder of the model of both; None for the default.
+        model: name or folder of the model of both; None for the installed one that made ``source``.
         progress: called before each document is copied.
 
     Raises:
@@ -45,15 +44,14 @@ def copy(
         WrongModel: one of them was made by another model.
         StoreError: the target cannot be written; what was copied before stays.
     """
-    manifest = find_model(model).manifest
-    opened = partial(open_store, fingerprint=manifest.fingerprint, dimensions=manifest.dimensions)
-    with (
-        closing(opened(source, create=False, read_only=True)) as read,
-        closing(opened(target)) as written,
-    ):
-        report = _copied(read, written, progress)
-        if report.added or report.changed:
-            written.optimize()
+    read, chosen = opened_store(source, model, create=False, read_only=True)
+    with closing(read):
+        made_by = chosen.manifest
+        written = open_store(target, fingerprint=made_by.fingerprint, dimensions=made_by.dimensions)
+        with closing(written):
+            report = _copied(read, written, progress)
+            if report.added or report.changed:
+                written.optimize()
     return report
 
 

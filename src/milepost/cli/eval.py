@@ -249,7 +249,8 @@ def tune(
     """Choose the settings of every rival on the questions of tasks, and write them into FILE.
 
     `milepost eval run --tuned FILE` uses them where the name of a system says `tuned`. What FILE
-    holds already, chosen on the same questions, is kept: the same command goes on after a kill.
+    holds already, chosen on the same questions, is kept: run the same command again to continue
+    after an interruption, or delete FILE to choose anew.
     """
     from functools import partial
 

@@ -83,7 +83,7 @@ Examples:
 @click.option(
     "--packed",
     is_flag=True,
-    help="Store token vectors in 4 bits, for large vocabularies; of a BERT.",
+    help="Store token vectors in 4 bits, useful for large vocabularies; BERT models only.",
 )
 @json_option
 @common

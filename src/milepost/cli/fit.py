@@ -61,7 +61,7 @@ Environment:
 @click.option(
     "--allow-nc",
     is_flag=True,
-    help="Use documents whose licence forbids commercial use or is not known.",
+    help="Use documents whose licence forbids commercial use or is not recognised.",
 )
 @click.option("--data", metavar="FOLDER", type=FOLDER, help="The folder of the tasks.")
 @click.option(

@@ -124,14 +124,14 @@ def index(
         _check_watch(paths)
     if workers is not None:
         _check_workers(workers, paths, watch)
+    if model is None and isinstance(place, Path) and (rebuild or not place.exists()):
+        model = languages.model_for(paths)
     find_model(model)  # before anything is erased
     if not _any_there(paths):
         _refuse(place, paths, rebuild)
     if rebuild:
         _erase(place)
     options = READ_DEFAULTS.changed(hidden=hidden, ocr=ocr)
-    if model is None and isinstance(place, Path) and not place.exists():
-        model = languages.model_for(paths)
     sources = expand(paths, options)
     if workers is not None:
         return _with_workers(settings, workers, paths, place, model, hidden, ocr, as_json)

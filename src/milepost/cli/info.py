@@ -50,7 +50,9 @@ def info(_: Settings, db: IndexPlace | None, as_json: bool, model: str | None) -
     from milepost.store.address import label
 
     place = chosen_db(db)
-    infos = None if place is None else _documents(place, model)
+    infos = None
+    if place is not None:
+        infos, chosen = _documents(place, model)
     manifest = chosen.manifest
     record: dict[str, Any] = {
         "milepost": __version__,
@@ -100,11 +102,17 @@ def _engine(model: ModelFolder) -> str:
     return f"OpenVINO {choose(model).name if model.precisions else '(no graph)'}"
 
 
-def _documents(place: IndexPlace, model: str | None) -> list[DocumentInfo]:
-    from milepost.index import open as open_index
+def _documents(place: IndexPlace, model: str | None) -> tuple[list[DocumentInfo], ModelFolder]:
+    """The documents of an index, and the model that made it."""
+    from contextlib import closing
 
-    with open_index(place, model=model, create=False, read_only=True) as index:
-        return index.documents()
+    from milepost.engine import ModelFolder
+    from milepost.opening import opened_store
+
+    store, chosen = opened_store(place, model, create=False, read_only=True)
+    assert isinstance(chosen, ModelFolder)  # no encoder was given
+    with closing(store), store.snapshot() as state:
+        return state.documents(), chosen
 
 
 def _lines(record: dict[str, Any]) -> Iterator[str]:

@@ -75,7 +75,7 @@ again to resume after an interruption. See docs/training-data.md.""",
 @click.option(
     "--allow-nc",
     is_flag=True,
-    help="Use documents whose licence forbids commercial use or is not known.",
+    help="Use documents whose licence forbids commercial use or is not recognised.",
 )
 @click.option(
     "--cache",

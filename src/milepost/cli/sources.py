@@ -6,6 +6,7 @@ import hashlib
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
@@ -73,18 +74,23 @@ def model_for(
 ) -> str | None:
     """The model that is named, else the one that reads the language of the paths' files.
 
-    Their index in the cache remembers which that was.
+    The choice is kept in the cache, beside the indexes: the files are looked at once.
     """
-    from milepost.engine.folder import DEFAULT, MULTILINGUAL, find_model, packaged
+    from milepost.engine.folder import MULTILINGUAL, packaged
 
     if model is not None or packaged(MULTILINGUAL) is None:
         return model
-    for name in (MULTILINGUAL, DEFAULT):
-        if cache_place(paths, find_model(name).manifest.fingerprint, options).is_dir():
-            return name
     from milepost.library import languages
 
-    return languages.model_for(paths)
+    kept = cache_place(paths, "model", options).with_suffix(".model")
+    try:
+        return kept.read_text(encoding="utf-8") or None
+    except (OSError, UnicodeDecodeError):
+        chosen = languages.model_for(paths)
+    with suppress(OSError):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(chosen or "", encoding="utf-8")
+    return chosen
 
 
 def cache_place(paths: Sequence[str], fingerprint: str, options: ReadOptions) -> Path:

@@ -98,7 +98,7 @@ Environment:
 @click.option(
     "--allow-nc",
     is_flag=True,
-    help="Use documents whose licence forbids commercial use or is not known.",
+    help="Use documents whose licence forbids commercial use or is not recognised.",
 )
 @click.option(
     "--landmarks",

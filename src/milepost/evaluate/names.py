@@ -248,8 +248,7 @@ class Workshop:
                 name, self._unit(parsed.unit), k1=float(numbers["k1"]), b=float(numbers["b"])
             )
         if parsed.base == "splade":
-            folder = Path(parsed.model) if parsed.model else splade_folder()
-            return Sparse(name, folder, self._unit(parsed.unit))
+            return Sparse(name, splade_folder(parsed.model), self._unit(parsed.unit))
         window = _WINDOW.fullmatch(parsed.base)
         model = self.embedder(parsed.model or "minilm", int(window["tokens"]) if window else None)
         if parsed.base == "sentence":

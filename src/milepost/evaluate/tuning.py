@@ -86,7 +86,8 @@ def tune(
     Args:
         tasks: none of them of the test split.
         workshop: makes the systems.
-        known: what was tuned before; its families are kept if it was tuned on the same questions.
+        known: what was tuned before, with the same model and dtype. If the questions are the same,
+            the families whose candidates it has are kept.
         progress: called with each candidate and its figure.
         save: called after each family with what is known by then.
 
@@ -104,16 +105,15 @@ def tune(
     questions = hashed(asked)
     before = known if known is not None and known.questions == questions else None
     made = Tuned(
-        choices={},
-        grids={},
+        choices=dict(before.choices) if before else {},
+        grids=dict(before.grids) if before else {},
         tasks={task.name: (len(task.questions), len(task.documents)) for task in asked},
         questions=questions,
         date=where.today(),
         commit=where.commit(),
     )
     for family, candidates in families().items():
-        if before is not None and family in before.choices:
-            made = _with(made, family, before.choices[family], before.grids[family])
+        if before is not None and set(candidates) <= before.grids.get(family, {}).keys():
             continue
         grid = {name: figure(name) for name in candidates}
         best = max(grid, key=grid.__getitem__)

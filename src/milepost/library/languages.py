@@ -7,8 +7,10 @@ beginnings of some files decide; without it nothing is read here.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from milepost.engine.folder import MULTILINGUAL, packaged
@@ -74,9 +76,9 @@ def _beginnings(paths: Sequence[str]) -> list[str]:
     from milepost.text.encoding import decode
     from milepost.text.folders import files
 
-    found = []
-    try:
-        for path in islice(files(paths), _FILES):
+    found: list[str] = []
+    with suppress(MilepostError):  # whoever reads the files says what is wrong
+        for path in islice(files([Path(path).expanduser() for path in paths]), _FILES):
             try:
                 if path.suffix.lower() in _PLAIN:
                     with path.open("rb") as file:
@@ -84,7 +86,5 @@ def _beginnings(paths: Sequence[str]) -> list[str]:
                 elif path.stat().st_size <= _LARGE:
                     found.append(read(path).text)
             except (OSError, MilepostError):
-                continue  # whoever reads it says what is wrong
-    except MilepostError:
-        return found
+                continue
     return [text[:_CHARACTERS] for text in found]

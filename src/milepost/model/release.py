@@ -121,7 +121,7 @@ def release(
         draft = Path(scratch) / "model"
         draft.mkdir()
         tokenizer = Path(scratch) / TOKENIZER
-        checkpoint.tokenizer.save(str(tokenizer), pretty=False)  # half the size
+        checkpoint.tokenizer.save(str(tokenizer))
         feeds = _feeds(checkpoint, tokenizer, settings, calibration) if "int8" in wanted else None
         name = name or out.name
         graphs: dict[Precision, Path] | None = None

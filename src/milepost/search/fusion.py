@@ -284,7 +284,7 @@ def _notes(scope: Scope, signals: dict[str, float], share: float) -> tuple[str, 
         notes.append(
             "the model hardly knows this language or notation (vocabulary coverage "
             f"{1 - signals['out of vocabulary']:.0%}): landmarks weigh {share:.0%}; "
-            "for other languages than English: --model landmark-multilingual"
+            "landmark-multilingual reads more languages"
         )
     missing = [term for term, weight in scope.idf.items() if weight <= 0.0]
     if missing:

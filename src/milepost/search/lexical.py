@@ -43,6 +43,9 @@ _TOKEN = late(
 # Hamza and madda (U+0653-0655) stay: normalisation puts them back on their letter.
 _IGNORED = re.compile(r"[\u00ad\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u0652\u0656-\u065f\u0670]")
 
+_SHORT_I = re.compile("[иИ]\u0306")
+_WHOLE = {"и": "й", "И": "Й"}
+
 STOP_WORDS = frozenset(
     """
     a about above after again against all also am an and any are as at be because been before
@@ -110,15 +113,22 @@ question must have the same terms as every document; words in Latin letters get 
 def _fold(word: str) -> str:
     """One word: case, accents, possessive, and the stem that Snowball has for its script."""
     if not word.isascii():
-        word = _IGNORED.sub("", unicodedata.normalize("NFKD", word.replace("’", "'")))
+        apart = unicodedata.normalize("NFKD", word.replace("’", "'"))
+        # The breve of й makes a letter, which Russian endings need; other accents go.
+        word = _IGNORED.sub("", _SHORT_I.sub(lambda found: _WHOLE[found[0][0]], apart))
         # Indic signs must come back together; only Latin, Greek and Cyrillic lost theirs. Some
         # ligatures of Arabic come apart as several words.
         word = "".join(unicodedata.normalize("NFC", word).split())
     word = word.casefold().removesuffix("'s").replace("'", "")
     if len(word) < 4:
         return word
-    name = "english" if word.isascii() else _STEMMERS.get(unicodedata.name(word[0], "").split()[0])
+    name = "english" if word.isascii() else _STEMMERS.get(_script(word[0]))
     return _stemmer(name)(word) if name else word
+
+
+def _script(letter: str) -> str:
+    """First word of the letter's Unicode name, such as ``CYRILLIC``; "" for one without a name."""
+    return unicodedata.name(letter, "").partition(" ")[0]
 
 
 @cache

@@ -170,7 +170,7 @@ class Config:
         seed: of all random numbers.
         device: ``auto`` uses a GPU if there is one.
         dtype: of the network's computation, and of a mean-pooled teacher's; losses and weights are
-            float32. ``auto``: bfloat16 where the device multiplies it by itself.
+            float32. ``auto``: bfloat16 where the device supports it in hardware.
         threads: of the CPU; None for the default of torch.
         landmark, bos_token, bidirectional, transformers: see ``model.open_checkpoint``.
         query_prefix: prefix of every question, in training and in use; None for that of the

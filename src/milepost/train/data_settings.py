@@ -22,8 +22,8 @@ class DataSettings:
             of the checkpoint of a run; None for no teacher.
         context: what the teacher reads before a sentence, see ``MeanTeacher``. Milepost's own
             models read every sentence in its context, and take nothing but ``alone``.
-        allow_nc: use documents whose licence is non-commercial or not known; never for weights that
-            ship.
+        allow_nc: use documents whose licence is non-commercial or not recognised; never for
+            weights that ship.
         hold_out: fraction of the documents, by a hash of their names, that is not trained on.
         longest: maximum tokens of a sentence.
         passage: maximum tokens of a passage, cut at the end of a sentence.

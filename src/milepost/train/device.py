@@ -26,9 +26,9 @@ def chosen_device(name: str) -> torch.device:
 
 
 def chosen_dtype(name: Dtype, device: torch.device) -> Dtype:
-    """The dtype of that name; ``auto`` takes bfloat16 where the device multiplies it by itself.
+    """The dtype of that name; ``auto`` takes bfloat16 where the device supports it in hardware.
 
-    Elsewhere each product is emulated: a step takes several times as long as in float32.
+    Elsewhere it is emulated, and a step takes several times as long as in float32.
     """
     if name != "auto":
         return name

@@ -146,8 +146,8 @@ def load_task(
         texts: gets the documents.
         report: gets counts and wrong lines.
         split: only questions of this split; in one file a question that names none is of ``dev``.
-        allow_nc: keep documents whose licence is non-commercial or not known (never for weights
-            that ship).
+        allow_nc: keep documents whose licence is non-commercial or not recognised (never for
+            weights that ship).
         hold_out: fraction of the documents to leave out, see ``held_out``.
 
     Raises:
@@ -208,7 +208,7 @@ def load_pairs(
 
     for line in lines(path, bad):
         if not allow_nc and (kind := barred(line.fields.get("licence"))):
-            counts[f"pairs with a{'n' * (kind == 'unknown')} {kind} licence"] += 1
+            counts[f"pairs with {kind} licence"] += 1
             continue
         try:
             query = question_text(line, "query", "question")

@@ -79,7 +79,7 @@ def sources(
         dropped: gets the documents left out, by reason.
         bad: gets an error for each line or file that cannot be used.
         split: lines of another split are left out; a line that names none is in every split.
-        allow_nc: keep documents whose licence is non-commercial or not known.
+        allow_nc: keep documents whose licence is non-commercial or not recognised.
         questions: the files may hold lines with a ``question`` as well, which are not for here;
             else such a line cannot be used.
 
@@ -115,7 +115,7 @@ def sources(
             if own not in (None, split):
                 dropped["document of another split"] += 1
             elif not allow_nc and (kind := barred(source.facts.get("licence"))):
-                dropped[f"document with a{'n' * (kind == 'unknown')} {kind} licence"] += 1
+                dropped[f"document with {kind} licence"] += 1
             else:
                 yield source
 

@@ -101,7 +101,7 @@ def mine(
         encoder: its landmarks rank, and judge what words have found.
         limits: how many negatives, and what is none.
         split: which questions; documents of which only other splits ask are left out.
-        allow_nc: keep documents whose licence is non-commercial or not known.
+        allow_nc: keep documents whose licence is non-commercial or not recognised.
         at_once: questions that are mined in one reading of the collection.
         progress: see ``Progress``.
 

@@ -135,9 +135,13 @@ def write_folder(source: Path, folder: Path) -> None:
         except OSError:
             if not folder.is_dir():
                 raise
-    except OSError as error:
+    except InputError:
+        raise
+    except (struct.error, ValueError, KeyError, OverflowError) as error:
+        raise InputError(f"{source} is damaged or of another format: {error}", _again()) from error
+    except Exception as error:  # of the disk; both writers raise bare and private exceptions
         raise InputError(
-            f"{folder} cannot be written: {error.strerror or error}",
+            f"{folder} cannot be written: {getattr(error, 'strerror', None) or error}",
             f"another MILEPOST_CACHE, with {_ROOM // 1_000_000} MB of space",
         ) from error
     finally:
@@ -154,12 +158,7 @@ class _Packed:
             self._data = path.read_bytes()
         except OSError as error:
             raise InputError(f"{path} cannot be read: {error.strerror}", _again()) from error
-        try:
-            self._read(np)
-        except (struct.error, ValueError, UnicodeDecodeError) as error:
-            raise InputError(
-                f"{path} is damaged or of another format: {error}", _again()
-            ) from error
+        self._read(np)
 
     def _read(self, np: Any) -> None:
         data = self._data
@@ -167,7 +166,7 @@ class _Packed:
             raise ValueError("it does not begin with E5S1")
         at = 8
         self._shape = struct.unpack_from("<7i", data, at)
-        self._epsilon, block = struct.unpack_from("<fi", data, at + 28)
+        block = struct.unpack_from("<i", data, at + 32)[0]
         if block != _BLOCK:
             raise ValueError(f"blocks of {block} weights")
         count = struct.unpack_from("<i", data, at + 36)[0]
@@ -211,7 +210,7 @@ class _Packed:
         }
 
     def weights(self) -> Iterator[tuple[str, NDArray[np.float16]]]:
-        """Names of transformers and matrices in half precision: 4 bits and a scale fit in it."""
+        """Names of transformers and matrices, rounded to half precision."""
         hidden, layers, _, inner, rows, positions, kinds = self._shape
         yield "embeddings.word_embeddings.weight", self._tensor("emb.word", (rows, hidden))
         yield "embeddings.position_embeddings.weight", self._tensor("emb.pos", (positions, hidden))

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milepost._optional import require
-from milepost.errors import MissingExtra
+from milepost.engine.hub import local
+from milepost.errors import InputError, MissingExtra
 from milepost.evaluate.embedders.base import loaded, whole_characters
 from milepost.evaluate.embedders.fingerprints import fingerprint
 from milepost.evaluate.embedders.sentence_transformer import no_bars
@@ -26,12 +27,23 @@ _TOGETHER = 64
 """Questions scored at once."""
 
 
-def splade_folder() -> Path:
-    """The folder of splade-tiny (2 layers of 128, Apache-2.0) in the package that carries it.
+def splade_folder(model: str = "") -> Path:
+    """The folder of a learned sparse model.
+
+    Args:
+        model: a folder, or ``owner/name`` of the Hugging Face hub; "" for splade-tiny (2 layers of
+            128, Apache-2.0) in the package that carries it.
 
     Raises:
         MissingExtra: the package is not installed.
+        InputError: no such folder.
+        ModelError: the hub has no such model.
     """
+    if model:
+        given = local(model, "a folder of a SPLADE model")
+        if given is None:
+            raise InputError(f"{model} is not a folder", "a folder of a SPLADE model")
+        return given
     found = find_spec(_MODULE)
     folder = Path(found.origin).parent / "model" if found and found.origin else None
     if folder is None or not (folder / "model.safetensors").is_file():
@@ -83,11 +95,12 @@ class Sparse:
         return sparse.csr_matrix((values, at), shape=tuple(made.shape))
 
     def count(self, texts: Sequence[str]) -> int:
-        """Tokens of the texts, special ones not counted."""
+        """Tokens that are read of the texts, special ones not counted."""
         if not texts:
             return 0
         found = self.model.tokenizer(list(texts), add_special_tokens=False, verbose=False)
-        return sum(map(len, found["input_ids"]))
+        room = (self.model.max_seq_length or 512) - 2
+        return sum(min(len(ids), room) for ids in found["input_ids"])
 
 
 class OpenedSparse:

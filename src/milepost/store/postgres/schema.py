@@ -18,7 +18,7 @@ from milepost.store.strings import given
 from milepost.types import Document
 
 VERSION = 3
-"""Of the tables; it goes up with every change of them, and of what is kept as a word."""
+"""Of the tables; it goes up with every change of them, and of how words are stored."""
 
 OLDEST_VECTOR = (0, 8)
 """pgvector from which an index goes on past the rows that a filter rejects (iterative scans)."""

@@ -232,7 +232,7 @@ def sample(task: Task, sizes: Sizes, kept: Kept | None = None) -> Sample:
     names = set(spread(sorted(asked), sizes.documents))
     documents = [document for document in task.documents if document.name in names]
     if kept is not None and not kept.allow_nc:
-        allowed = [each for each in documents if not _non_commercial(task.facts.get(each.name, {}))]
+        allowed = [each for each in documents if not _barred(task.facts.get(each.name, {}))]
         licences, documents = len(documents) - len(allowed), allowed
     questions = tuple(tuple(spread(asked[each.name], sizes.questions)) for each in documents)
     return Sample(task.name, task.split, tuple(documents), questions, seen, licences)
@@ -251,7 +251,7 @@ def spread(items: Sequence[Item], most: int | None) -> Sequence[Item]:
     return items if most is None else items[:: max(1, -(-len(items) // most))]
 
 
-def _non_commercial(facts: Mapping[str, Any]) -> bool:
+def _barred(facts: Mapping[str, Any]) -> bool:
     return bool(barred(facts.get("licence")))
 
 
