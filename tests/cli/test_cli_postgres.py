@@ -29,7 +29,9 @@ def test_the_command_line_takes_an_address(cli, tmp_path: Path) -> None:
         assert len(json.loads(result.stdout)["changed"]) == 1
         result = cli("info", "--db", address, *light)
         assert "1 documents" in result.stdout
-        result = cli("search", "honey", "--db", address)
+        result = cli("search", "honey", "--db", address)  # by the model that made it
+        assert "nectar" in result.stdout
+        result = cli("search", "honey", "--db", address, "--model", "landmark-minilm")
         assert (result.exit_code, "another model" in result.stderr) == (2, True)
         result = cli("index", notes, "--db", address, "--rebuild", *light)
         assert "1 added" in result.stdout

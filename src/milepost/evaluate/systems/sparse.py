@@ -88,7 +88,7 @@ class Sparse:
         sparse = require("scipy.sparse", extra="eval")
         given = [whole_characters(text) for text in texts]
         if not given:
-            return sparse.csr_matrix((0, self.model.get_embedding_dimension()))
+            return sparse.csr_matrix((0, len(self.model.tokenizer)))
         encode = self.model.encode_query if questions else self.model.encode_document
         made = encode(given, batch_size=_BATCH, show_progress_bar=False).coalesce()
         at, values = made.indices().numpy(), made.values().float().numpy()
