@@ -65,7 +65,9 @@ def test_two_workers_index_everything_once(kind: str, files: list[Path], tmp_pat
         report = index_files(
             files, place, model=LIGHT, workers=2, progress=lambda _, done, of: seen.append(done)
         )
-        assert (len(report.added), list(report.failed)) == (40, [str(files[-1])])
+        # A batch that Ray sends again, because its worker did not answer, finds its files stored.
+        assert len(report.added) + len(report.unchanged) == 40
+        assert list(report.failed) == [str(files[-1])]
         assert seen == list(range(1, 42))
         check(place, files)
         again = index_files(files, place, model=LIGHT, workers=2)
