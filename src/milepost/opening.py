@@ -6,7 +6,7 @@ import os
 from functools import partial
 
 from milepost.encoder import Encoder
-from milepost.engine.folder import ModelFolder, find_model, model_of
+from milepost.engine.folder import ModelFolder
 from milepost.errors import WrongModel
 from milepost.store import Store, open_store
 
@@ -33,6 +33,9 @@ def opened_store(
         ModelError: there is no such model.
         StoreError: see ``store.open_store``.
     """
+    from milepost.engine import find_model
+    from milepost.engine.folder import model_of
+
     chosen = model if isinstance(model, Encoder) else find_model(model)
     opened = partial(open_store, place, create=create, read_only=read_only)
     manifest = chosen.manifest

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from milepost._patterns import late
@@ -42,9 +42,6 @@ _TOKEN = late(
 )
 # Hamza and madda (U+0653-0655) stay: normalisation puts them back on their letter.
 _IGNORED = re.compile(r"[\u00ad\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u0652\u0656-\u065f\u0670]")
-
-_SHORT_I = re.compile("[иИ]\u0306")
-_WHOLE = {"и": "й", "И": "Й"}
 
 STOP_WORDS = frozenset(
     """
@@ -97,47 +94,27 @@ def question_terms(question: str) -> list[str]:
     return list(dict.fromkeys(terms(question, STOP_WORDS) or terms(question)))
 
 
-_STEMMERS = {
-    "CYRILLIC": "russian",
-    "GREEK": "greek",
-    "ARABIC": "arabic",
-    "DEVANAGARI": "hindi",
-    "ARMENIAN": "armenian",
-    "TAMIL": "tamil",
-}
-"""Script → Snowball's stemmer. A word's script is seen, its language would be a guess, and a
-question must have the same terms as every document; words in Latin letters get English stems."""
-
-
 @lru_cache(maxsize=1 << 16)
 def _fold(word: str) -> str:
-    """One word: case, accents, possessive, and the stem that Snowball has for its script."""
+    """One word: case, accents, possessive, English stem (Snowball)."""
     if not word.isascii():
-        apart = unicodedata.normalize("NFKD", word.replace("’", "'"))
-        # The breve of й makes a letter, which Russian endings need; other accents go.
-        word = _IGNORED.sub("", _SHORT_I.sub(lambda found: _WHOLE[found[0][0]], apart))
+        word = _IGNORED.sub("", unicodedata.normalize("NFKD", word.replace("’", "'")))
         # Indic signs must come back together; only Latin, Greek and Cyrillic lost theirs. Some
         # ligatures of Arabic come apart as several words.
         word = "".join(unicodedata.normalize("NFC", word).split())
     word = word.casefold().removesuffix("'s").replace("'", "")
-    if len(word) < 4:
-        return word
-    name = "english" if word.isascii() else _STEMMERS.get(_script(word[0]))
-    return _stemmer(name)(word) if name else word
+    if word.isascii():
+        return _stemmer()(word) if len(word) > 3 else word
+    if len(word) > 4 and word.startswith("ال"):  # the Arabic article is written with its noun
+        return word[2:]
+    return word
 
 
-def _script(letter: str) -> str:
-    """First word of the letter's Unicode name, such as ``CYRILLIC``; "" for one without a name."""
-    return unicodedata.name(letter, "").partition(" ")[0]
+@lru_cache(maxsize=1)
+def _stemmer() -> Callable[[str], str]:
+    from snowballstemmer import EnglishStemmer
 
-
-@cache
-def _stemmer(name: str) -> Callable[[str], str]:
-    import snowballstemmer
-
-    # Its `stemmer()` takes PyStemmer's where that is installed: another version, other stems.
-    made = getattr(snowballstemmer, f"{name.title()}Stemmer")()
-    stem: Callable[[str], str] = made.stemWord
+    stem: Callable[[str], str] = EnglishStemmer().stemWord
     return stem
 
 

@@ -18,8 +18,8 @@ from milepost.errors import NewerSchema, NotAnIndex, OldSchema, WrongModel
 from milepost.store.lance.address import Address
 from milepost.store.lance.loop import together
 
-VERSION = 2
-"""Of the tables; it goes up with every change of them, and of how words are stored."""
+VERSION = 1
+"""Of the tables; it goes up with every change of them."""
 
 INDEX_FROM = 60_000
 """Sentences from which indexes are made. A search reads all vectors of fewer: exact, and they stay

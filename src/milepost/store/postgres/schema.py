@@ -17,8 +17,8 @@ from milepost.store.postgres.address import Address
 from milepost.store.strings import given
 from milepost.types import Document
 
-VERSION = 3
-"""Of the tables; it goes up with every change of them, and of how words are stored."""
+VERSION = 2
+"""Of the tables; it goes up with every change of them."""
 
 OLDEST_VECTOR = (0, 8)
 """pgvector from which an index goes on past the rows that a filter rejects (iterative scans)."""

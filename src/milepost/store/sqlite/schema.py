@@ -12,8 +12,8 @@ from milepost.store.sqlite import segment
 
 FILE = "milepost.sqlite"
 APPLICATION = 0x4D504F53  # "MPOS"
-# 6 had English stems alone, 5 had no facts, 4 no properties, 3 did not say how a file was read
-VERSION = 7
+# 5 had no facts, 4 no properties, 3 did not say how a file was read
+VERSION = 6
 
 # ``name``, ``source`` and ``hash`` have no type, see ``read.kept``: a file's name may not be UTF-8.
 # The record of a document is narrow and its bulk lies in ``bodies`` and ``pieces``, so that a list
