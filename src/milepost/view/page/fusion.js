@@ -57,7 +57,7 @@ function notes(scope, signals, share) {
   const unknown = signals["out of vocabulary"];
   const percent = (value) => `${Math.round(100 * value)}%`;
   if (unknown > 0.5 && share < 1) {
-    found.push(`the model hardly knows this language or notation (vocabulary coverage ${percent(1 - unknown)}): landmarks weigh ${percent(share)}`);
+    found.push(`the model hardly knows this language or notation (vocabulary coverage ${percent(1 - unknown)}): landmarks weigh ${percent(share)}; landmark-multilingual reads more languages`);
   }
   const missing = [...scope.idf].filter(([, weight]) => weight <= 0).map(([term]) => term);
   if (missing.length) found.push(`not in the text: ${missing.join(", ")}`);
