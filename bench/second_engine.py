@@ -17,7 +17,6 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,27 +25,13 @@ from milepost import Encoder
 from milepost.engine import cpu, find_model
 from milepost.engine.openvino import OpenVinoEngine
 from milepost.evaluate.where import commit, machine, today
-from milepost.model import load_checkpoint
+from milepost.model import LandmarkEncoder, load_checkpoint
 from milepost.model.export import Feed
 from milepost.model.onnx_export import GRAPH, export_onnx
+from milepost.model.release import Recorder
 
 BOOK = Path(__file__).parents[1] / "examples" / "origin-of-species.txt"
 BASE = "OpenVINO, int8 graph in float"
-
-
-class Recorder:
-    """An engine that keeps what it is fed."""
-
-    dimensions = 384
-
-    def __init__(self) -> None:
-        self.feeds: list[Feed] = []
-
-    def run(
-        self, ids: NDArray[np.int32], sentences: NDArray[np.int32], marks: NDArray[np.int32]
-    ) -> NDArray[np.float32]:
-        self.feeds.append({"ids": ids, "sentences": sentences, "marks": marks})
-        return np.zeros((*marks.shape, self.dimensions), np.float32)
 
 
 class Reader:
@@ -59,9 +44,9 @@ class Reader:
         return next(self._left, None)
 
 
-def feeds_of(text: str) -> list[Feed]:
+def feeds_of(text: str, model: LandmarkEncoder) -> list[Feed]:
     """Batches as the engine is fed."""
-    recorder: Any = Recorder()
+    recorder = Recorder(model)
     Encoder(find_model(None), recorder).encode(text)
     return recorder.feeds
 
@@ -106,14 +91,14 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     options = parser.parse_args()
     book = BOOK.read_text(encoding="utf-8")
-    feeds = feeds_of(book[600_000:612_000])
+    model = load_checkpoint(options.checkpoint)
+    feeds = feeds_of(book[600_000:612_000], model)
     tokens = sum(int((feed["sentences"] >= 0).sum()) for feed in feeds)
     folder = find_model(None)
     with tempfile.TemporaryDirectory() as scratch:
         made = Path(scratch)
-        model = load_checkpoint(options.checkpoint)
         export_onnx(model, options.checkpoint / "tokenizer.json", made, name="bench")
-        small = quantised(made / GRAPH, feeds_of(book[200_000:230_000]))
+        small = quantised(made / GRAPH, feeds_of(book[200_000:230_000], model))
         plain = session(made / GRAPH, options.threads)
 
         def ours(in_float: bool) -> Callable[[Feed], NDArray[np.float32]]:

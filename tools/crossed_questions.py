@@ -11,21 +11,16 @@ other languages, drawn at random; the spans stay. The folder is a task for ``[da
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import random
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from milepost.evaluate.tasks.reading import objects
+
 TASKS = ("multilingual", "squad_articles")
-
-
-def rows(path: Path) -> Iterator[dict[str, Any]]:
-    """The objects of a gzipped file of JSON lines."""
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        yield from map(json.loads, file)
 
 
 def main() -> None:
@@ -39,15 +34,15 @@ def main() -> None:
     given = parser.parse_args()
     draw = random.Random(given.seed)
     language: dict[str, str] = {}
-    documents: dict[str, dict[str, Any]] = {}
+    documents: dict[str, Mapping[str, Any]] = {}
     for task in TASKS:
-        for document in rows(given.data / task / "documents.jsonl.gz"):
+        for document in objects(given.data / task / "documents.jsonl.gz"):
             documents[document["id"]] = document
             language[document["id"]] = document["meta"].get("language", "en")
     words: dict[str, dict[str, str]] = defaultdict(dict)
-    asked: list[tuple[str, dict[str, Any]]] = []
+    asked: list[tuple[str, Mapping[str, Any]]] = []
     for task in TASKS:
-        for question in rows(given.data / task / "questions.jsonl.gz"):
+        for question in objects(given.data / task / "questions.jsonl.gz"):
             if question["split"] != given.split or question["id"].startswith("drcd-"):
                 continue
             key = question["id"].rpartition("-")[2]

@@ -9,25 +9,19 @@ it are left out, and so are documents with fewer than two questions left.
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import random
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-
-def rows(folder: Path, stem: str) -> Iterator[dict[str, Any]]:
-    """The objects of a task's file, gzipped or not."""
-    plain = folder / f"{stem}.jsonl"
-    packed = folder / f"{stem}.jsonl.gz"
-    with plain.open("rt", encoding="utf-8") if plain.is_file() else gzip.open(packed, "rt") as file:
-        yield from map(json.loads, file)
+from milepost.evaluate.tasks.reading import objects
+from milepost.train.loading import task_files
 
 
 def excerpt(
-    document: dict[str, Any], asked: list[dict[str, Any]], most: int
+    document: Mapping[str, Any], asked: Sequence[Mapping[str, Any]], most: int
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """A document cut, and the questions that still have their evidence, moved."""
     text = document["text"]
@@ -52,8 +46,9 @@ def main() -> None:
     parser.add_argument("--split", default="train")
     parser.add_argument("--seed", type=int, default=5)
     given = parser.parse_args()
-    about: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for question in rows(given.task, "questions"):
+    documents_file, questions_file = task_files(given.task)
+    about: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for question in objects(questions_file):
         if question["split"] == given.split and question["spans"]:
             about[question["document"]].append(question)
     names = sorted(about)
@@ -64,7 +59,7 @@ def main() -> None:
         (given.out / "documents.jsonl").open("w", encoding="utf-8") as documents,
         (given.out / "questions.jsonl").open("w", encoding="utf-8") as questions,
     ):
-        for row in rows(given.task, "documents"):
+        for row in objects(documents_file):
             if row["id"] not in wanted:
                 continue
             cut, kept = excerpt(row, about[row["id"]], given.characters)

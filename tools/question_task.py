@@ -11,23 +11,19 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
+
+from milepost.evaluate.tasks.reading import objects
 
 QUESTIONS = Path(__file__).parents[1] / "data" / "questions" / "questions.jsonl.gz"
 
 
-def rows(path: Path) -> Iterator[dict[str, Any]]:
-    """The objects of a gzipped file of JSON lines."""
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        yield from map(json.loads, file)
-
-
-def write(path: Path, objects: Iterator[dict[str, Any]]) -> None:
+def write(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     """Write objects, a line each."""
     with gzip.open(path, "wt", encoding="utf-8") as file:
-        for each in objects:
+        for each in rows:
             file.write(json.dumps(each, ensure_ascii=False) + "\n")
 
 
@@ -38,7 +34,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--absent", action="store_true")
     given = parser.parse_args()
-    asked = [each for each in rows(QUESTIONS) if each["spans"] or given.absent]
+    asked = [each for each in objects(QUESTIONS) if each["spans"] or given.absent]
     names = {each["document"] for each in asked}
     given.out.mkdir(parents=True, exist_ok=True)
     facts = ("licence", "source", "kind")
@@ -48,11 +44,11 @@ def main() -> None:
             "meta": {key: row[key] for key in facts},
         }
         for path in sorted((given.data / "corpus").glob("*.jsonl.gz"))
-        for row in rows(path)
+        for row in objects(path)
         if row["id"] in names
     )
     write(given.out / "documents.jsonl.gz", documents)
-    write(given.out / "questions.jsonl.gz", iter(asked))
+    write(given.out / "questions.jsonl.gz", asked)
 
 
 if __name__ == "__main__":

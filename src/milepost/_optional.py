@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from importlib.util import find_spec
+from pathlib import Path
 from types import ModuleType
 
 from milepost.errors import MissingExtra
@@ -33,3 +34,9 @@ def check_installed(*modules: str, extra: str) -> None:
     for module in modules:
         if find_spec(module) is None:
             require(module, extra=extra)
+
+
+def folder_of(package: str) -> Path | None:
+    """The folder of an installed package, which is not imported; None where it is missing."""
+    found = find_spec(package)
+    return Path(found.origin).parent if found and found.origin else None

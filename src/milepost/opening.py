@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from functools import partial
 
 from milepost.encoder import Encoder
 from milepost.engine.folder import ModelFolder
+from milepost.engine.manifest import Manifest
 from milepost.errors import WrongModel
 from milepost.store import Store, open_store
 
@@ -36,15 +36,20 @@ def opened_store(
     from milepost.engine import find_model
     from milepost.engine.folder import model_of
 
+    def opened(manifest: Manifest) -> Store:
+        return open_store(
+            place,
+            fingerprint=manifest.fingerprint,
+            dimensions=manifest.dimensions,
+            create=create,
+            read_only=read_only,
+        )
+
     chosen = model if isinstance(model, Encoder) else find_model(model)
-    opened = partial(open_store, place, create=create, read_only=read_only)
-    manifest = chosen.manifest
     try:
-        store = opened(fingerprint=manifest.fingerprint, dimensions=manifest.dimensions)
+        return opened(chosen.manifest), chosen
     except WrongModel as error:
         own = model_of(error.fingerprint) if model is None else None
         if own is None:
             raise
-        chosen, manifest = own, own.manifest
-        store = opened(fingerprint=manifest.fingerprint, dimensions=manifest.dimensions)
-    return store, chosen
+    return opened(own.manifest), own

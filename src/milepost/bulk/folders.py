@@ -6,7 +6,6 @@ import time
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from milepost.bulk.cluster import Progress, connect, index_files
@@ -51,8 +50,7 @@ def index_paths(
     """
     begun = time.monotonic()
     connect(address)  # before anything is made
-    opened = partial(opened_store, place, model, create=True, read_only=False)
-    store, chosen = opened()
+    store, chosen = opened_store(place, model, create=True, read_only=False)
     if model is None:
         model = chosen.manifest.name  # of an installed model
     with closing(store), store.snapshot() as state:
@@ -73,7 +71,8 @@ def index_paths(
     )
     present = {str(file) for file in files}
     gone = vanished(stored.values(), folders, present, failed)
-    with closing(opened()[0]) as store:
+    store, _ = opened_store(place, model, create=True, read_only=False)
+    with closing(store):
         for name in gone:
             store.delete(name)
         with suppress(IndexBusy, StorageFull):  # best effort: the next call tries again

@@ -126,9 +126,8 @@ def _opened(
     cache: bool,
 ) -> Index:
     """An index that holds the PDF."""
-    from milepost.cli.sources import indexed, model_for
+    from milepost.cli.sources import indexed, model_folder
     from milepost.console.progress import Bar
-    from milepost.engine import find_model
     from milepost.errors import UnreadableFile
     from milepost.index import open as open_index
 
@@ -137,7 +136,7 @@ def _opened(
             db, model=model, create=False, read_only=True, precision=settings.precision
         )
     try:
-        folder = find_model(model_for(model, (pdf,), options))
+        folder = model_folder(model, (pdf,), options)
         with Bar(settings, as_json=as_json) as bar:
             index, report = indexed((pdf,), folder, settings, bar, options, cache=cache)
     except KeyboardInterrupt:

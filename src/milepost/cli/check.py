@@ -121,8 +121,7 @@ def check(
     differ are never verbatim.
     """
     from milepost.checking import prepared
-    from milepost.cli.sources import model_for
-    from milepost.engine import find_model
+    from milepost.cli.sources import model_folder
     from milepost.filters import given
 
     if paths and db is not None:
@@ -136,7 +135,7 @@ def check(
     chosen = Chosen(names, given(where))
     if paths:
         options = READ_DEFAULTS.changed(ocr=ocr)
-        folder = find_model(model_for(model, paths, options))
+        folder = model_folder(model, paths, options)
         found, report = _in_files(paths, text, chosen, folder, options, cache=not no_cache)
         if found is None:
             index, report = _indexed(settings, paths, folder, options, as_json, cache=not no_cache)

@@ -282,7 +282,6 @@ def tune(
         progress=on_progress,
         save=partial(write_tuned, file),
     )
-    write_tuned(file, tuned)
     for family, name in tuned.choices.items():
         click.echo(f"{family}  {name}  {100 * tuned.grids[family][name]:.1f}")
     return 0

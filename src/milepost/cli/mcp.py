@@ -118,16 +118,15 @@ def _library(
     model: str | None,
     ocr: Ocr | None,
 ) -> tuple[Index, Library]:
-    from milepost.cli.sources import cached_index, model_for
+    from milepost.cli.sources import cached_index, model_folder
     from milepost.console.options import required_db
-    from milepost.engine import find_model
     from milepost.index import open as open_index
     from milepost.library import Library
     from milepost.store.address import local_folder
 
     if paths and db is None:
         options = READ_DEFAULTS.changed(ocr=ocr)
-        chosen = find_model(model_for(model, paths, options))
+        chosen = model_folder(model, paths, options)
         index, folder = cached_index(paths, chosen, settings, options)
     else:
         place = required_db(db)

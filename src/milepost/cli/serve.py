@@ -183,15 +183,14 @@ def _index(
     chosen: ServeSettings,
 ) -> tuple[Index, Path]:
     """The index to serve, and its folder: the one named, that of the PATHs, or the user's own."""
-    from milepost.engine import find_model
     from milepost.index import open as open_index
     from milepost.types import READ_DEFAULTS
 
     if paths and db is None:
-        from milepost.cli.sources import cached_index, model_for
+        from milepost.cli.sources import cached_index, model_folder
 
         options = READ_DEFAULTS.changed(ocr=chosen.ocr)
-        folder = find_model(model_for(model, paths, options))
+        folder = model_folder(model, paths, options)
         return cached_index(paths, folder, settings, options)
     from milepost.store.address import data_folder, local_folder
 

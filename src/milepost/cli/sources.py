@@ -93,6 +93,15 @@ def model_for(
     return chosen
 
 
+def model_folder(
+    model: str | None, paths: Sequence[str], options: ReadOptions = READ_DEFAULTS
+) -> ModelFolder:
+    """The folder of ``model_for``."""
+    from milepost.engine import find_model
+
+    return find_model(model_for(model, paths, options))
+
+
 def cache_place(paths: Sequence[str], fingerprint: str, options: ReadOptions) -> Path:
     """Folder in the cache for the index of these paths, read like this, made by this model."""
     from milepost.engine.folder import cache_folder

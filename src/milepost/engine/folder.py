@@ -6,10 +6,10 @@ import os
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
+from milepost._optional import folder_of
 from milepost.engine.endpoint import Remote, endpoint_folder, is_endpoint, remote_of
 from milepost.engine.hub import local
 from milepost.engine.manifest import MANIFEST, Manifest, read_manifest
@@ -111,9 +111,8 @@ def shipped_models() -> list[ModelFolder]:
 
 def packaged(name: str) -> Path | None:
     """The folder of a model that comes in a package of its own; None where that is missing."""
-    found = find_spec(PACKAGES[name]) if name in PACKAGES else None
-    folder = Path(found.origin).parent / name if found and found.origin else None
-    return folder if folder and (folder / MANIFEST).is_file() else None
+    found = folder_of(PACKAGES[name]) if name in PACKAGES else None
+    return found / name if found and (found / name / MANIFEST).is_file() else None
 
 
 def model_of(fingerprint: str) -> ModelFolder | None:

