@@ -103,6 +103,22 @@ def test_every_kind_of_file(data: DataSettings, tokenizer: Any) -> None:
     assert len(told) == 4
 
 
+def test_without_a_teacher_words_say_what_is_hard(tmp_path: Path, tokenizer: Any) -> None:
+    """The sentence that shares the rare words comes first; evidence is not among them."""
+    text = "The dog ran. The cat sat by the river. The tree was old. The bird sat by the river."
+    task = write(
+        tmp_path / "birds.jsonl",
+        [{"id": "a", "title": "", "text": text},
+         {"id": "q", "document": "a", "question": "who sat by the river?", "spans": [[13, 38]],
+          "split": "train"}],
+    )  # fmt: skip
+    material = load_material(DataSettings(tasks=(task,)), tokenizer, READING)
+    assert material.questions[0].evidence == (1,)
+    found = [sentence for _, sentence in material.hard(0)]
+    assert found[0] == 3
+    assert sorted(found) == [0, 2, 3]
+
+
 def test_nothing_opens_a_window(data: DataSettings, tokenizer: Any) -> None:
     """A reading without a BOS token gives a material without one."""
     material = load_material(data, tokenizer, replace(READING, bos_token=""), causal=True)

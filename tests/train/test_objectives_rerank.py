@@ -136,13 +136,12 @@ def test_it_learns() -> None:
     ("settings", "changes", "said"),
     [
         ({"tasks": {"frist": 1.0}}, {}, "'first'"),
-        ({}, {"mined": {}}, "looks? like an answer"),
         ({}, {"causal": True}, "causal"),
         ({}, {"questions": []}, "no questions"),
     ],
 )
 def test_what_cannot_be_is_refused(settings: Any, changes: Any, said: str) -> None:
-    """With what is wrong, and what mends it."""
+    """With what is wrong, and how to correct it."""
     made = material()
     for name, value in changes.items():
         setattr(made, name, value)

@@ -103,15 +103,21 @@ class Material:
         return target
 
     def hard(self, number: int) -> Sequence[Sentence]:
-        """Sentences that look like the answer of a question: mined, else nearest by the teacher."""
+        """Sentences that look like the answer of a question, most alike first.
+
+        Mined ones, else the nearest by the teacher, else the nearest by words.
+        """
         if number in self.mined:
             return self.mined[number]
-        if self.targets is None:
-            return ()
         question = self.questions[number]
         text = self.texts[question.text]
-        vectors = self.targets.of_text(text).astype(np.float32)
-        scores = vectors @ self.question_target(number).astype(np.float32)
+        if self.targets is None:
+            sentences = np.arange(len(text.spans))
+            owners = np.column_stack([np.full_like(sentences, question.text), sentences])
+            scores = self.words.scores(question.words, owners)
+        else:
+            vectors = self.targets.of_text(text).astype(np.float32)
+            scores = vectors @ self.question_target(number).astype(np.float32)
         order = np.argsort(-scores)[:_NEAREST]
         known = {*question.evidence, *question.beside, *text.aside}
         return [(question.text, int(n)) for n in order if int(n) not in known][:_HARD]

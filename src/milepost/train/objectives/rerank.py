@@ -46,17 +46,12 @@ class Rerank:
     """Steps of training a reranker.
 
     Raises:
-        InputError: the material has no such task, or nothing that looks like an answer.
+        InputError: the material has no such task, or the model is causal.
     """
 
     def __init__(self, stage: RerankStage, material: Material) -> None:
         known = material.by_task
         need_tasks(known, (*stage.tasks, *stage.open_tasks))
-        need(
-            bool(material.mined) or material.targets is not None,
-            "nothing says which sentences look like an answer",
-            "name mined negatives (milepost mine) or a teacher in [data]",
-        )
         need(
             not material.causal,
             "a causal model has read the question before any sentence, and none of them for it",

@@ -15,7 +15,7 @@ class MarkedStage:
     Attributes:
         documents, questions: of a step, ``questions`` of each document at most.
         hard: windows of a step around sentences that look like an answer: mined ones, else the
-            nearest by the teacher; none without either.
+            nearest by the teacher, else by words.
         windows: tokens of a window, drawn for each step.
         tasks: how often a task is drawn, by name; other tasks are not drawn. Empty: all, alike.
         open_tasks: tasks that do not mark every sentence that answers: evidence of other questions

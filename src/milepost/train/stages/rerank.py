@@ -14,7 +14,7 @@ class RerankStage:
     Attributes:
         questions: of a step.
         hard: windows of each question around sentences that look like an answer: mined ones,
-            else the nearest by the teacher.
+            else the nearest by the teacher, else by words.
         elsewhere: probability that a question also reads a window of another question's document.
         windows: tokens of a window, drawn for each step; the question is added to it.
         steep: how much more often the first of the hard sentences is drawn than the last: the rank
