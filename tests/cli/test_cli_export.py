@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import threading
+from base64 import b64decode
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from click.testing import CliRunner
 
 import milepost
 from milepost.console.options import Settings
-from milepost.errors import ModelError
+from milepost.errors import InputError, MilepostError, ModelError
 from support.small_models import write_checkpoint
 from support.tiny_transformers import TEXT, tiny_folder
 
@@ -107,3 +111,88 @@ def test_what_cannot_be_exported(tmp_path: Path) -> None:
     assert refused.exit_code == 2
     assert run(tmp_path / "empty").exit_code == 2
     assert not (tmp_path / "out").exists()
+
+
+class Hub(BaseHTTPRequestHandler):
+    """As much of the hub's API as an upload needs; ``taken`` has what was committed."""
+
+    taken: ClassVar[dict[str, Any]] = {}
+
+    def do_POST(self) -> None:
+        """Make a model, say how files are sent, take a commit."""
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        home = f"http://{self.headers['Host']}/our-team/tiny"
+        if self.path == "/api/repos/create":
+            type(self).taken["made"] = json.loads(body)
+            answer: Any = {"url": home}
+        elif self.path.endswith("/preupload/main"):
+            files = [
+                {"path": each["path"], "uploadMode": "regular", "shouldIgnore": False, "oid": None}
+                for each in json.loads(body)["files"]
+            ]
+            answer = {"files": files}
+        elif self.path.endswith("/commit/main"):
+            for line in map(json.loads, body.splitlines()):
+                if line["key"] == "file":
+                    content = b64decode(line["value"]["content"])
+                    type(self).taken[line["value"]["path"]] = content
+            answer = {"success": True, "commitOid": "0" * 40, "commitUrl": f"{home}/commit/0"}
+        else:
+            answer = {"errors": [], "warnings": []}
+        said = json.dumps(answer).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(said)))
+        self.end_headers()
+        self.wfile.write(said)
+
+    def log_message(self, *said: object) -> None:
+        """Nothing is printed."""
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
+    """A hub on this machine; what it was sent."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), Hub) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setattr(
+            "huggingface_hub.constants.ENDPOINT", f"http://127.0.0.1:{server.server_port}"
+        )
+        monkeypatch.setenv("HF_TOKEN", "hf_secret")
+        Hub.taken.clear()
+        yield Hub.taken
+        server.shutdown()
+
+
+def test_a_model_folder_is_uploaded(tmp_path: Path, hub: dict[str, Any]) -> None:
+    """Every file of it, byte for byte, into a private model; the token stays out of all output."""
+    folder, out = tiny_folder(tmp_path / "hf", "bert"), tmp_path / "tiny"
+    done = run(folder, "--out", out, "--window", 64, "--push", "our-team/tiny", "--private")
+    assert done.exit_code == 0
+    assert "uploaded to http://127.0.0.1" in done.stderr
+    assert "hf_secret" not in done.output
+    made = hub.pop("made")
+    assert (made["name"], made["organization"], made["visibility"]) == (
+        "tiny",
+        "our-team",
+        "private",
+    )
+    assert hub == {file.name: file.read_bytes() for file in out.iterdir()}
+    assert {"milepost.json", "tokenizer.json", "README.md"} < set(hub)
+
+
+def test_a_hub_that_is_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The model folder is there, and the message says how to upload it later."""
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
+    folder, out = tiny_folder(tmp_path / "hf", "bert"), tmp_path / "tiny"
+    with pytest.raises(MilepostError, match="does not take our-team/tiny") as refused:
+        run(folder, "--out", out, "--window", 64, "--push", "our-team/tiny")
+    assert f"hf upload our-team/tiny {out}" in refused.value.hint
+    assert (out / "milepost.json").is_file()
+
+
+def test_names_that_the_hub_has_not(tmp_path: Path) -> None:
+    """They are refused before anything is exported."""
+    with pytest.raises(InputError, match="'tiny' is not a name on the Hugging Face hub"):
+        run(tmp_path, "--out", tmp_path / "out", "--push", "tiny")
+    assert run(tmp_path, "--out", tmp_path / "out", "--private").exit_code == 2

@@ -172,6 +172,34 @@ def test_an_adapter_is_trained_further(tmp_path: Path) -> None:
     assert old != new
 
 
+def kept_for_the_backward_pass(model: Any) -> int:
+    """Numbers that the graph of one forward pass holds."""
+    held: list[int] = []
+
+    def pack(tensor: Any) -> Any:
+        held.append(tensor.numel())
+        return tensor
+
+    ids = torch.arange(4, 36)[None]
+    model.train()
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        model(ids, torch.ones_like(ids), torch.tensor([[8, 31]]))
+    return sum(held)
+
+
+@pytest.mark.parametrize("kind", ["bert", "modernbert", "llama"])
+def test_gradient_checkpointing_changes_nothing_but_memory(tmp_path: Path, kind: str) -> None:
+    """Layers run again in the backward pass, and the weights are those of a run without it."""
+    left, held = [], []
+    for name, said in (("without", False), ("with", True)):
+        config = read_config(run_of(tmp_path / name, kind, gradient_checkpointing=said))
+        held.append(kept_for_the_backward_pass(opened(config).model))
+        left.append(dict(open_checkpoint(train(config).checkpoint).model.named_parameters()))
+    assert held[1] < held[0] / 2
+    for name, weight in left[0].items():
+        assert torch.allclose(weight, left[1][name], atol=1e-5), name
+
+
 def test_frozen_weights_stay(tmp_path: Path) -> None:
     """Those whose names are like a pattern; a pattern like none is an error."""
     config = read_config(write_run(tmp_path, stages=STAGES, frozen=["*embeddings*", "*layer.0.*"]))

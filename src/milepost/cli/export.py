@@ -21,6 +21,7 @@ Examples:
   milepost export runs/first/checkpoint --out models/first \\
       --precision f32,int8 --calibration notes.md --calibration paper.pdf
   milepost export runs/first/checkpoint --out onnx/first --format onnx
+  milepost export runs/first/checkpoint --out models/first --push our-team/first
   milepost search "who paid?" papers/ --model models/first""",
 )
 @click.argument("checkpoint", metavar="FOLDER")
@@ -85,6 +86,12 @@ Examples:
     is_flag=True,
     help="Store token vectors in 4 bits, useful for large vocabularies; BERT models only.",
 )
+@click.option(
+    "--push",
+    metavar="OWNER/NAME",
+    help="Upload the model folder to the Hugging Face Hub as well, where it is made if missing.",
+)
+@click.option("--private", is_flag=True, help="Make the model of --push private.")
 @json_option
 @common
 @click.pass_obj
@@ -104,6 +111,8 @@ def export(
     pooling: Path | None,
     dimensions: int | None,
     packed: bool,
+    push: str | None,
+    private: bool,
     as_json: bool,
 ) -> int:
     """Write the checkpoint in FOLDER (of milepost train, or of Hugging Face) as a model folder.
@@ -113,6 +122,12 @@ def export(
     """
     from milepost._optional import require
 
+    if private and push is None:
+        raise click.UsageError("--private needs --push", click.get_current_context())
+    if push is not None:
+        from milepost.engine.hub import check_name
+
+        check_name(push)
     require("torch", extra="export")
     from milepost.model.release import release
     from milepost.text import read
@@ -139,6 +154,12 @@ def export(
         _print_json(released, form)
     else:
         _print_table(released, form)
+    if push is not None:
+        from milepost.engine.hub import upload
+
+        address = upload(released.folder, push, private=private)
+        if not settings.quiet:
+            say(f"uploaded to {address}")
     return 0
 
 

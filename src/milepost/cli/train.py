@@ -85,6 +85,7 @@ def train(
             say(str(MilepostError(fault.problem, fault.hint)))
         raise MilepostError(last.problem, last.hint) from error
     require("torch", extra="train")
+    from milepost.train.processes import number_of
     from milepost.train.run import train as trained
     from milepost.train.run_folder import STATE, Halted
 
@@ -100,7 +101,7 @@ def train(
             raise Interrupted(hint) from None
         except Halted as error:
             raise MilepostError(error.problem, f"{error.hint}; then: {again}") from error
-    if not settings.quiet:
+    if not settings.quiet and number_of() == 0:
         _print(done, read.check.budget)
     return 1 if done.bad else 0
 

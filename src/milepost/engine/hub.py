@@ -1,4 +1,4 @@
-"""A folder of the user's, or a model of the Hugging Face hub in its cache, fetched where needed."""
+"""A folder of the user's, or a model of the Hugging Face hub: fetched where needed, or uploaded."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from milepost.errors import ModelError
+from milepost.errors import InputError, MilepostError, ModelError
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 
@@ -60,3 +60,44 @@ def local(
         raise ModelError(
             f"no folder {name!r}, and the Hugging Face hub does not give it: {first}", hint
         ) from error
+
+
+def check_name(name: str) -> None:
+    """Refuse what is not a name on the hub, before anything takes time.
+
+    Raises:
+        InputError: it is not ``owner/name``.
+    """
+    if not _NAME.fullmatch(name):
+        raise InputError(f"{name!r} is not a name on the Hugging Face hub", "OWNER/NAME")
+
+
+def upload(folder: Path, name: str, *, private: bool = False) -> str:
+    """Put a folder's files into a model of the hub, which is made if it is missing.
+
+    Args:
+        folder: all its files are sent.
+        name: ``owner/name``.
+        private: a model that is made is private, else as its owner has set; one that exists stays
+            as it is.
+
+    Returns:
+        The address of the model.
+
+    Raises:
+        MilepostError: the hub cannot be reached or does not take it.
+    """
+    from huggingface_hub import HfApi
+
+    try:
+        made = HfApi().create_repo(name, private=private or None, exist_ok=True)
+        HfApi().upload_folder(
+            repo_id=name, folder_path=folder, commit_message="Upload by milepost export"
+        )
+    except Exception as error:  # the hub's client raises its transport's errors as they are
+        first = str(error).strip().partition("\n")[0]
+        raise MilepostError(
+            f"the Hugging Face hub does not take {name}: {first}",
+            f"hf auth login, and: hf upload {name} {folder}; the folder is complete",
+        ) from error
+    return str(made)

@@ -18,6 +18,7 @@ from milepost.engine import Manifest, ModelFolder
 from milepost.engine.folder import TOKENIZER, Precision
 from milepost.engine.manifest import read_manifest
 from milepost.errors import InputError, ModelError, nearest
+from milepost.model.card import CARD, card, record_of
 from milepost.model.checkpoint import Checkpoint, open_checkpoint
 from milepost.model.export import Feed, export
 from milepost.model.fetch import local
@@ -103,7 +104,9 @@ def release(
         require("nncf", extra="export")
     if out.exists():
         raise InputError(f"{out} exists", "name another folder, or remove it first")
+    record = None
     if not isinstance(checkpoint, Checkpoint):
+        record = record_of(checkpoint)
         check_sayable(local(checkpoint), named=landmark is not None)
         checkpoint = open_checkpoint(
             checkpoint, landmark=landmark, bidirectional=bidirectional, new_landmark=False
@@ -152,6 +155,9 @@ def release(
                 )
         if pooling is not None:
             manifest = install(pooling, draft)
+        if format == "openvino":
+            text = card(name, manifest, record)
+            (draft / CARD).write_text(text, encoding="utf-8")
         shutil.move(draft, out)
     return Released(out, manifest, parity)
 

@@ -18,6 +18,11 @@ Distillation = Literal["kl", "listwise", "margin"]
 Form = Literal["outside", "summed", "both_sides", "boundary", "apart"]
 """Where the weight of the position stands in the loss, see ``losses.position_aware``."""
 
+Tracker = Literal[
+    "tensorboard", "wandb", "mlflow", "trackio", "comet_ml", "aim", "clearml", "dvclive", "swanlab"
+]
+"""Experiment trackers that accelerate knows."""
+
 MergedUnit = Literal["passage", "sentences"]
 """What a landmark of a pseudo document closes."""
 

@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from milepost.errors import UnreadableFile, nearest
-from milepost.train.choices import Dtype
+from milepost.train.choices import Dtype, Tracker
 from milepost.train.data_settings import DataSettings
 from milepost.train.needs import Checks
 from milepost.train.stages import STAGES
@@ -179,10 +179,13 @@ class Config:
         own_sentence: in the last layer a landmark attends to its own sentence only; None for
             the checkpoint's setting.
         frozen: patterns of parameters that are not trained, such as ``*embeddings*``.
+        gradient_checkpointing: layers run again in the backward pass, which saves memory.
         average: decay of the moving average of the weights, such as 0.998; 0 for none.
         base_share: fraction of the weights of ``init`` that is mixed into the checkpoint.
         log_every, save_every: interval in steps.
         on_collapse: what happens besides a warning.
+        log_with: trackers that get the lines of the log.
+        project: the name under which they keep the run.
     """
 
     file: Path
@@ -205,11 +208,14 @@ class Config:
     attention: Literal["eager", "sdpa"] = "sdpa"
     own_sentence: bool | None = None
     frozen: tuple[str, ...] = ()
+    gradient_checkpointing: bool = False
     average: float = 0.998
     base_share: float = 0.0
     log_every: int = 50
     save_every: int = 500
     on_collapse: Literal["warn", "stop"] = "warn"
+    log_with: tuple[Tracker, ...] = ()
+    project: str = "milepost"
 
     def __post_init__(self) -> None:
         with Checks() as check:
@@ -305,7 +311,7 @@ def _part(table: dict[str, Any], place: Place, beside: Collection[str]) -> Part 
 
 
 def resolved(config: Config) -> dict[str, Any]:
-    """The settings as JSON can hold them.
+    """The settings that a run depends on, as JSON can hold them.
 
     Paths are as seen from the configuration's folder, and ``out`` is left out, so that a run that
     was moved with its data has the same settings.
@@ -314,7 +320,8 @@ def resolved(config: Config) -> dict[str, Any]:
     settings: dict[str, Any] = _plain(config, home)
     if Path(config.init).is_dir():
         settings["init"] = _plain(Path(config.init), home)
-    del settings["file"], settings["out"]
+    for name in ("file", "out", "log_with", "project"):
+        del settings[name]
     if config.query_prefix is None:
         del settings["query_prefix"]  # so that runs begun without this setting can resume
     return settings

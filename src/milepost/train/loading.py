@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -39,6 +39,7 @@ from milepost.train.data import (
 )
 from milepost.train.licences import barred
 from milepost.train.made import Source, sources
+from milepost.train.rows import negatives_of, rows
 
 _HIGHEST = 1e6  # of a score: differences of higher ones, squared, leave float32
 
@@ -192,6 +193,8 @@ def load_pairs(
     A line is ``{"query": "…", "passage": "…"}``, and may have ``licence``; ``negatives``, a list of
     passages that do not answer; and ``scores``, how well a reranker found the passage
     and each of the negatives to answer: a list of one number more than there are negatives.
+    Names of sentence-transformers (``anchor``, ``positive``, ``negative``, ``negative_1`` …) are
+    understood as well.
 
     Raises:
         UnreadableFile: the file is missing or damaged.
@@ -206,14 +209,14 @@ def load_pairs(
             raise line.wrong("a passage has no words", "leave the line out or give it some")
         return text.part(0, max(1, int(np.searchsorted(text.starts, most_tokens, "right")) - 1))
 
-    for line in lines(path, bad):
+    for line in rows(path, bad):
         if not allow_nc and (kind := barred(line.fields.get("licence"))):
             counts[f"pairs with {kind} licence"] += 1
             continue
         try:
-            query = question_text(line, "query", "question")
-            text = short(line, line.text("passage"))
-            others = line.fields.get("negatives", [])
+            query = question_text(line, "query", "question", "anchor")
+            text = short(line, line.text("passage", "positive", "answer"))
+            others = negatives_of(line.fields)
             if not isinstance(others, list) or not all(isinstance(each, str) for each in others):
                 raise line.wrong("'negatives' is not a list of strings", 'write ["a passage", …]')
             negatives = tuple(short(line, each) for each in others)
@@ -327,21 +330,3 @@ def _question(
     beside = touched(text.spans, source.beside.get(name, ()))
     kept = tuple(n for n in beside if n not in evidence)
     return Question(name, task, texts.query(words, counts), number, evidence, words, kept)
-
-
-def existing(paths: Iterable[Path]) -> list[Path]:
-    """Files by name, and all files of JSON lines of the folders among them.
-
-    Raises:
-        InputError: a path is not there, or a folder holds no such file.
-    """
-    found: list[Path] = []
-    for path in paths:
-        inside = sorted([*path.glob("*.jsonl.gz"), *path.glob("*.jsonl")])
-        if not path.is_file() and not inside:
-            raise InputError(
-                f"{path} holds no *.jsonl.gz" if path.is_dir() else f"{path} is not there",
-                "name a file of JSON lines or a folder of them",
-            )
-        found.extend(inside or [path])
-    return found

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -26,6 +27,7 @@ from milepost.train.config import Config, Stage
 from milepost.train.curves import draw
 from milepost.train.document_check import DocumentCheck
 from milepost.train.objectives.base import Objective
+from milepost.train.processes import Processes
 from milepost.train.run_folder import Halted, RunFolder
 from milepost.train.schedule import Average, adam_of, rate_at
 
@@ -69,6 +71,7 @@ class Loop:
         check: None for none.
         documents: a check of documents beside it; None for none.
         folder: gets the log, states and the checkpoint.
+        processes: that share the batches.
         on_progress: called after every step.
     """
 
@@ -80,11 +83,12 @@ class Loop:
         check: Check | None,
         documents: DocumentCheck | None,
         folder: RunFolder,
+        processes: Processes,
         on_progress: OnProgress,
     ) -> None:
         self.config, self.checkpoint, self.objectives = config, checkpoint, objectives
         self.check, self.documents, self.folder = check, documents, folder
-        self.on_progress = on_progress
+        self.processes, self.on_progress = processes, on_progress
         self.random = Random(config.seed)
         self.weights = {
             name: weight
@@ -125,7 +129,7 @@ class Loop:
                 line = self._log(stage, last)
                 doing = f"stage {self.stage + 1}, {stage.kind}"
                 self.on_progress(Event(doing, self.done, self.total, line))
-                asked = stopped()
+                asked = self.processes.any(stopped())
                 if asked or last or self.done % self.config.save_every == 0:
                     self.folder.save(self._state())
                 if asked:
@@ -154,6 +158,7 @@ class Loop:
             )
             parts = self.objectives[self.stage][number].step(self.encode, self.random)
             self._count(parts, stage.parts[number].kind if len(stage.parts) > 1 else None)
+        self.processes.sum_gradients(self.weights.values())
         gradients = [weight.grad for weight in self.weights.values() if weight.grad is not None]
         for gradient in gradients:
             gradient /= stage.accumulate
@@ -173,10 +178,9 @@ class Loop:
 
     def encode(self, batch: Batch) -> Tensor:
         """``(n, d)`` unit vectors of a batch's landmarks, in the order of its owners."""
-        model = self.checkpoint.model
-        kind = next(model.parameters()).device.type
+        model, kind = self.checkpoint.model, self.processes.device.type
         with torch.autocast(kind, torch.bfloat16, enabled=self.config.dtype == "bfloat16"):
-            return vectors_of(model, batch)
+            return self.processes.encode(partial(vectors_of, model), batch, model.dimensions)
 
     def _count(self, parts: Mapping[str, float], kind: str | None = None) -> None:
         if kind:
@@ -239,14 +243,13 @@ class Loop:
 
     def _draw(self) -> None:
         try:
-            if self.draws:
+            if self.draws and self.processes.first:
                 draw(self.folder.path)
         except MilepostError as error:  # no matplotlib, or no room; training continues
             self.draws = False
             self.on_progress(Event("", self.done, self.total, warning=f"no more curves: {error}"))
 
     def _state(self) -> dict[str, Any]:
-        cuda = torch.cuda.is_initialized()
         return {
             "position": (self.stage, self.step, self.done),
             "seconds": self.seconds,
@@ -255,8 +258,7 @@ class Loop:
             "average": self.average.values,
             "optimiser": self.optimiser.state_dict(),
             "random": self.random.getstate(),
-            "torch": torch.get_rng_state(),
-            "cuda": torch.cuda.get_rng_state_all() if cuda else [],
+            "torch": self.processes.each(_random_states()),
         }
 
     @torch.no_grad()
@@ -274,13 +276,20 @@ class Loop:
             value.copy_(state["average"][name])
         self.optimiser.load_state_dict(state["optimiser"])
         self.random.setstate(state["random"])
-        torch.set_rng_state(state["torch"])
-        if state["cuda"]:
-            torch.cuda.set_rng_state_all(state["cuda"])
+        own, *cuda = state["torch"][self.processes.number]
+        torch.set_rng_state(own)
+        if cuda:
+            torch.cuda.set_rng_state_all(cuda)
         before = self.done - self.step
         for line in self.folder.lines():
             if line["step"] and line["stage"] == self.stage + 1:
                 self._alarmed(line["step"] - before, line)
+
+
+def _random_states() -> list[Tensor]:
+    """States of torch's generators here: of the CPU's, then of each GPU's that is used."""
+    cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []
+    return [torch.get_rng_state(), *cuda]
 
 
 @contextmanager

@@ -25,12 +25,12 @@ from milepost.train.loading import (
     Sentence,
     Texts,
     Weighed,
-    existing,
     load_documents,
     load_pairs,
     load_task,
 )
 from milepost.train.loading_negatives import load_negatives
+from milepost.train.rows import PAIRS, existing
 from milepost.train.teacher import MeanTeacher, Targets, Teacher
 
 Progress = Callable[[str, int, int], object]
@@ -156,7 +156,8 @@ def load_material(
     report = Report()
     reader = Tokenizer(tokenizer, reading.bos_token, reading.landmark)
     texts = Texts(reader, data.longest, reading.query_prefix)
-    kinds = data.tasks, *map(existing, (data.pairs, data.documents, data.negatives))
+    pairs_in = existing(data.pairs, PAIRS)
+    kinds = data.tasks, pairs_in, existing(data.documents), existing(data.negatives)
     order = [(kind, path) for kind, paths in enumerate(kinds) for path in paths]
     questions: list[Question] = []
     pairs: list[Pair] = []

@@ -15,8 +15,9 @@ from milepost import __version__
 from milepost.errors import UnreadableFile
 from milepost.evaluate.where import commit, machine
 
-SCHEMA = 2
-"""Of ``run.json``; 2 renamed the setting ``opening`` to ``bos_token``."""
+SCHEMA = 3
+"""Of ``run.json`` and the state beside it. 2 renamed the setting ``opening`` to ``bos_token``; 3
+keeps the random numbers of several processes."""
 
 MEANT = ("settings", "seeds", "data", "init")
 """Parts of a record that identify a run."""

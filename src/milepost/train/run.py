@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -31,9 +31,11 @@ from milepost.train.loop import Event, Loop, OnProgress, memory
 from milepost.train.material import Material, load_material
 from milepost.train.objectives import build
 from milepost.train.objectives.base import Objective
+from milepost.train.processes import Processes, joined
 from milepost.train.record import AROUND, describe, differences
 from milepost.train.run_folder import CHECKPOINT, RunFolder
 from milepost.train.stages import DocumentsStage
+from milepost.train.trackers import tracked
 from milepost.windows.plan import WindowSize
 
 _FIRST = 20  # unusable lines that are named; the rest are counted
@@ -75,28 +77,36 @@ def train(
 
     Raises:
         UnreadableFile: a file of the data is not there.
-        InputError: data that cannot be used, a run that is there already, one that was made with
-            other settings or data, or one that another process is at.
+        InputError: no such device, data that cannot be used, a run that is there already, one that
+            was made with other settings or data, or one that another process is at.
         ModelError: ``init`` cannot be opened or trained so.
         Halted: the disk is full or there is too little memory; call again with ``resume``.
         KeyboardInterrupt: ``stopped`` said so.
-        MissingExtra: peft is not installed, and ``[lora]`` asks for it.
+        MissingExtra: what the run needs is not installed: peft for ``[lora]``, accelerate for
+            several processes, or a tracker.
     """
     _need_data(config)
-    folder = RunFolder(config.out, resume=resume)
+    processes = joined(chosen_device(config.device))
+    folder = RunFolder(config.out, resume=resume, writes=processes.first)
     with folder.alone():
-        return _train(config, folder, on_progress, stopped)
+        reports = on_progress if processes.first else lambda event: None
+        return _train(config, folder, processes, reports, stopped)
 
 
 def _train(
-    config: Config, folder: RunFolder, on_progress: OnProgress, stopped: Callable[[], bool]
+    config: Config,
+    folder: RunFolder,
+    processes: Processes,
+    on_progress: OnProgress,
+    stopped: Callable[[], bool],
 ) -> Trained:
     with reproducible(config), memory("to begin"):
         on_progress(Event(f"opening {config.init}", 0, 0))
+        device = processes.device
         checkpoint = opened(config)
-        device = next(checkpoint.model.parameters()).device
+        checkpoint.model.to(device)
         config = replace(config, dtype=chosen_dtype(config.dtype, device))
-        facts = _facts(config, device, folder, on_progress)
+        facts = _facts(config, processes, folder, on_progress)
         reading = checkpoint.reading
         material = load_material(
             config.data,
@@ -127,14 +137,28 @@ def _train(
         objectives = [_objectives(stage, material, n) for n, stage in enumerate(config.stages, 1)]
         # Whatever was drawn above (a teacher's vectors may come from the cache) counts no more.
         torch.manual_seed(config.seed)
-    with reproducible(config), memory("to train"):
-        loop = Loop(config, checkpoint, objectives, check, beside, folder, on_progress)
+    with reproducible(config), memory("to train"), _trackers(config, processes, facts) as track:
+
+        def report(event: Event) -> None:
+            track(event)
+            on_progress(event)
+
+        loop = Loop(config, checkpoint, objectives, check, beside, folder, processes, report)
         loop.run(stopped)
     folder.describe({**facts, "hours": round(loop.seconds / 3600, 3)})
+    folder.write_card()
     found = [line["check"] for line in folder.lines() if "check" in line]
     return Trained(
         folder.path / CHECKPOINT, loop.done, loop.seconds, found[-1] if found else {}, len(bad)
     )
+
+
+def _trackers(
+    config: Config, processes: Processes, facts: Mapping[str, Any]
+) -> AbstractContextManager[OnProgress]:
+    names = config.log_with if processes.first else ()
+    cpu = processes.device.type == "cpu"
+    return tracked(names, config.project, config.out, facts["settings"], cpu)
 
 
 def _need_data(config: Config) -> None:
@@ -156,7 +180,7 @@ def _need_data(config: Config) -> None:
 
 
 def _facts(
-    config: Config, device: torch.device, folder: RunFolder, on_progress: OnProgress
+    config: Config, processes: Processes, folder: RunFolder, on_progress: OnProgress
 ) -> dict[str, Any]:
     """What the run is made from: written at its beginning, compared when it resumes.
 
@@ -164,7 +188,11 @@ def _facts(
         InputError: the settings, data or initial weights differ.
     """
     settings = resolved(config)
-    settings |= {"device": device.type, "threads": torch.get_num_threads()}
+    settings |= {
+        "device": processes.device.type,
+        "threads": torch.get_num_threads(),
+        "processes": processes.count,
+    }
     text = config.file.read_text(encoding="utf-8")
     facts = describe(
         config=text,
@@ -172,7 +200,7 @@ def _facts(
         seeds={"the run": settings.pop("seed")},
         data=data_paths(config),
         init=local(config.init),
-        device=str(device),
+        device=str(processes.device),
     )
     home = config.file.parent
     facts["data"] = {os.path.relpath(name, home): each for name, each in facts["data"].items()}
@@ -214,14 +242,13 @@ def _copy(tokenizer: Backend) -> Backend:
 
 
 def opened(config: Config) -> Checkpoint:
-    """The checkpoint a run starts from, on its device, with LoRA where it is asked for.
+    """The checkpoint a run starts from, with LoRA where it is asked for.
 
     Raises:
-        InputError: no such device, windows that do not fit the network, or a prefix of questions
-            that leaves them no room.
+        InputError: windows that do not fit the network, or a prefix of questions that leaves them
+            no room.
         ModelError: the folder cannot be read, a setting does not fit it, or nothing is trained.
     """
-    device = chosen_device(config.device)
     checkpoint = open_checkpoint(
         config.init,
         landmark=config.landmark,
@@ -260,8 +287,9 @@ def opened(config: Config) -> Checkpoint:
             config.lora.targets,
             tokens=(landmark,) if config.lora.landmark and landmark is not None else (),
         )
+    if config.gradient_checkpointing:
+        model.recompute_activations()
     _freeze(checkpoint, config.frozen)
-    model.to(device)
     return checkpoint
 
 

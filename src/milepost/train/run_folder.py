@@ -6,6 +6,7 @@
     state.pt       what the run resumes from: weights, optimiser, random numbers, position
     checkpoint/    the averaged weights, for ``milepost export``
     curves.svg, curves.png
+    README.md      a model card, when the run is done
     lock           the number of the process that trains here
 
 A file is written under another name, made safe on the disk, and renamed; in ``checkpoint`` one file
@@ -26,6 +27,7 @@ import torch
 
 from milepost.engine.schema import check_schema
 from milepost.errors import InputError, MilepostError
+from milepost.model.card import CARD, card, record_of
 from milepost.train.lock import held
 from milepost.train.record import SCHEMA
 
@@ -44,14 +46,17 @@ class RunFolder:
     Args:
         path: created if missing.
         resume: whether to resume a run.
+        writes: whether this process writes; of several that train together only the first does.
 
     Raises:
         InputError: the folder has a run already, has none to resume, or holds something else.
         Halted: it cannot be written.
     """
 
-    def __init__(self, path: Path, *, resume: bool) -> None:
-        self.path = path
+    def __init__(self, path: Path, *, resume: bool, writes: bool = True) -> None:
+        self.path, self.writes = path, writes
+        if not writes:
+            return
         there = path.is_dir() and any(file.name != LOCK for file in path.iterdir())
         if path.exists() and not path.is_dir():
             raise InputError(f"{path} is a file", "a folder as --out")
@@ -74,6 +79,9 @@ class RunFolder:
             InputError: one does already.
             Halted: the folder cannot be written.
         """
+        if not self.writes:
+            yield
+            return
         with self._writing(self.path / LOCK) as path:
             file = path.open("a+b", buffering=0)
         with file, held(file.fileno()) as ours:
@@ -98,6 +106,11 @@ class RunFolder:
         text = json.dumps(facts, indent=1, ensure_ascii=False) + "\n"
         self._put("run.json", lambda file: file.write(text.encode()))
 
+    def write_card(self) -> None:
+        """Write the model card of a run that is done."""
+        text = card(self.path.resolve().name, None, record_of(self.path / CHECKPOINT))
+        self._put(CARD, lambda file: file.write(text.encode()))
+
     def facts(self) -> dict[str, Any] | None:
         """What the run was made from; None if it was killed before it wrote that.
 
@@ -116,13 +129,15 @@ class RunFolder:
 
     def log(self, line: Mapping[str, Any]) -> None:
         """Add a line to the log."""
+        if not self.writes:
+            return
         with self._writing(self.path / LOG) as path, path.open("ab") as file:
             file.write((json.dumps(line, ensure_ascii=False) + "\n").encode())
 
     def lines(self) -> Iterator[dict[str, Any]]:
-        """The lines of the log."""
+        """The lines of the log, for the process that writes it."""
         path = self.path / LOG
-        if path.exists():
+        if self.writes and path.exists():
             for line in path.read_bytes().splitlines():
                 yield json.loads(line)
 
@@ -132,6 +147,8 @@ class RunFolder:
         Args:
             state: tensors, numbers, strings, and lists, tuples and dicts of these.
         """
+        if not self.writes:
+            return
         log, length = self.path / LOG, 0
         if log.exists():
             with self._writing(log):
@@ -147,7 +164,8 @@ class RunFolder:
         """
         path, log = self.path / STATE, self.path / LOG
         if not path.exists():
-            log.unlink(missing_ok=True)
+            if self.writes:
+                log.unlink(missing_ok=True)
             return None
         try:
             state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
@@ -155,13 +173,15 @@ class RunFolder:
             first = str(error).strip().partition("\n")[0]
             raise InputError(f"{path} is damaged: {first}", _RESTART) from error
         length = state.pop("log")
-        if log.exists():
+        if self.writes and log.exists():
             os.truncate(log, length)
         return state
 
     def write_checkpoint(self, save: Callable[[Path], None]) -> Path:
         """Let ``save`` write a checkpoint into a folder, then put its files in place; the place."""
         target = self.path / CHECKPOINT
+        if not self.writes:
+            return target
         draft = self.path / (CHECKPOINT + _PART)
         with self._writing(target):
             shutil.rmtree(draft, ignore_errors=True)
@@ -178,6 +198,8 @@ class RunFolder:
         return target
 
     def _put(self, name: str, write: Callable[[IO[bytes]], Any]) -> None:
+        if not self.writes:
+            return
         path = self.path / name
         draft = self.path / (name + _PART)
         with self._writing(path):

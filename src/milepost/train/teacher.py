@@ -7,6 +7,7 @@ own models, ``lexical_teacher.py`` words, which score and give no vectors.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
@@ -280,7 +281,7 @@ def _on_disk(
     path = folder / f"{key}.npy"
     if not path.is_file():
         folder.mkdir(parents=True, exist_ok=True)
-        draft = path.with_suffix(".part")
+        draft = path.with_suffix(f".{os.getpid()}.part")  # another process may count it, too
         try:
             with draft.open("wb") as file:
                 np.save(file, count())

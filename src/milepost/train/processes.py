@@ -1,0 +1,140 @@
+"""Several processes, one a device, that share the windows of every batch.
+
+All of them draw the same batches from the same random numbers. Each encodes its share of a batch's
+windows, receives the vectors of the others, computes the loss of all of them, and sends the
+gradients of its own windows back; then the gradients of the weights are summed. So a step with four
+processes is the step of one, negatives included, but for rounding and dropout, and no objective
+knows of it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+from milepost._optional import require
+from milepost.train.batches import Batch
+
+
+def number_of() -> int:
+    """Which process of the run this is, from 0; said by torchrun or accelerate launch."""
+    return int(os.environ.get("RANK", 0)) if _several() else 0
+
+
+def _several() -> bool:
+    return int(os.environ.get("WORLD_SIZE", 1)) > 1
+
+
+def joined(device: torch.device) -> Processes:
+    """The processes of this run, which find each other here; this one alone without a launcher.
+
+    Args:
+        device: what the run computes on; with several GPUs each process gets its own.
+
+    Raises:
+        MissingExtra: accelerate is not installed.
+    """
+    if not _several():
+        return Processes(device)
+    state = require("accelerate", extra="train").PartialState(cpu=device.type == "cpu")
+    return Processes(state.device, state.process_index, state.num_processes)
+
+
+@dataclass(frozen=True, slots=True)
+class Processes:
+    """Which process this is, and of how many.
+
+    Attributes:
+        device: where it computes.
+        number: from 0; the first writes the run's folder.
+        count: of all of them.
+    """
+
+    device: torch.device
+    number: int = 0
+    count: int = 1
+
+    @property
+    def first(self) -> bool:
+        """Whether this one writes files and reports."""
+        return self.number == 0
+
+    def encode(self, encode: Callable[[Batch], Tensor], batch: Batch, width: int) -> Tensor:
+        """``(n, d)`` vectors of a batch's landmarks, of which each process encodes a share.
+
+        Args:
+            encode: vectors of a batch's landmarks, in the order of its owners.
+            batch: the same one in every process.
+            width: numbers of a vector.
+
+        Returns:
+            All vectors, in the order of the owners; those of the other processes are constants.
+        """
+        if self.count == 1:
+            return encode(batch)
+        windows = len(batch.ids)
+        edges = [windows * n // self.count for n in range(self.count + 1)]
+        sizes = [int(batch.used[a:b].sum()) for a, b in pairwise(edges)]
+        own = encode(
+            _windows(batch, edges[self.number], edges[self.number + 1], sizes, self.number)
+        )
+        sent = torch.zeros(max(sizes), width, device=self.device)
+        sent[: len(own)] = own.detach()
+        received = [torch.empty_like(sent) for _ in sizes]
+        dist.all_gather(received, sent)
+        parts = [rows[:size] for rows, size in zip(received, sizes, strict=True)]
+        parts[self.number] = own.float()
+        return torch.cat(parts)
+
+    def sum_gradients(self, weights: Iterable[Tensor]) -> None:
+        """Add up the gradients of all processes, in place."""
+        if self.count == 1:
+            return
+        every = list(weights)
+        held = torch.tensor([w.grad is not None for w in every], dtype=torch.int8)
+        held = held.to(self.device)
+        dist.all_reduce(held, dist.ReduceOp.MAX)
+        for weight in (w for w, some in zip(every, held.tolist(), strict=True) if some):
+            if weight.grad is None:  # it had no window of this batch
+                weight.grad = torch.zeros_like(weight)
+            dist.all_reduce(weight.grad)
+
+    def any(self, said: bool) -> bool:
+        """Whether one of the processes says so."""
+        if self.count == 1:
+            return said
+        flag = torch.tensor([said], dtype=torch.int8, device=self.device)
+        dist.all_reduce(flag, dist.ReduceOp.MAX)
+        return bool(flag.item())
+
+    def each(self, own: Any) -> list[Any]:
+        """What every process has, in their order."""
+        if self.count == 1:
+            return [own]
+        found: list[Any] = [None] * self.count
+        dist.all_gather_object(found, own)
+        return found
+
+
+def _windows(batch: Batch, first: int, last: int, sizes: list[int], number: int) -> Batch:
+    """Some windows of a batch; at least one, of which nothing is asked if it is another's."""
+    begin = sum(sizes[:number])
+    if first == last:
+        return Batch(
+            batch.ids[:1], batch.sentences[:1], batch.marks[:1],
+            torch.zeros_like(batch.used[:1]), batch.owners[:0],
+        )  # fmt: skip
+    return Batch(
+        batch.ids[first:last],
+        batch.sentences[first:last],
+        batch.marks[first:last],
+        batch.used[first:last],
+        batch.owners[begin : begin + sizes[number]],
+    )

@@ -1,0 +1,75 @@
+"""Send every line of a run's log to TensorBoard, Weights & Biases, MLflow and others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from milepost._optional import require
+from milepost.errors import MissingExtra
+from milepost.train.loop import Event, OnProgress
+
+
+@contextmanager
+def tracked(
+    names: Sequence[str], project: str, folder: Path, settings: Mapping[str, Any], cpu: bool
+) -> Iterator[OnProgress]:
+    """Open trackers by accelerate, and close them when the run ends.
+
+    Args:
+        names: as accelerate knows them.
+        project: the name under which they keep the run.
+        folder: of the run; trackers that write files write them there.
+        settings: of the run, nested.
+        cpu: whether the run computes on the CPU.
+
+    Yields:
+        What takes the events of a run; it does nothing without names.
+
+    Raises:
+        MissingExtra: accelerate or the package of a tracker is not installed.
+    """
+    if not names:
+        yield lambda event: None
+        return
+    accelerate = require("accelerate", extra="train")
+    known = {
+        str(name) for name in require("accelerate.tracking", extra="train").get_available_trackers()
+    }
+    for name in names:
+        if name not in known:
+            package = name.replace("_", "-")
+            raise MissingExtra(
+                f"log_with names {name}, which is not installed", f"pip install {package}"
+            )
+    tracking = accelerate.Accelerator(cpu=cpu, log_with=list(names), project_dir=str(folder))
+    tracking.init_trackers(project, config=_flat(settings))
+
+    def log(event: Event) -> None:
+        if event.line is not None:
+            figures = {k: v for k, v in _flat(event.line).items() if isinstance(v, int | float)}
+            tracking.log(figures, step=event.line["step"])
+
+    try:
+        yield log
+    finally:
+        for tracker in tracking.trackers:
+            tracker.finish()
+
+
+def _flat(values: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    """``{"check": {"written": 0.5}}`` as ``{"check/written": 0.5}``; lists are written out."""
+    found: dict[str, Any] = {}
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            found |= _flat(value, f"{before}{key}/")
+        elif value is None or isinstance(value, str | int | float | bool):
+            found[before + key] = "" if value is None else value
+        elif isinstance(value, Sequence) and all(isinstance(each, Mapping) for each in value):
+            for number, each in enumerate(value, 1):
+                found |= _flat(each, f"{before}{key}/{number}/")
+        else:
+            found[before + key] = str(value)
+    return found
