@@ -32,9 +32,11 @@ from milepost.train.batches import Batch, queries_of
 from milepost.train.check import landmarks_of, vectors_of
 from milepost.train.config import Config
 from milepost.train.data import Text, tokenize, touched
+from milepost.train.device import chosen_device
 from milepost.train.journal import Journal
 from milepost.train.loop import Event, Loop
 from milepost.train.objectives import Objective
+from milepost.train.processes import Processes
 from milepost.train.run import opened, reproducible
 from milepost.train.run_folder import CHECKPOINT, RunFolder
 from milepost.windows.plan import WindowSize
@@ -170,7 +172,9 @@ def trained(config: Config, objective: Objective, place: Path) -> Path:
         torch.manual_seed(config.seed)
         run = RunFolder(draft, resume=False)
         tell = partial(_say, place.name)
-        loop = Loop(config, opened(config), [[objective]], None, None, run, tell)
+        alone, checkpoint = Processes(chosen_device(config.device)), opened(config)
+        checkpoint.model.to(alone.device)
+        loop = Loop(config, checkpoint, [[objective]], None, None, run, alone, tell)
         loop.draws = False
         loop.run(lambda: False)
     (draft / CHECKPOINT).rename(place)

@@ -79,6 +79,13 @@ def test_all_is_the_usual_tasks_that_have_the_split(monkeypatch):
     assert set(asked["test"]) - set(asked["dev"]) == TEST_ONLY
 
 
+def test_questions_with_noise(mine):
+    """They are asked in other words, under a name of their own."""
+    ((task, _),) = Session((mine,), noise="capitals").loaded()
+    assert task.name == "mine+capitals"
+    assert "WHAT IS BUILT?" in [question.text for question in task.questions]
+
+
 def test_two_tasks_of_one_name_are_refused(mine, tmp_path):
     """Results tell tasks apart by name, so two of one name would be mixed."""
     other = own(tmp_path / "folder" / "mine.jsonl")

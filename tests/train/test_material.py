@@ -113,7 +113,10 @@ def test_without_a_teacher_words_say_what_is_hard(tmp_path: Path, tokenizer: Any
           "split": "train"}],
     )  # fmt: skip
     material = load_material(DataSettings(tasks=(task,)), tokenizer, READING)
-    assert material.questions[0].evidence == (1,)
+    (question,) = material.questions
+    assert question.evidence == (1,)
+    assert material.read(question.words).tolist() == question.ids.tolist()
+    assert material.read("by the river").tolist() != question.ids.tolist()
     found = [sentence for _, sentence in material.hard(0)]
     assert found[0] == 3
     assert sorted(found) == [0, 2, 3]

@@ -14,12 +14,16 @@ torch = pytest.importorskip("torch", reason="needs the train extra: pip install 
 
 import torch.nn.functional as F  # noqa: E402
 
+from milepost.train.data import Question  # noqa: E402
+from milepost.train.material import Material  # noqa: E402
 from milepost.train.objectives.base import (  # noqa: E402
     chunks_of,
     effective_of,
+    read_question,
     spread_of,
     thinned,
 )
+from milepost.train.stages import MarkedStage  # noqa: E402
 
 
 @settings(max_examples=100, deadline=None)
@@ -34,6 +38,28 @@ def test_tokens_left_out_of_a_question(length: int, share: float, seed: int) -> 
     if not share:
         assert len(kept) == length
         assert random.getstate() == Random(seed).getstate()
+
+
+@pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
+def test_a_share_of_the_questions_is_read_with_noise(share: float) -> None:
+    """In other words, as the model's tokenizer reads them; without noise nothing is drawn."""
+    stage = MarkedStage(noise={"typos": share / 2, "keywords": share / 2} if share else {})
+    read: list[str] = []
+
+    def tokens(words: str) -> np.ndarray:
+        read.append(words)
+        return np.array([7], np.int32)
+
+    material = Material(read=tokens)
+    asked = Question("q", "t", np.arange(4, dtype=np.int32), 0, (0,), "what do the bees gather")
+    random = Random(1)
+    found = [read_question(asked, stage, material, random).tolist() for _ in range(400)]
+    assert found.count([7]) == len(read) == pytest.approx(400 * share, rel=0.2)
+    assert found.count([0, 1, 2, 3]) == 400 - len(read)
+    assert read.count("bees gather") == pytest.approx(200 * share, rel=0.3)
+    assert all(words != asked.words for words in read)
+    if not share:
+        assert random.getstate() == Random(1).getstate()
 
 
 def test_about_a_share_is_left_out() -> None:

@@ -243,6 +243,9 @@ def test_what_the_material_lacks(changes: dict[str, Any], words: str) -> None:
         ({"hard": -1}, "hard is -1"),
         ({"tasks": {"a": 0.0}}, "the weight of 'a' is 0;.*above 0"),
         ({"dimensions": (0,)}, "dimensions are"),
+        ({"noise": {"typo": 0.5}}, "'typos'"),
+        ({"noise": {"typos": 1.5}}, "typos is 1.5"),
+        ({"noise": {"typos": 0.6, "keywords": 0.6}}, "1.2 in all"),
     ],
 )
 def test_settings_that_cannot_be(changes: dict[str, Any], words: str) -> None:

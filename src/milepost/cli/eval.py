@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from milepost.console.options import Command
+    from milepost.evaluate.noise import Noise
     from milepost.evaluate.records import Record
     from milepost.evaluate.session import Session
     from milepost.evaluate.types import Setting, Split
@@ -129,6 +130,11 @@ Vectors are kept in the cache: after an interruption the same command continues.
     type=FILE,
     help="Settings that `tuned` stands for. [default: the package's choices]",
 )
+@click.option(
+    "--noise",
+    type=click.Choice(["typos", "keywords", "capitals"]),
+    help="Ask the questions with a typing error in a fifth of the words, as keywords, in capitals.",
+)
 @_outputs("Print one JSON line per result, as soon as it is measured.")
 @common
 @click.pass_obj
@@ -146,6 +152,7 @@ def run(
     model: str | None,
     dtype: str,
     tuned: Path | None,
+    noise: Noise | None,
     metric: str | None,
     report: Path | None,
     as_json: bool,
@@ -168,6 +175,7 @@ def run(
         model=model,
         dtype=dtype,
         tuned=tuned,
+        noise=noise,
     )
     if report:
         check_plots(report)

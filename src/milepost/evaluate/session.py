@@ -14,6 +14,7 @@ from milepost.engine.folder import cache_folder
 from milepost.errors import InputError, nearest
 from milepost.evaluate.metrics import AT_BUDGET, AT_RANK, BUDGETS, OF_DOCUMENTS
 from milepost.evaluate.names import Workshop, parse
+from milepost.evaluate.noise import Noise, noisy
 from milepost.evaluate.records import Record
 from milepost.evaluate.run import evaluate
 from milepost.evaluate.standard import SETS
@@ -42,6 +43,7 @@ class Session:
         model: Milepost's model; None for the default.
         dtype: of sentence-transformers models.
         tuned: file with the meaning of ``tuned``; None for the package's.
+        noise: how questions are changed before they are asked; None for not at all.
     """
 
     tasks: Sequence[str] = ("all",)
@@ -56,6 +58,7 @@ class Session:
     model: str | None = None
     dtype: str = "float32"
     tuned: Path | None = None
+    noise: Noise | None = None
 
     @cached_property
     def vectors(self) -> Vectors:
@@ -93,6 +96,7 @@ class Session:
         for name in self._task_names(usual):
             whole = load(name, self.split, data_folder(self.data))
             task = take(whole, self.questions, self.documents)
+            task = task if self.noise is None else noisy(task, self.noise)
             found.append((task, len(whole.questions) - len(task.questions)))
         for name, count in Counter(task.name for task, _ in found).items():
             if count > 1:

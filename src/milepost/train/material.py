@@ -40,6 +40,10 @@ _NEAREST = 30  # sentences that the teacher ranks highest, evidence among them i
 _HARD = 20
 
 
+def _unread(words: str) -> NDArray[np.int32]:
+    raise NotImplementedError("this material reads no other words than its own")
+
+
 @dataclass
 class Material:
     """What the objectives draw from.
@@ -56,6 +60,7 @@ class Material:
         weights: of a question, by its number: probability that a mined sentence is not an answer,
             in [0, 1]; what is not named is sure.
         targets: a teacher's vectors; None without a teacher.
+        read: token ids of a question in other words than its own.
         report: what was read and what was not.
     """
 
@@ -70,6 +75,7 @@ class Material:
     mined: Mapping[int, Sequence[Sentence]] = field(default_factory=dict)
     weights: Mapping[int, Mapping[Sentence, float]] = field(default_factory=dict)
     targets: Targets | None = None
+    read: Callable[[str], NDArray[np.int32]] = _unread
     report: Report = field(default_factory=Report)
 
     @cached_property
@@ -205,6 +211,7 @@ def load_material(
         targets=Targets(_teacher(data.teacher, data.context, device, dtype), cache)
         if data.teacher
         else None,
+        read=lambda words: texts.query(words, Counter()),
         report=report,
     )
 

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any, get_args
 
 from milepost.errors import InputError, nearest
+from milepost.evaluate.noise import Noise
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +123,14 @@ class Checks:
                 "a number above 0, or leave the task out",
                 "tasks",
             )
+
+    def noise(self, noise: Mapping[str, float]) -> None:
+        """Kinds of noise must be known, and their probabilities 1 together at most."""
+        for name, share in noise.items():
+            self.one_of(Noise, noise=name)
+            self.need(0 < share <= 1, f"noise: {name} is {share:g}", "above 0, at most 1", "noise")
+        total = sum(noise.values())
+        self.need(total <= 1, f"noise is {total:g} in all", "at most 1 together", "noise")
 
     def windows(self, windows: Sequence[int]) -> None:
         """There must be window sizes, each of 8 tokens or more."""

@@ -11,9 +11,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from milepost.evaluate.noise import NOISES
 from milepost.train.batches import Batch
+from milepost.train.data import Pair, Question
 from milepost.train.losses import cached_backward, effective_sample_size
+from milepost.train.material import Material
 from milepost.train.needs import need
+from milepost.train.stages import MarkedStage, PairsStage, RerankStage
 
 Encode = Callable[[Batch], Tensor]
 T = TypeVar("T")
@@ -103,6 +107,22 @@ def sizes_of(dimensions: Sequence[int], vectors: Tensor) -> Sequence[int]:
         f"name widths up to {width}",
     )
     return dimensions or (width,)
+
+
+def read_question(
+    asked: Question | Pair,
+    stage: MarkedStage | PairsStage | RerankStage,
+    material: Material,
+    random: Random,
+) -> NDArray[np.int32]:
+    """Token ids of a question as it is read in this step: with the stage's noise and dropout."""
+    ids = asked.ids
+    chance = random.random() if stage.noise else 1.0
+    for name, share in stage.noise.items():
+        if 0 <= chance < share:
+            ids = material.read(NOISES[name](asked.words, random))
+        chance -= share
+    return thinned(ids, stage.question_dropout, random)
 
 
 def thinned(ids: NDArray[np.int32], share: float, random: Random) -> NDArray[np.int32]:

@@ -37,9 +37,9 @@ from milepost.train.objectives.base import (
     Encode,
     effective_of,
     marked,
+    read_question,
     sizes_of,
     spread_of,
-    thinned,
     weigh_mined,
 )
 from milepost.train.stages.marked import MarkedStage
@@ -117,7 +117,7 @@ class Marked:
         stage, material = self.stage, self.material
         asked, pieces = self.draw(random)
         questions = [material.questions[n] for n in asked]
-        ids = [thinned(q.ids, stage.question_dropout, random) for q in questions]
+        ids = [read_question(q, stage, material, random) for q in questions]
         batch = windows_of(pieces, material.texts, material.bos_id, material.landmark)
         landmarks = encode(batch)
         queries = encode(queries_of(ids, material.bos_id, material.landmark))

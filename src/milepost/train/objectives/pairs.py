@@ -24,9 +24,9 @@ from milepost.train.objectives.base import (
     chunks_of,
     effective_of,
     marked,
+    read_question,
     sizes_of,
     spread_of,
-    thinned,
 )
 from milepost.train.objectives.candidates import candidates
 from milepost.train.objectives.given_scores import need_scores
@@ -57,7 +57,7 @@ class Pairs:
             stage.landmarks == "passage" or (stage.landmarks == "both" and random.random() < 0.5)
             for _ in texts
         ]
-        ids = [thinned(pair.ids, stage.question_dropout, random) for pair in chosen]
+        ids = [read_question(pair, stage, material, random) for pair in chosen]
         rows = [
             (n, _units(text, one)) for n, (text, one) in enumerate(zip(texts, whole, strict=True))
         ]

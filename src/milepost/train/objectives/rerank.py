@@ -32,8 +32,8 @@ from milepost.train.objectives.base import (
     Encode,
     effective_of,
     marked,
+    read_question,
     spread_of,
-    thinned,
     weigh_mined,
 )
 from milepost.train.stages.rerank import RerankStage
@@ -93,7 +93,7 @@ class Rerank:
         stage, material = self.stage, self.material
         drawn = self.draw(random)
         questions = [material.questions[number] for number, _ in drawn]
-        ids = [thinned(q.ids, stage.question_dropout, random) for q in questions]
+        ids = [read_question(q, stage, material, random) for q in questions]
         batch, rows, texts = self._batch(ids, [pieces for _, pieces in drawn])
         vectors = encode(batch)
         sentences = batch.owners[:, 1]

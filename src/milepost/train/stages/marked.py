@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from milepost.evaluate.noise import Noise
 from milepost.train.choices import Form, Nearness
 from milepost.train.needs import Checks
 
@@ -35,6 +36,8 @@ class MarkedStage:
             are certain. Weights of mined sentences take precedence.
         halo_dropout: probability of dropping a window's context, for each side.
         question_dropout: probability of dropping each token of a question; two stay.
+        noise: how often a question is read with ``typos`` or as ``keywords``, see
+            ``evaluate.noise``.
         dimensions: widths at which vectors are trained (Matryoshka); empty: the full width.
 
     Raises:
@@ -58,6 +61,7 @@ class MarkedStage:
     selected: float = 1.0
     halo_dropout: float = 0.0
     question_dropout: float = 0.0
+    noise: dict[Noise, float] = field(default_factory=dict)
     dimensions: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
@@ -65,6 +69,7 @@ class MarkedStage:
             check.at_least(1, documents=self.documents, questions=self.questions)
             check.vectors(self.temperature, self.dimensions)
             check.fractions(halo_dropout=self.halo_dropout, question_dropout=self.question_dropout)
+            check.noise(self.noise)
             check.windows(self.windows)
             check.one_of(Form, form=self.form)
             check.one_of(Nearness, rank_by=self.rank_by)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from milepost.evaluate.noise import Noise
 from milepost.train.choices import Distillation, PairsUnit
 from milepost.train.needs import Checks
 
@@ -27,6 +28,8 @@ class PairsStage:
         chunk: texts in memory at a time (gradient cache: less memory, more time); 0: all.
         temperature: divides cosines.
         question_dropout: probability of dropping each token of a query; two stay.
+        noise: how often a query is read with ``typos`` or as ``keywords``, see
+            ``evaluate.noise``.
         dimensions: widths at which vectors are trained (Matryoshka); empty: the full width.
 
     Raises:
@@ -42,6 +45,7 @@ class PairsStage:
     chunk: int = 0
     temperature: float = 0.05
     question_dropout: float = 0.0
+    noise: dict[Noise, float] = field(default_factory=dict)
     dimensions: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
@@ -55,4 +59,5 @@ class PairsStage:
                 known=Distillation,
             )
             check.fractions(question_dropout=self.question_dropout)
+            check.noise(self.noise)
             check.one_of(PairsUnit, landmarks=self.landmarks)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from milepost.evaluate.noise import Noise
 from milepost.train.needs import Checks
 
 
@@ -24,6 +25,8 @@ class RerankStage:
             about the document is then no negative.
         temperature: divides cosines.
         question_dropout: probability of dropping each token of a question; two stay.
+        noise: how often a question is read with ``typos`` or as ``keywords``, see
+            ``evaluate.noise``.
 
     Raises:
         WrongSettings: one or more settings cannot be used.
@@ -38,12 +41,14 @@ class RerankStage:
     open_tasks: tuple[str, ...] = ()
     temperature: float = 0.05
     question_dropout: float = 0.0
+    noise: dict[Noise, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         with Checks() as check:
             check.at_least(1, questions=self.questions, hard=self.hard)
             check.vectors(self.temperature)
             check.fractions(question_dropout=self.question_dropout)
+            check.noise(self.noise)
             check.up_to_one(elsewhere=self.elsewhere)
             check.windows(self.windows)
             all_alike = "a number above 0; 1 draws all alike"

@@ -1,0 +1,68 @@
+"""Questions with typing errors, as keywords, in capitals."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from milepost.evaluate.noise import keywords, misspelt, noisy
+from milepost.evaluate.types import Question, Task
+from milepost.types import Document
+
+WORDS = st.lists(st.text("abcdefghij", min_size=1, max_size=9), min_size=1, max_size=20)
+
+
+def distance(a: str, b: str) -> int:
+    """Edits between two words."""
+    row = list(range(len(b) + 1))
+    for n, x in enumerate(a, 1):
+        row, before = [n], row
+        for m, y in enumerate(b, 1):
+            row.append(min(row[-1] + 1, before[m] + 1, before[m - 1] + (x != y)))
+    return row[-1]
+
+
+@given(WORDS, st.integers())
+def test_one_letter_in_a_fifth_of_the_words(words: list[str], seed: int) -> None:
+    """As many words as before; the long ones have one error at most, the others none."""
+    found = misspelt(" ".join(words), Random(seed)).split(" ")
+    assert len(found) == len(words)
+    wrong = [(old, new) for old, new in zip(words, found, strict=True) if old != new]
+    long = sum(len(word) >= 4 for word in words)
+    assert len(wrong) <= max(1, round(0.2 * long))
+    assert all(len(old) >= 4 and distance(old, new) <= 2 for old, new in wrong)
+    assert all(old[0] == new[0] for old, new in wrong)
+    if long:
+        assert wrong
+
+
+@given(st.text(), st.integers())
+def test_any_text_can_be_misspelt(text: str, seed: int) -> None:
+    """And the same way for the same seed."""
+    assert misspelt(text, Random(seed)) == misspelt(text, Random(seed))
+
+
+def test_keywords() -> None:
+    """Function words go; where nothing is left the question stays."""
+    assert (
+        keywords("What's the cost of O'Neill's well-known bridge?")
+        == "cost O'Neill's well-known bridge"
+    )
+    assert keywords("who is it?") == "who is it?"
+
+
+@pytest.mark.parametrize("noise", ["typos", "keywords", "capitals"])
+def test_a_task_keeps_all_but_its_words(noise: str) -> None:
+    """Documents, evidence and kinds stay, and its results are not taken for those without noise."""
+    asked = Question("q", "what does a worker bee gather?", "d", ((0, 3),), kind="how")
+    task = Task("bees", "dev", (Document("d", "It gathers honey."),), (asked,))
+    changed = noisy(task, noise)  # type: ignore[arg-type]
+    (question,) = changed.questions
+    assert question.text != asked.text
+    assert (question.name, question.spans, question.kind) == ("q", ((0, 3),), "how")
+    assert changed.name == f"bees+{noise}"
+    assert changed.documents is task.documents
+    assert noisy(task, noise) == changed  # type: ignore[arg-type]
