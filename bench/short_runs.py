@@ -213,7 +213,9 @@ def measured(
     init = weights()
     done = time.perf_counter()
     with reproducible(config):
-        found = measure(opened(replace(config, init=str(init))), asked, budget, widths)
+        checkpoint = opened(replace(config, init=str(init)))
+        checkpoint.model.to(chosen_device(config.device))
+        found = measure(checkpoint, asked, budget, widths)
     seconds = [done - begun, time.perf_counter() - done]
     journal.write(piece, [{**named, "figures": found, "seconds": seconds}], {})
     means = ", ".join(

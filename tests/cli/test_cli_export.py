@@ -117,6 +117,11 @@ class Hub(BaseHTTPRequestHandler):
     """As much of the hub's API as an upload needs; ``taken`` has what was committed."""
 
     taken: ClassVar[dict[str, Any]] = {}
+    private: ClassVar[bool] = True
+
+    def do_GET(self) -> None:
+        """What it knows of a model."""
+        self._say({"id": "our-team/tiny", "private": type(self).private})
 
     def do_POST(self) -> None:
         """Make a model, say how files are sent, take a commit."""
@@ -139,6 +144,9 @@ class Hub(BaseHTTPRequestHandler):
             answer = {"success": True, "commitOid": "0" * 40, "commitUrl": f"{home}/commit/0"}
         else:
             answer = {"errors": [], "warnings": []}
+        self._say(answer)
+
+    def _say(self, answer: Any) -> None:
         said = json.dumps(answer).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
@@ -160,6 +168,7 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
         )
         monkeypatch.setenv("HF_TOKEN", "hf_secret")
         Hub.taken.clear()
+        monkeypatch.setattr(Hub, "private", True)
         yield Hub.taken
         server.shutdown()
 
@@ -179,6 +188,19 @@ def test_a_model_folder_is_uploaded(tmp_path: Path, hub: dict[str, Any]) -> None
     )
     assert hub == {file.name: file.read_bytes() for file in out.iterdir()}
     assert {"milepost.json", "tokenizer.json", "README.md"} < set(hub)
+
+
+def test_a_private_model_is_not_sent_to_a_public_one(
+    tmp_path: Path, hub: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The hub does not change a model that exists; no file leaves the machine."""
+    monkeypatch.setattr(Hub, "private", False)
+    folder, out = tiny_folder(tmp_path / "hf", "bert"), tmp_path / "tiny"
+    with pytest.raises(InputError, match="is public; nothing was uploaded") as refused:
+        run(folder, "--out", out, "--window", 64, "--push", "our-team/tiny", "--private")
+    assert "--private" in refused.value.hint
+    assert set(hub) == {"made"}
+    assert (out / "milepost.json").is_file()
 
 
 def test_a_hub_that_is_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

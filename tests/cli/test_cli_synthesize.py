@@ -111,3 +111,22 @@ def test_a_missing_file(tmp_path):
     result = run(tmp_path / "none.jsonl", "--out", tmp_path / "out.jsonl", "--rules")
     assert isinstance(result.exception, InputError)
     assert "none.jsonl" in str(result.exception)
+
+
+def test_some_documents_are_for_development(tmp_path):
+    """All questions of a document have one split; another fraction is another file."""
+    corpus, out = tmp_path / "corpus.jsonl", tmp_path / "out.jsonl"
+    with corpus.open("w") as file:
+        for number in range(40):
+            text = TEXT.replace("bees", f"bees of hive {number}")
+            file.write(json.dumps({"id": f"hive {number}", "text": text}) + "\n")
+    assert run(corpus, "--out", out, "--rules", "--dev", 0.25).return_value == 0
+    train, dev = (load(str(out), split).questions for split in ("train", "dev"))
+    assert len(train) + len(dev) == 40
+    assert 4 <= len(dev) <= 16
+    assert not {q.document for q in train} & {q.document for q in dev}
+    whole = out.read_bytes()
+    assert run(corpus, "--out", out, "--rules", "--dev", 0.25).return_value == 0
+    assert out.read_bytes() == whole
+    other = run(corpus, "--out", out, "--rules", "--dev", 0.5)
+    assert "was made with dev 0.25, not 0.5" in str(other.exception)

@@ -11,6 +11,7 @@ pytest.importorskip("torch", reason="needs the train extra: pip install 'milepos
 pytest.importorskip("transformers", reason="needs the train extra")
 
 from milepost.model import release  # noqa: E402
+from milepost.model.card import card, record_of  # noqa: E402
 from milepost.train.config import read_config  # noqa: E402
 from milepost.train.run import train  # noqa: E402
 from support.tiny_runs import CHECK, write_run  # noqa: E402
@@ -36,6 +37,33 @@ def test_a_run_and_its_export(tmp_path: Path) -> None:
     for line in of_run.partition("## How it was trained")[2].splitlines():
         assert line in of_model
     assert "base_model" not in of_model  # a folder says nothing to others
+
+
+def test_what_the_record_cannot_say(tmp_path: Path) -> None:
+    """A record of another program is none; a torn last line of the log is passed over."""
+    run = tmp_path / "run"
+    done = train(read_config(write_run(tmp_path, CHECK)))
+    whole = record_of(done.checkpoint)
+    assert whole is not None
+    with (run / "log.jsonl").open("a") as file:
+        file.write('{"step": 12, "che')
+    assert record_of(done.checkpoint) == whole
+    assert record_of(run) is None
+    (run / "run.json").write_text('{"settings": {"init": "x"}}')
+    assert record_of(done.checkpoint) is None
+
+
+def test_names_of_bases_and_kinds_of_models(tmp_path: Path) -> None:
+    """A model of the hub is named in the metadata, a folder is not; a reranker is one."""
+    train(read_config(write_run(tmp_path, CHECK)))
+    record = record_of(tmp_path / "run" / "checkpoint")
+    assert record is not None
+    assert "base_model" not in card("m", None, record)
+    assert str(tmp_path.name) not in card("m", None, record)
+    assert "base_model: owner/name\n" in card("m", None, {**record, "base_model": "owner/name"})
+    stage = {**record["settings"]["stages"][0], "parts": [{"kind": "rerank"}]}
+    settings = {**record["settings"], "stages": [stage]}
+    assert "A reranker of Milepost." in card("m", None, {**record, "settings": settings})
 
 
 def test_a_checkpoint_of_another_origin(tmp_path: Path) -> None:

@@ -86,6 +86,12 @@ def longhand(light: Light, text: list[list[int]]) -> torch.Tensor:
 SENTENCES = st.lists(st.lists(st.integers(5, 199), max_size=6), min_size=1, max_size=20)
 
 
+def test_it_has_no_layers_that_run_again() -> None:
+    """Gradient checkpointing is refused, not passed over."""
+    with pytest.raises(ModelError, match="leave gradient_checkpointing out"):
+        LandmarkEncoder(CONFIG, own_sentence=False).recompute_activations()
+
+
 @settings(max_examples=30, deadline=None)
 @given(SENTENCES)
 def test_it_is_what_it_says(text: list[list[int]]) -> None:

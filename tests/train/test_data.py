@@ -18,12 +18,12 @@ from milepost.train.data import held_out, tokenize, touched  # noqa: E402
 from milepost.train.loading import (  # noqa: E402
     Report,
     Texts,
-    existing,
     load_documents,
     load_pairs,
     load_task,
 )
 from milepost.train.loading_negatives import load_negatives  # noqa: E402
+from milepost.train.rows import existing  # noqa: E402
 
 TOKENIZER = fake_encoder().tokenizer
 TEXT = "One whale sings. Two ships pass by. None of them stops."

@@ -78,9 +78,9 @@ def test_the_checkpoint_keeps_it(tmp_path):
         assert opened(read_config(file)).reading.query_prefix == wanted
 
 
-def test_runs_that_know_of_no_prefix_go_on(tmp_path):
-    """Not set, it is not among the settings that must be the same."""
-    assert "query_prefix" not in resolved(read_config(write_run(tmp_path)))
+def test_no_prefix_is_another_setting_than_an_empty_one(tmp_path):
+    """None takes that of the checkpoint, and an empty one takes it away."""
+    assert resolved(read_config(write_run(tmp_path)))["query_prefix"] is None
     assert resolved(read_config(write_run(tmp_path, query_prefix="")))["query_prefix"] == ""
 
 

@@ -23,6 +23,7 @@ from milepost.errors import InputError, MilepostError  # noqa: E402
 from milepost.train import loop as loops  # noqa: E402
 from milepost.train.config import read_config  # noqa: E402
 from milepost.train.loop import Event  # noqa: E402
+from milepost.train.record import SCHEMA  # noqa: E402
 from milepost.train.run import train  # noqa: E402
 from milepost.train.run_folder import Halted, RunFolder  # noqa: E402
 from support.tiny_runs import CHECK, write_run  # noqa: E402
@@ -175,9 +176,10 @@ def test_a_run_of_another_schema_is_refused(tmp_path: Path) -> None:
     for text, said in (
         (
             '{"settings": {"opening": "[CLS]"}}',
-            r"schema 1, .* schema 2.*milepost train CONFIG --out",
+            rf"schema 1, .* schema {SCHEMA}.*milepost train CONFIG --out",
         ),
-        ('{"schema": 3}', r"schema 3, .* schema 2.*pip install -U milepost"),
+        ('{"schema": 2}', rf"schema 2, .* schema {SCHEMA}.*milepost train CONFIG --out"),
+        (f'{{"schema": {SCHEMA + 1}}}', rf"schema {SCHEMA + 1}, .*pip install -U milepost"),
         ("[]", "run.json is damaged"),
     ):
         (tmp_path / "run.json").write_text(text)

@@ -15,7 +15,7 @@ from milepost.errors import InputError, UnreadableFile  # noqa: E402
 from milepost.model import open_checkpoint  # noqa: E402
 from milepost.train.config import DataSettings  # noqa: E402
 from milepost.train.material import load_material  # noqa: E402
-from milepost.train.rows import PAIRS, existing  # noqa: E402
+from milepost.train.rows import PAIRS, existing, negatives_of  # noqa: E402
 from support.tiny_runs import write_lines, write_run  # noqa: E402
 
 TRIPLETS: dict[str, list[Any]] = {
@@ -74,6 +74,31 @@ def test_a_damaged_file(tmp_path: Path, reading: Any) -> None:
     path.write_bytes(b"PAR1 and then nothing")
     with pytest.raises(UnreadableFile, match=r"a\.parquet cannot be read"):
         pairs_of(path, reading)
+
+
+def test_rows_for_the_test_are_left_out(tmp_path: Path, reading: Any) -> None:
+    """A data set of the hub has files for each split."""
+    for name in ("train-0", "validation-0", "test-0", "test"):
+        path = tmp_path / "set" / "data" / f"{name}.parquet"
+        datasets.Dataset.from_dict({"query": [name], "passage": ["A cat."]}).to_parquet(str(path))
+    material = pairs_of(tmp_path / "set", reading)
+    assert [pair.words for pair in material.pairs] == ["train-0"]
+
+
+def test_columns_that_only_begin_like_negatives() -> None:
+    """Numbers are counted as numbers."""
+    fields = {"negative_10": "c", "negative_2": "b", "negative": "a", "negative_score": 0.2}
+    assert negatives_of(fields) == ["a", "b", "c"]
+    assert negatives_of({"negatives": ["x"], "negative": "a"}) == ["x"]
+
+
+def test_a_data_set_of_several_splits(tmp_path: Path) -> None:
+    """One has to be named."""
+    table = datasets.Dataset.from_dict(TRIPLETS)
+    datasets.DatasetDict({"train": table, "test": table}).save_to_disk(str(tmp_path / "set"))
+    with pytest.raises(InputError, match=r"has several splits.*set/train"):
+        existing([tmp_path / "set"], PAIRS)
+    assert existing([tmp_path / "set" / "train"], PAIRS) == [tmp_path / "set" / "train"]
 
 
 def test_an_empty_folder(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.torch
 pytest.importorskip("torch", reason="needs the train extra: pip install 'milepost[train]'")
 pytest.importorskip("accelerate", reason="needs the train extra")
 
-from milepost.errors import InputError, MissingExtra  # noqa: E402
+from milepost.errors import InputError, MilepostError, MissingExtra  # noqa: E402
 from milepost.train.config import read_config  # noqa: E402
 from milepost.train.run import train  # noqa: E402
 from milepost.train.run_folder import RunFolder  # noqa: E402
@@ -41,8 +41,8 @@ def test_a_tracker_that_is_not_installed(tmp_path: Path, monkeypatch: pytest.Mon
     config = read_config(write_run(tmp_path, log_with=["comet_ml"]))
     with pytest.raises(MissingExtra, match="comet_ml, which is not installed") as refused:
         train(config)
-    assert refused.value.hint == "pip install comet-ml"
-    assert not (tmp_path / "run" / "log.jsonl").exists()
+    assert refused.value.hint == "pip install -U accelerate comet-ml"
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_tracker_that_nobody_knows(tmp_path: Path) -> None:
@@ -52,3 +52,26 @@ def test_a_tracker_that_nobody_knows(tmp_path: Path) -> None:
     assert 'log_with is ["tensorbord"]; try: a list, each one of "tensorboard"' in str(
         refused.value
     )
+
+
+def test_a_tracker_that_fails_ends_no_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One warning, and the training goes on; one that does not open is an error."""
+    pytest.importorskip("tensorboard", reason="needs tensorboard: pip install tensorboard")
+    from accelerate.tracking import TensorBoardTracker
+
+    def fails(*given: object, **named: object) -> None:
+        raise ConnectionError("the server is gone")
+
+    config = read_config(write_run(tmp_path, log_with=["tensorboard"]))
+    said: list[str] = []
+    with monkeypatch.context() as patched:
+        patched.setattr(TensorBoardTracker, "log", fails)
+        done = train(config, on_progress=lambda event: said.append(event.warning))
+    assert done.steps == 11
+    assert [words for words in said if words] == [
+        "no more is sent to the trackers: the server is gone"
+    ]
+    monkeypatch.setattr(TensorBoardTracker, "store_init_configuration", fails)
+    other = read_config(tmp_path / "run.toml", out=tmp_path / "other")
+    with pytest.raises(MilepostError, match="a tracker does not open: the server is gone"):
+        train(other)

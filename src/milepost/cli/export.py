@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -154,6 +155,11 @@ def export(
         _print_json(released, form)
     else:
         _print_table(released, form)
+    if form == "openvino" and not settings.quiet:
+        fit = shlex.join(["milepost", "fit", str(out), "--tasks", "questions.jsonl"])
+        say(
+            f"the search ranks by default weights, and scores are not calibrated; learn both: {fit}"
+        )
     if push is not None:
         from milepost.engine.hub import upload
 

@@ -25,7 +25,7 @@ _ENDPOINT_ONLY = (
     short_help="Generate questions from documents, with a language model or by rules.",
     epilog="""\b
 Examples:
-  milepost synthesize corpus.jsonl.gz --out made.jsonl --rules
+  milepost synthesize handbook/ --out made.jsonl --rules --dev 0.1
   milepost synthesize papers/ --out made.jsonl --endpoint http://localhost:8080/v1 --model qwen3
   milepost synthesize corpus/ --out made.jsonl --endpoint https://api.example.org/v1 \\
       --model large --kind plain,context --per-document 6 --per-minute 60
@@ -96,6 +96,13 @@ Environment:
     help="Use documents of this split, if they name one; questions get the same split.",
 )
 @click.option(
+    "--dev",
+    type=click.FloatRange(0, 1, max_open=True),
+    default=0.0,
+    metavar="X",
+    help="Put the questions of this fraction of the documents into the split dev.",
+)
+@click.option(
     "--allow-nc",
     is_flag=True,
     help="Use documents whose licence forbids commercial use or is not recognised.",
@@ -123,6 +130,7 @@ def synthesize(
     per_minute: float,
     seed: int,
     split: Split,
+    dev: float,
     allow_nc: bool,
     landmarks: str | None,
 ) -> int:
@@ -157,6 +165,7 @@ def synthesize(
                     out,
                     RULES if chosen is None else chosen,
                     split=split,
+                    dev=dev,
                     allow_nc=allow_nc,
                     progress=on_progress,
                 )
@@ -186,6 +195,7 @@ def synthesize(
                     load(landmarks),
                     asking,
                     split=split,
+                    dev=dev,
                     allow_nc=allow_nc,
                     progress=on_progress,
                 )

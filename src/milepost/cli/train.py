@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import signal
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
@@ -89,6 +90,7 @@ def train(
     from milepost.train.run import train as trained
     from milepost.train.run_folder import STATE, Halted
 
+    settings = settings if number_of() == 0 else replace(settings, quiet=True)
     options = {"--init": init, "--out": out, "--device": device}
     named = [str(part) for pair in options.items() if pair[1] is not None for part in pair]
     again = shlex.join(["milepost", "train", str(config), *named, "--resume"])
@@ -101,9 +103,10 @@ def train(
             raise Interrupted(hint) from None
         except Halted as error:
             raise MilepostError(error.problem, f"{error.hint}; then: {again}") from error
-    if not settings.quiet and number_of() == 0:
+    first = number_of() == 0  # of several processes, whose launcher takes any 1 for a failure
+    if first and not settings.quiet:
         _print(done, read.check.budget)
-    return 1 if done.bad else 0
+    return 1 if first and done.bad else 0
 
 
 def _print(done: Trained, budget: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -78,26 +79,35 @@ def upload(folder: Path, name: str, *, private: bool = False) -> str:
     Args:
         folder: all its files are sent.
         name: ``owner/name``.
-        private: a model that is made is private, else as its owner has set; one that exists stays
-            as it is.
+        private: refuse to send it to a model that others can see; one that is made is private,
+            else as its owner has set.
 
     Returns:
         The address of the model.
 
     Raises:
+        InputError: it is to be private, and the model that exists is public.
         MilepostError: the hub cannot be reached or does not take it.
     """
     from huggingface_hub import HfApi
 
+    again = ["hf", "upload", name, str(folder), *(["--private"] if private else [])]
+    hub, public = HfApi(), False
     try:
-        made = HfApi().create_repo(name, private=private or None, exist_ok=True)
-        HfApi().upload_folder(
-            repo_id=name, folder_path=folder, commit_message="Upload by milepost export"
-        )
+        made = hub.create_repo(name, private=private or None, exist_ok=True)
+        public = private and not hub.repo_info(name).private  # it was there before
+        if not public:
+            said = "Upload by milepost export"
+            hub.upload_folder(repo_id=name, folder_path=folder, commit_message=said)
     except Exception as error:  # the hub's client raises its transport's errors as they are
         first = str(error).strip().partition("\n")[0]
         raise MilepostError(
             f"the Hugging Face hub does not take {name}: {first}",
-            f"hf auth login, and: hf upload {name} {folder}; the folder is complete",
+            f"hf auth login, and: {shlex.join(again)}; the folder is complete",
         ) from error
+    if public:
+        raise InputError(
+            f"{name} exists on the hub and is public; nothing was uploaded",
+            f"another name, or make it private there, and: {shlex.join(again)}",
+        )
     return str(made)

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from random import Random
 from typing import Literal
 
 from milepost.evaluate.types import Task
-from milepost.search.lexical import STOP_WORDS
+from milepost.search.lexical import is_stop_word, tokens
 
 Noise = Literal["typos", "keywords", "capitals"]
-"""``typos``: one letter is wrong in a fifth of the words. ``keywords``: the content words alone.
-``capitals``: all letters are."""
+"""``typos``: a typing error in a fifth of the words. ``keywords``: the question without function
+words. ``capitals``: the question in capital letters."""
 
 _SHARE = 0.2
-_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
-_LEAST = 4  # letters of a word that gets an error
+_LEAST = 4  # characters of a word that gets an error
 _KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 _BESIDE = {
     letter: "".join(row[max(0, n - 1) : n] + row[n + 1 : n + 2])
@@ -30,20 +28,27 @@ _BESIDE = {
 def misspelt(text: str, random: Random) -> str:
     """A fifth of the words, at least one, with a typing error each; short words stay.
 
-    An error swaps two letters, leaves one out, doubles one, or hits the key beside one.
+    An error swaps two letters, leaves one out, doubles one, or hits the key beside one. Numbers and
+    runs of a script without spaces stay as they are.
 
     >>> misspelt("what does a worker bee gather", Random(1))
     'what dies a worker bee gather'
     """
-    words = [m for m in _WORD.finditer(text) if m.end() - m.start() >= _LEAST]
+    words = [m for m in tokens(text) if m.lastgroup == "word" and len(m[0]) >= _LEAST]
+    words = [m for m in words if _places(m[0])]
     hit = random.sample(words, min(len(words), max(1, round(_SHARE * len(words)))))
     for word in sorted(hit, key=lambda m: -m.start()):
         text = text[: word.start()] + _with_error(word[0], random) + text[word.end() :]
     return text
 
 
+def _places(word: str) -> list[int]:
+    """Letters that have a letter behind them; the first one is seldom wrong."""
+    return [n for n in range(1, len(word) - 1) if word[n : n + 2].isalpha()]
+
+
 def _with_error(word: str, random: Random) -> str:
-    place = random.randrange(1, len(word) - 1)  # the first letter is seldom wrong
+    place = random.choice(_places(word))
     kind = random.randrange(4)
     letter, after = word[place], word[place + 1]
     if kind == 0 and letter != after:
@@ -57,14 +62,12 @@ def _with_error(word: str, random: Random) -> str:
 
 
 def keywords(text: str) -> str:
-    """The words of a question without function words and punctuation; all where none is left.
+    """A question without function words and punctuation; the whole where nothing is left.
 
     >>> keywords("What does a worker bee gather?")
     'worker bee gather'
     """
-    words = [m[0] for m in _WORD.finditer(text)]
-    kept = [w for w in words if re.split("['’]", w)[0].casefold() not in STOP_WORDS]
-    return " ".join(kept) or text
+    return " ".join(m[0] for m in tokens(text) if not is_stop_word(m[0])) or text
 
 
 NOISES: Mapping[Noise, Callable[[str, Random], str]] = {

@@ -9,12 +9,27 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from milepost.engine.manifest import Manifest
 
 CARD = "README.md"
+
+_NEEDED = {"settings", "data", "versions", "machine", "started", "base_model"}
+
+_ENCODER = """A landmark model of Milepost. It reads a text in windows of whole sentences, and gives
+every sentence a vector that is computed with its context.
+"""
+
+_RERANKER = """A reranker of Milepost. It reads windows that begin with a question, and scores their
+sentences for it. It belongs in the folder `reranker` of a landmark model.
+"""
+
+_USE = """    pip install milepost
+    milepost search "a question" report.pdf --model FOLDER_OR_HUB_NAME
+"""
 
 _OPEN = """## For you to fill in
 
@@ -33,31 +48,38 @@ def record_of(checkpoint: str | Path) -> dict[str, Any] | None:
     Returns:
         None for a checkpoint of another origin, or a record that cannot be read.
     """
-    run = Path(checkpoint).resolve().parent
+    folder = Path(checkpoint).resolve()
     try:
-        record: dict[str, Any] = json.loads((run / "run.json").read_text("utf-8"))
-        lines = [json.loads(line) for line in (run / "log.jsonl").read_bytes().splitlines()]
-        checks = [line for line in lines if "check" in line]
-    except (OSError, ValueError, TypeError):
+        record = json.loads((folder.parent / "run.json").read_text("utf-8"))
+        log = (folder.parent / "log.jsonl").read_text("utf-8").splitlines()
+    except (OSError, ValueError):
         return None
-    return {**record, "last": checks[-1] if checks else lines[-1] if lines else {}}
+    whole = isinstance(record, dict) and record.keys() >= _NEEDED and "stages" in record["settings"]
+    if folder.name != "checkpoint" or not whole:
+        return None
+    checks = []
+    for line in log:
+        with suppress(ValueError):  # the last line of a run that was killed
+            checks.append(json.loads(line))
+    return {**record, "last": next((line for line in checks[::-1] if "check" in line), {})}
 
 
 def card(name: str, manifest: Manifest | None, record: Mapping[str, Any] | None) -> str:
     """A model card in Markdown, with the metadata of the Hugging Face hub in front.
+
+    Folders are named without the folders that they are in, which are nobody's business.
 
     Args:
         name: of the model.
         manifest: of the exported model; None for a run that was not exported yet.
         record: see ``record_of``; None where there is none.
     """
-    parts = ["\n".join(_metadata(record)), f"# {name}\n"]
-    parts.append(
-        "A landmark model of Milepost: it reads a text in windows of whole sentences, and gives\n"
-        "every sentence a vector that was read in its context. Their mean is the document's.\n"
-    )
+    stages = record["settings"]["stages"] if record else []
+    reranks = bool(stages) and all(p["kind"] == "rerank" for s in stages for p in s["parts"])
+    parts = ["\n".join(_metadata(record)), f"# {name}\n", _RERANKER if reranks else _ENCODER]
     if manifest is not None:
-        parts += [_use(), "\n".join(_reading(manifest)) + "\n"]
+        parts += [] if reranks else [_pooled(manifest), _USE]
+        parts.append("\n".join(_reading(manifest)) + "\n")
     if record is not None:
         parts.append("\n".join(_training(record)) + "\n")
     return "\n".join([*parts, _OPEN])
@@ -67,16 +89,16 @@ def _metadata(record: Mapping[str, Any] | None) -> Iterator[str]:
     yield "---"
     yield "library_name: milepost"
     yield "pipeline_tag: feature-extraction"
-    init = str(record["settings"]["init"]) if record else ""
-    if init.count("/") == 1 and not init.startswith("."):
-        yield f"base_model: {init}"
+    if record and record["base_model"]:
+        yield f"base_model: {record['base_model']}"
     yield from ("tags:", "- milepost", "- landmark-embedding", "- sentence-similarity", "---", "")
 
 
-def _use() -> str:
+def _pooled(manifest: Manifest) -> str:
+    if manifest.pooling == "lmk":
+        return "The document's vector is the mean of its sentences'.\n"
     return (
-        "    pip install milepost\n"
-        '    milepost search "a question" report.pdf --model FOLDER_OR_HUB_NAME\n'
+        f"A trained pooling ({manifest.pooling}) makes the document's vector of its sentences'.\n"
     )
 
 
@@ -101,14 +123,15 @@ def _reading(manifest: Manifest) -> Iterator[str]:
 def _training(record: Mapping[str, Any]) -> Iterator[str]:
     settings, last = record["settings"], record.get("last", {})
     yield "## How it was trained\n"
-    yield f"From `{settings['init']}`, {record['started'][:10]}, on {_machine(record)}."
+    begun = record["base_model"] or Path(settings["init"]).name
+    yield f"From `{begun}`, {record['started'][:10]}, on {_machine(record)}."
     for number, stage in enumerate(settings["stages"], 1):
         kinds = " and ".join(f"`{part['kind']}`" for part in stage["parts"])
         yield (
             f"Stage {number}: {stage['steps']:,} steps of {kinds}, rate {stage['rate']:g}, in "
             f"{settings['dtype']}."
         )
-    folders = Counter(str(Path(name).parent) for name in record["data"])
+    folders = Counter(Path(name).parent.name or Path(name).name for name in record["data"])
     yield "\nRead for it (SHA-256 of each file in `run.json` of the run):\n"
     yield from (
         f"- `{folder}`, {count} file{'s' * (count > 1)}" for folder, count in folders.items()

@@ -18,7 +18,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from milepost.errors import InputError
+from milepost.errors import InputError, ModelError
 from milepost.model.bert import Bert, BertLayer
 from milepost.model.huggingface import HuggingFace
 from milepost.model.light import MODEL_TYPE, Light
@@ -123,15 +123,27 @@ class LandmarkEncoder(nn.Module):
 
         Gradient checkpointing (arXiv 1604.06174): a third more computing, memory of one layer.
         Weights and gradients are the same.
+
+        Raises:
+            ModelError: the network has no layers that can run again.
         """
-        if isinstance(self.backbone, HuggingFace):
-            network = self.backbone.network
+        layers = [
+            layer
+            for layer in self.backbone.modules()
+            if isinstance(layer, BertLayer | ModernBertLayer)
+        ]
+        network = self.backbone.network if isinstance(self.backbone, HuggingFace) else None
+        if not layers and not getattr(network, "supports_gradient_checkpointing", False):
+            raise ModelError(
+                f"layers of {self.config['model_type']} cannot run again in the backward pass",
+                "leave gradient_checkpointing out",
+            )
+        if network is not None:
             later = getattr(network, "activation_checkpointing_enable", None)  # transformers 5
             (later or network.gradient_checkpointing_enable)({"use_reentrant": False})
             return
-        for layer in self.backbone.modules():
-            if isinstance(layer, BertLayer | ModernBertLayer):
-                layer.forward = partial(checkpoint, layer.forward, use_reentrant=False)  # type: ignore[method-assign]
+        for layer in layers:
+            layer.forward = partial(checkpoint, layer.forward, use_reentrant=False)  # type: ignore[method-assign]
 
     def _unit(self, states: Tensor) -> Tensor:
         """States as vectors: what is kept of them, of unit length."""

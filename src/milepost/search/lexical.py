@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -72,11 +72,11 @@ def terms(text: str, without: Collection[str] = ()) -> list[str]:
     ['the', 'cell', 'gross', '1600', 'studi', 'in', '東京', '京都']
     """
     found: list[str] = []
-    for match in _TOKEN.finditer(text):
+    for match in tokens(text):
         kind, word = match.lastgroup, match.group()
         if kind == "word":
             folded = _fold(word)
-            if folded and word.lower().replace("’", "'").removesuffix("'s") not in without:
+            if folded and not (without and is_stop_word(word, without)):
                 found.append(folded)
         elif kind == "number":
             found.append(word.replace(",", ""))
@@ -84,6 +84,19 @@ def terms(text: str, without: Collection[str] = ()) -> list[str]:
             run = "".join(unicodedata.normalize("NFKC", word).split())
             found.extend(run[i : i + 2] for i in range(max(1, len(run) - 1)))
     return found
+
+
+def tokens(text: str) -> Iterator[re.Match[str]]:
+    """What stands for terms in a text; ``lastgroup`` is ``word``, ``number`` or ``run``.
+
+    A run is of a script without spaces.
+    """
+    return _TOKEN.finditer(text)
+
+
+def is_stop_word(word: str, known: Collection[str] = STOP_WORDS) -> bool:
+    """Whether a word is among those that questions are asked without."""
+    return word.lower().replace("’", "'").removesuffix("'s") in known
 
 
 def question_terms(question: str) -> list[str]:

@@ -322,8 +322,6 @@ def resolved(config: Config) -> dict[str, Any]:
         settings["init"] = _plain(Path(config.init), home)
     for name in ("file", "out", "log_with", "project"):
         del settings[name]
-    if config.query_prefix is None:
-        del settings["query_prefix"]  # so that runs begun without this setting can resume
     return settings
 
 

@@ -308,6 +308,6 @@ def memory(where: str) -> Iterator[None]:
             raise
         raise Halted(
             f"there is too little memory {where}{said and f' ({said[:120]})'}",
-            "free some; or make batches smaller in another run (documents, questions, pairs, "
-            "chunk, windows)",
+            "free some; or, in another run, gradient_checkpointing, or smaller batches (documents, "
+            "questions, pairs, chunk, windows)",
         ) from error

@@ -41,7 +41,7 @@ _HARD = 20
 
 
 def _unread(words: str) -> NDArray[np.int32]:
-    raise NotImplementedError("this material reads no other words than its own")
+    raise NotImplementedError("this material cannot tokenise new text")
 
 
 @dataclass
@@ -121,12 +121,14 @@ class Material:
             sentences = np.arange(len(text.spans))
             owners = np.column_stack([np.full_like(sentences, question.text), sentences])
             scores = self.words.scores(question.words, owners)
+            scores[scores == 0] = -np.inf  # they share no word
         else:
             vectors = self.targets.of_text(text).astype(np.float32)
             scores = vectors @ self.question_target(number).astype(np.float32)
-        order = np.argsort(-scores)[:_NEAREST]
+        order = np.argsort(-scores, kind="stable")[:_NEAREST]
         known = {*question.evidence, *question.beside, *text.aside}
-        return [(question.text, int(n)) for n in order if int(n) not in known][:_HARD]
+        alike = [int(n) for n in order if scores[n] > -np.inf and int(n) not in known]
+        return [(question.text, n) for n in alike[:_HARD]]
 
 
 def load_material(

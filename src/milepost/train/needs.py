@@ -124,7 +124,7 @@ class Checks:
                 "tasks",
             )
 
-    def noise(self, noise: Mapping[str, float]) -> None:
+    def noise(self, noise: Mapping[Noise, float]) -> None:
         """Kinds of noise must be known, and their probabilities 1 together at most."""
         for name, share in noise.items():
             self.one_of(Noise, noise=name)

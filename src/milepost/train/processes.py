@@ -1,30 +1,33 @@
-"""Several processes, one a device, that share the windows of every batch.
+"""Several processes, one for each device, share the windows of every batch.
 
 All of them draw the same batches from the same random numbers. Each encodes its share of a batch's
 windows, receives the vectors of the others, computes the loss of all of them, and sends the
 gradients of its own windows back; then the gradients of the weights are summed. So a step with four
-processes is the step of one, negatives included, but for rounding and dropout, and no objective
-knows of it.
+processes is the step of one, negatives included, but for rounding and dropout, and the objectives
+need no change.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
+from zlib import crc32
 
 import torch
 import torch.distributed as dist
 from torch import Tensor
 
 from milepost._optional import require
+from milepost.errors import InputError, MilepostError
 from milepost.train.batches import Batch
 
 
 def number_of() -> int:
-    """Which process of the run this is, from 0; said by torchrun or accelerate launch."""
+    """Which process of the run this is, from 0; set by torchrun or accelerate launch."""
     return int(os.environ.get("RANK", 0)) if _several() else 0
 
 
@@ -32,19 +35,37 @@ def _several() -> bool:
     return int(os.environ.get("WORLD_SIZE", 1)) > 1
 
 
-def joined(device: torch.device) -> Processes:
+@contextmanager
+def joined(device: torch.device) -> Iterator[Processes]:
     """The processes of this run, which find each other here; this one alone without a launcher.
 
     Args:
         device: what the run computes on; with several GPUs each process gets its own.
 
     Raises:
+        InputError: there are several processes, and not a GPU for each.
         MissingExtra: accelerate is not installed.
     """
     if not _several():
-        return Processes(device)
-    state = require("accelerate", extra="train").PartialState(cpu=device.type == "cpu")
-    return Processes(state.device, state.process_index, state.num_processes)
+        yield Processes(device)
+        return
+    accelerate = require("accelerate", extra="train")
+    local = int(os.environ.get("LOCAL_RANK", 0))
+    if device.type != "cpu" and not local < torch.cuda.device_count():
+        raise InputError(
+            f"there is no GPU for process {local + 1} on this machine",
+            f"start {max(1, torch.cuda.device_count())}, or add --device cpu",
+        )
+    state = accelerate.PartialState(cpu=device.type == "cpu")
+    if state.num_processes == 1:
+        raise InputError(
+            "the launcher says that there are several processes, and they do not find each other",
+            "torchrun --nproc-per-node N -m milepost train …",
+        )
+    try:
+        yield Processes(state.device, state.process_index, state.num_processes)
+    finally:
+        state.destroy_process_group()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +97,13 @@ class Processes:
 
         Returns:
             All vectors, in the order of the owners; those of the other processes are constants.
+
+        Raises:
+            MilepostError: the processes have different batches.
         """
         if self.count == 1:
             return encode(batch)
+        self._same(crc32(batch.ids.numpy().tobytes()))
         windows = len(batch.ids)
         edges = [windows * n // self.count for n in range(self.count + 1)]
         sizes = [int(batch.used[a:b].sum()) for a, b in pairwise(edges)]
@@ -122,9 +147,19 @@ class Processes:
         dist.all_gather_object(found, own)
         return found
 
+    def _same(self, mark: int) -> None:
+        own = torch.tensor([mark], device=self.device)
+        found = [torch.empty_like(own) for _ in range(self.count)]
+        dist.all_gather(found, own)
+        if any(int(each) != mark for each in found):
+            raise MilepostError(
+                "the processes have drawn different batches",
+                "the same data, run folder and versions for all of them; then --resume",
+            )
+
 
 def _windows(batch: Batch, first: int, last: int, sizes: list[int], number: int) -> Batch:
-    """Some windows of a batch; at least one, of which nothing is asked if it is another's."""
+    """A share of a batch's windows; where it is empty, the first one and none of its landmarks."""
     begin = sum(sizes[:number])
     if first == last:
         return Batch(

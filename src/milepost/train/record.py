@@ -26,7 +26,7 @@ AROUND = ("versions", "commit", "machine")
 """Parts that may differ; the last digits of the weights may then differ too."""
 
 _FILES = ("data", "init")
-_PACKAGES = ("torch", "transformers", "tokenizers", "numpy", "safetensors", "peft")
+_PACKAGES = ("torch", "transformers", "tokenizers", "numpy", "safetensors", "peft", "accelerate")
 _WEIGHTS = {".json", ".safetensors", ".bin", ".model", ".txt"}
 _WORDS = {
     "settings": "the setting {}",

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from milepost._optional import require
 from milepost.errors import InputError, UnreadableFile
-from milepost.evaluate.tasks.reading import Line, lines
+from milepost.evaluate.tasks.reading import Line, lines, table_lines
 
 JSON_LINES = ("*.jsonl.gz", "*.jsonl")
 PAIRS = (*JSON_LINES, "**/*.parquet")
 """What is read of a folder: of one with pairs also Parquet, which the hub keeps in folders."""
 
-_SAVED = "dataset_info.json"
+_SAVED, _SPLITS = "dataset_info.json", "dataset_dict.json"
+_HELD = re.compile(r"(test|valid|validation|dev|eval)([-_.]|$)")
+_NEGATIVE = re.compile(r"negative(?:_(\d+))?")
 
 
 def existing(paths: Iterable[Path], kinds: Sequence[str] = JSON_LINES) -> list[Path]:
-    """Files and saved datasets by name, and what can be read in the other folders among them.
+    """Files and saved data sets by name, and what can be read in the other folders among them.
+
+    Parquet files whose names say that they are for validation or test are left out.
 
     Raises:
         InputError: a path is not there, or a folder holds nothing that can be read.
@@ -28,14 +34,21 @@ def existing(paths: Iterable[Path], kinds: Sequence[str] = JSON_LINES) -> list[P
         if path.is_file() or (kinds == PAIRS and _is_saved(path)):
             found.append(path)
             continue
-        inside = sorted(file for kind in kinds for file in path.glob(kind))
+        files = sorted(file for kind in kinds for file in path.glob(kind))
+        inside = [f for f in files if not (f.suffix == ".parquet" and _HELD.match(f.name))]
         if not inside:
-            raise InputError(
-                f"{path} holds no {kinds[0]}" if path.is_dir() else f"{path} is not there",
-                "name a file of JSON lines or a folder of them",
-            )
+            raise _nothing_in(path, kinds)
         found.extend(inside)
     return found
+
+
+def _nothing_in(path: Path, kinds: Sequence[str]) -> InputError:
+    if not path.is_dir():
+        return InputError(f"{path} is not there", "name a file or a folder")
+    if (path / _SPLITS).is_file():
+        return InputError(f"{path} has several splits", f"name one of them: {path / 'train'}")
+    wanted = "JSON lines, Parquet or a saved data set" if kinds == PAIRS else "JSON lines"
+    return InputError(f"{path} holds no {kinds[0]}", f"name {wanted}, or a folder of such files")
 
 
 def rows(path: Path, bad: list[InputError]) -> Iterator[Line]:
@@ -47,27 +60,22 @@ def rows(path: Path, bad: list[InputError]) -> Iterator[Line]:
 
     Raises:
         UnreadableFile: it cannot be read.
-        MissingExtra: it needs datasets, which is not installed.
+        MissingExtra: it needs datasets or pyarrow, which is not installed.
     """
-    if path.suffix != ".parquet" and not _is_saved(path):
+    if path.suffix == ".parquet":
+        yield from map(_without_empty, table_lines(path, extra="train"))
+    elif _is_saved(path):
+        datasets = require("datasets", extra="train")
+        try:
+            for number, fields in enumerate(datasets.load_from_disk(str(path)), 1):
+                yield _without_empty(Line(path, number, fields))
+        except (OSError, ValueError, TypeError) as error:
+            first = str(error).strip().partition("\n")[0]
+            raise UnreadableFile(
+                f"{path} cannot be read: {first}", "save it again by save_to_disk"
+            ) from error
+    else:
         yield from lines(path, bad)
-        return
-    datasets = require("datasets", extra="train")
-    try:
-        if path.is_dir():
-            table = datasets.load_from_disk(str(path))
-        else:
-            files = {"train": str(path)}
-            table = datasets.load_dataset(
-                "parquet", data_files=files, split="train", streaming=True
-            )
-        for number, fields in enumerate(table, 1):
-            yield Line(path, number, {k: v for k, v in fields.items() if v is not None})
-    except (OSError, ValueError, TypeError) as error:
-        first = str(error).strip().partition("\n")[0]
-        raise UnreadableFile(
-            f"{path} cannot be read: {first}", "Parquet, or a folder of save_to_disk"
-        ) from error
 
 
 def negatives_of(fields: Mapping[str, Any]) -> object:
@@ -77,8 +85,15 @@ def negatives_of(fields: Mapping[str, Any]) -> object:
     """
     if "negatives" in fields:
         return fields["negatives"]
-    numbered = [name for name in fields if name.startswith("negative")]
-    return [fields[name] for name in numbered]
+    numbered = sorted(
+        (int(found[1] or 0), name) for name in fields if (found := _NEGATIVE.fullmatch(name))
+    )
+    return [fields[name] for _, name in numbered]
+
+
+def _without_empty(line: Line) -> Line:
+    """A row of a table without the columns that it leaves empty."""
+    return replace(line, fields={k: v for k, v in line.fields.items() if v is not None})
 
 
 def _is_saved(path: Path) -> bool:

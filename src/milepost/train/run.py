@@ -35,7 +35,7 @@ from milepost.train.processes import Processes, joined
 from milepost.train.record import AROUND, describe, differences
 from milepost.train.run_folder import CHECKPOINT, RunFolder
 from milepost.train.stages import DocumentsStage
-from milepost.train.trackers import tracked
+from milepost.train.trackers import need_trackers, tracked
 from milepost.windows.plan import WindowSize
 
 _FIRST = 20  # unusable lines that are named; the rest are counted
@@ -77,8 +77,9 @@ def train(
 
     Raises:
         UnreadableFile: a file of the data is not there.
-        InputError: no such device, data that cannot be used, a run that is there already, one that
-            was made with other settings or data, or one that another process is at.
+        InputError: no such device, or not one for each process; data that cannot be used; a run
+            that is there already, one that was made with other settings or data, or one that
+            another process is at.
         ModelError: ``init`` cannot be opened or trained so.
         Halted: the disk is full or there is too little memory; call again with ``resume``.
         KeyboardInterrupt: ``stopped`` said so.
@@ -86,11 +87,12 @@ def train(
             several processes, or a tracker.
     """
     _need_data(config)
-    processes = joined(chosen_device(config.device))
-    folder = RunFolder(config.out, resume=resume, writes=processes.first)
-    with folder.alone():
-        reports = on_progress if processes.first else lambda event: None
-        return _train(config, folder, processes, reports, stopped)
+    need_trackers(config.log_with)
+    with joined(chosen_device(config.device)) as processes:
+        folder = RunFolder(config.out, resume=resume, writes=processes.first)
+        with folder.alone():
+            reports = on_progress if processes.first else lambda event: None
+            return _train(config, folder, processes, reports, stopped)
 
 
 def _train(
@@ -136,13 +138,9 @@ def _train(
         beside = document_check(check, read, *asked) if check and read else None
         objectives = [_objectives(stage, material, n) for n, stage in enumerate(config.stages, 1)]
         # Whatever was drawn above (a teacher's vectors may come from the cache) counts no more.
-        torch.manual_seed(config.seed)
+        torch.manual_seed(config.seed + processes.number)  # a dropout of its own
     with reproducible(config), memory("to train"), _trackers(config, processes, facts) as track:
-
-        def report(event: Event) -> None:
-            track(event)
-            on_progress(event)
-
+        report = _reporting(track, on_progress)
         loop = Loop(config, checkpoint, objectives, check, beside, folder, processes, report)
         loop.run(stopped)
     folder.describe({**facts, "hours": round(loop.seconds / 3600, 3)})
@@ -151,6 +149,24 @@ def _train(
     return Trained(
         folder.path / CHECKPOINT, loop.done, loop.seconds, found[-1] if found else {}, len(bad)
     )
+
+
+def _reporting(track: OnProgress, on_progress: OnProgress) -> OnProgress:
+    """Tell the trackers as well, until one fails: the run goes on without them."""
+    fails: list[Exception] = []
+
+    def report(event: Event) -> None:
+        if not fails:
+            try:
+                track(event)
+            except Exception as error:  # each tracker raises its own
+                fails.append(error)
+                first = str(error).strip().partition("\n")[0]
+                warning = f"no more is sent to the trackers: {first}"
+                on_progress(Event("", event.done, event.of, warning=warning))
+        on_progress(event)
+
+    return report
 
 
 def _trackers(
@@ -202,6 +218,7 @@ def _facts(
         init=local(config.init),
         device=str(processes.device),
     )
+    facts["base_model"] = "" if Path(config.init).is_dir() else config.init
     home = config.file.parent
     facts["data"] = {os.path.relpath(name, home): each for name, each in facts["data"].items()}
     before = folder.facts()

@@ -24,6 +24,7 @@ from milepost.errors import InputError, MilepostError
 from milepost.evaluate.types import Split
 from milepost.search.lexical import question_terms, terms
 from milepost.train.collection import Sentences, sentences_of
+from milepost.train.data import held_out
 from milepost.train.journal import Journal
 from milepost.train.made import Made, Source, checked_kinds, sources, task_rows
 from milepost.train.prompts import KINDS, copies, messages, question_in
@@ -101,12 +102,14 @@ def synthesize(
     asking: Asking | None = None,
     *,
     split: Split = "train",
+    dev: float = 0.0,
     allow_nc: bool = False,
     progress: Progress = lambda *_: None,
 ) -> Synthesis:
     """Write questions of a language model to ``out``, a task file.
 
-    Documents are written one by one: an interrupted run resumes.
+    Documents are written one by one: an interrupted run resumes. The questions of the fraction
+    ``dev`` of the documents, by a hash of their names, get the split dev.
 
     Raises:
         UnreadableFile: a path is missing or damaged.
@@ -155,7 +158,7 @@ def synthesize(
             made.append(Made(question, excerpt.marked, excerpt.kind))
         return made
 
-    return _write(documents, out, settings, ask, split, allow_nc, progress)
+    return _write(documents, out, settings, ask, split, dev, allow_nc, progress)
 
 
 def by_rules(
@@ -164,10 +167,11 @@ def by_rules(
     rules: Sequence[str] = RULES,
     *,
     split: Split = "train",
+    dev: float = 0.0,
     allow_nc: bool = False,
     progress: Progress = lambda *_: None,
 ) -> Synthesis:
-    """Write questions made by rule to ``out``, a task file; see ``rules.py``.
+    """Write questions made by rule to ``out``, a task file; see ``rules.py`` and ``synthesize``.
 
     Raises:
         UnreadableFile: a path is missing or damaged.
@@ -189,7 +193,7 @@ def by_rules(
                 made.append(each)
         return made
 
-    return _write(documents, out, settings, ask, split, allow_nc, progress)
+    return _write(documents, out, settings, ask, split, dev, allow_nc, progress)
 
 
 def excerpts(
@@ -251,10 +255,12 @@ def _write(
     settings: dict[str, object],
     ask: Callable[[Source, Counter[str], set[tuple[str, ...]]], list[Made]],
     split: Split,
+    dev: float,
     allow_nc: bool,
     progress: Progress,
 ) -> Synthesis:
     """Ask of every document that is not done, and write what comes."""
+    settings |= {"dev": dev} if dev else {}  # so that files begun without it can be resumed
     dropped: Counter[str] = Counter()
     bad: list[InputError] = []
     with Journal(out, settings) as journal:
@@ -267,7 +273,9 @@ def _write(
                 made = ask(source, counts, asked)
                 counts.update(f"questions: {each.kind}" for each in made)
                 counts["documents without a question"] += not made
-                journal.write(name, task_rows(source, made, source.ignore, split), counts)
+                own: Split = "dev" if dev and held_out(name, dev) else split
+                counts["documents of dev"] += own == "dev" != split
+                journal.write(name, task_rows(source, made, source.ignore, own), counts)
             kept = sum(n for key, n in journal.counts.items() if key.startswith("questions: "))
             progress(name, number, kept)
         return Synthesis(journal.counts + dropped, bad)

@@ -281,7 +281,8 @@ def _on_disk(
     path = folder / f"{key}.npy"
     if not path.is_file():
         folder.mkdir(parents=True, exist_ok=True)
-        draft = path.with_suffix(f".{os.getpid()}.part")  # another process may count it, too
+        # Another process may compute it at the same time.
+        draft = path.with_suffix(f".{os.getpid()}.part")
         try:
             with draft.open("wb") as file:
                 np.save(file, count())

@@ -3,13 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from milepost._optional import require
-from milepost.errors import MissingExtra
+from milepost.errors import MilepostError, MissingExtra
 from milepost.train.loop import Event, OnProgress
+
+_PLACES = ("step", "stage")  # of a line, no figures
+
+
+def need_trackers(names: Sequence[str]) -> None:
+    """Refuse trackers that are not installed.
+
+    Raises:
+        MissingExtra: accelerate or the package of a tracker is not.
+    """
+    if not names:
+        return
+    tracking = require("accelerate.tracking", extra="train")
+    known = {str(name) for name in tracking.get_available_trackers()}
+    for name in names:
+        if name not in known:
+            packages = f"accelerate {name.replace('_', '-')}"
+            raise MissingExtra(
+                f"log_with names {name}, which is not installed", f"pip install -U {packages}"
+            )
 
 
 @contextmanager
@@ -19,44 +39,44 @@ def tracked(
     """Open trackers by accelerate, and close them when the run ends.
 
     Args:
-        names: as accelerate knows them.
+        names: as accelerate knows them; see ``need_trackers``.
         project: the name under which they keep the run.
-        folder: of the run; trackers that write files write them there.
+        folder: of the run; TensorBoard's files are written there.
         settings: of the run, nested.
         cpu: whether the run computes on the CPU.
 
     Yields:
-        What takes the events of a run; it does nothing without names.
+        What takes the events of a run. It does nothing without names, and raises what a tracker
+        raises.
 
     Raises:
-        MissingExtra: accelerate or the package of a tracker is not installed.
+        MilepostError: a tracker does not open.
     """
     if not names:
         yield lambda event: None
         return
     accelerate = require("accelerate", extra="train")
-    known = {
-        str(name) for name in require("accelerate.tracking", extra="train").get_available_trackers()
-    }
-    for name in names:
-        if name not in known:
-            package = name.replace("_", "-")
-            raise MissingExtra(
-                f"log_with names {name}, which is not installed", f"pip install {package}"
-            )
     tracking = accelerate.Accelerator(cpu=cpu, log_with=list(names), project_dir=str(folder))
-    tracking.init_trackers(project, config=_flat(settings))
 
     def log(event: Event) -> None:
         if event.line is not None:
-            figures = {k: v for k, v in _flat(event.line).items() if isinstance(v, int | float)}
+            flat = {k: v for k, v in _flat(event.line).items() if k not in _PLACES}
+            figures = {k: v for k, v in flat.items() if isinstance(v, int | float)}
             tracking.log(figures, step=event.line["step"])
 
     try:
+        try:
+            tracking.init_trackers(project, config=_flat(settings))
+        except Exception as error:  # each tracker raises its own
+            first = str(error).strip().partition("\n")[0]
+            raise MilepostError(
+                f"a tracker does not open: {first}", "set it up as its makers say, or drop log_with"
+            ) from error
         yield log
     finally:
         for tracker in tracking.trackers:
-            tracker.finish()
+            with suppress(Exception):  # the others are closed, too, and the run is what counts
+                tracker.finish()
 
 
 def _flat(values: Mapping[str, Any], before: str = "") -> dict[str, Any]:

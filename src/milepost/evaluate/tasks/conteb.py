@@ -13,15 +13,14 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
-from milepost._optional import require
-from milepost.errors import InputError, UnreadableFile, nearest
+from milepost.errors import UnreadableFile, nearest
 from milepost.evaluate.tasks.reading import (
     Line,
     Named,
     need_questions,
     question_text,
+    table_lines,
 )
 from milepost.evaluate.types import Question, Split, Task
 from milepost.types import Document, Span
@@ -115,14 +114,4 @@ def _rows(folder: Path, split: Split) -> list[Line]:
             f"{folder}: no {names[0]}-*.parquet",
             f"another split: it has {', '.join(there)}" if there else "download the set again",
         )
-    parquet = require("pyarrow.parquet", extra="rivals")
-    rows: list[Line] = []
-    for path in files:
-        try:
-            found: list[dict[str, Any]] = parquet.read_table(path).to_pylist()
-        except (OSError, ValueError) as error:  # pyarrow's own errors are ValueErrors
-            raise InputError(
-                f"{path} cannot be read: {error}", "download the file again"
-            ) from error
-        rows += [Line(path, number, row) for number, row in enumerate(found, 1)]
-    return rows
+    return [line for path in files for line in table_lines(path, extra="rivals")]

@@ -11,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, get_args
 
+from milepost._optional import require
 from milepost.errors import InputError, UnreadableFile, nearest
 from milepost.evaluate.types import Split
 from milepost.types import Document, Span
@@ -91,6 +92,29 @@ def lines(path: Path, bad: list[InputError] | None = None) -> Iterator[Line]:
             continue
         if fields is not None:
             yield Line(path, number, fields)
+
+
+def table_lines(path: Path, *, extra: str) -> Iterator[Line]:
+    """Rows of a file of Parquet, some thousand in memory at a time.
+
+    Args:
+        path: the file.
+        extra: that brings pyarrow.
+
+    Raises:
+        UnreadableFile: the file is missing or damaged.
+        MissingExtra: pyarrow is not installed.
+    """
+    parquet = require("pyarrow.parquet", extra=extra)
+    try:
+        with parquet.ParquetFile(path) as file:
+            rows = (row for batch in file.iter_batches() for row in batch.to_pylist())
+            for number, fields in enumerate(rows, 1):
+                yield Line(path, number, fields)
+    except (OSError, ValueError, TypeError, NotImplementedError) as error:
+        first = str(error).strip().partition("\n")[0]
+        problem = f"{path} cannot be read: {first}"
+        raise UnreadableFile(problem, "download the file again") from error
 
 
 def objects(path: Path) -> Iterator[Mapping[str, Any]]:
