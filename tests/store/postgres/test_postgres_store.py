@@ -7,6 +7,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -155,32 +156,61 @@ def test_idle_connections_that_were_lost_are_replaced(store: PostgresStore, addr
     assert len(reads(store).documents()) == 2
 
 
-def test_a_connection_lost_in_mid_transaction_leaves_nothing_half(
-    store: PostgresStore, address: str
-) -> None:
-    """The server ends the connection while a large document is written, again and again."""
+@contextmanager
+def waiting_writers_are_cut(address: str, table: str) -> Iterator[list[int]]:
+    """Hold a table, so that every writer waits there, and end the connections that wait.
+
+    Yields the list of those ended.
+    """
+    found = parse(address)
+    waiting = (
+        "SELECT pid FROM pg_stat_activity "
+        f"WHERE application_name = '{found.schema}' AND wait_event_type = 'Lock'"
+    )
     stop = threading.Event()
+    ended: list[int] = []
 
     def cut() -> None:
         while not stop.wait(0.02):
-            end_connections(address, "AND query LIKE 'COPY%' AND state = 'active'")
+            for (pid,) in admin(waiting):
+                admin(f"SELECT pg_terminate_backend({pid}, 5000)")
+                ended.append(pid)
 
     thread = threading.Thread(target=cut)
-    thread.start()
-    large = entry("large", [f"word{n} other{n} third " for n in range(6_000)])
-    refused = 0
-    for _ in range(4):
+    options = f"-c search_path={found.schema},public"
+    with psycopg.connect(found.conninfo, options=options) as holder:
+        holder.execute(f"LOCK TABLE {table} IN SHARE MODE".encode())
+        thread.start()
         try:
-            store.put(large)
-        except StoreError as error:
-            refused += "connection was lost" in str(error)
-        whole = admin("SELECT count(*) FROM vectors", address)[0][0]
-        assert whole in (0, 6_000)
-    stop.set()
-    thread.join()
-    assert refused  # else nothing was tested
-    store.put(large)
-    holds(store, entry("large", [f"word{n} other{n} third " for n in range(6_000)]))
+            yield ended
+        finally:
+            stop.set()
+            thread.join()
+
+
+WRITTEN = ("documents", "bodies", "pieces", "postings", "vectors", "totals")
+"""The tables of a transaction that stores a document, in this order."""
+
+
+def counts(address: str) -> list[int]:
+    return [admin(f"SELECT count(*) FROM {table}", address)[0][0] for table in WRITTEN]
+
+
+@pytest.mark.parametrize("table", WRITTEN)
+def test_a_connection_lost_in_mid_transaction_leaves_nothing_half(
+    store: PostgresStore, address: str, table: str
+) -> None:
+    """The server ends the connection at each step of a transaction, and at every retry."""
+    store.put(numbered(0))
+    held = counts(address)
+    with waiting_writers_are_cut(address, table) as ended:
+        with pytest.raises(StoreError, match="connection was lost"):
+            store.put(numbered(1))
+        assert len(ended) > 1  # the writer has tried again
+        assert counts(address) == held
+    store.put(numbered(1))
+    holds(store, numbered(0))
+    holds(store, numbered(1))
 
 
 WRITER = """

@@ -53,6 +53,8 @@ def translate(error: psycopg.Error, address: Address) -> StoreError:
             return StoreError(f"{where}: there is no such database", "createdb NAME")
         case pg.TooManyConnections():
             return StoreError(f"{where}: too many connections", "a larger max_connections")
+        case pg.AdminShutdown() | pg.CrashShutdown():
+            return StoreError(f"{where}: the connection was lost", "the same command again")
         case psycopg.OperationalError() if error.sqlstate is None:
             return _unreachable(error, address)
         case psycopg.ProgrammingError() if error.sqlstate is None:
