@@ -172,9 +172,8 @@ def trained(config: Config, objective: Objective, place: Path) -> Path:
         torch.manual_seed(config.seed)
         run = RunFolder(draft, resume=False)
         tell = partial(_say, place.name)
-        alone, checkpoint = Processes(chosen_device(config.device)), opened(config)
-        checkpoint.model.to(alone.device)
-        loop = Loop(config, checkpoint, [[objective]], None, None, run, alone, tell)
+        alone = Processes(chosen_device(config.device))
+        loop = Loop(config, opened(config), [[objective]], None, None, run, alone, tell)
         loop.draws = False
         loop.run(lambda: False)
     (draft / CHECKPOINT).rename(place)
@@ -213,9 +212,7 @@ def measured(
     init = weights()
     done = time.perf_counter()
     with reproducible(config):
-        checkpoint = opened(replace(config, init=str(init)))
-        checkpoint.model.to(chosen_device(config.device))
-        found = measure(checkpoint, asked, budget, widths)
+        found = measure(opened(replace(config, init=str(init))), asked, budget, widths)
     seconds = [done - begun, time.perf_counter() - done]
     journal.write(piece, [{**named, "figures": found, "seconds": seconds}], {})
     means = ", ".join(

@@ -110,6 +110,11 @@ class MissingExtra(MilepostError):
     """A feature needs an optional dependency that is not installed."""
 
 
+def first_line(error: BaseException) -> str:
+    """The first line of what another library says of its error."""
+    return str(error).strip().partition("\n")[0]
+
+
 def nearest(name: str, known: Collection[str]) -> str:
     """Start a hint with the known name nearest to ``name``: ``'NAME', or ``; empty if none is near.
 

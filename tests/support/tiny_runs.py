@@ -45,6 +45,18 @@ distil = 0
 steps = 5
 rate = 5e-4
 """
+MERGED = """
+[[stage]]
+kind = "merged"
+steps = 1
+documents = 1
+questions = 2
+tokens = 160
+hard = 2
+window = 64
+left = 16
+chunk = 2
+"""
 CHECK = """
 [check]
 tasks = ["task"]

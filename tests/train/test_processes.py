@@ -24,20 +24,11 @@ from safetensors.torch import load_file  # noqa: E402
 from milepost.errors import InputError, MilepostError  # noqa: E402
 from milepost.train.processes import Processes, joined  # noqa: E402
 from support.cli_process import environment  # noqa: E402
-from support.tiny_runs import CHECK, write_run  # noqa: E402
+from support.tiny_runs import CHECK, MERGED, write_run  # noqa: E402
 
-STAGES = """
-[[stage]]
-kind = "merged"
-steps = 1
-warm_up = 0
-documents = 1
-questions = 2
-tokens = 160
-hard = 2
-window = 64
-left = 16
-chunk = 2
+STAGES = (
+    MERGED
+    + """warm_up = 0
 
 [[stage]]
 steps = {steps}
@@ -54,6 +45,7 @@ windows = [64]
 kind = "pairs"
 pairs = 5
 """
+)
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from milepost.train.config import read_config  # noqa: E402
 from milepost.train.device import chosen_device, chosen_dtype  # noqa: E402
 from milepost.train.run import opened, train  # noqa: E402
 from milepost.train.run_folder import RunFolder  # noqa: E402
-from support.tiny_runs import CHECK, write_run  # noqa: E402
+from support.tiny_runs import CHECK, MERGED, write_run  # noqa: E402
 from support.tiny_transformers import tiny_folder  # noqa: E402
 
 STAGES = """
@@ -37,18 +37,7 @@ windows = [64]
 kind = "pairs"
 pairs = 4
 """
-ALL = """
-[[stage]]
-kind = "merged"
-steps = 1
-documents = 1
-questions = 2
-tokens = 160
-hard = 2
-window = 64
-left = 16
-chunk = 2
-
+ALL = f"""{MERGED}
 [[stage]]
 kind = "marked"
 steps = 1
@@ -159,6 +148,35 @@ def test_an_adapter_and_a_landmark_of_its_own(tmp_path: Path, kind: str) -> None
     assert found.manifest.landmark == "<lmk>"
     assert (found.manifest.window, found.manifest.left) == (64, 16)
     assert all(parity.holds for parity in found.parity)
+
+
+@pytest.mark.parametrize("weights", ["bfloat16", "4bit"])
+def test_an_adapter_beside_narrow_weights(tmp_path: Path, weights: str) -> None:
+    """The frozen weights are held in fewer bits; it trains, resumes and merges like any other."""
+    if weights == "4bit":
+        pytest.importorskip("bitsandbytes", reason="needs the qlora extra")
+    narrow = f'{LORA}weights = "{weights}"\n'
+    config = read_config(run_of(tmp_path, "llama", narrow, gradient_checkpointing=True))
+    held = {
+        weight.dtype
+        for name, weight in opened(config).model.named_parameters()
+        if "proj" in name and "lora" not in name
+    }
+    assert held == {torch.bfloat16 if weights == "bfloat16" else torch.uint8}
+    stops = iter([False, True])
+    with pytest.raises(KeyboardInterrupt):
+        train(config, stopped=lambda: next(stops, True))
+    done = train(config, resume=True)
+    assert all(math.isfinite(line["loss"]) for line in RunFolder(config.out, resume=True).lines())
+    found = release(done.checkpoint, tmp_path / "model")
+    assert all(parity.holds for parity in found.parity)
+
+
+def test_narrow_weights_need_a_network_of_transformers(tmp_path: Path) -> None:
+    """A BERT runs on a network of ours, whose weights are float32."""
+    config = read_config(run_of(tmp_path, "bert", LORA + 'weights = "bfloat16"\n'))
+    with pytest.raises(ModelError, match=r"our own network.*transformers = true"):
+        train(config)
 
 
 def test_an_adapter_is_trained_further(tmp_path: Path) -> None:

@@ -90,7 +90,8 @@ def train(
     from milepost.train.run import train as trained
     from milepost.train.run_folder import STATE, Halted
 
-    settings = settings if number_of() == 0 else replace(settings, quiet=True)
+    first = number_of() == 0  # of several processes, of which one reports
+    settings = settings if first else replace(settings, quiet=True)
     options = {"--init": init, "--out": out, "--device": device}
     named = [str(part) for pair in options.items() if pair[1] is not None for part in pair]
     again = shlex.join(["milepost", "train", str(config), *named, "--resume"])
@@ -103,10 +104,9 @@ def train(
             raise Interrupted(hint) from None
         except Halted as error:
             raise MilepostError(error.problem, f"{error.hint}; then: {again}") from error
-    first = number_of() == 0  # of several processes, whose launcher takes any 1 for a failure
-    if first and not settings.quiet:
+    if not settings.quiet:
         _print(done, read.check.budget)
-    return 1 if first and done.bad else 0
+    return 1 if first and done.bad else 0  # a launcher ends the others if one of them gives 1
 
 
 def _print(done: Trained, budget: int) -> None:

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from milepost.errors import InputError, MilepostError, ModelError
+from milepost.errors import InputError, MilepostError, ModelError, first_line
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 
@@ -57,7 +57,7 @@ def local(
     try:
         return snapshot(cached=False)
     except Exception as error:  # the hub's client raises its transport's errors as they are
-        first = str(error).strip().partition("\n")[0]
+        first = first_line(error)
         raise ModelError(
             f"no folder {name!r}, and the Hugging Face hub does not give it: {first}", hint
         ) from error
@@ -100,7 +100,7 @@ def upload(folder: Path, name: str, *, private: bool = False) -> str:
             said = "Upload by milepost export"
             hub.upload_folder(repo_id=name, folder_path=folder, commit_message=said)
     except Exception as error:  # the hub's client raises its transport's errors as they are
-        first = str(error).strip().partition("\n")[0]
+        first = first_line(error)
         raise MilepostError(
             f"the Hugging Face hub does not take {name}: {first}",
             f"hf auth login, and: {shlex.join(again)}; the folder is complete",

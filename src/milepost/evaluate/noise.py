@@ -34,8 +34,9 @@ def misspelt(text: str, random: Random) -> str:
     >>> misspelt("what does a worker bee gather", Random(1))
     'what dies a worker bee gather'
     """
-    words = [m for m in tokens(text) if m.lastgroup == "word" and len(m[0]) >= _LEAST]
-    words = [m for m in words if _places(m[0])]
+    words = [
+        m for m in tokens(text) if m.lastgroup == "word" and len(m[0]) >= _LEAST and _places(m[0])
+    ]
     hit = random.sample(words, min(len(words), max(1, round(_SHARE * len(words)))))
     for word in sorted(hit, key=lambda m: -m.start()):
         text = text[: word.start()] + _with_error(word[0], random) + text[word.end() :]

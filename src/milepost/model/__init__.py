@@ -6,10 +6,11 @@ test holds them equal.
 
 Read in this order: ``attention.py``, ``bert.py``, ``modernbert.py``, ``light.py``,
 ``huggingface.py`` (the backbones), ``landmark_encoder.py`` (what is ours), ``reading.py``,
-``special.py``, ``vocabulary.py`` (the tokens), ``lora.py``, ``fetch.py``, ``checkpoint.py`` (the
-folder), ``torch_engine.py``, ``tracing.py``, ``export.py``, ``light_export.py``,
-``onnx_export.py``, ``parity.py``, ``release.py`` (the way out). Folders of others: ``lmk.py``,
-``lmk_model.py``, ``landmark_transformer.py``, ``layouts.py``, ``interop.py``, ``lmk_reading.py``.
+``special.py``, ``vocabulary.py`` (the tokens), ``lora.py``, ``weights.py``, ``fetch.py``,
+``checkpoint.py`` (the folder), ``torch_engine.py``, ``tracing.py``, ``export.py``,
+``light_export.py``, ``onnx_export.py``, ``parity.py``, ``release.py`` (the way out). Folders of
+others: ``lmk.py``, ``lmk_model.py``, ``landmark_transformer.py``, ``layouts.py``, ``interop.py``,
+``lmk_reading.py``.
 For the comparison of document poolings: ``readouts.py`` (CLS, mean, last, LMK), ``long_bert.py``
 (one pass over 16k tokens). Encoders of many sizes out of two: ``stitch/``.
 """

@@ -57,11 +57,12 @@ def record_of(checkpoint: str | Path) -> dict[str, Any] | None:
     whole = isinstance(record, dict) and record.keys() >= _NEEDED and "stages" in record["settings"]
     if folder.name != "checkpoint" or not whole:
         return None
-    checks = []
+    last: dict[str, Any] = {}
     for line in log:
         with suppress(ValueError):  # the last line of a run that was killed
-            checks.append(json.loads(line))
-    return {**record, "last": next((line for line in checks[::-1] if "check" in line), {})}
+            read = json.loads(line)
+            last = read if "check" in read else last
+    return {**record, "last": last}
 
 
 def card(name: str, manifest: Manifest | None, record: Mapping[str, Any] | None) -> str:
@@ -121,7 +122,7 @@ def _reading(manifest: Manifest) -> Iterator[str]:
 
 
 def _training(record: Mapping[str, Any]) -> Iterator[str]:
-    settings, last = record["settings"], record.get("last", {})
+    settings, last = record["settings"], record["last"]
     yield "## How it was trained\n"
     begun = record["base_model"] or Path(settings["init"]).name
     yield f"From `{begun}`, {record['started'][:10]}, on {_machine(record)}."

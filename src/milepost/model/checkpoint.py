@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 
-from milepost.errors import ModelError
+from milepost.errors import ModelError, first_line
 from milepost.model.fetch import ADAPTER, base_of, local, read_config
 from milepost.model.huggingface import ATTENTION, HuggingFace, quiet
 from milepost.model.landmark_encoder import BACKBONES, LandmarkEncoder
@@ -30,6 +30,7 @@ from milepost.model.special import (
     write_special_tokens,
 )
 from milepost.model.vocabulary import cover
+from milepost.model.weights import loading
 
 _HINT = "a checkpoint with config.json, model.safetensors and tokenizer.json"
 
@@ -68,6 +69,8 @@ def open_checkpoint(
     attention: str = ATTENTION,
     trainable: bool = False,
     new_landmark: bool = True,
+    weights: str = "float32",
+    device: str = "cpu",
 ) -> Checkpoint:
     """Open a folder, or a model by its name on the hub, as a landmark encoder.
 
@@ -86,11 +89,14 @@ def open_checkpoint(
         attention: what ``transformers`` computes attention by, e.g. ``sdpa`` to train faster.
         trainable: an adapter that is to be trained further.
         new_landmark: make a landmark that the vocabulary lacks; False where nothing will train it.
+        weights: how a network of ``transformers`` holds its weights, to train LoRA beside them.
+        device: where four bits are made.
 
     Raises:
         ModelError: a file is missing or damaged, the architecture cannot be read at landmarks, or
             a token is not in the vocabulary.
-        MissingExtra: the folder is an adapter and peft is not installed.
+        MissingExtra: the folder is an adapter and peft is not installed, or weights are to have
+            four bits and bitsandbytes is not installed.
     """
     given = local(source)
     folder = network_of(given)
@@ -119,13 +125,18 @@ def open_checkpoint(
         transformers=plain or base != folder,
     )
     if ours:
+        if weights != "float32":
+            raise ModelError(
+                f"{folder} is read by our own network, whose weights are float32",
+                "transformers = true in the configuration, or leave weights out",
+            )
         if both:
             raise ModelError(f"{folder} sees both sides as it is", "leave bidirectional out")
         model = _ours(folder, config, reading.own_sentence)
     else:
         reading = dataclasses.replace(reading, own_sentence=False)
         name = str(base.resolve()) if base != folder or Path(source).is_dir() else str(source)
-        model = _by_transformers(base, both, attention, name)
+        model = _by_transformers(base, both, attention, name, loading(weights, device))
     _prepare(model, tokenizer, special, reading)
     if base != folder:
         attach(model, folder, trainable=trainable)
@@ -158,7 +169,7 @@ def _prepare(
 
 
 def _by_transformers(
-    folder: Path, bidirectional: bool, attention: str, name: str
+    folder: Path, bidirectional: bool, attention: str, name: str, weights: dict[str, Any]
 ) -> LandmarkEncoder:
     """The network of a folder; ``name`` is what an adapter of it will call its base."""
     from transformers import AutoModel
@@ -166,10 +177,10 @@ def _by_transformers(
     try:
         with quiet():
             network, report = AutoModel.from_pretrained(
-                str(folder), attn_implementation=attention, output_loading_info=True
+                str(folder), attn_implementation=attention, output_loading_info=True, **weights
             )
     except Exception as error:  # transformers raises OSError, ValueError and others
-        first = str(error).strip().partition("\n")[0]
+        first = first_line(error)
         raise ModelError(f"{folder} cannot be read: {first}", _HINT) from error
     missing = sorted(name for name in report["missing_keys"] if "pooler" not in name)
     if missing:
@@ -177,7 +188,7 @@ def _by_transformers(
         raise ModelError(f"{folder} lacks {missing[0]}", _HINT)
     network.name_or_path = name
     try:
-        backbone = HuggingFace(network.float(), bidirectional=bidirectional)
+        backbone = HuggingFace(network, bidirectional=bidirectional)
     except (AttributeError, NotImplementedError, TypeError, ValueError) as error:
         raise ModelError(
             f"{network.config.model_type} cannot be read at landmarks: {error}",

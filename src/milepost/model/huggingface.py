@@ -120,7 +120,8 @@ class HuggingFace(nn.Module):
     def _states(self, content: dict[str, Tensor], valid: Tensor) -> Tensor:
         """``(b, t, d)`` of the last layer."""
         states: Tensor = self._run(content, valid).last_hidden_state
-        return states
+        # Of weights in bfloat16; autocast, which leaves weights in float32, keeps its own dtype.
+        return states if torch.is_autocast_enabled(states.device.type) else states.float()
 
     def _run(self, content: dict[str, Tensor], valid: Tensor, **wanted: bool) -> Any:
         """What the network gives. Masks come from ``valid``, positions from places, never ids."""
@@ -129,7 +130,7 @@ class HuggingFace(nn.Module):
         if self.bidirectional:
             everyone = valid[:, None, None, :].expand(batch, 1, length, length)
             # Masks of four dimensions are taken by transformers as they are.
-            settings["attention_mask"] = bias_of(everyone, torch.float32)
+            settings["attention_mask"] = bias_of(everyone, self.network.dtype)
         if self.first and self._takes_positions:
             # Left to itself, RoBERTa's family counts the ids that are not the pad token.
             places = torch.arange(length, device=valid.device) + self.first

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from milepost._optional import require
-from milepost.errors import ModelError
+from milepost.errors import ModelError, first_line
 from milepost.model.landmark_transformer import LandmarkTransformer
 from milepost.model.layouts import (
     LANDMARK_MODULE,
@@ -151,7 +151,7 @@ def read_folder(
             root, local_files_only=True, use_safetensors=True, output_loading_info=True
         )
     except Exception as error:  # the library raises all kinds
-        first = str(error).strip().partition("\n")[0]
+        first = first_line(error)
         raise ModelError(f"{folder} cannot be loaded: {first}", "fetch the folder again") from error
     # The library fills what is missing with random numbers. Poolers are not read here.
     missing = sorted(name for name in loaded["missing_keys"] if not name.startswith("pooler."))

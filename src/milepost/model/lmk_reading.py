@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from milepost._optional import require
-from milepost.errors import ModelError
+from milepost.errors import ModelError, first_line
 from milepost.model.fetch import ADAPTER
 from milepost.model.layouts import InteropWarning, network_of, settings_of, trained_for_lmk
 from milepost.model.lmk import Rule
@@ -84,7 +84,7 @@ def _said(folder: Path) -> tuple[LmkSettings, Any]:
             network_of(folder), local_files_only=True
         )
     except Exception as error:  # the library raises all kinds
-        first = str(error).strip().partition("\n")[0]
+        first = first_line(error)
         raise ModelError(f"{folder} has no tokenizer that can be read: {first}", _HINT) from error
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InteropWarning)

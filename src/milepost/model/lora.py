@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from milepost._optional import require
-from milepost.errors import ModelError
+from milepost.errors import ModelError, first_line
 from milepost.model.huggingface import HuggingFace, quiet
 from milepost.model.landmark_encoder import LandmarkEncoder
 
@@ -81,7 +81,7 @@ def attach(model: LandmarkEncoder, folder: Path, *, trainable: bool) -> None:
                 backbone.network, str(folder), is_trainable=trainable
             )
     except Exception as error:  # peft, safetensors and torch raise their own
-        first = str(error).strip().partition("\n")[0]
+        first = first_line(error)
         raise ModelError(
             f"{folder} is not an adapter of its base: {first}", "train it again on that base"
         ) from error

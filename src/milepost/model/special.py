@@ -13,7 +13,7 @@ from typing import Any
 
 from tokenizers import AddedToken, Tokenizer
 
-from milepost.errors import ModelError
+from milepost.errors import ModelError, first_line
 from milepost.model.fetch import read_object
 
 TOKENIZER = "tokenizer.json"
@@ -43,7 +43,7 @@ def load_tokenizer(folder: Path) -> Tokenizer:
 
         made: Tokenizer = AutoTokenizer.from_pretrained(str(folder)).backend_tokenizer
     except Exception as error:  # both raise bare and private exceptions
-        first = str(error).strip().partition("\n")[0]
+        first = first_line(error)
         raise ModelError(f"{folder} has no tokenizer that can be read: {first}", hint) from error
     return made
 

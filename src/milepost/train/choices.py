@@ -23,6 +23,9 @@ Tracker = Literal[
 ]
 """Experiment trackers that accelerate knows."""
 
+Weights = Literal["float32", "bfloat16", "4bit"]
+"""How the frozen weights beside LoRA are held; see ``model/weights.py``."""
+
 MergedUnit = Literal["passage", "sentences"]
 """What a landmark of a pseudo document closes."""
 

@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from milepost.errors import UnreadableFile, nearest
-from milepost.train.choices import Dtype, Tracker
+from milepost.train.choices import Dtype, Tracker, Weights
 from milepost.train.data_settings import DataSettings
 from milepost.train.needs import Checks
 from milepost.train.stages import STAGES
@@ -46,6 +46,7 @@ class Lora:
         rank, alpha, dropout: the product of the matrices is scaled by ``alpha / rank``.
         targets: names of layers; None for all linear ones.
         landmark: train the landmark's embedding as well.
+        weights: how the frozen weights are held while it trains; see ``model/weights.py``.
     """
 
     rank: int = 16
@@ -53,11 +54,13 @@ class Lora:
     dropout: float = 0.1
     targets: tuple[str, ...] | None = None
     landmark: bool = True
+    weights: Weights = "float32"
 
     def __post_init__(self) -> None:
         with Checks() as check:
             check.above_zero(rank=self.rank)
             check.fractions(dropout=self.dropout)
+            check.one_of(Weights, weights=self.weights)
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,11 +133,7 @@ class Processes:
 
     def any(self, said: bool) -> bool:
         """Whether one of the processes says so."""
-        if self.count == 1:
-            return said
-        flag = torch.tensor([said], dtype=torch.int8, device=self.device)
-        dist.all_reduce(flag, dist.ReduceOp.MAX)
-        return bool(flag.item())
+        return any(self.each(said))
 
     def each(self, own: Any) -> list[Any]:
         """What every process has, in their order."""

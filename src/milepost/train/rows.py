@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from milepost._optional import require
-from milepost.errors import InputError, UnreadableFile
+from milepost.errors import InputError, UnreadableFile, first_line
 from milepost.evaluate.tasks.reading import Line, lines, table_lines
 
 JSON_LINES = ("*.jsonl.gz", "*.jsonl")
@@ -70,7 +70,7 @@ def rows(path: Path, bad: list[InputError]) -> Iterator[Line]:
             for number, fields in enumerate(datasets.load_from_disk(str(path)), 1):
                 yield _without_empty(Line(path, number, fields))
         except (OSError, ValueError, TypeError) as error:
-            first = str(error).strip().partition("\n")[0]
+            first = first_line(error)
             raise UnreadableFile(
                 f"{path} cannot be read: {first}", "save it again by save_to_disk"
             ) from error

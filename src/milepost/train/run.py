@@ -91,8 +91,8 @@ def train(
     with joined(chosen_device(config.device)) as processes:
         folder = RunFolder(config.out, resume=resume, writes=processes.first)
         with folder.alone():
-            reports = on_progress if processes.first else lambda event: None
-            return _train(config, folder, processes, reports, stopped)
+            told = on_progress if processes.first else lambda event: None
+            return _train(config, folder, processes, told, stopped)
 
 
 def _train(
@@ -106,7 +106,6 @@ def _train(
         on_progress(Event(f"opening {config.init}", 0, 0))
         device = processes.device
         checkpoint = opened(config)
-        checkpoint.model.to(device)
         config = replace(config, dtype=chosen_dtype(config.dtype, device))
         facts = _facts(config, processes, folder, on_progress)
         reading = checkpoint.reading
@@ -139,8 +138,8 @@ def _train(
         objectives = [_objectives(stage, material, n) for n, stage in enumerate(config.stages, 1)]
         # Whatever was drawn above (a teacher's vectors may come from the cache) counts no more.
         torch.manual_seed(config.seed + processes.number)  # a dropout of its own
-    with reproducible(config), memory("to train"), _trackers(config, processes, facts) as track:
-        report = _reporting(track, on_progress)
+    reports = _reports(config, processes, facts, on_progress)
+    with reproducible(config), memory("to train"), reports as report:
         loop = Loop(config, checkpoint, objectives, check, beside, folder, processes, report)
         loop.run(stopped)
     folder.describe({**facts, "hours": round(loop.seconds / 3600, 3)})
@@ -151,30 +150,12 @@ def _train(
     )
 
 
-def _reporting(track: OnProgress, on_progress: OnProgress) -> OnProgress:
-    """Tell the trackers as well, until one fails: the run goes on without them."""
-    fails: list[Exception] = []
-
-    def report(event: Event) -> None:
-        if not fails:
-            try:
-                track(event)
-            except Exception as error:  # each tracker raises its own
-                fails.append(error)
-                first = str(error).strip().partition("\n")[0]
-                warning = f"no more is sent to the trackers: {first}"
-                on_progress(Event("", event.done, event.of, warning=warning))
-        on_progress(event)
-
-    return report
-
-
-def _trackers(
-    config: Config, processes: Processes, facts: Mapping[str, Any]
+def _reports(
+    config: Config, processes: Processes, facts: Mapping[str, Any], on_progress: OnProgress
 ) -> AbstractContextManager[OnProgress]:
     names = config.log_with if processes.first else ()
     cpu = processes.device.type == "cpu"
-    return tracked(names, config.project, config.out, facts["settings"], cpu)
+    return tracked(names, config.project, config.out, facts["settings"], on_progress, cpu=cpu)
 
 
 def _need_data(config: Config) -> None:
@@ -259,13 +240,14 @@ def _copy(tokenizer: Backend) -> Backend:
 
 
 def opened(config: Config) -> Checkpoint:
-    """The checkpoint a run starts from, with LoRA where it is asked for.
+    """The checkpoint a run starts from, on its device, with LoRA where it is asked for.
 
     Raises:
-        InputError: windows that do not fit the network, or a prefix of questions that leaves them
-            no room.
+        InputError: no such device, windows that do not fit the network, or a prefix of questions
+            that leaves them no room.
         ModelError: the folder cannot be read, a setting does not fit it, or nothing is trained.
     """
+    device = chosen_device(config.device)
     checkpoint = open_checkpoint(
         config.init,
         landmark=config.landmark,
@@ -274,6 +256,8 @@ def opened(config: Config) -> Checkpoint:
         transformers=config.transformers,
         attention=config.attention,
         trainable=True,
+        weights=config.lora.weights if config.lora else "float32",
+        device=str(device),
     )
     model, said = checkpoint.model, checkpoint.reading
     own = config.own_sentence
@@ -307,6 +291,8 @@ def opened(config: Config) -> Checkpoint:
     if config.gradient_checkpointing:
         model.recompute_activations()
     _freeze(checkpoint, config.frozen)
+    # Of several GPUs this is the one that ``joined`` has made current.
+    model.to(device)
     return checkpoint
 
 

@@ -26,7 +26,7 @@ from typing import IO, Any
 import torch
 
 from milepost.engine.schema import check_schema
-from milepost.errors import InputError, MilepostError
+from milepost.errors import InputError, MilepostError, first_line
 from milepost.model.card import CARD, card, record_of
 from milepost.train.lock import held
 from milepost.train.record import SCHEMA
@@ -170,7 +170,7 @@ class RunFolder:
         try:
             state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
         except Exception as error:  # torch, zipfile and pickle raise their own
-            first = str(error).strip().partition("\n")[0]
+            first = first_line(error)
             raise InputError(f"{path} is damaged: {first}", _RESTART) from error
         length = state.pop("log")
         if self.writes and log.exists():

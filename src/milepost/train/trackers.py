@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from milepost._optional import require
-from milepost.errors import MilepostError, MissingExtra
+from milepost.errors import MilepostError, MissingExtra, first_line
 from milepost.train.loop import Event, OnProgress
 
 _PLACES = ("step", "stage")  # of a line, no figures
@@ -34,7 +34,13 @@ def need_trackers(names: Sequence[str]) -> None:
 
 @contextmanager
 def tracked(
-    names: Sequence[str], project: str, folder: Path, settings: Mapping[str, Any], cpu: bool
+    names: Sequence[str],
+    project: str,
+    folder: Path,
+    settings: Mapping[str, Any],
+    on_progress: OnProgress,
+    *,
+    cpu: bool,
 ) -> Iterator[OnProgress]:
     """Open trackers by accelerate, and close them when the run ends.
 
@@ -43,32 +49,41 @@ def tracked(
         project: the name under which they keep the run.
         folder: of the run; TensorBoard's files are written there.
         settings: of the run, nested.
+        on_progress: gets the events, too, and a warning when a tracker fails.
         cpu: whether the run computes on the CPU.
 
     Yields:
-        What takes the events of a run. It does nothing without names, and raises what a tracker
-        raises.
+        What takes the events of a run. After a failure nothing more is sent to the trackers, and
+        the run goes on.
 
     Raises:
         MilepostError: a tracker does not open.
     """
     if not names:
-        yield lambda event: None
+        yield on_progress
         return
     accelerate = require("accelerate", extra="train")
     tracking = accelerate.Accelerator(cpu=cpu, log_with=list(names), project_dir=str(folder))
 
+    fails: list[Exception] = []
+
     def log(event: Event) -> None:
-        if event.line is not None:
+        if event.line is not None and not fails:
             flat = {k: v for k, v in _flat(event.line).items() if k not in _PLACES}
             figures = {k: v for k, v in flat.items() if isinstance(v, int | float)}
-            tracking.log(figures, step=event.line["step"])
+            try:
+                tracking.log(figures, step=event.line["step"])
+            except Exception as error:  # each tracker raises its own
+                fails.append(error)
+                warning = f"no more is sent to the trackers: {first_line(error)}"
+                on_progress(Event("", event.done, event.of, warning=warning))
+        on_progress(event)
 
     try:
         try:
             tracking.init_trackers(project, config=_flat(settings))
         except Exception as error:  # each tracker raises its own
-            first = str(error).strip().partition("\n")[0]
+            first = first_line(error)
             raise MilepostError(
                 f"a tracker does not open: {first}", "set it up as its makers say, or drop log_with"
             ) from error

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeGuard
 
-from milepost.errors import InputError
+from milepost.errors import InputError, first_line
 from milepost.types import Span
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def loaded(folder: Path, library: str, load: Callable[[], Any]) -> Any:
     try:
         return load()
     except Exception as error:
-        first = str(error).strip().partition("\n")[0]
+        first = first_line(error)
         raise InputError(
             f"{folder} cannot be loaded by {library}: {first}", "the folder of a complete model"
         ) from error

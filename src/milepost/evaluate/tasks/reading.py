@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from milepost._optional import require
-from milepost.errors import InputError, UnreadableFile, nearest
+from milepost.errors import InputError, UnreadableFile, first_line, nearest
 from milepost.evaluate.types import Split
 from milepost.types import Document, Span
 
@@ -112,7 +112,7 @@ def table_lines(path: Path, *, extra: str) -> Iterator[Line]:
             for number, fields in enumerate(rows, 1):
                 yield Line(path, number, fields)
     except (OSError, ValueError, TypeError, NotImplementedError) as error:
-        first = str(error).strip().partition("\n")[0]
+        first = first_line(error)
         problem = f"{path} cannot be read: {first}"
         raise UnreadableFile(problem, "download the file again") from error
 
