@@ -86,6 +86,20 @@ def test_questions_with_noise(mine):
     assert "WHAT IS BUILT?" in [question.text for question in task.questions]
 
 
+def test_tasks_together_are_one_collection(mine, tmp_path):
+    """Documents of the same name stay apart; limits are those of each task; types are the tasks."""
+    other = own(tmp_path / "other.jsonl")
+    ((task, left_out),) = Session((mine, other), questions=2, together=True).loaded()
+    assert (task.name, left_out, len(task.questions)) == ("mine+other", 2, 4)
+    names = [document.name for document in task.documents]
+    assert sorted(names) == ["mine/bees", "mine/ships", "other/bees", "other/ships"]
+    assert {question.kind for question in task.questions} == {"mine", "other"}
+    assert all(set(question.relevant) == {question.document} for question in task.questions)
+    session = Session((mine, other), ("bm25",), settings=("collection",), together=True)
+    (record,) = session.records()
+    assert (record.task, record.questions) == ("mine+other", 6)
+
+
 def test_two_tasks_of_one_name_are_refused(mine, tmp_path):
     """Results tell tasks apart by name, so two of one name would be mixed."""
     other = own(tmp_path / "folder" / "mine.jsonl")

@@ -82,6 +82,32 @@ def test_every_column_is_finite_and_rows_are_apart(
     np.testing.assert_array_equal(part, table[some])
 
 
+def test_documents_as_a_whole() -> None:
+    """Two documents by hand: vectors, words, best sentences and lengths of each."""
+    store = empty_store()
+    put(store, "a", TEXT[:3])
+    put(store, "b", TEXT[3:])
+    scope, table = measured(store, ["wax", "queen"])
+    lone, fused = column(table, "landmark"), column(table, "fused")
+    means = [float(np.mean(lone[:3]))] * 3 + lone[3:]
+    assert column(table, "document landmark") == pytest.approx(means, abs=1e-3)
+    gaps = [value - max(means) for value in means]
+    assert column(table, "document landmark gap") == pytest.approx(gaps, abs=1e-3)
+    best = [max(fused[:3])] * 3 + fused[3:]
+    gaps = [value - max(fused) for value in best]
+    assert column(table, "document best gap") == pytest.approx(gaps, abs=1e-3)
+    below = [value - top for value, top in zip(fused, best, strict=True)]
+    assert column(table, "below document best") == pytest.approx(below, abs=1e-3)
+    share = scope.idf["wax"] / sum(scope.idf.values())
+    assert column(table, "document covered") == pytest.approx([1.0] * 3 + [share], abs=1e-4)
+    assert column(table, "document covered gap")[3] == pytest.approx(share - 1, abs=1e-4)
+    assert column(table, "document share of best") == [0.75] * 3 + [0.25]
+    assert column(table, "document length") == [round(math.log(3), 4)] * 3 + [0.0]
+    length = float(np.mean([math.log(len(text)) for text in TEXT[:3]]))
+    assert column(table, "document sentence length")[0] == pytest.approx(length, abs=1e-4)
+    assert column(table, "documents") == [round(math.log(2), 4)] * 4
+
+
 def test_neighbours_end_where_their_document_does() -> None:
     """What stands in the next document is no neighbour and in no paragraph of this one."""
     store = empty_store()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 from pathlib import Path
 
 import numpy as np
@@ -59,13 +59,15 @@ def test_without_a_reranker_there_is_one_score() -> None:
 
 def test_probabilities_by_hand() -> None:
     """One sentence alone, and with others that may be evidence too."""
-    found = scored(Ranking(Fusion(calibration=(0.5, 2.0, 1.0))))
+    found = replace(scored(Ranking(Fusion(calibration=(0.5, 2.0, 1.0, 4.0)))), documents=1)
     found.base_score[:3] = [0.0, -1.0, 1.0]
     alone = 1 / (1 + np.exp(-(0.5 + 2.0)))
     assert found.probability([2]) == pytest.approx(alone)
     rest = 0.5 + 1 / (1 + np.exp(1.0))
     both = 1 / (1 + np.exp(-(0.5 + 2.0 + np.log1p(rest))))
     assert found.probability([1, 0, 2]) == pytest.approx(both)
+    of_many = 1 / (1 + np.exp(-(0.5 + 2.0 + 4.0 * 0.75)))
+    assert replace(found, documents=4).probability([2]) == pytest.approx(of_many)
 
 
 def test_a_model_folder_is_read(tmp_path: Path) -> None:
@@ -76,4 +78,4 @@ def test_a_model_folder_is_read(tmp_path: Path) -> None:
     trees().write(tmp_path)
     read = Ranking.read({"calibration": [0.0, 1.0, 0.5]}, tmp_path)
     assert read.trees is not None
-    assert read.fusion.calibration == (0.0, 1.0, 0.5)
+    assert read.fusion.calibration == (0.0, 1.0, 0.5, 0.0)  # fitted before the last one was

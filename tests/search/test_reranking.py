@@ -214,9 +214,9 @@ def test_a_document_that_changes_while_it_is_reranked(change):
 def test_probabilities_have_numbers_of_their_own():
     """What was fitted to scores with a reranker is not used for scores without one."""
     fields = {
-        "calibration": [0.0, 1.0, 0.0],
+        "calibration": [0.0, 1.0, 0.0, 0.0],
         "growth_threshold": 0.5,
-        "rerank": {"weight": 9.0, "calibration": [-9, 1, 0, 1, 0], "growth_threshold": 2.0},
+        "rerank": {"weight": 9.0, "calibration": [-9, 1, 0, 1, 0, 0], "growth_threshold": 2.0},
     }
     ranking, store = Ranking(Fusion.from_fields(fields)), filled(2, 4)
     nothing = WordReranker(lambda text: 0.0)
@@ -231,7 +231,7 @@ def test_probabilities_have_numbers_of_their_own():
 
 def test_a_probability_by_hand_after_reranking():
     """Best and rest before reranking, the most that was added, and what is not known."""
-    numbers = Reranking(10.0, calibration=(-2.0, 0.5, 0.25, 0.1, 3.0))
+    numbers = Reranking(10.0, calibration=(-2.0, 0.5, 0.25, 0.1, 3.0, 0.0))
     store, ranking = filled(2, 4), Ranking(Fusion(rerank=numbers))
     reranker = WordReranker(lambda text: 0.1 + 0.1 * int(text.split()[-1][-2]))
     options = {"ranking": ranking, "vocab_coverage": 0.75}
@@ -250,10 +250,10 @@ def test_a_probability_by_hand_after_reranking():
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"calibration": [0.0, 1.0]}, "calibration has 2 numbers instead of 3"),
+        ({"calibration": [0.0, 1.0]}, "calibration has 2 numbers instead of 4"),
         (
             {"rerank": {"calibration": [-9, 1, 0]}},
-            r"rerank\.calibration has 3 numbers instead of 5",
+            r"rerank\.calibration has 3 numbers instead of 6",
         ),
     ],
 )

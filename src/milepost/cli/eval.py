@@ -135,6 +135,11 @@ Vectors are kept in the cache: after an interruption the same command continues.
     type=click.Choice(["typos", "keywords", "capitals"]),
     help="Ask the questions with a typing error in a fifth of the words, as keywords, in capitals.",
 )
+@click.option(
+    "--together",
+    is_flag=True,
+    help="Make the tasks one, whose collection holds the documents of all of them.",
+)
 @_outputs("Print one JSON line per result, as soon as it is measured.")
 @common
 @click.pass_obj
@@ -153,6 +158,7 @@ def run(
     dtype: str,
     tuned: Path | None,
     noise: Noise | None,
+    together: bool,
     metric: str | None,
     report: Path | None,
     as_json: bool,
@@ -176,6 +182,7 @@ def run(
         dtype=dtype,
         tuned=tuned,
         noise=noise,
+        together=together,
     )
     if report:
         check_plots(report)

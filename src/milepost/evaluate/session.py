@@ -18,7 +18,7 @@ from milepost.evaluate.noise import Noise, noisy
 from milepost.evaluate.records import Record
 from milepost.evaluate.run import evaluate
 from milepost.evaluate.standard import SETS
-from milepost.evaluate.tasks import load, take
+from milepost.evaluate.tasks import load, take, together
 from milepost.evaluate.tasks.shared import SPAN_TASKS, TEST_ONLY
 from milepost.evaluate.tuned import SHIPPED, read_tuned
 from milepost.evaluate.types import SETTINGS, Setting, Split, Task
@@ -44,6 +44,7 @@ class Session:
         dtype: of sentence-transformers models.
         tuned: file with the meaning of ``tuned``; None for the package's.
         noise: how questions are changed before they are asked; None for not at all.
+        together: whether all tasks are one, with one collection.
     """
 
     tasks: Sequence[str] = ("all",)
@@ -59,6 +60,7 @@ class Session:
     dtype: str = "float32"
     tuned: Path | None = None
     noise: Noise | None = None
+    together: bool = False
 
     @cached_property
     def vectors(self) -> Vectors:
@@ -104,6 +106,9 @@ class Session:
                     f"{count} of the tasks are named {name!r}",
                     "another file name, or each task once",
                 )
+        if self.together:
+            joined = together([task for task, _ in found])
+            return [(joined, sum(left_out for _, left_out in found))]
         return found
 
     def _task_names(self, usual: Sequence[str]) -> list[str]:

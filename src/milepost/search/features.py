@@ -30,6 +30,9 @@ _GROUPS = {
     "paragraph": "paragraph best, below paragraph best, paragraph mean, paragraph landmark gap, "
     "landmark below paragraph, place in paragraph, left of paragraph, paragraph length, "
     "covered in paragraph",
+    "document": "document landmark, document landmark gap, document best gap, "
+    "below document best, document share of best, document covered, document covered gap, "
+    "document length, document sentence length, documents",
     "length": "length, length around 6, length of documents, vocabulary coverage",
     "question": ", ".join(
         ["share", "scale shift", *(name for name in SIGNALS if name != "always")]
@@ -45,8 +48,13 @@ FEATURES: dict[str, str] = {
 side, ``around k`` the mean of ``k`` neighbours on each side, ``warm`` the same where scores under
 the mean count 0, ``covered`` the share of the question's words (by rarity) that are there,
 ``rank`` the logarithm of one plus the place in an order, ``deviation`` a standard score, lengths
-logarithms of characters.
+logarithms of characters (``document length`` of sentences, ``documents`` of their number).
+``document landmark`` is the question's similarity to the mean of a document's landmarks, its
+vector (LMK pooling, arXiv 2601.21525); ``document share of best`` how many of the ``_BEST`` best
+sentences it holds. In a single document these columns are constant or known from others.
 """
+
+_BEST = 20
 
 
 def features(scope: Scope, fused: Fused, rows: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -120,6 +128,7 @@ def features(scope: Scope, fused: Fused, rows: NDArray[np.int64]) -> NDArray[np.
         "left of paragraph": first[own] + size[own] - 1 - rows,
         "paragraph length": size[own],
         "covered in paragraph": paragraphs[own],
+        **_documents(scope, score, lone, length, rows),
         "length": length[rows],
         "length around 6": around(length, 6)[rows],
         "length of documents": np.full(len(rows), length.mean()),
@@ -131,6 +140,43 @@ def features(scope: Scope, fused: Fused, rows: NDArray[np.int64]) -> NDArray[np.
         },
     }
     return np.stack([columns[name] for name in FEATURES], axis=1).astype(np.float32)
+
+
+def _documents(
+    scope: Scope,
+    score: NDArray[np.float32],
+    lone: NDArray[np.float32],
+    length: NDArray[np.float32],
+    rows: NDArray[np.int64],
+) -> dict[str, NDArray[np.float32]]:
+    """The columns of the group ``document``: what each row's document is like as a whole."""
+    import numpy as np
+
+    first = scope.document_offsets[:-1]
+    size = np.diff(scope.document_offsets)
+    own = scope.document_offsets.searchsorted(rows, side="right") - 1
+    landmark, sentence = (np.add.reduceat(each, first) / size for each in (lone, length))
+    best = np.maximum.reduceat(score, first)
+    covered = np.zeros(len(first), np.float32)
+    possible = sum(scope.idf.values())
+    for term, weight in scope.idf.items():
+        if weight > 0.0:
+            covered += weight / possible * (np.add.reduceat(scope.counts[term], first) > 0)
+    top = np.argsort(-score, kind="stable")[:_BEST]
+    holders = scope.document_offsets.searchsorted(top, side="right") - 1
+    held = np.bincount(holders, minlength=len(first)) / len(top)
+    return {
+        "document landmark": landmark[own],
+        "document landmark gap": landmark[own] - landmark.max(),
+        "document best gap": best[own] - best.max(),
+        "below document best": score[rows] - best[own],
+        "document share of best": held[own],
+        "document covered": covered[own],
+        "document covered gap": covered[own] - covered.max(),
+        "document length": np.log(size[own]),
+        "document sentence length": sentence[own],
+        "documents": np.full(len(rows), np.log(len(first))),
+    }
 
 
 def _cover(

@@ -66,15 +66,15 @@ class Reranking:
         weight: of what the reranker finds.
         min_cosine: the cosine above which it counts.
         neighbour_share: the share that neighbours have in it.
-        calibration: that of ``Fusion`` and two more: of what reranking added, and of the share of
-            the text that is out of vocabulary.
+        calibration: that of ``Fusion``, with two more before its last number: of what reranking
+            added, and of the share of the text that is out of vocabulary.
         length_penalty, growth_threshold: those of ``Fusion``, for these scores.
     """
 
     weight: float = 16.0
     min_cosine: float = 0.0
     neighbour_share: float = 0.0
-    calibration: tuple[float, ...] = (-8.0, 1.0, 0.0, 1.0, 0.0)
+    calibration: tuple[float, ...] = (-8.0, 1.0, 0.0, 1.0, 0.0, 0.0)
     length_penalty: float = 0.0
     growth_threshold: float = 0.5
 
@@ -92,7 +92,7 @@ class Fusion:
         base_score_weight: weights, beside the learned ranking, of the fused score and of the best
             one in its paragraph: they keep trees learned from few documents close to the fused
             order. Set by hand.
-        calibration: the three numbers of a passage's probability, see ``ranking.py``.
+        calibration: the four numbers of a passage's probability, see ``ranking.py``.
         length_penalty: with a budget, sentences are compared by their log-odds less this times
             the logarithm of their characters.
         growth_threshold: without a budget, a neighbour joins a passage while its log-odds are at
@@ -108,7 +108,7 @@ class Fusion:
     words: tuple[tuple[float, float], ...] = ((0.0, -1.0), (0.0, 0.0), (0.0, 1.0))
     odds: tuple[float, float] = (-5.0, 0.6)
     base_score_weight: tuple[float, float] = (0.6, 0.24)
-    calibration: tuple[float, ...] = (0.0, 1.0, 0.0)
+    calibration: tuple[float, ...] = (0.0, 1.0, 0.0, 0.0)
     length_penalty: float = 0.0
     growth_threshold: float = 0.5
     rerank: Reranking = field(default_factory=Reranking)
@@ -135,25 +135,33 @@ class Fusion:
         for name in ("landmark", "words"):
             if name in known:
                 known[name] = tuple(tuple(pair) for pair in known[name])
-        for name in ("odds", "base_score_weight", "calibration"):
+        for name in ("odds", "base_score_weight"):
             if name in known:
                 known[name] = tuple(known[name])
+        if "calibration" in known:
+            known["calibration"] = _calibration("calibration", known, Fusion().calibration)
         if "rerank" in known:
             again = dict(known["rerank"])
             if "calibration" in again:
-                again["calibration"] = tuple(again["calibration"])
+                unfitted = Reranking().calibration
+                again["calibration"] = _calibration("rerank.calibration", again, unfitted)
             known["rerank"] = Reranking(**again)
-        fusion = Fusion(**known)
-        for name, given, wanted in (
-            ("calibration", fusion.calibration, Fusion().calibration),
-            ("rerank.calibration", fusion.rerank.calibration, Reranking().calibration),
-        ):
-            if len(given) != len(wanted):
-                raise ModelError(
-                    f"the model's {name} has {len(given)} numbers instead of {len(wanted)}",
-                    "leave it out of milepost.json; scores then only order passages",
-                )
-        return fusion
+        return Fusion(**known)
+
+
+def _calibration(
+    name: str, fields: Mapping[str, Any], wanted: tuple[float, ...]
+) -> tuple[float, ...]:
+    """The numbers; models fitted earlier lack the last one, which then counts nothing."""
+    given = tuple(fields["calibration"])
+    if len(given) == len(wanted) - 1:
+        given = (*given, 0.0)
+    if len(given) != len(wanted):
+        raise ModelError(
+            f"the model's {name} has {len(given)} numbers instead of {len(wanted)}",
+            "leave it out of milepost.json; scores then only order passages",
+        )
+    return given
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,13 +18,15 @@ documents.
 The probability that a *passage* holds evidence follows from its sentences (Platt scaling with more
 than one input):
 
-    p = 1 / (1 + e^{-(c0 + c1 · best + c2 · ln(1 + rest) + c3 · added + c4 · (1 - known))})
+    p = 1 / (1 + e^{-(c0 + c1 · best + c2 · ln(1 + rest) + c3 · added + c4 · (1 - known)
+                      + c5 · (1 - 1 / documents))})
 
 with ``best`` the greatest log-odds of its sentences before reranking, ``rest`` the sum of the
-probabilities of the others by these, and ``added`` the most that reranking added to one of them;
-``c3`` and ``c4`` apply with a reranker alone. The reranker finds the right place in a document;
-whether a document answers at all, the score before it tells better, so it keeps a weight of its
-own (docs/decisions, page 27). ``milepost fit`` fits these numbers.
+probabilities of the others by these, ``added`` the most that reranking added to one of them, and
+``documents`` the number that is searched; ``c3`` and ``c4`` apply with a reranker alone. The
+reranker finds the right place in a document; whether a document answers at all, the score before it
+tells better, so it keeps a weight of its own (docs/decisions, page 27). ``milepost fit`` fits these
+numbers.
 """
 
 from __future__ import annotations
@@ -118,6 +120,7 @@ class Ranked:
         fused: the scores that chose the sentences, with the question's signals and weights.
         numbers: the learned ones that go with these scores.
         learned: features of the sentences with a learned score; None without trees.
+        documents: how many are scored.
     """
 
     score: NDArray[np.float32]
@@ -126,6 +129,7 @@ class Ranked:
     fused: Fused
     numbers: Fusion
     learned: Learned | None
+    documents: int
 
     def parts(self, number: int) -> dict[str, float]:
         """What the log-odds of a sentence are the sum of, by kind."""
@@ -148,8 +152,8 @@ class Ranked:
         """The probability, 0–1, that one of these sentences holds evidence."""
         scores = sorted((float(self.base_score[number]) for number in numbers), reverse=True)
         rest = sum(_logistic(score) for score in scores[1:])
-        base, best, more, *with_reranker = self.numbers.calibration
-        odds = base + best * scores[0] + more * math.log1p(rest)
+        base, best, more, *with_reranker, crowd = self.numbers.calibration
+        odds = base + best * scores[0] + more * math.log1p(rest) + crowd * others(self.documents)
         if self.added is not None:
             added = max(float(self.added[number]) for number in numbers)
             odds += with_reranker[0] * added
@@ -179,6 +183,7 @@ def rank(
     import numpy as np
 
     fused = fuse(scope, query.vocab_coverage, ranking.fusion)
+    documents = len(scope.documents)
     learned = None
     if ranking.trees is None:
         offset, slope = ranking.fusion.odds
@@ -194,12 +199,22 @@ def rank(
         base[rows] = scores
     bound = reranker.for_query(query.question) if reranker and query.rerank else None
     if bound is None:
-        return Ranked(base, base, None, fused, ranking.fusion, learned)
+        return Ranked(base, base, None, fused, ranking.fusion, learned, documents)
     order = _best(base, among)
     known = 1.0 - fused.signals["out of vocabulary"]
     cosines = rerank(snapshot, scope, order, bound)
     added = reranked(cosines, scope.document_offsets, ranking.fusion.rerank, known)
-    return Ranked(base + added, base, added, fused, ranking.fusion.reranked, learned)
+    reranked_by = ranking.fusion.reranked
+    return Ranked(base + added, base, added, fused, reranked_by, learned, documents)
+
+
+def others(documents: int) -> float:
+    """The share of the documents searched that are not the best one: 0 for one, towards 1 for many.
+
+    A question put to one document is answered there or nowhere; in a collection the best of many
+    is shown. It does not grow without end, as the logarithm of the number would.
+    """
+    return 1.0 - 1.0 / max(1, documents)
 
 
 def _best(scores: NDArray[np.float32], among: NDArray[np.bool_] | None) -> NDArray[np.int64]:

@@ -91,7 +91,7 @@ def read_trees(path: Path, names: tuple[str, ...]) -> Trees | None:
 
     Args:
         path: the file.
-        names: the columns that this version measures.
+        names: the columns that this version measures; the trees may know fewer of them.
 
     Raises:
         ModelError: the file is damaged, or was made for other columns.
@@ -108,8 +108,11 @@ def read_trees(path: Path, names: tuple[str, ...]) -> Trees | None:
             arrays = {name: held[name] for name in _ARRAYS}
     except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
         raise ModelError(f"{path} cannot be read: {error}", hint) from error
-    if made_for != names:
+    if not set(made_for) <= set(names):
         raise ModelError(f"{path} was made for other measures of a sentence", hint)
+    # The number of each column here; -1, which leaves ask for, stays -1.
+    places = np.array([*(names.index(name) for name in made_for), -1], np.int16)
+    arrays["feature"] = places[arrays["feature"]]
     return Trees(names, **arrays, depth=_depth(arrays["left"], arrays["right"], arrays["roots"]))
 
 

@@ -79,13 +79,14 @@ def test_a_case_without_passages_of_its_own_changes_no_other():
 
 
 def test_inputs_of_a_passage_by_hand():
-    """Best log-odds, ln(1 + probabilities of the rest), what was added, unknown vocabulary."""
+    """Best log-odds, ln(1 + probabilities of the rest), what was added, unknown words, others."""
     case = ranking_case(sentences=4, evidence=1, vocab_coverage=0.75)
     # What lies far below joins the passage, as its neighbours are shown next, and adds nothing.
     before = np.array([-40.0, 1.0, 0.0, -40.0], np.float32)
     after = before + np.array([0.0, 2.0, 3.0, 0.0], np.float32)
     first = shown([case], [after], 1.0, [before])
     row = first.inputs[np.argmax(first.held)]
-    assert row.tolist() == pytest.approx([1.0, 1.0, np.log1p(0.5), 3.0, 0.25])
+    assert row.tolist() == pytest.approx([1.0, 1.0, np.log1p(0.5), 3.0, 0.25, 0.0])
     plain = shown([case], [before], 1.0)
-    assert plain.inputs[np.argmax(plain.held)].tolist() == pytest.approx([1.0, 1.0, np.log1p(0.5)])
+    row = plain.inputs[np.argmax(plain.held)]
+    assert row.tolist() == pytest.approx([1.0, 1.0, np.log1p(0.5), 0.0])

@@ -54,7 +54,7 @@ def test_a_reranker_that_knows_gets_weight_and_one_that_misleads_none():
         assert isinstance(chosen.rerank, Reranking)
         assert (chosen.rerank.weight > 0) is wanted
         fields = chosen.fields()
-        assert len(fields["calibration"]) == 5
+        assert len(fields["calibration"]) == 6
         assert set(fields) == set(Reranking.__dataclass_fields__)
 
 

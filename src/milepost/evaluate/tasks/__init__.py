@@ -6,10 +6,10 @@ Refuses: to know of systems and metrics; to skip a line it cannot use.
 Read:    ``names.py`` (a name to a task), ``reading.py`` (lines and their mistakes), ``own.py`` and
          ``shared.py`` (span-labelled files), ``public.py`` (public formats: ``judged.py``,
          ``conteb.py``, ``qasper.py``, ``longbench.py``), ``needle.py`` and ``articles.py`` (made
-         from plain text), ``protocol.py`` (what may be tuned on, and smaller tasks).
+         from plain text), ``protocol.py`` (what may be tuned on, smaller tasks, several as one).
 """
 
 from milepost.evaluate.tasks.names import load
-from milepost.evaluate.tasks.protocol import for_tuning, take
+from milepost.evaluate.tasks.protocol import for_tuning, take, together
 
-__all__ = ["for_tuning", "load", "take"]
+__all__ = ["for_tuning", "load", "take", "together"]

@@ -7,11 +7,14 @@ through ``for_tuning``, which refuses a test task; nothing else in the room read
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, zip_longest
+from typing import Any
 
 from milepost.errors import InputError
-from milepost.evaluate.types import Question, Task
+from milepost.evaluate.types import SETTINGS, Question, Task
+from milepost.types import Document
 
 
 def for_tuning(task: Task) -> Task:
@@ -64,6 +67,42 @@ def take(task: Task, questions: int | None = None, documents: int | None = None)
         documents=tuple(kept),
         questions=chosen,
         facts={each.name: task.facts[each.name] for each in kept if each.name in task.facts},
+    )
+
+
+def together(tasks: Sequence[Task]) -> Task:
+    """One task of several, whose collection holds the documents of all of them.
+
+    Documents and questions are named after their task, which is also the type of its questions.
+
+    Args:
+        tasks: at least one, all of one split.
+    """
+    documents: list[Document] = []
+    questions: list[Question] = []
+    facts: dict[str, Mapping[str, Any]] = {}
+    for task in tasks:
+        names = {document.name: f"{task.name}/{document.name}" for document in task.documents}
+        documents += [replace(each, name=names[each.name]) for each in task.documents]
+        facts |= {names[name]: known for name, known in task.facts.items()}
+        questions += [
+            replace(
+                each,
+                name=f"{task.name}/{each.name}",
+                document=names[each.document],
+                relevant={names[name]: grade for name, grade in each.relevant.items()},
+                kind=task.name,
+            )
+            for each in task.questions
+        ]
+    return Task(
+        name="+".join(task.name for task in tasks),
+        split=tasks[0].split,
+        documents=tuple(documents),
+        questions=tuple(questions),
+        facts=facts,
+        settings=tuple(each for each in SETTINGS if all(each in task.settings for task in tasks)),
+        notes=tuple(f"{task.name}: {note}" for task in tasks for note in task.notes),
     )
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from milepost.search.ranking import others
 from milepost.train.ranking.cases import Case, Floats
 from milepost.train.ranking.scores import passages
 
@@ -26,7 +27,7 @@ class Shown:
     """The passages that searches show.
 
     Attributes:
-        inputs: ``(p, 3)`` float64, or ``(p, 5)`` with a reranker: what their probability follows
+        inputs: ``(p, 4)`` float64, or ``(p, 6)`` with a reranker: what their probability follows
             from.
         held: ``(p,)`` float64, 1 where a passage holds evidence.
         owner: ``(p,)`` int64, the number of its case.
@@ -81,6 +82,7 @@ def shown(
             row = [1.0, float(best[0]), float(np.log1p(logistic(best[1:]).sum()))]
             if before is not None:
                 row += [float((score - first)[part].max()), 1.0 - case.vocab_coverage]
+            row.append(others(len(case.document_offsets) - 1))
             inputs.append(row)
             held.append(float(case.gains[part].sum() > 0))
             owner.append(number)

@@ -2,12 +2,14 @@
 
 This is the one file of the package that calls the search's internals. A question is asked in up to
 three settings: of its document, of a collection that holds it, and (``elsewhere``) of another
-document, where no sentence is evidence: what a probability must know.
+document or collection, where no sentence is evidence: what a probability must know. Of the
+collections every second one holds documents of all tasks, which differ in kind as people's files
+do; the others hold documents of one task, which resemble each other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -35,7 +37,9 @@ Progress = Callable[[str, int, int], None]
 """What is being done, how much of it is done, and of how much."""
 
 TOGETHER = 12
-"""Documents of a collection."""
+"""Documents of a collection of one task."""
+OF_EACH = 4
+"""Documents of each task in a collection of all tasks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,28 +126,28 @@ class Case:
 
 
 def asks(
-    sample: Sample, encoder: Encoder, reranked: int | None, progress: Progress
+    samples: Sequence[Sample], encoder: Encoder, reranked: int | None, progress: Progress
 ) -> Iterator[Ask]:
-    """Every question of a sample in its settings.
+    """Every question of some samples in its settings.
 
-    Every question is asked of its document; every second one of a collection of ``TOGETHER``
-    documents, and of another document of the sample. At most ``reranked`` questions about a
-    document are for the reranker.
+    Every question is asked of its document; every second one of a collection, and of another
+    document or collection. At most ``reranked`` questions about a document are for the reranker.
     """
-    alone, pools = _stores(sample, encoder, progress)
-    for number, questions in enumerate(sample.questions):
-        for_reranker = spread(range(len(questions)), reranked)
-        for n, question in enumerate(questions):
-            stores: dict[Setting, Store] = {"document": alone[number]}
-            if n % 2 == 0 and len(alone) > 1:
-                stores["collection"] = pools[number // TOGETHER]
-                other = (number + 1 + n) % len(alone)
-                if other != number:
-                    stores["elsewhere"] = alone[other]
-            query = Query.parse(question.text, encoder, operators=False)
-            for setting, store in stores.items():
-                asked = sample.task, question.document, setting, question
-                yield Ask(*asked, query, store, n in for_reranker)
+    every = _Stores(samples, encoder, progress)
+    for task, sample in enumerate(samples):
+        for number, questions in enumerate(sample.questions):
+            for_reranker = spread(range(len(questions)), reranked)
+            for n, question in enumerate(questions):
+                stores: dict[Setting, Store | None] = {"document": every.alone[task][number]}
+                if n % 2 == 0:
+                    turn = number + n // 2
+                    stores["collection"] = every.collection(task, number, turn)
+                    stores["elsewhere"] = every.elsewhere(task, number, turn)
+                query = Query.parse(question.text, encoder, operators=False)
+                for setting, store in stores.items():
+                    if store is not None:
+                        asked = sample.task, question.document, setting, question
+                        yield Ask(*asked, query, store, n in for_reranker)
 
 
 def signals(ask: Ask) -> Signals:
@@ -217,22 +221,60 @@ def _gains(ask: Ask, scope: Scope) -> Floats:
     return gains
 
 
-def _stores(
-    sample: Sample, encoder: Encoder, progress: Progress
-) -> tuple[list[Store], list[Store]]:
-    """A store of each document, and one of every ``TOGETHER`` of them."""
-    alone: list[Store] = []
-    pools: list[Store] = []
-    for number, document in enumerate(sample.documents):
-        progress(f"reading {sample.task}", number, len(sample.documents))
-        marks = encoder.encode(document)
-        made = entry(hashed(document), (marks.spans, marks.vectors, marks.vocab_coverage), None)
-        alone.append(_store(encoder))
-        if number % TOGETHER == 0:
-            pools.append(_store(encoder))
-        for store in (alone[-1], pools[-1]):
-            store.put(made)
-    return alone, pools
+class _Stores:
+    """A store of each document, of each collection of one task and of each of all tasks.
+
+    Args:
+        samples: the documents.
+        encoder: the model.
+        progress: called as documents are read.
+
+    Attributes:
+        alone: for each sample the stores of its documents.
+    """
+
+    def __init__(self, samples: Sequence[Sample], encoder: Encoder, progress: Progress) -> None:
+        self.alone: list[list[Store]] = []
+        self._of_task: list[list[Store]] = []
+        self._mixed: list[Store] = []
+        for sample in samples:
+            alone: list[Store] = []
+            together: list[Store] = []
+            for number, document in enumerate(sample.documents):
+                progress(f"reading {sample.task}", number, len(sample.documents))
+                marks = encoder.encode(document)
+                parts = marks.spans, marks.vectors, marks.vocab_coverage
+                made = entry(hashed(document), parts, None)
+                alone.append(_store(encoder))
+                stores = [alone[-1], _at(together, number // TOGETHER, encoder)]
+                if len(samples) > 1:
+                    stores.append(_at(self._mixed, number // OF_EACH, encoder))
+                for store in stores:
+                    store.put(made)
+            self.alone.append(alone)
+            self._of_task.append(together)
+
+    def collection(self, task: int, number: int, turn: int) -> Store | None:
+        """A collection with a document, of all tasks every second turn; None where it is alone."""
+        if turn % 2 and self._mixed:
+            return self._mixed[number // OF_EACH]
+        return self._of_task[task][number // TOGETHER] if len(self.alone[task]) > 1 else None
+
+    def elsewhere(self, task: int, number: int, turn: int) -> Store | None:
+        """A store without a document: another one of the task, every second turn a collection."""
+        stores, own = self.alone[task], number
+        if turn % 2 and len(self._mixed) > 1:
+            stores, own = self._mixed, number // OF_EACH
+        if len(stores) == 1:
+            return None
+        return stores[(own + 1 + turn % (len(stores) - 1)) % len(stores)]
+
+
+def _at(stores: list[Store], number: int, encoder: Encoder) -> Store:
+    """The store of a number, at most one more than there are."""
+    if number == len(stores):
+        stores.append(_store(encoder))
+    return stores[number]
 
 
 def _store(encoder: Encoder) -> Store:

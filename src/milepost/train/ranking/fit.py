@@ -250,7 +250,7 @@ class _Learner:
 def _asks(
     samples: Iterable[Sample], encoder: Encoder, sizes: Sizes, progress: Progress
 ) -> list[Ask]:
-    return [ask for each in samples for ask in asking.asks(each, encoder, sizes.reranked, progress)]
+    return list(asking.asks(list(samples), encoder, sizes.reranked, progress))
 
 
 def _reranked_bench(

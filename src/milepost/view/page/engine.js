@@ -160,28 +160,29 @@ class Engine {
     const [start, end] = this.documents.trimmed(document, spans[2 * (first + shift)], spans[2 * (last - 1 + shift) + 1]);
     if (start === end) return null;
     const shown = [];
+    const many = scope.numbers.length;
     for (const row of hits) {
       const low = Math.max(start, spans[2 * (row + shift)]);
       const high = Math.min(end, spans[2 * (row + shift) + 1]);
-      if (low < high) shown.push({ row, start: low, end: high, score: this.probability([score[row]]) });
+      if (low < high) shown.push({ row, start: low, end: high, score: this.probability([score[row]], many) });
     }
     return {
       document,
       start,
       end,
-      score: this.probability(shown.map(({ row }) => score[row])),
+      score: this.probability(shown.map(({ row }) => score[row]), many),
       hits: shown,
       heading: markAt(document.marks, "heading", shown[0].start),
       place: placeAt(document.marks, shown[0].start),
     };
   }
 
-  /** The probability that one of some sentences holds evidence, from their log-odds. */
-  probability(scores) {
+  /** The probability that one of some sentences holds evidence, from their log-odds, in so many documents. */
+  probability(scores, documents) {
     const [best, ...others] = [...scores].sort((a, b) => b - a);
     const rest = others.reduce((total, score) => total + logistic(score), 0);
-    const [base, slope, more] = this.model.fusion.calibration;
-    return logistic(base + slope * best + more * Math.log1p(rest));
+    const [base, slope, more, crowd] = this.model.fusion.calibration;
+    return logistic(base + slope * best + more * Math.log1p(rest) + crowd * (1 - 1 / documents));
   }
 }
 

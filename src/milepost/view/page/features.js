@@ -20,6 +20,8 @@ export function features(scope, fused, rows, names) {
   const warm = score.map((value) => Math.max(value, 0));
   const cover = covered(scope);
   const parts = paragraphs(scope, score, lone);
+  const whole = documents(scope, score, lone, length);
+  const own = (row) => whole.of[row];
   const gap = (values) => {
     const best = greatest(values);
     return take(rows, (row) => values[row] - best);
@@ -76,6 +78,25 @@ export function features(scope, fused, rows, names) {
     "left of paragraph": () => take(rows, (row) => parts.first[parts.opened[row]] + parts.size[parts.opened[row]] - 1 - row),
     "paragraph length": () => take(rows, (row) => parts.size[parts.opened[row]]),
     "covered in paragraph": () => take(rows, (row) => cover.paragraphs[parts.opened[row]]),
+    "document landmark": () => take(rows, (row) => whole.landmark[own(row)]),
+    "document landmark gap": () => {
+      const best = greatest(whole.landmark);
+      return take(rows, (row) => whole.landmark[own(row)] - best);
+    },
+    "document best gap": () => {
+      const best = greatest(whole.best);
+      return take(rows, (row) => whole.best[own(row)] - best);
+    },
+    "below document best": () => take(rows, (row) => score[row] - whole.best[own(row)]),
+    "document share of best": () => take(rows, (row) => whole.held[own(row)]),
+    "document covered": () => take(rows, (row) => whole.covered[own(row)]),
+    "document covered gap": () => {
+      const best = greatest(whole.covered);
+      return take(rows, (row) => whole.covered[own(row)] - best);
+    },
+    "document length": () => take(rows, (row) => Math.log(whole.size[own(row)])),
+    "document sentence length": () => take(rows, (row) => whole.length[own(row)]),
+    documents: () => all(Math.log(whole.size.length)),
     length: () => pick(length, rows),
     "length around 6": () => pick(around(length, 6), rows),
     "length of documents": () => all(mean(length)),
@@ -117,6 +138,41 @@ function covered(scope) {
     for (let part = 0; part < parts.length; part += 1) parts[part] += share * held[part];
   }
   return { alone, near, rarest, paragraphs: parts };
+}
+
+/** How many of the best sentences tell in which documents the answer may be. */
+const BEST = 20;
+
+/** What is measured of each document. */
+function documents(scope, score, lone, length) {
+  const { offsets } = scope;
+  const count = offsets.length - 1;
+  const of = new Int32Array(score.length);
+  const size = new Float32Array(count);
+  for (let number = 0; number < count; number += 1) {
+    of.fill(number, offsets[number], offsets[number + 1]);
+    size[number] = offsets[number + 1] - offsets[number];
+  }
+  const averages = (values) => {
+    const total = new Float64Array(count);
+    values.forEach((value, row) => (total[of[row]] += value));
+    return Float32Array.from(total, (sum, number) => sum / size[number]);
+  };
+  const best = new Float32Array(count).fill(-Infinity);
+  score.forEach((value, row) => (best[of[row]] = Math.max(best[of[row]], value)));
+  const covered = new Float32Array(count);
+  let possible = 0;
+  for (const weight of scope.idf.values()) possible += weight;
+  for (const [term, weight] of scope.idf) {
+    if (weight <= 0) continue;
+    const there = new Set();
+    scope.counts.get(term).forEach((often, row) => often > 0 && there.add(of[row]));
+    for (const number of there) covered[number] += Math.fround(weight / possible);
+  }
+  const held = new Float32Array(count);
+  const top = ordered(score).subarray(0, BEST);
+  for (const row of top) held[of[row]] += 1 / top.length;
+  return { of, size, best, covered, held, landmark: averages(lone), length: averages(length) };
 }
 
 /** For each sentence the number of its paragraph. */
