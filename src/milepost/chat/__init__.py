@@ -9,6 +9,6 @@ Read:    ``connection.py`` (requests, what is tried again), ``endpoint.py`` and 
 
 from milepost.chat.connection import Unanswered
 from milepost.chat.embeddings import EmbeddingEndpoint
-from milepost.chat.endpoint import Endpoint, Message
+from milepost.chat.endpoint import Completion, Endpoint, Message
 
-__all__ = ["EmbeddingEndpoint", "Endpoint", "Message", "Unanswered"]
+__all__ = ["Completion", "EmbeddingEndpoint", "Endpoint", "Message", "Unanswered"]

@@ -125,7 +125,7 @@ class Connection:
         """Send and read, again as long as that may help and nothing has been read."""
         for number in range(1, self._tries + 1):
             self._pace()
-            begun, asked, unread = False, 0.0, False
+            begun, asked, unread, limited = False, 0.0, False, False
             try:
                 self.requests += 1
                 with self._open(self._request(data), timeout=self._timeout) as answer:
@@ -140,6 +140,7 @@ class Connection:
             except HTTPError as error:
                 with error:
                     problem, asked = self._judge(error)
+                limited = error.code == 429
             except (URLError, OSError, http.client.HTTPException) as error:
                 reason = getattr(error, "reason", None) or error
                 problem = str(reason) or type(error).__name__
@@ -154,7 +155,8 @@ class Connection:
             raise Unanswered(problem)
         raise MilepostError(
             f"{self.url}: {problem} (tried {self._tries} times)",
-            "check that it runs; then the same command again",
+            f"{'wait, or raise its limit' if limited else 'check that it runs'}; then the same "
+            "command again",
         )
 
     def _request(self, data: bytes) -> Request:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from milepost.chat.connection import Connection
@@ -12,22 +13,55 @@ from milepost.chat.reading import streamed, whole
 Message = dict[str, str]
 
 
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """An answer.
+
+    Attributes:
+        text: the whole of it.
+        reason: why it ended: ``stop``, ``length`` (it was cut) …
+    """
+
+    text: str
+    reason: str
+
+
 class Endpoint(Connection):
     """Asks a language model; see ``Connection`` for its arguments."""
 
     ending = "/chat/completions"
 
     def ask(self, messages: Sequence[Message], temperature: float | None = None) -> str:
-        """The answer's text.
+        """The answer's text; see ``complete``."""
+        return self.complete(messages, temperature).text
 
-        No limit of tokens is sent, and no temperature unless one is given: what they are called
+    def complete(
+        self,
+        messages: Sequence[Message],
+        temperature: float | None = None,
+        max_tokens: int | None = None,
+    ) -> Completion:
+        """The answer, once it is whole.
+
+        No temperature and no limit of tokens is sent unless one is given: what they are called
         and which values are allowed differs from model to model.
+
+        Args:
+            messages: what is asked.
+            temperature: the model's; None leaves it to the endpoint.
+            max_tokens: of the answer; None leaves it to the endpoint.
 
         Raises:
             Unanswered: this request cannot be answered, or its answers cannot be read.
             MilepostError: the endpoint cannot be reached or refuses all requests.
         """
-        return "".join(self._tried(self._data(messages, temperature), whole))
+        pieces = self._tried(self._data(messages, temperature, max_tokens), whole)
+        text = ""
+        while True:
+            try:
+                text += next(pieces)
+            except StopIteration as end:
+                return Completion(text, end.value)
 
     def stream(
         self, messages: Sequence[Message], temperature: float | None = None
@@ -48,11 +82,18 @@ class Endpoint(Connection):
         return self._tried(self._data(messages, temperature, stream=True), streamed)
 
     def _data(
-        self, messages: Sequence[Message], temperature: float | None, *, stream: bool = False
+        self,
+        messages: Sequence[Message],
+        temperature: float | None,
+        max_tokens: int | None = None,
+        *,
+        stream: bool = False,
     ) -> bytes:
         body: dict[str, Any] = {"model": self.model, "messages": list(messages)}
         if temperature is not None:
             body["temperature"] = temperature
+        if max_tokens is not None:
+            body["max_tokens"] = max_tokens
         if stream:
             body["stream"] = True
         return json.dumps(body).encode()

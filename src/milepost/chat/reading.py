@@ -18,14 +18,15 @@ Reading = Callable[[http.client.HTTPResponse, float], Generator[T, None, str]]
 
 
 def whole(answer: http.client.HTTPResponse, timeout_s: float) -> Generator[str, None, str]:
-    """The text of an answer that comes at once, as one piece.
+    """The text of an answer that comes at once, as one piece, and why it ended.
 
     Raises:
         ValueError: another form than ``choices[0].message.content``, or too long.
         TimeoutError: it is not there within ``timeout_s``.
     """
-    yield _text_of(read_whole(answer, timeout_s))
-    return "stop"
+    text, reason = _text_of(read_whole(answer, timeout_s))
+    yield text
+    return reason
 
 
 def streamed(answer: http.client.HTTPResponse, timeout_s: float) -> Generator[str, None, str]:
@@ -112,18 +113,17 @@ def read_whole(
     return bytes(found)
 
 
-def _text_of(data: bytes) -> str:
-    """The text of a completion.
+def _text_of(data: bytes) -> tuple[str, str]:
+    """The text of a completion, and why it ended: ``stop`` where that is not said.
 
     Raises:
         ValueError: another form than ``choices[0].message.content``.
     """
     try:
-        content = json.loads(data)["choices"][0]["message"]["content"]
-    except (KeyError, IndexError, TypeError, RecursionError) as error:
+        choice = json.loads(data)["choices"][0]
+        content, reason = choice["message"]["content"], choice.get("finish_reason")
+    except (KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError("no choices[0].message.content") from error
-    if content is None:  # how some endpoints say that they refuse
-        return ""
-    if not isinstance(content, str):
+    if not isinstance(content, str | None):
         raise ValueError("its content is not text")  # noqa: TRY004 - all of these are one mistake
-    return content
+    return content or "", str(reason or "stop")  # without content some endpoints say they refuse

@@ -9,10 +9,18 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
+from milepost.cli.eval_answers import answers
 from milepost.console.group import CommandGroup
 from milepost.console.options import Interrupted, Settings, common, model_option, say
 from milepost.console.progress import Counter
-from milepost.console.task_options import FILE, FOLDER, noting, split_names, task_options
+from milepost.console.task_options import (
+    FILE,
+    FOLDER,
+    noting,
+    split_names,
+    split_numbers,
+    task_options,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,6 +77,7 @@ Examples:
   milepost eval run --tasks all --systems all --split test --json > results.jsonl
   milepost eval show results.jsonl --report out.html
   milepost eval compare before.jsonl after.jsonl
+  milepost eval answers qasper.jsonl --endpoint http://localhost:11434/v1 --model-name qwen3
   milepost eval list
 
 \b
@@ -173,7 +182,7 @@ def run(
         systems=split_names(systems),
         split=split,
         settings=SETTINGS if setting == "both" else (cast("Setting", setting),),
-        budgets=_budgets(budgets),
+        budgets=split_numbers(budgets, "--budgets", "numbers of characters such as 800,1600"),
         questions=questions,
         documents=documents,
         data=data,
@@ -240,6 +249,9 @@ def compare(a: Path, b: Path, metric: str | None) -> int:
 
     show_comparison(compare(read(a), read(b), metric), a.name, b.name)
     return 0
+
+
+evaluate.add_command(answers)
 
 
 @evaluate.command("tune", short_help="Choose the settings of the rivals.")
@@ -309,13 +321,6 @@ def list_names() -> int:
     from milepost.cli.eval_show import show_names
 
     return show_names()
-
-
-def _budgets(given: str) -> list[int]:
-    budgets = [int(each) if each.isdecimal() else 0 for each in split_names(given)]
-    if min(budgets) < 1:
-        raise click.UsageError(f"--budgets {given}: not numbers of characters such as 800,1600")
-    return budgets
 
 
 def _measure(settings: Settings, session: Session, *, as_json: bool) -> list[Record]:

@@ -84,6 +84,7 @@ def show_comparison(comparison: Comparison, a: str, b: str) -> None:
 
 def show_names() -> int:
     """Print tasks, systems, models and metrics, each with a line of explanation."""
+    from milepost.evaluate.answers.contexts import CONTROLS
     from milepost.evaluate.embedders import NAMES as MODELS
     from milepost.evaluate.metrics import AT_BUDGET, AT_RANK, OF_DOCUMENTS
     from milepost.evaluate.names import BASES
@@ -96,6 +97,7 @@ def show_names() -> int:
     tasks["FILE.jsonl"] = "questions of your own"
     _section("Tasks", tasks)
     _section("Systems: BASE[:UNIT][@MODEL][+bm25[/rank]][|rerank:FOLDER]", BASES)
+    _section("Systems of milepost eval answers alone", CONTROLS)
     _section(
         "Models", {**MODELS, "FOLDER": "a model of Milepost, sentence-transformers or model2vec"}
     )

@@ -1,4 +1,4 @@
-"""Which language model writes answers: options and environment of ``ask`` and ``serve``."""
+"""Which language model answers: options and environment of ``ask``, ``serve`` and ``eval``."""
 
 from __future__ import annotations
 
@@ -39,8 +39,13 @@ def language_model_options(without: str) -> Callable[[Command], Command]:
     return lambda command: endpoint(name(command))
 
 
-def chosen_endpoint(url: str | None, model_name: str | None) -> Endpoint | None:
+def chosen_endpoint(url: str | None, model_name: str | None, **limits: Any) -> Endpoint | None:
     """The endpoint that options and environment name; None for none.
+
+    Args:
+        url: of ``--endpoint``.
+        model_name: of ``--model-name``.
+        limits: other arguments of ``Connection`` than those for a person who waits.
 
     Raises:
         InputError: it is not an address, or the language model has no name.
@@ -61,6 +66,5 @@ def chosen_endpoint(url: str | None, model_name: str | None) -> Endpoint | None:
         model_name,
         os.environ.get(key_name, "").strip(),
         key_name=key_name,
-        timeout_s=_TIMEOUT_S,
-        tries=_TRIES,
+        **{"timeout_s": _TIMEOUT_S, "tries": _TRIES, **limits},
     )

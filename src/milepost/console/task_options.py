@@ -87,6 +87,26 @@ def split_names(names: str) -> list[str]:
     return found
 
 
+def split_numbers(numbers: str, option: str, example: str) -> list[int]:
+    """Whole numbers above 0 between commas, each once.
+
+    Args:
+        numbers: as given.
+        option: its name, for the error.
+        example: what the numbers are, such as "numbers of tokens such as 512,1024".
+
+    Raises:
+        click.UsageError: something else.
+
+    >>> split_numbers("512, 1024,512", "--tokens", "")
+    [512, 1024]
+    """
+    found = [int(each) if each.isdecimal() else 0 for each in split_names(numbers)]
+    if min(found) < 1:
+        raise click.UsageError(f"{option} {numbers}: not {example}")
+    return list(dict.fromkeys(found))
+
+
 def noting(settings: Settings, counter: Counter | None = None) -> Callable[[str], None]:
     """A function that prints a note on stderr unless ``--quiet`` is set.
 

@@ -113,7 +113,7 @@ def ask(
     asked = Asked()
     if progress is not None:
         progress(0, len(task.questions))  # reading a collection may take minutes
-    for documents, questions in _parts(task, setting):
+    for documents, questions in opened_together(task, setting):
         begun = time.perf_counter()
         opened = system.open(documents)
         asked.open_seconds += time.perf_counter() - begun
@@ -132,8 +132,10 @@ def ask(
     return asked
 
 
-def _parts(task: Task, setting: Setting) -> Iterator[tuple[Sequence[Document], Sequence[Question]]]:
-    """What is opened together and what is asked of it."""
+def opened_together(
+    task: Task, setting: Setting
+) -> Iterator[tuple[Sequence[Document], Sequence[Question]]]:
+    """The documents that a system opens at once, and the questions that it is then asked."""
     if setting == "collection":
         yield task.documents, task.questions
         return

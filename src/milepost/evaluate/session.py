@@ -17,7 +17,7 @@ from milepost.evaluate.names import Workshop, parse
 from milepost.evaluate.noise import Noise, noisy
 from milepost.evaluate.records import Record
 from milepost.evaluate.run import evaluate
-from milepost.evaluate.standard import SETS
+from milepost.evaluate.standard import unfolded
 from milepost.evaluate.tasks import load, take, together
 from milepost.evaluate.tasks.shared import SPAN_TASKS, TEST_ONLY
 from milepost.evaluate.tuned import SHIPPED, read_tuned
@@ -62,10 +62,15 @@ class Session:
     noise: Noise | None = None
     together: bool = False
 
+    @property
+    def cache_folder(self) -> Path:
+        """Where vectors and answers are kept."""
+        return self.cache or cache_folder() / "eval"
+
     @cached_property
     def vectors(self) -> Vectors:
-        """Where vectors are kept."""
-        return Vectors((self.cache or cache_folder() / "eval") / "vectors.sqlite")
+        """The vectors that are kept."""
+        return Vectors(self.cache_folder / "vectors.sqlite")
 
     @cached_property
     def workshop(self) -> Workshop:
@@ -80,10 +85,10 @@ class Session:
         Raises:
             InputError: one of them is unknown.
         """
-        unfolded = [name for given in self.systems for name in SETS.get(given, (given,))]
-        for name in unfolded:
+        names = unfolded(self.systems)
+        for name in names:
             parse(name)
-        return list(dict.fromkeys(unfolded))
+        return names
 
     def loaded(self, usual: Sequence[str] = SPAN_TASKS) -> list[tuple[Task, int]]:
         """The tasks, each with the number of questions that ``questions`` leaves out.

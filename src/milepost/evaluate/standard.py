@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 SHORT = ("landmark", "landmark-only", "bm25", "bm25:400", "bm25-scales")
 """Asked where nobody says which: they need nothing but the base install."""
 
@@ -62,3 +64,12 @@ others read all of it, so that the effects of pooling and of reading length can 
 
 SETS = {"short": SHORT, "all": ALL, "documents": WHOLE}
 """Names of sets of systems."""
+
+
+def unfolded(names: Iterable[str]) -> list[str]:
+    """Names of systems, the systems of a set in its place, each once.
+
+    >>> unfolded(["bm25", "short"])
+    ['bm25', 'landmark', 'landmark-only', 'bm25:400', 'bm25-scales']
+    """
+    return list(dict.fromkeys(name for given in names for name in SETS.get(given, (given,))))

@@ -30,15 +30,16 @@ _LETTERS = (
     r"[^\W_]|[\u00ad\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u065f"
     r"\u0670\u0900-\u0963\u0966-\u0dff\u0f71-\u0f84\u0f90-\u0fbc]"
 )
-_UNSPACED = (
+UNSPACED = (
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17d3\u1100-\u11ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
     r"\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
 )
+"""One character of a script whose words no spaces part, as a regular expression."""
 _TOKEN = late(
-    rf"(?P<run>{_UNSPACED}+)|(?P<number>\d+(?:[.,]\d+)+)"
+    rf"(?P<run>{UNSPACED}+)|(?P<number>\d+(?:[.,]\d+)+)"
     # An apostrophe belongs to the word where an ending follows (it's, we'll), and parts two
     # words where more does (l'arbre, O'Neill).
-    rf"|(?P<word>(?:(?!{_UNSPACED})(?:{_LETTERS}))+(?:['’](?:{_LETTERS}){{1,2}}(?!{_LETTERS}))?)"
+    rf"|(?P<word>(?:(?!{UNSPACED})(?:{_LETTERS}))+(?:['’](?:{_LETTERS}){{1,2}}(?!{_LETTERS}))?)"
 )
 # Hamza and madda (U+0653-0655) stay: normalisation puts them back on their letter.
 _IGNORED = re.compile(r"[\u00ad\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u0652\u0656-\u065f\u0670]")

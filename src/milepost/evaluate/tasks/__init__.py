@@ -5,8 +5,9 @@ Out:     ``Task`` (``../types.py``); what a source holds and the task does not i
 Refuses: to know of systems and metrics; to skip a line it cannot use.
 Read:    ``names.py`` (a name to a task), ``reading.py`` (lines and their mistakes), ``own.py`` and
          ``shared.py`` (span-labelled files), ``public.py`` (public formats: ``judged.py``,
-         ``conteb.py``, ``qasper.py``, ``longbench.py``), ``needle.py`` and ``articles.py`` (made
-         from plain text), ``protocol.py`` (what may be tuned on, smaller tasks, several as one).
+         ``conteb.py``, ``qasper.py``, ``longbench.py`` with ``longbench_rows.py``), ``needle.py``
+         and ``articles.py`` (made from plain text), ``protocol.py`` (what may be tuned on, smaller
+         tasks, several as one).
 """
 
 from milepost.evaluate.tasks.names import load

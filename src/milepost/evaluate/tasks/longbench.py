@@ -1,21 +1,19 @@
-"""LongBench: a question, a long context and answers as strings.
+"""LongBench as a task with marked evidence: answers that occur once in their context.
 
-A file (Bai et al. 2024, github.com/THUDM/LongBench, ``data/NAME.jsonl``) has a line a question:
-``input``, ``context``, ``answers`` (any of which is right), ``dataset``, ``language``, ``_id``.
-Answers have no offsets. One is taken as evidence if it occurs exactly once in its context, not
-inside another word; most occurrences of a frequent one ("2", "Paris") are not evidence.
-All of it is ``test``.
+Answers have no offsets (``longbench_rows.py``). One is taken as evidence if it occurs exactly once
+in its context, not inside another word; most occurrences of a frequent one ("2", "Paris") are not
+evidence. All of it is ``test``.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
 from milepost.errors import InputError
-from milepost.evaluate.tasks.reading import Line, Named, lines, need_questions, question_text
+from milepost.evaluate.tasks.longbench_rows import rows
+from milepost.evaluate.tasks.reading import need_questions
 from milepost.evaluate.types import Question, Split, Task
 from milepost.types import Document, Span
 
@@ -35,25 +33,19 @@ def read_longbench(source: Path, split: Split) -> Task:
         raise InputError(f"{source}: LongBench has test questions only", "--split test")
     path = _one(source)
     documents: dict[str, Document] = {}
-    by_text: dict[str, str] = {}
     questions: list[Question] = []
     counts: Counter[str] = Counter()
-    names = Named("question")
-    for line in lines(path):
-        name = line.name("_id")
-        names.add(name, line)
-        if not line.text("input").strip():  # summaries are asked without words
+    for row in rows(path):
+        if not row.question:  # summaries are asked without words
             counts["without words"] += 1
             continue
-        words, text = question_text(line, "input"), line.text("context")
-        spans, why = _answers(_strings(line), text)
+        spans, why = _answers(row.answers, row.context)
         if not spans:
             counts[why] += 1
             continue
-        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-        document = by_text.setdefault(digest, name)
-        documents.setdefault(document, Document(name=document, text=text))
-        questions.append(Question(name, words, document, spans, {document: 1}))
+        name = row.document
+        documents.setdefault(name, Document(name=name, text=row.context))
+        questions.append(Question(row.name, row.question, name, spans, {name: 1}))
     need_questions(questions, split, path)
     return Task(
         name=f"longbench:{path.name.partition('.')[0]}",
@@ -75,13 +67,6 @@ def _one(source: Path) -> Path:
             "name one: longbench:FOLDER/NAME.jsonl",
         )
     return found[0]
-
-
-def _strings(line: Line) -> list[str]:
-    answers = line.fields.get("answers")
-    if not isinstance(answers, list) or not all(isinstance(each, str) for each in answers):
-        raise line.wrong("'answers' is not a list of strings", "download the file again")
-    return answers
 
 
 def _answers(answers: Iterable[str], text: str) -> tuple[tuple[Span, ...], str]:
