@@ -35,6 +35,7 @@ OPERATORS = {
     "ggem": "ggem",
     "bilinear": "mlb",
     "multilayer": "multilayer",
+    "newer": "pma",
     "p2at": "p2at",
     "ponet": "ponet-triple",
     "supernets": "hierarchy",

@@ -7,9 +7,10 @@ import pytest
 
 from milepost import pooling
 from milepost.errors import InputError
+from milepost.pooling.gelu import gelu
 from milepost.pooling.layer_norm import layer_norm
 from milepost.pooling.layer_weights import sparsemax, summaries
-from milepost.pooling.multilayer import gelu, shapes
+from milepost.pooling.multilayer import shapes
 from milepost.pooling.operator import Batch
 from milepost.pooling.ragged import unit
 
@@ -43,7 +44,7 @@ def bare(query, width=2, **settings):
 @pytest.fixture
 def without_norms(monkeypatch):
     """The page's checks of the attention have no layer norm."""
-    monkeypatch.setattr("milepost.pooling.multilayer.layer_norm", lambda values, *_: values)
+    monkeypatch.setattr("milepost.pooling.multilayer.named_norm", lambda values, *_: values)
 
 
 def test_means_of_ragged_layers_count_no_padding():

@@ -30,8 +30,12 @@ def split_heads(states: Tensor, heads: int) -> Tensor:
     return states.view(batch, length, heads, width // heads).transpose(1, 2)
 
 
-def attend(query: Tensor, key: Tensor, value: Tensor, bias: Tensor) -> Tensor:
-    """Scaled dot-product attention of ``(b, h, q, e)`` over ``(b, h, t, e)`` → ``(b, q, h·e)``."""
-    mixed = F.scaled_dot_product_attention(query, key, value, attn_mask=bias.to(query.dtype))
+def attend(query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None) -> Tensor:
+    """Scaled dot-product attention of ``(b, h, q, e)`` over ``(b, h, t, e)`` → ``(b, q, h·e)``.
+
+    ``bias`` is added to the scores, see ``bias_of``; None where all may be attended to.
+    """
+    allowed = None if bias is None else bias.to(query.dtype)
+    mixed = F.scaled_dot_product_attention(query, key, value, attn_mask=allowed)
     batch, heads, length, width = mixed.shape
     return mixed.transpose(1, 2).reshape(batch, length, heads * width)

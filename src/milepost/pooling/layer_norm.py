@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -33,3 +35,10 @@ def layer_norm(
     spread = np.sqrt((centred**2).mean(-1, keepdims=True) + eps)
     result: NDArray[np.float64] = centred / spread * scale + shift
     return result
+
+
+def named_norm(
+    values: NDArray[np.floating], weights: Mapping[str, NDArray[np.floating]], name: str
+) -> NDArray[np.float64]:
+    """``layer_norm`` with the weights ``NAME_scale`` and ``NAME_shift`` of an operator."""
+    return layer_norm(values, weights[f"{name}_scale"], weights[f"{name}_shift"])

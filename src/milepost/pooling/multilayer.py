@@ -15,7 +15,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from milepost.pooling.layer_norm import layer_norm
+from milepost.pooling.gelu import gelu
+from milepost.pooling.layer_norm import named_norm
 from milepost.pooling.layer_weights import SUMMARY, summaries
 from milepost.pooling.neighbours import rms_scaled
 from milepost.pooling.operator import Batch, Operator, Parameter
@@ -41,8 +42,8 @@ def multilayer(batch: Batch, settings: Mapping[str, Any], weights: Weights) -> N
     keys, lengths = _keys(batch, settings, exact)
     heads = settings["heads"]
     latents = exact["latents"]
-    asked = _norm(latents, exact, "norm_latents") @ exact["to_query"]
-    read = _norm(keys, exact, "norm_keys") @ exact["to_key_value"]
+    asked = named_norm(latents, exact, "norm_latents") @ exact["to_query"]
+    read = named_norm(keys, exact, "norm_keys") @ exact["to_key_value"]
     asked = asked.reshape(len(latents), heads, -1)
     key, value = np.moveaxis(read.reshape(len(read), 2, *asked.shape[1:]), 1, 0)
     scores = np.einsum("khc,rhc->krh", key, asked) / math.sqrt(asked.shape[-1])
@@ -52,7 +53,7 @@ def multilayer(batch: Batch, settings: Mapping[str, Any], weights: Weights) -> N
     if settings["residual"]:
         found = found + latents
     if settings["widen"]:
-        found = found + _feed_forward(_norm(found, exact, "norm_wide"), exact)
+        found = found + _feed_forward(named_norm(found, exact, "norm_wide"), exact)
     result: NDArray[np.floating] = found.mean(axis=1)
     return result
 
@@ -76,12 +77,6 @@ def _keys(
     return found.reshape(-1, batch.width), lengths
 
 
-def _norm(
-    values: NDArray[np.float64], weights: Mapping[str, NDArray[np.float64]], name: str
-) -> NDArray[np.float64]:
-    return layer_norm(values, weights[f"{name}_scale"], weights[f"{name}_shift"])
-
-
 def _feed_forward(
     values: NDArray[np.float64], weights: Mapping[str, NDArray[np.float64]]
 ) -> NDArray[np.float64]:
@@ -90,19 +85,6 @@ def _feed_forward(
     wide = values @ weights["wide"] + weights["wide_shift"]
     value, gate = np.split(wide, 2, axis=-1)
     result: NDArray[np.float64] = value * gelu(gate) @ weights["narrow"] + weights["narrow_shift"]
-    return result
-
-
-def gelu(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """``x Φ(x)`` with the exact normal distribution.
-
-    >>> float(gelu(1.0).round(9)), float(gelu(-1.0).round(9))
-    (0.841344746, -0.158655254)
-    """
-    import numpy as np
-
-    erf = np.vectorize(math.erf, otypes=[np.float64])
-    result: NDArray[np.float64] = 0.5 * values * (1 + erf(values / math.sqrt(2)))
     return result
 
 

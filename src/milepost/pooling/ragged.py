@@ -130,6 +130,13 @@ def owners(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.repeat(np.arange(len(lengths)), lengths)
 
 
+def split(values: NDArray[np.floating], lengths: NDArray[np.int64]) -> list[NDArray[np.floating]]:
+    """The rows of each text, as views; for what needs a large array for each text."""
+    import numpy as np
+
+    return np.split(values, starts(lengths)[1:]) if len(lengths) else []
+
+
 def sums(values: NDArray[np.floating], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
     """Sum over each text, ``(texts, …)`` float64."""
     import numpy as np

@@ -6,16 +6,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milepost.errors import InputError, nearest
+from milepost.pooling.adaptive import OPERATORS as ADAPTIVE
 from milepost.pooling.bilinear import OPERATORS as BILINEAR
 from milepost.pooling.ggem import OPERATORS as GGEM
 from milepost.pooling.hierarchy import OPERATORS as HIERARCHY
+from milepost.pooling.latent_attention import OPERATORS as LATENT_ATTENTION
 from milepost.pooling.layer_weights import OPERATORS as LAYER_WEIGHTS
 from milepost.pooling.multilayer import OPERATORS as MULTILAYER
 from milepost.pooling.operator import Operator, Pool, read_head
 from milepost.pooling.p2at import OPERATORS as P2AT
 from milepost.pooling.plain import OPERATORS as PLAIN
 from milepost.pooling.ponet import OPERATORS as PONET
+from milepost.pooling.saturated import OPERATORS as SATURATED
+from milepost.pooling.set_attention import OPERATORS as SET_ATTENTION
 from milepost.pooling.sketch import OPERATORS as SKETCH
+from milepost.pooling.top_k import OPERATORS as TOP_K
 from milepost.pooling.wordpool import OPERATORS as WORDPOOL
 from milepost.pooling.xpool import OPERATORS as XPOOL
 
@@ -36,6 +41,11 @@ TABLE: dict[str, Operator] = {
         *SKETCH,
         *WORDPOOL,
         *XPOOL,
+        *TOP_K,
+        *SET_ATTENTION,
+        *LATENT_ATTENTION,
+        *ADAPTIVE,
+        *SATURATED,
     )
 }
 """Every operator by its name."""

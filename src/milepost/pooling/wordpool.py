@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from milepost.errors import InputError
+from milepost.pooling.attention import attend, checked_heads
 from milepost.pooling.layer_norm import layer_norm
 from milepost.pooling.operator import Batch, Operator, Parameter
 from milepost.pooling.ragged import starts
@@ -45,30 +45,6 @@ def wordpool(batch: Batch, settings: Mapping[str, Any], weights: Weights) -> NDA
     ]
     width = batch.width * (settings["prefixes"] if settings["join"] == "concat" else 1)
     return np.array(found).reshape(len(found), width)
-
-
-def attend(
-    queries: NDArray[np.float64],
-    keys: NDArray[np.float64],
-    values: NDArray[np.float64],
-    heads: int = 1,
-) -> NDArray[np.float64]:
-    """Scaled dot-product attention, ``(q, d)`` over ``(n, d)`` → ``(q, d)``.
-
-    Args:
-        queries: ``(q, d)``.
-        keys: ``(n, d)``.
-        values: ``(n, d)``.
-        heads: number of parts of ``d / heads`` channels.
-    """
-    import numpy as np
-
-    q, k, v = (rows.reshape(len(rows), heads, -1) for rows in (queries, keys, values))
-    scores = np.einsum("qhe,nhe->hqn", q, k) / np.sqrt(q.shape[-1])
-    shares = np.exp(scores - scores.max(-1, keepdims=True))
-    shares /= shares.sum(-1, keepdims=True)
-    mixed: NDArray[np.float64] = np.einsum("hqn,nhe->qhe", shares, v).reshape(queries.shape)
-    return mixed
 
 
 def _one(
@@ -111,11 +87,7 @@ def _start(settings: Mapping[str, Any], width: int, _: int, rng: np.random.Gener
     import numpy as np
 
     heads, layers = settings["heads"], settings["layers"]
-    if width % heads:
-        raise InputError(
-            f"wordpool: {heads} heads do not divide states of width {width}",
-            "heads=, a divisor of the width",
-        )
+    checked_heads("wordpool", heads, width)
 
     def drawn(*shape: int, scale: float) -> NDArray[np.float32]:
         return (rng.standard_normal(shape) * scale).astype(np.float32)

@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from milepost.errors import InputError
-from milepost.pooling.layer_norm import layer_norm
+from milepost.pooling.attention import checked_heads
+from milepost.pooling.layer_norm import named_norm
 from milepost.pooling.operator import Batch, Need, Operator, Parameter, Pool
-from milepost.pooling.ragged import checked_lengths, checked_states, softmax, starts, unit
+from milepost.pooling.ragged import checked_lengths, checked_states, softmax, split, starts, unit
 
 if TYPE_CHECKING:
     import numpy as np
@@ -85,7 +86,7 @@ class XPool:
         return mapped
 
     def _norm(self, name: str, values: NDArray[np.floating]) -> NDArray[np.float64]:
-        return layer_norm(values, self._weights[f"{name}_scale"], self._weights[f"{name}_shift"])
+        return named_norm(values, self._weights, name)
 
     def _heads(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         return values.reshape(len(values), self.heads, -1)
@@ -258,7 +259,7 @@ def _by(
         block = pooler(settings, weights)
         if not len(batch.lengths):
             return np.zeros((0, batch.width))
-        texts = np.split(batch.states, starts(batch.lengths)[1:])
+        texts = split(batch.states, batch.lengths)
         pairs = zip(batch.queries, texts, strict=True)
         return np.concatenate([block(query[None], text) for query, text in pairs])
 
@@ -272,11 +273,7 @@ def _start(
 
     if query_width != width:
         raise _widths(width, query_width)
-    if width % settings["heads"]:
-        raise InputError(
-            f"{settings['heads']} heads do not divide states of width {width}",
-            "a divisor of the width",
-        )
+    checked_heads("xpool", settings["heads"], width)
     weights: dict[str, NDArray[np.float32]] = {}
     norms = ["input", "pooled"] + ["query"] * (not settings["shared_norm"])
     for name in norms + ["final"] * settings["final_norm"]:

@@ -18,7 +18,7 @@ from milepost.model.bytes.word_encoder import (  # noqa: E402
 )
 from milepost.model.bytes.word_model import ByteStream, WordModel, loss, nats  # noqa: E402
 from milepost.model.pooling import module  # noqa: E402
-from milepost.pooling.wordpool import attend  # noqa: E402
+from milepost.pooling.attention import attend  # noqa: E402
 
 pytestmark = pytest.mark.torch
 SHAPE = StackShape(16, 32, 4, 4)

@@ -5,16 +5,13 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from milepost.model.pooling.module import PoolModule, masked_mean
+from milepost.model.pooling.module import PoolModule, last_state, masked_mean
 from milepost.model.pooling.neighbours import rms_scaled
 
 
 def summaries(states: Tensor, mask: Tensor, summary: str) -> Tensor:
     """``(texts, layers, d)``; see ``milepost.pooling.layer_weights.summaries``."""
-    if summary == "mean":
-        return masked_mean(states, mask)
-    place = (mask.sum(1) - 1)[:, None, None, None].expand(-1, 1, *states.shape[2:])
-    return torch.gather(states, 1, place)[:, 0]
+    return (masked_mean if summary == "mean" else last_state)(states, mask)
 
 
 def sparsemax(scores: Tensor) -> Tensor:

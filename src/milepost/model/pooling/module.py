@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from milepost.errors import InputError
+from milepost.pooling.layer_norm import EPS
 from milepost.pooling.operator import Operator, Pool
 
 
@@ -96,6 +98,11 @@ class PoolModule(nn.Module):
         value: Tensor = getattr(self, name)
         return value
 
+    def layer_norm(self, values: Tensor, name: str) -> Tensor:
+        """See ``milepost.pooling.layer_norm.named_norm``."""
+        scale, shift = self.weight(f"{name}_scale"), self.weight(f"{name}_shift")
+        return F.layer_norm(values, scale.shape, scale, shift, EPS)
+
     def reference(self) -> Pool:
         """The NumPy pooling with the weights as they are now."""
         weights = {name: value.detach().cpu().numpy() for name, value in self.state_dict().items()}
@@ -118,6 +125,12 @@ def masked_mean(states: Tensor, mask: Tensor) -> Tensor:
 def masked_max(states: Tensor, mask: Tensor) -> Tensor:
     """Greatest of ``(texts, n, d)`` where ``mask`` holds."""
     return states.masked_fill(~mask[..., None], -torch.inf).amax(1)
+
+
+def last_state(states: Tensor, mask: Tensor) -> Tensor:
+    """The state of each text's last token, ``(texts, n, …)`` → ``(texts, …)``."""
+    place = (mask.sum(1) - 1).view(-1, *(1,) * (states.ndim - 1))
+    return torch.gather(states, 1, place.expand(-1, 1, *states.shape[2:]))[:, 0]
 
 
 def masked_softmax(scores: Tensor, mask: Tensor, dim: int = 1) -> Tensor:

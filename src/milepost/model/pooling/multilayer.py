@@ -11,7 +11,6 @@ from torch import Tensor
 from milepost.model.pooling.layer_weights import summaries
 from milepost.model.pooling.module import PoolModule, masked_softmax
 from milepost.model.pooling.neighbours import rms_scaled
-from milepost.pooling.layer_norm import EPS
 
 
 class MultiLayer(PoolModule):
@@ -21,8 +20,8 @@ class MultiLayer(PoolModule):
         """See ``milepost.pooling.multilayer.multilayer``."""
         keys, readable = self._keys(states, mask)
         latents, heads = self.weight("latents"), self.settings["heads"]
-        asked = self._norm(latents, "norm_latents") @ self.weight("to_query")
-        read = self._norm(keys, "norm_keys") @ self.weight("to_key_value")
+        asked = self.layer_norm(latents, "norm_latents") @ self.weight("to_query")
+        read = self.layer_norm(keys, "norm_keys") @ self.weight("to_key_value")
         asked = asked.view(len(latents), heads, -1)
         key, value = read.view(*read.shape[:2], 2, heads, -1).unbind(2)
         scores = torch.einsum("bkhc,rhc->bkrh", key, asked) / math.sqrt(asked.shape[-1])
@@ -32,7 +31,7 @@ class MultiLayer(PoolModule):
         if self.settings["residual"]:
             found = found + latents
         if self.settings["widen"]:
-            found = found + self._feed_forward(self._norm(found, "norm_wide"))
+            found = found + self._feed_forward(self.layer_norm(found, "norm_wide"))
         return found.mean(1)
 
     def _keys(self, states: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
@@ -48,10 +47,6 @@ class MultiLayer(PoolModule):
         if self.settings["layer_table"] != "none":
             found = found + self.weight("layer_table")
         return found.view(len(found), -1, self.width), readable
-
-    def _norm(self, values: Tensor, name: str) -> Tensor:
-        scale, shift = self.weight(f"{name}_scale"), self.weight(f"{name}_shift")
-        return F.layer_norm(values, scale.shape, scale, shift, EPS)
 
     def _feed_forward(self, values: Tensor) -> Tensor:
         wide = values @ self.weight("wide") + self.weight("wide_shift")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor
 
 from milepost.model.pooling.module import (
     PoolModule,
     closes,
+    last_state,
     masked_max,
     masked_mean,
     masked_softmax,
@@ -43,8 +43,7 @@ class Last(PoolModule):
 
     def pool(self, states: Tensor, mask: Tensor, _: Tensor | None, __: Tensor) -> Tensor:
         """See ``milepost.pooling.plain.last``."""
-        place = (mask.sum(1) - 1)[:, None, None].expand(-1, 1, states.shape[-1])
-        return torch.gather(states, 1, place)[:, 0]
+        return last_state(states, mask)
 
 
 class Landmarks(PoolModule):

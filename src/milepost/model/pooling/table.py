@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+from milepost.model.pooling.adaptive import MODULES as ADAPTIVE
 from milepost.model.pooling.bilinear import MODULES as BILINEAR
 from milepost.model.pooling.ggem import MODULES as GGEM
 from milepost.model.pooling.hierarchy import MODULES as HIERARCHY
+from milepost.model.pooling.latent_attention import MODULES as LATENT_ATTENTION
 from milepost.model.pooling.layer_weights import MODULES as LAYER_WEIGHTS
 from milepost.model.pooling.module import PoolModule
 from milepost.model.pooling.multilayer import MODULES as MULTILAYER
 from milepost.model.pooling.p2at import MODULES as P2AT
 from milepost.model.pooling.plain import MODULES as PLAIN
 from milepost.model.pooling.ponet import MODULES as PONET
+from milepost.model.pooling.saturated import MODULES as SATURATED
+from milepost.model.pooling.set_attention import MODULES as SET_ATTENTION
 from milepost.model.pooling.sketch import MODULES as SKETCH
+from milepost.model.pooling.top_k import MODULES as TOP_K
 from milepost.model.pooling.wordpool import MODULES as WORDPOOL
 from milepost.model.pooling.xpool import MODULES as XPOOL
 from milepost.pooling.table import operator
@@ -30,6 +35,11 @@ MODULES: dict[str, type[PoolModule]] = {
     **MULTILAYER,
     **XPOOL,
     **PONET,
+    **TOP_K,
+    **SET_ATTENTION,
+    **LATENT_ATTENTION,
+    **ADAPTIVE,
+    **SATURATED,
 }
 
 

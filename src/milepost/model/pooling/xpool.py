@@ -33,7 +33,7 @@ class XPool(Conditioned):
 
     def conditioned(self, states: Tensor, mask: Tensor, queries: Tensor) -> Tensor:
         """See ``milepost.pooling.xpool.XPool``."""
-        held = self._norm("input", states)
+        held = self.layer_norm(states, "input")
         asked = self._heads(self._map("query", self.normed(queries)))
         keys = self._heads(held @ self.weight("key_map"))
         values = self._heads(self._map("value", held))
@@ -41,22 +41,18 @@ class XPool(Conditioned):
         logits = asked @ keys.transpose(2, 3) / sharp  # (b, heads, q, n)
         shares = masked_softmax(logits, mask[:, None, None].expand_as(logits), 3)
         merged = (shares @ values).transpose(1, 2).flatten(2)
-        vectors = self._norm("pooled", self._map("out", merged))
+        vectors = self.layer_norm(self._map("out", merged), "pooled")
         if self.settings["branch"]:
             beside = self._map("branch", vectors)
             vectors = vectors + F.dropout(beside, float(self.settings["dropout"]), self.training)
-        return self._norm("final", vectors) if self.settings["final_norm"] else vectors
+        return self.layer_norm(vectors, "final") if self.settings["final_norm"] else vectors
 
     def normed(self, queries: Tensor) -> Tensor:
         """LN1 of the queries."""
-        return self._norm("input" if self.settings["shared_norm"] else "query", queries)
+        return self.layer_norm(queries, "input" if self.settings["shared_norm"] else "query")
 
     def _map(self, name: str, values: Tensor) -> Tensor:
         return values @ self.weight(f"{name}_map") + self.weight(f"{name}_bias")
-
-    def _norm(self, name: str, values: Tensor) -> Tensor:
-        scale, shift = self.weight(f"{name}_scale"), self.weight(f"{name}_shift")
-        return F.layer_norm(values, (self.width,), scale, shift)
 
     def _heads(self, values: Tensor) -> Tensor:
         return values.unflatten(-1, (int(self.settings["heads"]), -1)).transpose(1, 2)

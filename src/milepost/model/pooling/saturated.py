@@ -1,0 +1,24 @@
+"""Log-saturated weights of terms; the reference is ``milepost.pooling.saturated``."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from milepost.model.pooling.module import PoolModule
+
+
+class Splade(PoolModule):
+    """``splade``."""
+
+    def pool(self, states: Tensor, mask: Tensor, _: Tensor | None, __: Tensor) -> Tensor:
+        """See ``milepost.pooling.saturated.splade``."""
+        dense = F.gelu(states @ self.weight("dense") + self.weight("dense_bias"))
+        logits = self.layer_norm(dense, "dense") @ self.weight("terms").T
+        # The bias gives padding weights, too. 0 also serves the maximum: no weight is less.
+        weights = torch.log1p(F.relu(logits + self.weight("terms_bias"))) * mask[..., None]
+        return weights.amax(1) if self.settings["join"] == "max" else weights.sum(1)
+
+
+MODULES: dict[str, type[PoolModule]] = {"splade": Splade}
