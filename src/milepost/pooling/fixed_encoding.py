@@ -1,0 +1,187 @@
+"""One vector for many, whose product approximates MaxSim: MUVERA (arXiv 2405.19504, section 2).
+
+    φ(x)   = signs of k products with random vectors        one of 2^k cells
+    q_(c)  = Σ ψ(q_i)          over the query's tokens with φ(q_i) = c
+    p_(c)  = mean of ψ(p_j)    over the text's tokens with φ(p_j) = c; if there are none, ψ of the
+                               token whose signs differ least from c
+    ψ(x)   = S x / √m          S: random signs, (m, d); or x itself
+    q · p  = (1/R) Σ_r Σ_c q_(c) · p_(c) ≈ Σ_i max_j q_i · p_j      r: R repetitions, drawn anew
+
+A text's token near a query's token tends to lie in its cell. So a search for the greatest product
+of single vectors finds candidates, and ``maxsim`` ranks them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from milepost.errors import InputError
+from milepost.pooling.ragged import checked_lengths, checked_states, owners, split, starts
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class FixedEncoding:
+    """Cells and projections; queries and texts must share them. ``drawn`` makes one.
+
+    Attributes:
+        planes: ``(R, k, d)`` float32, the vectors whose products give the signs.
+        signs: ``(R, m, d)`` float32, ``S`` of each repetition; None to keep vectors as they are.
+    """
+
+    planes: NDArray[np.float32]
+    signs: NDArray[np.float32] | None = None
+
+    @classmethod
+    def drawn(
+        cls,
+        width: int,
+        *,
+        planes: int = 4,
+        repetitions: int = 20,
+        projected: int = 8,
+        seed: int = 0,
+    ) -> FixedEncoding:
+        """Draw one, as the paper does; a seed gives the same one again.
+
+        Args:
+            width: d of the vectors.
+            planes: k, 0 or more; there are ``2^k`` cells.
+            repetitions: R.
+            projected: m, the numbers of a cell; 0 for no projection.
+            seed: of the random numbers.
+
+        Raises:
+            InputError: a number is too small.
+        """
+        import numpy as np
+
+        if min(width, repetitions) < 1 or min(planes, projected) < 0:
+            raise InputError(
+                f"width={width}, planes={planes}, repetitions={repetitions}, projected={projected}",
+                "a width and repetitions of at least 1, and no negative number",
+            )
+        rng = np.random.default_rng(seed)
+        normals = rng.standard_normal((repetitions, planes, width)).astype(np.float32)
+        if not projected:
+            return cls(normals)
+        signs = rng.choice(np.array([-1, 1], np.float32), (repetitions, projected, width))
+        return cls(normals, signs)
+
+    @property
+    def size(self) -> int:
+        """Numbers of an encoding: ``R · 2^k · m``."""
+        repetitions, planes, width = self.planes.shape
+        numbers: int = width if self.signs is None else self.signs.shape[1]
+        return int(repetitions * 2**planes * numbers)
+
+    def queries(self, states: ArrayLike, lengths: ArrayLike) -> NDArray[np.float32]:
+        """Encode queries: sums in each cell, divided by ``R``.
+
+        Args:
+            states: ``(tokens, d)`` floating-point, concatenated queries.
+            lengths: ``(queries,)``, the number of tokens of each query.
+
+        Returns:
+            ``(queries, size)`` float32.
+
+        Raises:
+            InputError: shapes or numbers do not fit.
+        """
+        import numpy as np
+
+        given, counts = self._checked(states, lengths)
+        found = [self._sums(given, counts, number)[0] for number in range(len(self.planes))]
+        return (np.stack(found, 1).reshape(len(counts), self.size) / len(self.planes)).astype(
+            np.float32
+        )
+
+    def documents(
+        self, states: ArrayLike, lengths: ArrayLike, *, fill: bool = True
+    ) -> NDArray[np.float32]:
+        """Encode texts: the mean in each cell.
+
+        Args:
+            states: ``(tokens, d)`` floating-point, concatenated texts.
+            lengths: ``(texts,)``, the number of tokens of each text.
+            fill: give a cell without a token the text's nearest one; otherwise it is 0.
+
+        Returns:
+            ``(texts, size)`` float32.
+
+        Raises:
+            InputError: shapes or numbers do not fit.
+        """
+        import numpy as np
+
+        given, counts = self._checked(states, lengths)
+        found = []
+        for number in range(len(self.planes)):
+            total, tokens = self._sums(given, counts, number)
+            means = total / np.maximum(tokens, 1)[..., None]
+            if fill:
+                text, cell = np.nonzero(tokens == 0)
+                nearest = self._nearest(given, counts, number)[text, cell]
+                means[text, cell] = self._projected(given, number)[nearest]
+            found.append(means)
+        return np.stack(found, 1).reshape(len(counts), self.size).astype(np.float32)
+
+    def _checked(
+        self, states: ArrayLike, lengths: ArrayLike
+    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        given, width = checked_states(states), self.planes.shape[2]
+        if given.shape[1] != width:
+            raise InputError(
+                f"states have {given.shape[1]} channels, and the encoding {width}",
+                "FixedEncoding.drawn with the width of the states",
+            )
+        return given, checked_lengths(lengths, len(given))
+
+    def _projected(self, states: NDArray[np.float32], number: int) -> NDArray[np.float64]:
+        """``ψ`` of a repetition, ``(tokens, m)``."""
+        import numpy as np
+
+        wide = states.astype(np.float64)
+        if self.signs is None:
+            return wide
+        signs = self.signs[number].astype(np.float64)
+        projected: NDArray[np.float64] = wide @ signs.T / np.sqrt(len(signs))
+        return projected
+
+    def _bits(self, states: NDArray[np.float32], number: int) -> NDArray[np.bool_]:
+        """``φ`` of a repetition, ``(tokens, k)``."""
+        bits: NDArray[np.bool_] = states @ self.planes[number].T > 0
+        return bits
+
+    def _sums(
+        self, states: NDArray[np.float32], lengths: NDArray[np.int64], number: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Sums ``(texts, cells, m)`` and numbers of tokens ``(texts, cells)``."""
+        import numpy as np
+
+        bits = self._bits(states, number)
+        cells = 2 ** bits.shape[1]
+        place = owners(lengths) * cells + bits @ (1 << np.arange(bits.shape[1]))
+        projected = self._projected(states, number)
+        total = np.zeros((len(lengths) * cells, projected.shape[1]))
+        np.add.at(total, place, projected)
+        tokens = np.bincount(place, minlength=len(total))
+        shape = len(lengths), cells
+        return total.reshape(*shape, projected.shape[1]), tokens.reshape(shape)
+
+    def _nearest(
+        self, states: NDArray[np.float32], lengths: NDArray[np.int64], number: int
+    ) -> NDArray[np.int64]:
+        """The text's first token whose signs differ least from each cell's, ``(texts, cells)``."""
+        import numpy as np
+
+        planes = np.arange(self.planes.shape[1])
+        wanted = np.arange(2 ** len(planes))[:, None] >> planes & 1
+        agreeing = (2.0 * self._bits(states, number) - 1) @ (2.0 * wanted.T - 1)
+        texts = zip(starts(lengths), split(agreeing, lengths), strict=True)
+        nearest = [start + text.argmax(0) for start, text in texts]
+        return np.array(nearest, np.int64).reshape(len(lengths), len(wanted))

@@ -1,0 +1,111 @@
+"""Fewer vectors for a text: token pooling (Clavié, Chaffin and Adams, arXiv 2409.14683).
+
+    tokens of a text → groups, by Ward's method on vectors of unit length
+    group            → the mean of its vectors
+
+The paper's best form, hierarchical pooling: ``factor`` times fewer vectors, no training, and
+nothing changes for queries.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from milepost.errors import InputError
+from milepost.pooling.ragged import checked_lengths, checked_states, split, unit
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+
+def pool_tokens(
+    states: ArrayLike, lengths: ArrayLike, factor: int, *, kept: int = 1
+) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """Replace the tokens of each text by the means of ``max(tokens // factor, 1)`` groups.
+
+    >>> states = [[1.0, 0.0], [0.0, 1.0], [3.0, 0.0], [0.0, 2.0]]
+    >>> pooled, lengths = pool_tokens(states, [4], factor=2, kept=0)
+    >>> pooled.tolist(), lengths.tolist()
+    ([[2.0, 0.0], [0.0, 1.5]], [2])
+
+    Args:
+        states: ``(tokens, d)`` floating-point, concatenated texts.
+        lengths: ``(texts,)``, the number of tokens of each text.
+        factor: tokens for each group, on average; 1 changes nothing.
+        kept: tokens at the start of each text that stay as they are and are not counted, such as
+            ``[CLS]``.
+
+    Returns:
+        The vectors that are left, ``(fewer tokens, d)`` float32, those that were kept first and
+        then groups in the order of their first tokens; and their number for each text,
+        ``(texts,)`` int64. Means are not brought to unit length.
+
+    Raises:
+        InputError: the factor or number of tokens kept is too small, or shapes do not fit.
+    """
+    import numpy as np
+
+    if factor < 1 or kept < 0:
+        raise InputError(
+            f"factor={factor}, kept={kept}", "a factor of at least 1, and 0 tokens kept or more"
+        )
+    given = checked_states(states)
+    texts = split(given, checked_lengths(lengths, len(given)))
+    pooled = [np.concatenate([text[:kept], _means(text[kept:], factor)]) for text in texts]
+    counts = np.array([len(text) for text in pooled], np.int64)
+    return np.concatenate([given[:0], *pooled]).astype(np.float32), counts
+
+
+def _means(states: NDArray[np.floating], factor: int) -> NDArray[np.float64]:
+    """The mean of each group of a text's tokens, ``(n, d)`` → ``(groups, d)``."""
+    import numpy as np
+
+    groups = ward(unit(states), max(len(states) // factor, 1))
+    total = np.zeros((len(np.unique(groups)), states.shape[1]))
+    np.add.at(total, groups, states.astype(np.float64))
+    return total / np.bincount(groups)[:, None]
+
+
+def ward(points: NDArray[np.floating], groups: int) -> NDArray[np.int64]:
+    """Join points into groups by Ward's method (JASA 58, 1963).
+
+    The two groups are joined whose joining adds least to the sum of squared distances from points
+    to the centres of their groups, ``|A| |B| / (|A| + |B|) ‖c_A − c_B‖²``, until ``groups`` remain.
+
+    >>> import numpy as np
+    >>> ward(np.array([[0.0], [9.0], [1.0], [8.0], [10.0]]), 2).tolist()
+    [0, 1, 0, 1, 1]
+
+    Args:
+        points: ``(n, d)``.
+        groups: how many remain; at most n.
+
+    Returns:
+        The group of each point, ``(n,)`` int64, numbered by their first points.
+    """
+    import numpy as np
+
+    number, rows = len(points), np.arange(len(points))
+    labels, sizes, centres = rows.copy(), np.ones(number), points.astype(np.float64)
+    if number <= groups:
+        return labels
+    squares = (centres**2).sum(1)
+    cost = np.maximum(squares[:, None] + squares - 2 * centres @ centres.T, 0.0) / 2
+    np.fill_diagonal(cost, np.inf)
+    nearest = cost.argmin(1)
+    for _ in range(number - groups):
+        joined = int(cost[rows, nearest].argmin())
+        one, two = sorted((joined, int(nearest[joined])))
+        labels[labels == two] = one
+        size = sizes[one] + sizes[two]
+        centres[one] = (sizes[one] * centres[one] + sizes[two] * centres[two]) / size
+        sizes[one] = size
+        added = sizes * size / (sizes + size) * ((centres - centres[one]) ** 2).sum(1)
+        cost[one] = cost[:, one] = np.where(np.isinf(cost[one]), np.inf, added)
+        cost[two] = cost[:, two] = np.inf
+        # Joining never brings a group nearer to the others, so no other row's nearest changes.
+        stale = np.isin(nearest, (one, two))
+        stale[one] = True
+        nearest[stale] = cost[stale].argmin(1)
+    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
