@@ -26,6 +26,9 @@ from milepost.lab.quality.separation import centres
 from milepost.lab.show.study import QUERY, TEXT, as_svg, picture
 from milepost.lab.stitch.maps import compare, problem
 from milepost.model.bytes.tokenizer import encode
+from milepost.pooling.fixed_encoding import FixedEncoding
+from milepost.pooling.maxsim import maxsim
+from milepost.pooling.ragged import unit
 from milepost.train.losses.coupled import posterior_weights, published_weights
 
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "pooling" / "pictures"
@@ -142,6 +145,36 @@ def bytes_(axes: Any) -> None:
     axes.set_title("The same window of bytes holds less of some languages")
 
 
+def late_interaction(axes: Any) -> None:
+    """How often the ten best products of encodings hold the text of the best MaxSim."""
+    rng = np.random.default_rng(0)
+    topics = unit(rng.standard_normal((200, 64)))
+    chosen = np.array([rng.choice(200, 6, replace=False) for _ in range(400)])
+
+    def tokens(texts: Any, number: int) -> Any:
+        """Around the topics of each text, ``number`` tokens, of unit length."""
+        near = np.array([topics[rng.choice(text, number)] for text in texts])
+        return unit(near + rng.standard_normal(near.shape) * 0.12).reshape(-1, 64)
+
+    read, lengths = tokens(chosen, 40), [40] * 400
+    asked, parts = tokens(chosen[:200], 8), [8] * 200
+    best = maxsim(asked, parts, read, lengths).argmax(1)
+    repetitions = (1, 2, 5, 10, 20)
+    lines = []
+    for style, planes in zip((OURS, *OTHERS[:2]), (4, 2, 0), strict=True):
+        kept = []
+        for number in repetitions:
+            made = FixedEncoding.drawn(64, planes=planes, repetitions=number)
+            products = made.queries(asked, parts) @ made.documents(read, lengths).T
+            ten = np.argsort(-products, axis=1)[:, :10]
+            kept.append(float((ten == best[:, None]).any(1).mean()))
+        lines.append(Line(style, range(len(repetitions)), kept))
+    names = [str(number) for number in repetitions]
+    axis = Axis("repetitions", range(len(repetitions)), names)
+    draw_lines(axes, lines, axis, "best text among ten candidates")
+    axes.set_title("Encodings of 16 cells (blue), 4 (orange) and 1 (green); 8 numbers a cell")
+
+
 def drawn(page: str, draw: Callable[[Any], None]) -> None:
     """One plot as SVG."""
     with settings():
@@ -160,6 +193,7 @@ def main() -> None:
         "quality": quality,
         "stitch": stitch,
         "bytes": bytes_,
+        "late-interaction": late_interaction,
     }.items():
         drawn(page, draw)
 

@@ -3,7 +3,8 @@
 Comes in: concatenated states of texts, and the lengths of the texts. Goes out: one vector for each
 text. Knows neither text nor network. ``table.py`` lists the operators of the pooling lab
 (``names``, ``get``, ``load``), one file for each family; ``operator.py`` defines an operator,
-``ragged.py`` computes sums over ragged texts and removes padding (``from_padded``).
+``ragged.py`` computes sums over ragged texts and removes padding (``from_padded``). Texts that keep
+a vector for each token: ``maxsim.py``, ``token_pooling.py`` and ``fixed_encoding.py``.
 """
 
 from __future__ import annotations

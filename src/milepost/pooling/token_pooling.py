@@ -87,22 +87,23 @@ def ward(points: NDArray[np.floating], groups: int) -> NDArray[np.int64]:
     import numpy as np
 
     number, rows = len(points), np.arange(len(points))
-    labels, sizes, centres = rows.copy(), np.ones(number), points.astype(np.float64)
+    labels, sizes = rows.copy(), np.ones(number)
     if number <= groups:
         return labels
-    squares = (centres**2).sum(1)
-    cost = np.maximum(squares[:, None] + squares - 2 * centres @ centres.T, 0.0) / 2
-    np.fill_diagonal(cost, np.inf)
+    wide = points.astype(np.float64)
+    squares = (wide**2).sum(1)
+    cost = np.maximum((squares[:, None] + squares) / 2 - wide @ wide.T, 0.0)
+    np.fill_diagonal(cost, np.inf)  # and so are rows and columns of groups that are gone
     nearest = cost.argmin(1)
     for _ in range(number - groups):
-        joined = int(cost[rows, nearest].argmin())
-        one, two = sorted((joined, int(nearest[joined])))
+        found = int(cost[rows, nearest].argmin())
+        one, two = sorted((found, int(nearest[found])))
         labels[labels == two] = one
-        size = sizes[one] + sizes[two]
-        centres[one] = (sizes[one] * centres[one] + sizes[two] * centres[two]) / size
-        sizes[one] = size
-        added = sizes * size / (sizes + size) * ((centres - centres[one]) ** 2).sum(1)
-        cost[one] = cost[:, one] = np.where(np.isinf(cost[one]), np.inf, added)
+        # The cost of joining another group to both, from its costs with each (Lance and Williams).
+        added = (sizes + sizes[one]) * cost[one] + (sizes + sizes[two]) * cost[two]
+        added = (added - sizes * cost[one, two]) / (sizes + sizes[one] + sizes[two])
+        sizes[one] += sizes[two]
+        cost[one] = cost[:, one] = added
         cost[two] = cost[:, two] = np.inf
         # Joining never brings a group nearer to the others, so no other row's nearest changes.
         stale = np.isin(nearest, (one, two))

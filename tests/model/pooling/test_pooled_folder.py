@@ -55,6 +55,15 @@ def test_the_mean_as_a_graph_is_the_mean(folder):
     assert not model.encode("").document.any()
 
 
+@pytest.mark.parametrize("name", ["pma", "latent-attention", "adapool", "top-k"])
+def test_the_newer_poolings_can_be_installed(folder, name):
+    pool, file = trained(folder, name)
+    install(file, folder)
+    found = milepost.load(folder, cache=False).encode(TEXT)
+    wanted = pool(found.vectors, [len(found.vectors)])[0]
+    np.testing.assert_allclose(found.document, wanted / np.linalg.norm(wanted), atol=1e-5)
+
+
 def test_an_index_of_the_model_before_is_not_mixed_with_it(folder):
     before = milepost.load(folder, cache=False).fingerprint
     install(trained(folder, "max")[1], folder)
@@ -69,7 +78,8 @@ def test_a_pooling_of_another_width_is_refused(folder):
 
 
 @pytest.mark.parametrize(
-    ("name", "settings"), [("ponet-triple", {}), ("wordpool", {"prefixes": 2, "join": "concat"})]
+    ("name", "settings"),
+    [("ponet-triple", {}), ("wordpool", {"prefixes": 2, "join": "concat"}), ("splade", {})],
 )
 def test_vectors_wider_than_a_question_s_are_refused_and_the_folder_is_left(folder, name, settings):
     before = (folder / "milepost.json").read_bytes()
