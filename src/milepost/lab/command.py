@@ -13,7 +13,7 @@ from milepost.errors import MissingExtra
 STUDIES: dict[str, str] = {
     "compare": "Compare poolings on the same states.",
     "show": "Explain a pooling, with a picture of its weights.",
-    "lmk": "LMK, CLS, mean and last on documents of 1k to 16k tokens.",
+    "lmk": "LMK, CLS and mean on documents of 512 to 16k tokens.",
     "landmark": "Windows, halos and landmarks: seven experiments.",
     "multilayer": "Train poolings over layers on planted topics.",
     "xpool": "Rerank documents by a pooling that reads the question.",

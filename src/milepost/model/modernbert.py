@@ -41,6 +41,7 @@ class ModernBertLayer(nn.Module):
         eps, bias = config.get("norm_eps", 1e-5), config.get("norm_bias", False)
         in_attention, in_mlp = config.get("attention_bias", False), config.get("mlp_bias", False)
         self.heads = config["num_attention_heads"]
+        self.theta: float | None  # None: positions are not told
         self.theta, self.reach = _rope_and_reach(config, number)
         self.attn_norm: nn.Module = (
             nn.Identity() if number == 0 else nn.LayerNorm(width, eps=eps, bias=bias)
@@ -80,8 +81,8 @@ class ModernBertLayer(nn.Module):
             near = distance <= self.reach
             allowed = allowed & (near[None, None] if marks is None else near[:, None])
         mixed = attend(
-            rotate(split_heads(query, self.heads), here, self.theta),
-            rotate(split_heads(key, self.heads), everywhere, self.theta),
+            self._placed(split_heads(query, self.heads), here),
+            self._placed(split_heads(key, self.heads), everywhere),
             split_heads(value, self.heads),
             bias_of(allowed, states.dtype),
         )
@@ -89,6 +90,9 @@ class ModernBertLayer(nn.Module):
         value_part, gate = self.mlp["Wi"](self.mlp_norm(asking)).chunk(2, dim=-1)
         result: Tensor = asking + self.mlp["Wo"](F.gelu(value_part) * gate)
         return result
+
+    def _placed(self, states: Tensor, positions: Tensor) -> Tensor:
+        return states if self.theta is None else rotate(states, positions, self.theta)
 
 
 def _rope_and_reach(config: dict[str, Any], number: int) -> tuple[float, int | None]:

@@ -47,14 +47,17 @@ class RunFolder:
         path: created if missing.
         resume: whether to resume a run.
         writes: whether this process writes; of several that train together only the first does.
+        restart: what helps where the folder is damaged.
 
     Raises:
         InputError: the folder has a run already, has none to resume, or holds something else.
         Halted: it cannot be written.
     """
 
-    def __init__(self, path: Path, *, resume: bool, writes: bool = True) -> None:
-        self.path, self.writes = path, writes
+    def __init__(
+        self, path: Path, *, resume: bool, writes: bool = True, restart: str = _RESTART
+    ) -> None:
+        self.path, self.writes, self._restart = path, writes, restart
         if not writes:
             return
         there = path.is_dir() and any(file.name != LOCK for file in path.iterdir())
@@ -123,8 +126,9 @@ class RunFolder:
         except FileNotFoundError:
             return None
         except (AttributeError, OSError, ValueError) as error:
-            raise InputError(f"{self.path / 'run.json'} is damaged: {error}", _RESTART) from error
-        check_schema(self.path / "run.json", schema, SCHEMA, _RESTART, InputError)
+            problem = f"{self.path / 'run.json'} is damaged: {error}"
+            raise InputError(problem, self._restart) from error
+        check_schema(self.path / "run.json", schema, SCHEMA, self._restart, InputError)
         return read
 
     def log(self, line: Mapping[str, Any]) -> None:
@@ -171,7 +175,7 @@ class RunFolder:
             state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
         except Exception as error:  # torch, zipfile and pickle raise their own
             first = first_line(error)
-            raise InputError(f"{path} is damaged: {first}", _RESTART) from error
+            raise InputError(f"{path} is damaged: {first}", self._restart) from error
         length = state.pop("log")
         if self.writes and log.exists():
             os.truncate(log, length)

@@ -1,11 +1,13 @@
-"""The comparison of document poolings: what it measures, keeps and refuses."""
+"""The study of landmark pooling: what it measures, keeps and refuses."""
 
 from __future__ import annotations
 
+import gzip
 import json
 import lzma
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -14,132 +16,181 @@ from click.testing import CliRunner
 pytestmark = pytest.mark.torch
 torch = pytest.importorskip("torch", reason="needs the train extra: pip install 'milepost[train]'")
 
-from safetensors.torch import save_file  # noqa: E402
-
 from milepost.console.options import Settings  # noqa: E402
 from milepost.errors import InputError  # noqa: E402
+from milepost.lab.data.long_documents import TASKS  # noqa: E402
 from milepost.lab.lmk import study as module  # noqa: E402
-from milepost.lab.lmk.command import command, shown  # noqa: E402
-from milepost.lab.lmk.readouts import POOLINGS  # noqa: E402
-from milepost.lab.lmk.study import LmkSettings, ndcg, study  # noqa: E402
-from milepost.lab.lmk.training import LmkRecipe  # noqa: E402
-from milepost.model.bert import Bert  # noqa: E402
-from support.long_corpus import write_corpus  # noqa: E402
-from support.small_comparison import write_pairs  # noqa: E402
-from support.small_models import CONFIGS, write_tokenizer  # noqa: E402
+from milepost.lab.lmk.arms import POOLINGS  # noqa: E402
+from milepost.lab.lmk.base import BaseSettings  # noqa: E402
+from milepost.lab.lmk.command import command  # noqa: E402
+from milepost.lab.lmk.material import Amounts  # noqa: E402
+from milepost.lab.lmk.pairs import SETS  # noqa: E402
+from milepost.lab.lmk.study import LmkSettings, Study  # noqa: E402
+from milepost.lab.lmk.training import Recipe  # noqa: E402
 
+WORDS = [f"{a}{b}" for a in ("cat", "dog", "tree", "river", "bird") for b in ("", "s", "ly", "ing")]
 SMALL = LmkSettings(
-    LmkRecipe(steps=2, batch=4),
-    (1024, 2048),
-    min_tokens=2048,
-    documents=4,
-    questions=2,
-    states=64,
-    held=8,
-    seeds=(0,),
-    dtype="float32",
+    BaseSettings(layers=2, width=16, heads=2, vocabulary=400, row=64, batch=2, steps=2),
+    Recipe(steps=2, batch=4, passage=(32, 64), granularities=(16, 32)),
+    Amounts((512, 1024), hosts=3, documents=3, questions=2, tuning=4, short=4),
+    rates=(1e-4, 1e-3),
+    tuning_steps=1,
+    seeds=(0, 1),
+    attributed=2,
 )
 
 
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A BERT of six layers, and data with long documents."""
-    base, data = tmp_path_factory.mktemp("base"), tmp_path_factory.mktemp("data")
-    config = {**CONFIGS["bert"], "num_hidden_layers": 6}
-    (base / "config.json").write_text(json.dumps(config))
-    torch.manual_seed(0)
-    save_file(Bert(config).state_dict(), base / "model.safetensors")
-    write_tokenizer(base / "tokenizer.json")
-    write_pairs(write_corpus(data) / "pairs")
-    return base, data
+def text(random: Random, words: int) -> str:
+    return "".join(f"The {' '.join(random.choices(WORDS, k=9))}. " for _ in range(words // 10))
+
+
+def write(path: Path, rows: list[dict[str, Any]]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with gzip.open(path, "wt", encoding="utf-8") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)
 
 
 @pytest.fixture(scope="module")
-def done(
-    folders: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Path, dict[str, Any]]:
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A corpus of three splits, tasks whose documents are long enough, and pairs."""
+    folder, random = tmp_path_factory.mktemp("data"), Random(1)
+    splits = ["train", "dev", "test"]
+    write(
+        folder / "corpus" / "science.jsonl.gz",
+        [
+            {
+                "id": f"{split}-{n}",
+                "title": f"The {split} number {n}",
+                "text": text(random, 2600),
+                "kind": "science",
+                "licence": "CC0",
+                "source": "",
+                "split": split,
+            }
+            for split in splits
+            for n in range(2)
+        ],
+    )
+    for name in TASKS:
+        write(
+            folder / "tasks" / name / "documents.jsonl.gz",
+            [
+                {"id": split, "title": "", "text": text(random, 2600), "meta": {}}
+                for split in splits
+            ],
+        )
+        write(
+            folder / "tasks" / name / "questions.jsonl.gz",
+            [
+                {
+                    "id": f"{split}{n}",
+                    "document": split,
+                    "question": "What sat?",
+                    "spans": [[4, 40]],
+                    "split": split,
+                }
+                for split in splits
+                for n in range(2)
+            ],
+        )
+    for name in SETS:
+        rows = [
+            {"query": f"what is {name} {n}?", "passage": f"{name} {n}. {text(random, 120)}"}
+            for n in range(24)
+        ]
+        write(folder / "pairs" / f"{name}.jsonl.gz", rows)
+    return folder
+
+
+def study(data: Path, out: Path, settings: LmkSettings = SMALL, said: Any = None) -> Study:
+    cpu = torch.device("cpu")
+    return Study(out, data, settings, cpu, torch.float32, said or (lambda *_: None))
+
+
+@pytest.fixture(scope="module")
+def done(data: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
     out = tmp_path_factory.mktemp("runs")
-    return out, study(*folders, out, SMALL)
-
-
-def plain(result: dict[str, Any]) -> Any:
-    """Runs without seconds, as JSON holds them."""
-    runs = [{name: run[name] for name in run if name != "seconds"} for run in result["runs"]]
-    return json.loads(json.dumps(runs))
+    return out, study(data, out).result()
 
 
 def test_every_pooling_is_measured_at_every_length(done: tuple[Path, dict[str, Any]]) -> None:
-    """In one pass, by sentences and over windows where these exist."""
+    """The three of the claim with every seed, the controls with one; probes with the first."""
     result = done[1]
-    assert [run["pooling"] for run in result["runs"]] == list(POOLINGS)
-    read = {
-        run["pooling"]: [(f["reading"], f["granularity"], f["length"]) for f in run["figures"]]
-        for run in result["runs"]
-    }
-    assert read["cls"] == read["last"] == [("whole", 32, 1024), ("whole", 32, 2048)]
-    assert [reading for reading, _, _ in read["mean"]] == ["whole"] * 2 + ["windows"] * 2
-    assert len(read["lmk"]) == 6
-    for run in result["runs"]:
-        assert len(run["losses"]) == 2
-        assert 0 <= run["short"] <= 1
-        for figure in run["figures"]:
-            assert len(figure["ndcg"]) == len(result["questions"])
-    mean = next(run for run in result["runs"] if run["pooling"] == "mean")
-    assert 0.5 < mean["estimate"] <= 1.0001
+    runs = {(run["pooling"], run["seed"]): run for run in result["runs"]}
+    claimed = {(pooling, seed) for pooling in ("lmk", "mean", "cls") for seed in (0, 1)}
+    assert set(runs) == claimed | {(pooling, 0) for pooling in ("every", "multi-cls", "last")}
+    assert set(result["gate"]) == set(result["rates"]) == set(POOLINGS)
+    assert set(result["rates"].values()) <= {1e-4, 1e-3}
+    for (_, seed), run in runs.items():
+        own = [
+            (each["material"], each["length"]) for each in run["found"] if each["reading"] == "own"
+        ]
+        long = [(kind, length) for length in (512, 1024) for kind in ("needles", "natural")]
+        assert own == [("short", 256), *long]
+        assert bool(run.get("attribution")) == (seed == 0)
+        for each in run["found"]:
+            asked = {"short": 4, "needles": 12, "natural": len(result["natural"])}
+            assert len(each["ndcg"]) == len(each["reciprocal"]) == asked[each["material"]]
+            assert all(0 <= figure <= 1 for figure in each["ndcg"])
+    probes = {each["reading"] for each in runs["lmk", 0]["found"]} - {"own"}
+    granular = {"granularity 64", "granularity 256", "granularity 2048"}
+    assert probes == {*granular, "windows", "no positions"}
+    assert [quarter for _, quarter in result["needles"]] == [0, 1, 2, 3] * 3
 
 
-def test_finished_runs_are_not_repeated(
-    folders: tuple[Path, Path], done: tuple[Path, dict[str, Any]]
-) -> None:
+def test_finished_runs_are_not_repeated(data: Path, done: tuple[Path, dict[str, Any]]) -> None:
     """Not even without their figures: weights are read again. Other settings train anew."""
     out, first = done
     trained: list[str] = []
-    again = study(*folders, out, SMALL, lambda name, _, __: trained.append(name))
-    assert plain(again) == plain(first)
+
+    def said(name: str, *_: int) -> None:
+        if "rate" in name:
+            trained.append(name)
+
+    again = study(data, out, said=said).result()
+    assert again["runs"] == json.loads(json.dumps(first["runs"]))
     (out / "lmk-0.json").unlink()
-    (out / "cls-0.json").write_text("{")
-    again = study(*folders, out, SMALL, lambda name, _, __: trained.append(name))
-    assert plain(again) == plain(first)
+    (out / "cls-1.json").write_text("{")
+    assert study(data, out, said=said).result()["runs"] == again["runs"]
     assert not trained
-    other = replace(SMALL, recipe=replace(SMALL.recipe, rate=1e-3))
-    study(*folders, out, other, lambda name, _, __: trained.append(name))
-    assert set(trained) == {f"{pooling}-0" for pooling in POOLINGS}
+    other = replace(SMALL, recipe=replace(SMALL.recipe, temperature=0.1))
+    study(data, out, other, said).run("mean", 0, 1e-3)
+    assert trained
 
 
-def test_the_rank_of_the_right_document_decides() -> None:
-    queries, vectors = torch.eye(3), torch.eye(3)
-    assert ndcg(queries, vectors, [0, 1, 2]) == [1, 1, 1]
-    assert ndcg(queries[:1], vectors, [1]) == pytest.approx([0.63093], abs=1e-5)
-
-
-def test_the_command_prints_a_table_and_writes_the_file_of_the_page(
-    folders: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_command_prints_the_page_and_writes_the_figures(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "QUICK", SMALL)
+    monkeypatch.setitem(module.SIZES, "quick", replace(SMALL, rates=(1e-3,)))
     file = tmp_path / "result.json.xz"
-    args = ["--quick", "--base", folders[0], "--data", folders[1], "--out", tmp_path / "runs"]
-    args += ["--result", file, "--steps", 1, "--dtype", "float32"]
-    result = CliRunner().invoke(
-        command, list(map(str, args)), obj=Settings(quiet=True), standalone_mode=False
-    )
+    args = ["--size", "quick", "--data", data, "--out", tmp_path / "runs", "--device", "cpu"]
+    runner = CliRunner()
+
+    def run(*more: object) -> Any:
+        return runner.invoke(
+            command,
+            [str(each) for each in (*args, *more)],
+            obj=Settings(quiet=True),
+            standalone_mode=False,
+        )
+
+    base = run("--base-only")
+    assert base.exception is None
+    assert "loss" in base.stdout
+    result = run("--result", file, "--seeds", 1)
     assert result.exception is None
-    head, *lines = result.stdout.splitlines()
-    assert head.split()[-2:] == ["1,024", "2,048"]
-    assert len(lines) == 7
+    assert "## Verdict" in result.stdout
     found = json.loads(lzma.decompress(file.read_bytes()))
-    assert found["settings"]["recipe"]["steps"] == 1
-    assert list(shown(found["runs"])) == [head, *lines]
+    assert found["settings"]["seeds"] == [0]
+    assert len(found["runs"]) == 6
 
 
-def test_too_little_data_is_named(folders: tuple[Path, Path], tmp_path: Path) -> None:
-    base, data = folders
-    with pytest.raises(InputError, match="has no tokenizer"):
-        study(tmp_path, data, tmp_path, SMALL)
-    with pytest.raises(InputError, match="has no pairs/"):
-        study(base, tmp_path, tmp_path, SMALL)
-    with pytest.raises(
-        InputError, match="documents of 90,000 tokens with a question, fewer than 2"
-    ):
-        study(base, data, tmp_path, replace(SMALL, min_tokens=90_000))
-    with pytest.raises(InputError, match="pairs, fewer than 1004"):
-        study(base, data, tmp_path, replace(SMALL, held=1000))
+def test_too_little_data_is_named(data: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="has no corpus/"):
+        study(tmp_path, tmp_path / "out").result()
+    long = replace(SMALL, amounts=replace(SMALL.amounts, lengths=(512, 90_000)))
+    with pytest.raises(InputError, match="0 held-out documents of 90,000 tokens, fewer than 2"):
+        study(data, tmp_path / "long", long).result()
+    held = replace(SMALL, amounts=replace(SMALL.amounts, tuning=1000))
+    with pytest.raises(InputError, match="192 pairs are too few: 1004 are held out"):
+        study(data, tmp_path / "held", held).result()

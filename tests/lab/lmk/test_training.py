@@ -1,96 +1,112 @@
-"""Networks trained alike but for the pooling."""
+"""Networks trained alike but for the pooling, and what they make of texts."""
 
 from __future__ import annotations
 
+from array import array
 from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 pytestmark = pytest.mark.torch
 pytest.importorskip("torch", reason="needs the train extra: pip install 'milepost[train]'")
 
 import torch  # noqa: E402
-import torch.nn.functional as F  # noqa: E402
 
-from milepost.lab.lmk.long_bert import LongBert  # noqa: E402
-from milepost.lab.lmk.readouts import POOLINGS, Pooling  # noqa: E402
-from milepost.lab.lmk.training import LmkRecipe, PooledReader, train, windows_of  # noqa: E402
-from milepost.model.bert import Bert  # noqa: E402
-from support.small_models import CONFIGS  # noqa: E402
+from milepost.lab.lmk import training as module  # noqa: E402
+from milepost.lab.lmk.arms import POOLINGS, Pooling  # noqa: E402
+from milepost.lab.lmk.base import BaseSettings, RotaryEncoder  # noqa: E402
+from milepost.lab.lmk.measuring import attribution, ranks_of  # noqa: E402
+from milepost.lab.lmk.pairs import Pair  # noqa: E402
+from milepost.lab.lmk.reader import Reader  # noqa: E402
+from milepost.lab.lmk.training import Recipe, train  # noqa: E402
 
-RECIPE = LmkRecipe(steps=40, batch=8, rate=3e-3, temperature=0.1, granularities=(2, 3, 5))
+RECIPE = Recipe(steps=40, batch=8, passage=(10, 20), temperature=0.1, granularities=(2, 3, 5))
 
 
-def reader(pooling: Pooling) -> PooledReader:
-    """A tiny network in float32; its blocks of 8 make texts of 12 tokens long ones."""
+def reader(pooling: Pooling) -> Reader:
+    """A tiny network in float32."""
     torch.manual_seed(1)
-    model = LongBert(Bert({**CONFIGS["bert"], "num_hidden_layers": 2}), 8)
-    table: Any = model.bert.embeddings
-    with torch.no_grad():  # what a token is says more than where it stands
-        table["position_embeddings"].weight.mul_(0.1)
-    return PooledReader(model, pooling, opening=2, closing=3, dtype=torch.float32)
+    config = BaseSettings(layers=2, width=32, heads=2, vocabulary=200).config
+    return Reader(
+        RotaryEncoder(config),
+        pooling,
+        opening=1,
+        closing=2,
+        device=torch.device("cpu"),
+        dtype=torch.float32,
+    )
 
 
-def pairs(count: int = 16) -> list[tuple[list[list[int]], list[list[int]]]]:
-    """A query is a token that each sentence of its passage has, and no other passage."""
+def pairs(count: int = 16) -> list[Pair]:
+    """A query is a token that its passage has often, and no other passage."""
     random = Random(5)
     return [
-        ([[topic]], [[random.randrange(40, 200), topic, topic, topic] for _ in range(3)])
+        Pair(
+            array("i", [topic]),
+            array(
+                "i", [random.choice([topic, topic, random.randrange(50, 200)]) for _ in range(15)]
+            ),
+            f"query {topic}",
+            "x",
+        )
         for topic in range(10, 10 + count)
     ]
 
 
 @pytest.mark.parametrize("pooling", POOLINGS)
 def test_training_lowers_the_loss(pooling: Pooling) -> None:
-    """Each pooling learns; the token table stays."""
-    subject = reader(pooling)
-    table: Any = subject.model.bert.embeddings
-    before = table["word_embeddings"].weight.clone()
-    losses = train(subject, pairs(), RECIPE, seed=0)
+    losses = train(reader(pooling), pairs(), RECIPE, 3e-3, seed=0)
     assert len(losses) == RECIPE.steps
     assert sum(losses[-5:]) < 0.7 * sum(losses[:5])
-    assert torch.equal(table["word_embeddings"].weight, before)
 
 
 def test_one_seed_one_result() -> None:
     """The same seed gives the same losses, another one others."""
-    recipe = LmkRecipe(steps=3, batch=8)
-    first, again = (train(reader("lmk"), pairs(), recipe, seed=4) for _ in range(2))
+    recipe = Recipe(steps=3, batch=8, passage=(10, 20))
+    first, again = (train(reader("lmk"), pairs(), recipe, 1e-3, seed=4) for _ in range(2))
     assert first == again
-    assert first != train(reader("lmk"), pairs(), recipe, seed=5)
+    assert first != train(reader("lmk"), pairs(), recipe, 1e-3, seed=5)
 
 
 def test_all_poolings_see_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Texts and positions of every step are the same whatever the pooling."""
+    """Texts of every step are the same whatever the pooling."""
     seen: list[Any] = []
-    whole = PooledReader.train_vectors
+    whole = Reader.train_vectors
 
-    def noting(self: PooledReader, texts: Any, granularities: Any, offsets: Any) -> torch.Tensor:
-        seen.append((self.pooling, list(texts), list(offsets)))
-        return whole(self, texts, granularities, offsets)
+    def noting(self: Reader, texts: Any, granularities: Any) -> torch.Tensor:
+        seen.append((self.pooling, [list(text) for text in texts]))
+        return whole(self, texts, granularities)
 
-    monkeypatch.setattr(PooledReader, "train_vectors", noting)
+    monkeypatch.setattr(Reader, "train_vectors", noting)
     for pooling in POOLINGS:
-        train(reader(pooling), pairs(), LmkRecipe(steps=5, batch=8), seed=2)
-    by_pooling = [[each[1:] for each in seen if each[0] == pooling] for pooling in POOLINGS]
-    assert len(by_pooling[0]) == 10
+        train(reader(pooling), pairs(), Recipe(steps=3, batch=8, passage=(10, 20)), 1e-3, seed=2)
+    by_pooling = [[texts for each, texts in seen if each == pooling] for pooling in POOLINGS]
+    assert len(by_pooling[0]) == 6
     assert all(others == by_pooling[0] for others in by_pooling)
 
 
-def test_too_few_pairs() -> None:
-    """A batch has no pair twice."""
-    with pytest.raises(ValueError, match="fewer than a batch"):
-        train(reader("cls"), pairs(4), LmkRecipe(steps=1, batch=8), seed=0)
+def test_passages_of_one_query_are_no_negatives(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[torch.Tensor] = []
+    loss = module.info_nce
+
+    def noting(*args: Any, ignored: torch.Tensor, **more: Any) -> torch.Tensor:
+        given.append(ignored)
+        return loss(*args, ignored=ignored, **more)
+
+    monkeypatch.setattr(module, "info_nce", noting)
+    some = [
+        Pair(each.query, each.passage, f"query {n // 2}", "x") for n, each in enumerate(pairs(4))
+    ]
+    train(reader("cls"), some, Recipe(steps=1, batch=4, passage=(10, 20)), 1e-3, seed=0)
+    assert given[0].sum() == 8  # each pair's own and its twin's
 
 
 @pytest.mark.parametrize("pooling", POOLINGS)
 def test_vectors_do_not_hang_on_their_batch(pooling: Pooling) -> None:
     """Alone or padded beside others, in the order given, unit length."""
     subject = reader(pooling)
-    texts = [text for pair in pairs(6) for text in pair]
+    texts = [each.passage[: 3 + n] for n, each in enumerate(pairs(6))]
     together = subject.vectors(texts, 3)
     alone = torch.cat([subject.vectors([text], 3) for text in texts])
     assert torch.allclose(together, alone, atol=1e-5)
@@ -100,34 +116,28 @@ def test_vectors_do_not_hang_on_their_batch(pooling: Pooling) -> None:
 
 @pytest.mark.parametrize("pooling", ["lmk", "mean"])
 def test_one_window_is_the_text_itself(pooling: Pooling) -> None:
-    """A window that holds the whole text gives its vector; several are their states' mean."""
+    """A window that holds the whole text gives its vector."""
     subject = reader(pooling)
-    text = pairs(1)[0][1]
-    one = F.normalize(subject.windowed(text, 64, 2).sum(0), dim=0)
-    assert torch.allclose(one, subject.vectors([text], 2)[0], atol=1e-5)
-    sums = subject.windowed(text, 5, 2)
-    parts = [subject.windowed(window, 64, 2)[0] for window in windows_of(text, 5)]
-    assert sums.shape == (3, 32)
-    assert torch.allclose(sums, torch.stack(parts), atol=1e-4)
+    text = pairs(1)[0].passage
+    assert torch.allclose(subject.windowed(text, 64, 2), subject.vectors([text], 2)[0], atol=1e-5)
+    assert not torch.allclose(
+        subject.windowed(text, 5, 2), subject.vectors([text], 2)[0], atol=1e-3
+    )
 
 
-@given(
-    text=st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=9), min_size=1, max_size=9),
-    size=st.integers(1, 12),
-)
-def test_windows_are_full_and_lose_nothing(text: list[list[int]], size: int) -> None:
-    """All have ``size`` tokens but the last; joined they are the text."""
-    windows = windows_of(text, size)
-    lengths = [sum(map(len, window)) for window in windows]
-    assert all(length == size for length in lengths[:-1])
-    assert 0 < lengths[-1] <= size
-    flat = [token for window in windows for sentence in window for token in sentence]
-    assert flat == [token for sentence in text for token in sentence]
+def test_of_equal_scores_the_right_one_is_last() -> None:
+    """A network that gives all documents one vector finds nothing."""
+    same = torch.ones(5, 4) / 2
+    assert ranks_of(same[:2], same, [0, 3]) == [5, 5]
+    assert ranks_of(torch.eye(3), torch.eye(3), [0, 1, 2]) == [1, 1, 1]
+    assert ranks_of(torch.eye(3)[:1], torch.eye(3), [1]) == [3]
 
 
-def test_bfloat16_stays_near() -> None:
-    """The type that the experiment runs in changes vectors by little."""
-    exact = reader("lmk")
-    low = PooledReader(exact.model, "lmk", opening=2, closing=3)
-    texts = [passage for _, passage in pairs(4)]
-    assert ((exact.vectors(texts, 3) * low.vectors(texts, 3)).sum(1) > 0.999).all()
+def test_attribution_finds_what_moves_the_vector() -> None:
+    """With ``cls`` and no layers between, nothing does; a mean is moved by all parts alike."""
+    texts = [list(range(10, 60)), list(range(60, 110)), list(range(110, 160))]
+    shares = attribution(reader("mean"), texts, 40, parts=4)
+    assert all(sum(row) == pytest.approx(1, abs=1e-4) for row in shares)
+    assert all(0.1 < share < 0.5 for row in shares for share in row)
+    same = attribution(reader("mean"), [texts[0], texts[0]], 40, parts=4)
+    assert same == [[0.0] * 4] * 2

@@ -23,7 +23,7 @@ from tokenizers import Tokenizer
 from milepost.evaluate.tasks.articles import read_articles
 from milepost.evaluate.tasks.reading import lines
 from milepost.evaluate.tasks.shared import read_folder
-from milepost.evaluate.types import Question, Task
+from milepost.evaluate.types import Question, Split, Task
 from milepost.model.lmk import chunks
 from milepost.text.sentences import split
 from milepost.types import Span
@@ -159,8 +159,9 @@ def gather(
     documents: int,
     questions: int,
     shortest: int = FIRST,
+    splits: Sequence[Split] = ("dev",),
 ) -> tuple[list[LongDocument], list[Asked]]:
-    """The longest development documents that have questions.
+    """The longest documents that have questions.
 
     Args:
         shared: folder of ``corpus`` and ``tasks``.
@@ -169,10 +170,11 @@ def gather(
         documents: at most so many, longest first.
         questions: most questions about one of them: written ones have 25 each, others one.
         shortest: tokens of the shortest cut, which holds the evidence.
+        splits: of these splits; studies that choose nothing may take test documents.
     """
     found: list[LongDocument] = []
     asked: list[Asked] = []
-    for task in _tasks(shared):
+    for task in chain.from_iterable(_tasks(shared, each) for each in splits):
         about: dict[str, list[Question]] = {}
         for question in task.questions:
             about.setdefault(question.document, []).append(question)
@@ -201,17 +203,17 @@ def gather(
     return found, [question for question in asked if question.document in names]
 
 
-def _tasks(shared: Path) -> list[Task]:
+def _tasks(shared: Path, part: Split) -> list[Task]:
     """Articles with their titles, and the tasks; a document is in one of them only.
 
     A question's name says its task: ``trials/12``.
     """
-    articles = read_articles(shared / "corpus", "dev", headings=0)
+    articles = read_articles(shared / "corpus", part, headings=0)
     texts = {document.name: document.text for document in articles.documents}
     questions = list(articles.questions)
     found: list[Task] = []
     for name in TASKS:
-        task = read_folder(shared / "tasks" / name, "dev")
+        task = read_folder(shared / "tasks" / name, part)
         whole = {document.name: document.text for document in task.documents}
         asked = []
         for question in task.questions:

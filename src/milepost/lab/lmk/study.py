@@ -1,342 +1,321 @@
-"""LMK, CLS, mean and last compared: one vector for each document of 1k to 16k tokens.
+"""Whether landmark pooling is better than CLS and mean, and at which lengths (2601.21525).
 
-Every second layer of all-MiniLM-L6-v2 starts a network that reads any length in one pass
-(``long_bert.py``). It is trained once with each pooling, in the same way, on passages of 256 tokens
-(``training.py``), and reads documents of up to 16,384 tokens, as the authors of LMK train on short
-texts and read long ones (arXiv 2601.21525). Documents and their cuts: ``data/long_documents.py``.
+An encoder without a pooling prior (``base.py``) is trained once with each pooling and seed, on
+passages of up to 512 tokens whose evidence may be anywhere (``pairs.py``). The learning rate of
+each pooling is chosen on held-out pairs. Then each network reads documents of up to 8,192 tokens
+or more: with four passages put in (``needles.py``), and natural ones with questions.
 
-Each (pooling, seed) leaves its weights and figures in a folder; finished runs are not repeated.
+Every run leaves its figures in a folder, the chosen ones their weights too; finished runs are not
+repeated. ``verdict.py`` says what follows.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from statistics import fmean
+from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
-from torch import Tensor
-from torch.nn.functional import normalize
 
-from milepost.errors import InputError
-from milepost.evaluate.metrics import of_documents
 from milepost.evaluate.where import commit, machine, today
 from milepost.evaluate.writing import write_text
-from milepost.lab.data.long_documents import (
-    Asked,
-    LongDocument,
-    Sentences,
-    Words,
-    gather,
-    short_pairs,
+from milepost.lab.lmk.arms import Pooling
+from milepost.lab.lmk.base import Base, BaseSettings, Progress, minilm, pretrained
+from milepost.lab.lmk.material import Amounts, Material, gathered, training_texts
+from milepost.lab.lmk.measuring import (
+    GRANULARITY,
+    attribution,
+    found,
+    measured,
+    probed,
 )
-from milepost.lab.lmk.long_bert import load_long_bert
-from milepost.lab.lmk.readouts import POOLINGS, Pooling
-from milepost.lab.lmk.training import LmkRecipe, PooledReader, train
-from milepost.model.lmk_model import SENTENCES
+from milepost.lab.lmk.reader import Reader
+from milepost.lab.lmk.training import Recipe, train
 
-PAIRS = (
-    "corpus-headings",
-    "docs-headings",
-    "law-headings",
-    "medquad-questions",
-    "meeting-queries",
-    "pubmedqa",
-    "textbook-terms",
-)
-"""Sets of training pairs."""
-
-LAYERS = (1, 3, 5)
-"""Layers of all-MiniLM-L6-v2 that start the network."""
-
-SHORT = 256
-"""Tokens of a training passage and of a window; cuts begin at multiples of it."""
-
-Progress = Callable[[str, int, int], None]
-"""Called with the name of a run, the steps done and the number of steps."""
+GATE_POINTS = 3.0
+"""By so many points of nDCG@10 the poolings of an untrained encoder may differ on short texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class LmkSettings:
-    """Everything that the figures depend on, besides code and data.
+    """Everything that the figures depend on, besides code, data and machine.
 
     Attributes:
-        recipe: of training.
-        lengths: of the cuts, in tokens, ascending.
-        min_tokens: minimum length of a document.
-        documents: number of documents.
-        questions: maximum number of questions about one document.
-        states: number of states of a document that ``mean`` averages; all would take minutes.
-        held: number of held-out pairs, which measure short texts.
-        seeds: of training.
+        base: the encoder.
+        recipe: of training with a pooling.
+        amounts: of texts.
+        rates: learning rates that are tried.
+        tuning_steps: steps of each try, with seed 0.
+        seeds: of the three poolings that the claim is about; the others have the first one.
+        probes: whether the first seed is read in other ways, too.
+        attributed: documents for attribution, 0 for none.
+    """
+
+    base: BaseSettings = field(default_factory=BaseSettings)
+    recipe: Recipe = field(default_factory=Recipe)
+    amounts: Amounts = field(default_factory=Amounts)
+    rates: tuple[float, ...] = (1e-4, 3e-4, 1e-3)
+    tuning_steps: int = 150
+    seeds: tuple[int, ...] = (0, 1, 2, 3)
+    probes: bool = True
+    attributed: int = 40
+
+    @property
+    def arms(self) -> list[tuple[Pooling, int]]:
+        """Each pooling with each of its seeds, what decides the claim first."""
+        claimed: tuple[Pooling, ...] = ("lmk", "mean", "cls")
+        controls: tuple[Pooling, ...] = ("every", "multi-cls", "last")
+        every = [(pooling, seed) for seed in self.seeds for pooling in claimed]
+        return [*every, *((pooling, self.seeds[0]) for pooling in controls)]
+
+    @property
+    def poolings(self) -> list[Pooling]:
+        """Each pooling once."""
+        return list(dict.fromkeys(pooling for pooling, _ in self.arms))
+
+
+SIZES = {
+    "quick": LmkSettings(
+        BaseSettings(layers=2, width=64, heads=2, vocabulary=1024, row=128, batch=4, steps=5),
+        Recipe(steps=3, batch=8, passage=(48, 128), granularities=(16, 32)),
+        Amounts((256, 512), 2000, 40, hosts=6, documents=4, questions=2, tuning=16, short=16),
+        rates=(1e-3,),
+        tuning_steps=2,
+        seeds=(0,),
+        attributed=2,
+    ),
+    "small": LmkSettings(),
+    "large": LmkSettings(
+        BaseSettings(
+            layers=12,
+            width=384,
+            heads=6,
+            vocabulary=16_384,
+            spacing=3,
+            batch=64,
+            steps=2400,
+            rate=6e-4,
+        ),
+        Recipe(steps=600, batch=256),
+        Amounts((512, 2048, 8192, 16_384), hosts=200),
+        tuning_steps=100,
+        seeds=(0, 1, 2),
+    ),
+}
+"""``small`` takes hours of two cores, ``large`` half an hour of an H200."""
+
+
+@dataclass
+class Study:
+    """One study in one folder.
+
+    Args:
+        folder: of the encoder, weights and figures.
+        data: with ``corpus/``, ``pairs/`` and ``tasks/``.
+        settings: of everything.
+        device: to compute on.
         dtype: of matrix products.
+        progress: see ``base.Progress``.
+        minilm: folder of all-MiniLM-L6-v2, for the control with absolute positions; None for an
+            encoder that is pre-trained here.
     """
 
-    recipe: LmkRecipe = field(default_factory=LmkRecipe)
-    lengths: tuple[int, ...] = (1024, 2048, 4096, 8192, 16384)
-    min_tokens: int = 8192
-    documents: int = 32
-    questions: int = 10
-    states: int = 4096
-    held: int = 256
-    seeds: tuple[int, ...] = (0, 1, 2)
-    dtype: Literal["bfloat16", "float32"] = "bfloat16"
+    folder: Path
+    data: Path
+    settings: LmkSettings
+    device: torch.device
+    dtype: torch.dtype
+    progress: Progress
+    minilm: Path | None = None
 
-
-QUICK = LmkSettings(
-    LmkRecipe(steps=3, batch=8), (1024, 2048, 4096), documents=6, states=2048, held=32, seeds=(0,)
-)
-"""A run of about a minute."""
-
-
-@dataclass(frozen=True, slots=True)
-class LmkMaterial:
-    """The data of the study.
-
-    Attributes:
-        words: the tokenizer.
-        documents: long documents.
-        asked: questions, each about one document.
-        held: held-out pairs of query and passage.
-        training: training pairs.
-    """
-
-    words: Words
-    documents: Sequence[LongDocument]
-    asked: Sequence[Asked]
-    held: Sequence[tuple[Sentences, Sentences]]
-    training: Sequence[tuple[Sentences, Sentences]]
-
-
-def material(base: Path, data: Path, settings: LmkSettings) -> LmkMaterial:
-    """Read documents, questions and pairs.
-
-    Args:
-        base: folder of all-MiniLM-L6-v2, with ``tokenizer.json``.
-        data: folder with ``corpus/``, ``tasks/`` and ``pairs/``.
-        settings: sizes.
-
-    Raises:
-        InputError: a folder is missing, or there are fewer than two documents or too few pairs.
-    """
-    if not (base / "tokenizer.json").is_file():
-        raise InputError(f"{base} has no tokenizer.json", "--base FOLDER of all-MiniLM-L6-v2")
-    if not (data / "pairs").is_dir():
-        raise InputError(f"{data} has no pairs/", "--data FOLDER with pairs/, corpus/ and tasks/")
-    words = Words(base / "tokenizer.json")
-    documents, asked = gather(
-        data,
-        words,
-        least=settings.min_tokens,
-        documents=settings.documents,
-        questions=settings.questions,
-    )
-    if len(documents) < 2:
-        raise InputError(
-            f"{data} has {len(documents)} documents of {settings.min_tokens:,} tokens with a "
-            "question, fewer than 2",
-            "--data FOLDER with corpus/ and tasks/",
+    @cached_property
+    def base(self) -> Base:
+        """The encoder that all poolings start from."""
+        if self.minilm is not None:
+            return minilm(self.minilm)
+        return pretrained(
+            self.folder / "base",
+            training_texts(self.data, self.settings.amounts.texts),
+            self.settings.base,
+            self.device,
+            self.dtype,
+            self.progress,
         )
-    recipe = settings.recipe
-    wanted = settings.held + recipe.steps * recipe.batch
-    pairs = short_pairs(data / "pairs", PAIRS, words, wanted, SHORT)
-    held, training = pairs[: settings.held], pairs[settings.held :]
-    if len(training) < recipe.batch:
-        raise InputError(
-            f"{data / 'pairs'} has {len(pairs)} pairs, fewer than {settings.held + recipe.batch}",
-            "--data FOLDER with more pairs",
+
+    @cached_property
+    def material(self) -> Material:
+        """Pairs and documents."""
+        longest = self.settings.recipe.passage[1]
+        return gathered(self.data, self.base.words, self.settings.amounts, longest)
+
+    @cached_property
+    def _key(self) -> str:
+        """A digest of what every run depends on, but not of its pooling, rate, seed and steps."""
+        settings = asdict(self.settings)
+        shared = {name: settings[name] for name in ("base", "recipe", "amounts")}
+        del shared["recipe"]["steps"]
+        given = self.material
+        texts = [len(given.training), *(host.cut(512) for host in given.hosts)]
+        asked = [question.name for question in given.asked]
+        base = self.base.name, self.base.facts
+        return hashlib.sha256(repr((shared, texts, asked, base)).encode()).hexdigest()
+
+    def result(self) -> dict[str, Any]:
+        """Everything: trained, measured, and what was used; as ``--json`` prints it.
+
+        Raises:
+            InputError: data is missing, or the folder holds another study.
+        """
+        gate = self.gate()
+        rates = {pooling: self.rate(pooling) for pooling in self.settings.poolings}
+        runs = [self.run(pooling, seed, rates[pooling]) for pooling, seed in self.settings.arms]
+        given = self.material
+        return {
+            "made": f"{today()}, commit `{commit()}`, {machine()}, {self.device.type}",
+            "settings": asdict(self.settings),
+            "base": {"name": self.base.name, **self.base.facts},
+            "pairs": len(given.training),
+            "gate": gate,
+            "rates": rates,
+            "needles": [
+                [given.hosts[question.host].name, question.quarter] for question in given.needles
+            ],
+            "natural": [[question.document, question.kind] for question in given.asked],
+            "runs": runs,
+        }
+
+    def gate(self) -> dict[str, float]:
+        """nDCG@10 of each pooling on short texts before any training with it, in per cent."""
+        return {
+            pooling: self._kept(f"gate-{pooling}", 0, lambda pooling=pooling: self._before(pooling))
+            for pooling in self.settings.poolings
+        }
+
+    def rate(self, pooling: Pooling) -> float:
+        """The learning rate that suits a pooling best, by held-out pairs."""
+        rates = self.settings.rates
+        if len(rates) == 1:
+            return rates[0]
+        tried = {rate: self._tried(pooling, rate) for rate in rates}
+        return max(tried, key=lambda rate: tried[rate])
+
+    def run(self, pooling: Pooling, seed: int, rate: float) -> dict[str, Any]:
+        """Train with a pooling and measure, or return what was measured before."""
+
+        def done() -> dict[str, Any]:
+            reader, losses = self._trained(pooling, seed, rate)
+            settings, given = self.settings, self.material
+            lengths = settings.amounts.lengths
+
+            def say(what: str) -> None:
+                self.progress(f"{pooling}-{seed}: {what}", 1, 1)
+
+            records = measured(reader, given, lengths, say)
+            result: dict[str, Any] = {"pooling": pooling, "seed": seed, "rate": rate}
+            result["loss"] = round(fmean(losses[-20:]), 4)
+            if seed == settings.seeds[0]:
+                if settings.probes:
+                    records += probed(reader, given, lengths, say)
+                texts = given.plain[: settings.attributed]
+                middle = lengths[len(lengths) // 2]
+                say("attribution")
+                shares = attribution(reader, texts, middle) if len(texts) > 1 else []
+                result["attribution"] = [[round(each, 4) for each in row] for row in shares]
+            result["found"] = [each.fields() for each in records]
+            return result
+
+        found_: dict[str, Any] = self._kept(f"{pooling}-{seed}", (rate, self._recipe(None)), done)
+        return found_
+
+    def _reader(self, pooling: Pooling) -> Reader:
+        words = self.base.words
+        assert words.opening is not None  # both encoders' texts begin with [CLS]
+        network = self.base.load().to(self.device).eval()
+        return Reader(
+            network,
+            pooling,
+            opening=words.opening,
+            closing=words.closing,
+            device=self.device,
+            dtype=self.dtype,
         )
-    return LmkMaterial(words, documents, asked, held, training)
 
+    def _before(self, pooling: Pooling) -> float:
+        return self._short(self._reader(pooling), self.material.short)
 
-def study(
-    base: Path,
-    data: Path,
-    folder: Path,
-    settings: LmkSettings,
-    progress: Progress = lambda name, done, of: None,
-) -> dict[str, Any]:
-    """Train and measure every pooling with every seed.
+    def _short(self, reader: Reader, pairs: Sequence[Any]) -> float:
+        """nDCG@10 on short texts, in per cent."""
+        size = self.settings.amounts.short_tokens
+        search = self.material.short_search(pairs, size)
+        result = found(
+            search, lambda texts: reader.vectors(texts, GRANULARITY), "short", "own", size
+        )
+        return round(100 * fmean(result.ndcg), 2)
 
-    Args:
-        base: folder of all-MiniLM-L6-v2.
-        data: see ``material``.
-        folder: of weights and figures; runs found here with the same settings and data are kept.
-        settings: sizes and seeds.
-        progress: see ``Progress``.
+    def _tried(self, pooling: Pooling, rate: float) -> float:
+        def done() -> float:
+            reader = self._reader(pooling)
+            self._train(reader, self.settings.tuning_steps, rate, self.settings.seeds[0])
+            return self._short(reader, self.material.tuning)
 
-    Returns:
-        Settings, documents, questions and runs, as ``--json`` prints them.
+        steps = self.settings.tuning_steps
+        tried: float = self._kept(f"rate-{pooling}-{rate:g}", (steps, self._recipe(steps)), done)
+        return tried
 
-    Raises:
-        InputError: see ``material``.
-    """
-    given = material(base, data, settings)
-    # A run does not depend on the other seeds.
-    shared = (replace(settings, seeds=()), LAYERS, given.documents, given.asked)
-    key = hashlib.sha256(repr((*shared, given.held, given.training)).encode()).hexdigest()
-    runs = [
-        run(folder, key, base, given, settings, pooling, seed, progress)
-        for seed in settings.seeds
-        for pooling in POOLINGS
-    ]
-    return {
-        "made": f"{today()}, commit `{commit()}`, {machine()}",
-        "settings": asdict(settings),
-        "documents": [(each.name, each.task, each.tokens) for each in given.documents],
-        "questions": [(each.name, each.kind, each.document) for each in given.asked],
-        "runs": runs,
-    }
+    def _recipe(self, steps: int | None) -> str:
+        return repr((self.settings.recipe, steps))
 
-
-def run(
-    folder: Path,
-    key: str,
-    base: Path,
-    given: LmkMaterial,
-    settings: LmkSettings,
-    pooling: Pooling,
-    seed: int,
-    progress: Progress,
-) -> dict[str, Any]:
-    """Train and measure one network, or return the figures of a finished run with the same key."""
-    name = f"{pooling}-{seed}"
-    weights, figures = folder / f"{name}.safetensors", folder / f"{name}.json"
-    known = _figures(figures)
-    if known.pop("key", None) == key:
-        return known
-    model = load_long_bert(base, LAYERS)
-    opening = given.words.opening
-    assert opening is not None  # a BERT's tokenizer has [CLS]
-    reader = PooledReader(
-        model,
-        pooling,
-        opening=opening,
-        closing=given.words.closing,
-        dtype=getattr(torch, settings.dtype),
-    )
-    before = short(reader, given.held)
-    begun = time.perf_counter()
-    stored = _metadata(weights)
-    if stored.get("key") == key:
-        model.load_state_dict(load_file(weights), strict=False)
-        losses = json.loads(stored["losses"])
-    else:
-        steps = settings.recipe.steps
-        losses = train(
+    def _train(self, reader: Reader, steps: int, rate: float, seed: int) -> list[float]:
+        recipe = self.settings.recipe
+        some = Recipe(**{**asdict(recipe), "steps": steps})
+        name = f"{reader.pooling}-{seed}, rate {rate:g}"
+        return train(
             reader,
-            given.training,
-            settings.recipe,
+            self.material.training,
+            some,
+            rate,
             seed,
-            lambda step, _: progress(name, step + 1, steps),
+            lambda step, _: self.progress(name, step + 1, steps),
         )
-        trained = {n: w.detach() for n, w in model.named_parameters() if w.requires_grad}
-        folder.mkdir(parents=True, exist_ok=True)
+
+    def _trained(self, pooling: Pooling, seed: int, rate: float) -> tuple[Reader, list[float]]:
+        """A trained network: of the folder, if it is there."""
+        reader = self._reader(pooling)
+        weights = self.folder / f"{pooling}-{seed}.safetensors"
+        key = hashlib.sha256(f"{self._key} {rate} {self._recipe(None)}".encode()).hexdigest()
+        note = weights.with_suffix(".losses.json")
+        try:
+            kept = json.loads(note.read_text(encoding="utf-8"))
+            if kept["key"] == key:
+                reader.network.load_state_dict(load_file(weights))
+                return reader, kept["losses"]
+        except (OSError, SafetensorError, TypeError, ValueError, KeyError, RuntimeError):
+            pass  # none that can be read: it is trained
+        losses = self._train(reader, self.settings.recipe.steps, rate, seed)
+        self.folder.mkdir(parents=True, exist_ok=True)
         draft = weights.with_suffix(".part")
-        save_file(trained, draft, {"key": key, "losses": json.dumps(losses)})
+        save_file({name: value.cpu() for name, value in reader.network.state_dict().items()}, draft)
         draft.replace(weights)
-    trained_in = time.perf_counter() - begun
-    model.eval()
-    found: dict[str, Any] = {
-        "pooling": pooling,
-        "seed": seed,
-        "losses": losses,
-        "short before": before,
-        "short": short(reader, given.held),
-        "figures": measure(reader, given.documents, given.asked, settings),
-    }
-    if pooling == "mean":
-        found["estimate"] = estimate(reader, given.documents[0], settings)
-    found["seconds"] = [trained_in, time.perf_counter() - begun - trained_in]
-    write_text(figures, json.dumps({"key": key, **found}))
-    return found
+        write_text(note, json.dumps({"key": key, "losses": losses}))
+        return reader, losses
 
-
-def ndcg(queries: Tensor, vectors: Tensor, right: Sequence[int]) -> list[float]:
-    """nDCG@10 of each query, which has one right document.
-
-    Args:
-        queries: ``(q, d)``, unit length.
-        vectors: ``(documents, d)``, unit length.
-        right: number of the right document of each query.
-    """
-    order = (queries @ vectors.T).argsort(dim=1, descending=True, stable=True)[:, :10].tolist()
-    return [
-        of_documents([str(n) for n in ranked], {str(wanted): 1})["ndcg@10"]
-        for ranked, wanted in zip(order, right, strict=True)
-    ]
-
-
-def measure(
-    reader: PooledReader,
-    documents: Sequence[LongDocument],
-    asked: Sequence[Asked],
-    settings: LmkSettings,
-) -> list[dict[str, Any]]:
-    """Figures of a trained network at each length.
-
-    Returns:
-        ``reading`` (``whole``: one pass; ``windows``: 256 tokens at a time), ``granularity``,
-        ``length`` and ``ndcg`` of each question.
-    """
-    numbers = {document.name: n for n, document in enumerate(documents)}
-    right = [numbers[question.document] for question in asked]
-    texts = [question.text for question in asked]
-    found = []
-    for granularity in (32, SENTENCES) if reader.pooling == "lmk" else (32,):
-        queries = reader.vectors(texts, granularity)
-        for length in settings.lengths:
-            cuts = [document.cut(length) for document in documents]
-            vectors = reader.vectors(cuts, granularity, most=settings.states)
-            found.append(("whole", granularity, length, ndcg(queries, vectors, right)))
-    if reader.pooling in ("lmk", "mean"):
-        queries = reader.vectors(texts, 32)
-        longest = settings.lengths[-1]
-        windows = [reader.windowed(each.cut(longest), SHORT, 32) for each in documents]
-        for length in settings.lengths:
-            sums = []
-            for document, rows in zip(documents, windows, strict=True):
-                first = (document.start(length) - document.start(longest)) // SHORT
-                sums.append(rows[first : first + length // SHORT].sum(0))
-            vectors = normalize(torch.stack(sums), dim=-1)
-            found.append(("windows", 32, length, ndcg(queries, vectors, right)))
-    names = ("reading", "granularity", "length", "ndcg")
-    return [dict(zip(names, each, strict=True)) for each in found]
-
-
-def short(reader: PooledReader, held: Sequence[tuple[Sentences, Sentences]]) -> float:
-    """Mean nDCG@10 of held-out pairs, whose texts are as long as in training."""
-    queries = reader.vectors([query for query, _ in held], 32)
-    passages = reader.vectors([passage for _, passage in held], 32)
-    figures = ndcg(queries, passages, range(len(held)))
-    return sum(figures) / len(figures)
-
-
-def estimate(reader: PooledReader, document: LongDocument, settings: LmkSettings) -> float:
-    """Cosine of ``mean`` over some states of the longest cut with ``mean`` over all of them."""
-    text = [document.cut(settings.lengths[-1])]
-    some, every = reader.vectors(text, 32, most=settings.states), reader.vectors(text, 32)
-    return float((some * every).sum())
-
-
-def _figures(path: Path) -> dict[str, Any]:
-    """The figures of a finished run; empty if there are none that can be read."""
-    try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, TypeError, ValueError):
-        return {}
-
-
-def _metadata(path: Path) -> dict[str, str]:
-    """Metadata of stored weights; empty if there are none that can be read."""
-    try:
-        with safe_open(path, "pt") as file:
-            return dict(file.metadata() or {})
-    except (OSError, SafetensorError):
-        return {}
+    def _kept(self, name: str, depends: Any, make: Any) -> Any:
+        """What a file of the folder holds, if it was made of the same; else make and keep it."""
+        path = self.folder / f"{name}.json"
+        key = hashlib.sha256(f"{self._key} {depends}".encode()).hexdigest()
+        try:
+            kept = json.loads(path.read_text(encoding="utf-8"))
+            if kept["key"] == key:
+                return kept["made"]
+        except (OSError, TypeError, ValueError, KeyError):
+            pass  # none that can be read: it is made
+        made = make()
+        write_text(path, json.dumps({"key": key, "made": made}))
+        return made

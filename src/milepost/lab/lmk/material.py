@@ -1,0 +1,210 @@
+"""What the study reads: texts to learn from, pairs, and documents to find."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from milepost.errors import InputError
+from milepost.evaluate.tasks.reading import lines
+from milepost.lab.data.long_documents import Asked, LongDocument, Words, gather
+from milepost.lab.lmk.needles import Host, NeedleQuestion, held_out, with_needles
+from milepost.lab.lmk.pairs import Pair, read_pairs
+from milepost.lab.lmk.reader import Text
+
+_DRAWN_FROM = 12
+"""Held-out pairs a document, of which four suit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Amounts:
+    """How much is read.
+
+    Attributes:
+        lengths: of documents in tokens, ascending.
+        pairs: maximum number of pairs; None for all.
+        texts: maximum number of texts for the encoder; None for all.
+        hosts: documents with passages put in.
+        documents: natural documents with questions.
+        questions: maximum number of questions about one of them.
+        tuning: held-out pairs that choose learning rates.
+        short: held-out pairs that measure short texts, ``short_tokens`` of each passage.
+        short_tokens: at most so many.
+    """
+
+    lengths: tuple[int, ...] = (512, 2048, 8192)
+    pairs: int | None = None
+    texts: int | None = None
+    hosts: int = 240
+    documents: int = 120
+    questions: int = 8
+    tuning: int = 512
+    short: int = 512
+    short_tokens: int = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Documents at one length, and questions each of which one of them answers.
+
+    Attributes:
+        documents: token ids.
+        queries: token ids.
+        right: number of the document that answers each query.
+        clusters: what the questions are not independent in: the documents.
+        depths: quarter of the document in which each answer stands; -1 where there are several
+            places or the whole document answers.
+    """
+
+    documents: Sequence[Text]
+    queries: Sequence[Text]
+    right: Sequence[int]
+    clusters: Sequence[str]
+    depths: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """All of it.
+
+    Attributes:
+        training: pairs to learn from.
+        tuning: held-out pairs that choose learning rates.
+        short: held-out pairs that measure short texts.
+        hosts: documents with passages put in.
+        needles: the questions about them.
+        documents: natural documents, cut around evidence.
+        asked: the questions about them.
+        plain: held-out text without passages, for attribution.
+    """
+
+    training: Sequence[Pair]
+    tuning: Sequence[Pair]
+    short: Sequence[Pair]
+    hosts: Sequence[Host]
+    needles: Sequence[NeedleQuestion]
+    documents: Sequence[LongDocument]
+    asked: Sequence[Asked]
+    plain: Sequence[Text]
+
+    def needle_search(self, length: int) -> Search:
+        """Find the documents into which passages were put."""
+        return Search(
+            [host.cut(length) for host in self.hosts],
+            [question.query for question in self.needles],
+            [question.host for question in self.needles],
+            [self.hosts[question.host].name for question in self.needles],
+            [question.quarter for question in self.needles],
+        )
+
+    def natural_search(self, length: int) -> Search:
+        """Find natural documents by questions about them."""
+        places = {document.name: n for n, document in enumerate(self.documents)}
+        return Search(
+            [_flat(document.cut(length)) for document in self.documents],
+            [_flat(question.text) for question in self.asked],
+            [places[question.document] for question in self.asked],
+            [question.document for question in self.asked],
+            [-1] * len(self.asked),
+        )
+
+    def short_search(self, pairs: Sequence[Pair], length: int) -> Search:
+        """Find the passages of held-out pairs, their first ``length`` tokens."""
+        numbers = range(len(pairs))
+        return Search(
+            [pair.passage[:length] for pair in pairs],
+            [pair.query for pair in pairs],
+            numbers,
+            [str(number) for number in numbers],
+            [-1] * len(pairs),
+        )
+
+
+def training_texts(data: Path, most: int | None = None) -> list[str]:
+    """The corpus' training documents, at most so many.
+
+    Raises:
+        InputError: there is no corpus.
+    """
+    files = sorted((data / "corpus").glob("*.jsonl.gz"))
+    if not files:
+        raise InputError(f"{data} has no corpus/", "--data FOLDER with corpus/, pairs/ and tasks/")
+    texts = (
+        line.text("text")
+        for path in files
+        for line in lines(path)
+        if line.fields.get("split") == "train"
+    )
+    return list(islice(texts, most))
+
+
+def gathered(data: Path, words: Words, amounts: Amounts, longest_passage: int) -> Material:
+    """Read pairs and documents.
+
+    Args:
+        data: folder with ``corpus/``, ``pairs/`` and ``tasks/``.
+        words: the tokenizer.
+        amounts: how much.
+        longest_passage: tokens kept of a pair's passage.
+
+    Raises:
+        InputError: a folder is missing, or there is too little in it.
+    """
+    if not (data / "pairs").is_dir():
+        raise InputError(f"{data} has no pairs/", "--data FOLDER with corpus/, pairs/ and tasks/")
+    pairs = read_pairs(data / "pairs", words, longest_passage, amounts.pairs)
+    tuning, short, rest = _split(pairs, amounts.tuning, amounts.short)
+    longest = amounts.lengths[-1]
+    texts = held_out(data / "corpus", words, longest, amounts.hosts)
+    if len(texts) < 2:
+        raise InputError(
+            f"{data / 'corpus'} has {len(texts)} held-out documents of {longest:,} tokens, "
+            "fewer than 2",
+            "--data FOLDER with more or longer documents",
+        )
+    # Passages that are put in are held out, too, with all that answers the same queries.
+    needed = len(texts) * _DRAWN_FROM
+    hosts, needles = with_needles(texts, rest[:needed])
+    known = {pair.words.casefold() for pair in rest[:needed]}
+    training = [pair for pair in rest[needed:] if pair.words.casefold() not in known]
+    documents, asked = gather(
+        data,
+        words,
+        least=longest,
+        documents=amounts.documents,
+        questions=amounts.questions,
+        shortest=amounts.lengths[0],
+        splits=("dev", "test"),
+    )
+    plain = [text for _, text in texts]
+    return Material(training, tuning, short, hosts, needles, documents, asked, plain)
+
+
+def _split(
+    pairs: Sequence[Pair], tuning: int, short: int
+) -> tuple[list[Pair], list[Pair], list[Pair]]:
+    """Two held-out parts whose queries are each asked once, and the rest.
+
+    Pairs with a query that is held out are in no part but that one.
+    """
+    held: list[Pair] = []
+    taken: set[str] = set()
+    for pair in pairs:
+        if len(held) == tuning + short:
+            break
+        if pair.words.casefold() not in taken:
+            held.append(pair)
+            taken.add(pair.words.casefold())
+    rest = [pair for pair in pairs if pair.words.casefold() not in taken]
+    if len(held) < tuning + short or not rest:
+        raise InputError(
+            f"{len(pairs)} pairs are too few: {tuning + short} are held out",
+            "--data FOLDER with more pairs",
+        )
+    return held[:tuning], held[tuning:], rest
+
+
+def _flat(sentences: Sequence[Sequence[int]]) -> list[int]:
+    return [token for sentence in sentences for token in sentence]

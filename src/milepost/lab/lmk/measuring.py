@@ -1,0 +1,159 @@
+"""What a trained network finds with one vector for each document, and what moves that vector."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import pairwise
+from math import log2
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from milepost.lab.lmk.base import RotaryEncoder
+from milepost.lab.lmk.material import Material, Search
+from milepost.lab.lmk.reader import Reader, Text
+
+GRANULARITY = 32
+"""Of LMK when it reads; the authors find it best after training with several."""
+PROBED = (64, 256, 2048)
+"""Other granularities that an LMK network reads with."""
+WINDOW = 512
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one way of reading found at one length.
+
+    Attributes:
+        material: ``short``, ``needles`` or ``natural``.
+        reading: ``own``, or a probe: another granularity, ``all tokens`` of the LMK row,
+            ``windows``, ``no positions``.
+        length: of the documents in tokens.
+        ndcg: at 10, of each question.
+        reciprocal: 1 / rank of the right document, of each question.
+    """
+
+    material: str
+    reading: str
+    length: int
+    ndcg: list[float]
+    reciprocal: list[float]
+
+    def fields(self) -> dict[str, Any]:
+        """As JSON holds it, with four digits."""
+        rounded = {
+            name: [round(each, 4) for each in getattr(self, name)]
+            for name in ("ndcg", "reciprocal")
+        }
+        return {**asdict(self), **rounded}
+
+
+def found(
+    search: Search,
+    vectors: Callable[[Sequence[Text]], Tensor],
+    material: str,
+    reading: str,
+    length: int,
+) -> Found:
+    """Rank all documents for every question by the product of their vectors."""
+    ranks = ranks_of(vectors(search.queries), vectors(search.documents), search.right)
+    return Found(
+        material,
+        reading,
+        length,
+        [1 / log2(1 + rank) if rank <= 10 else 0.0 for rank in ranks],
+        [1 / rank for rank in ranks],
+    )
+
+
+def ranks_of(queries: Tensor, documents: Tensor, right: Sequence[int]) -> list[int]:
+    """The rank of each query's document, from 1; of those with equal scores it is the last.
+
+    Args:
+        queries: ``(q, d)``, unit length.
+        documents: ``(n, d)``, unit length.
+        right: number of the right document of each query.
+    """
+    scores = queries @ documents.T
+    own = scores.gather(1, torch.tensor(right)[:, None])
+    ranks: list[int] = (scores >= own).sum(dim=1).tolist()
+    return ranks
+
+
+def measured(reader: Reader, material: Material, lengths: Sequence[int], say: Say) -> list[Found]:
+    """What the network finds with its own pooling, on short texts, in needles and documents."""
+
+    def vectors(texts: Sequence[Text]) -> Tensor:
+        return reader.vectors(texts, GRANULARITY)
+
+    short = material.short_search(material.short, 256)
+    some = [found(short, vectors, "short", "own", 256)]
+    for length in lengths:
+        say(f"{length:,} tokens")
+        some.append(found(material.needle_search(length), vectors, "needles", "own", length))
+        if material.asked:
+            some.append(found(material.natural_search(length), vectors, "natural", "own", length))
+    return some
+
+
+def probed(reader: Reader, material: Material, lengths: Sequence[int], say: Say) -> list[Found]:
+    """The needles again, the trained network read in other ways."""
+    some: list[Found] = []
+
+    def add(reading: str, length: int, vectors: Callable[[Sequence[Text]], Tensor]) -> None:
+        say(f"{reading}, {length:,} tokens")
+        some.append(found(material.needle_search(length), vectors, "needles", reading, length))
+
+    for length in lengths:
+        if reader.pooling == "lmk":
+            for granularity in PROBED:
+                coarse = partial(reader.vectors, granularity=granularity)
+                add(f"granularity {granularity}", length, coarse)
+        if reader.pooling in ("lmk", "mean") and length > WINDOW:
+            add(
+                "windows",
+                length,
+                lambda texts: torch.stack(
+                    [reader.windowed(text, WINDOW, GRANULARITY) for text in texts]
+                ),
+            )
+        if isinstance(reader.network, RotaryEncoder):
+            with reader.network.without_positions():
+                add("no positions", length, partial(reader.vectors, granularity=GRANULARITY))
+    return some
+
+
+def attribution(
+    reader: Reader, texts: Sequence[Text], length: int, parts: int = 10
+) -> list[list[float]]:
+    """How much each part of a document moves its vector.
+
+    A part is replaced by the same part of the next document, and ``1 - cosine`` to the vector
+    before is divided by the sum over all parts. Equal shares mean that the whole document counts;
+    a large first share is concentration.
+
+    Args:
+        reader: reads the documents.
+        texts: at least two, of ``length`` tokens or more.
+        length: tokens that are read.
+        parts: of a document.
+
+    Returns:
+        For each document the share of each part; 1 in all, or zeros if nothing moves it.
+    """
+    edges = [length * number // parts for number in range(parts + 1)]
+    shares: list[list[float]] = []
+    for number, text in enumerate(texts):
+        other = texts[(number + 1) % len(texts)]
+        changed = [
+            [*text[:start], *other[start:end], *text[end:length]] for start, end in pairwise(edges)
+        ]
+        vectors = reader.vectors([text[:length], *changed], GRANULARITY)
+        moved = (1 - vectors[1:] @ vectors[0]).clamp(min=0)
+        shares.append((moved / moved.sum().clamp(min=1e-12)).tolist())
+    return shares

@@ -1,0 +1,158 @@
+"""The result of the study as Markdown: what was done, what was found, what follows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from milepost.lab.lmk.verdict import DRAWS, Effect, Figures, Verdict, effect, verdict
+
+NAMES = {
+    "lmk": "LMK",
+    "mean": "mean",
+    "cls": "CLS",
+    "every": "every 32nd token",
+    "multi-cls": "CLS before each piece",
+    "last": "last token",
+}
+
+
+def report(result: Mapping[str, Any], draws: int = DRAWS) -> str:
+    """The whole page but its introduction.
+
+    Args:
+        result: what ``Study.result`` gives.
+        draws: of the bootstrap.
+    """
+    figures, judged = Figures(result), verdict(result, draws)
+    sections = [
+        *_verdict(judged),
+        *_lengths(figures, result, draws),
+        *_depths(figures),
+        *_probes(figures),
+        *_attribution(result),
+        *_training(result),
+    ]
+    return "\n".join(sections) + "\n"
+
+
+def _verdict(judged: Verdict) -> Iterator[str]:
+    yield "## Verdict\n"
+    yield from _table(["hypothesis", "answer"], judged.answers.items())
+    fair = "no pooling starts ahead" if judged.gate <= 3 else "one starts ahead, so see below"
+    yield f"\nUntrained, the poolings lie within {judged.gate:.1f} points on short texts: {fair}.\n"
+    yield from _table(
+        ["effect, points of nDCG@10", "mean", "interval", "p, corrected", "detectable"],
+        [
+            *(_effect_row(one, "90 %", corrected=False) for one in judged.level.values()),
+            *(_effect_row(one, "95 %") for one in judged.effects),
+        ],
+    )
+    if judged.gate > 3:
+        yield "\nAt the greatest length the lead is less the lead at the smallest."
+    yield "\n`detectable`: the smallest effect seen with 80 % power; 2.8 standard errors.\n"
+
+
+def _effect_row(one: Effect, level: str, *, corrected: bool = True) -> list[str]:
+    p = f"{one.adjusted:.4f}" if corrected else "–"
+    interval = f"{one.low:+.1f} to {one.high:+.1f} ({level})"
+    return [one.name, f"{one.mean:+.1f}", interval, p, f"{one.detectable:.1f}"]
+
+
+def _lengths(figures: Figures, result: Mapping[str, Any], draws: int) -> Iterator[str]:
+    natural = [document for document, _ in result["natural"]]
+    for material, clusters, title in (
+        ("needles", figures.clusters, "Documents with four passages put in"),
+        ("natural", natural, "Natural documents"),
+    ):
+        if not clusters:
+            continue
+        yield f"## {title}\n"
+        yield f"{len(clusters)} questions, {len(set(clusters))} documents. nDCG@10 in per cent.\n"
+        rows = []
+        for pooling in dict.fromkeys(run["pooling"] for run in result["runs"]):
+            cells = [NAMES[pooling]]
+            for length in figures.lengths:
+                values = figures.of(pooling, material, length)
+                one = effect("", values, np.ones(values.shape[1]), clusters, draws=draws)
+                cells.append(f"{one.mean:.1f} ({one.low:.1f} to {one.high:.1f})")
+            seeds = sum(run["pooling"] == pooling for run in result["runs"])
+            rows.append([*cells, str(seeds)])
+        yield from _table(["pooling", *(f"{n:,}" for n in figures.lengths), "seeds"], rows)
+        yield ""
+
+
+def _depths(figures: Figures) -> Iterator[str]:
+    longest = figures.lengths[-1]
+    yield f"## By the place of the evidence, {longest:,} tokens\n"
+    rows = []
+    for pooling in ("lmk", "mean", "cls"):
+        values = figures.of(pooling, "needles", longest)
+        means = [values[:, figures.quarters == quarter].mean() for quarter in range(4)]
+        rows.append([NAMES[pooling], *(f"{mean:.1f}" for mean in means)])
+    yield from _table(["pooling", "first quarter", "second", "third", "last"], rows)
+    yield ""
+
+
+def _probes(figures: Figures) -> Iterator[str]:
+    probes = [key for key in figures.read if key[2] != "own"]
+    if not probes:
+        return
+    yield "## The same networks read in other ways\n"
+    yield "Documents with passages put in, the first seed.\n"
+    found: dict[tuple[str, str], dict[int, float]] = {}
+    for pooling, material, reading, length in probes:
+        mean = float(figures.of(pooling, material, length, reading).mean())
+        found.setdefault((pooling, reading), {})[length] = mean
+    rows = [
+        [NAMES[pooling], reading, *(_cell(means.get(length)) for length in figures.lengths)]
+        for (pooling, reading), means in found.items()
+    ]
+    yield from _table(["pooling", "reading", *(f"{n:,}" for n in figures.lengths)], rows)
+    yield ""
+
+
+def _cell(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1f}"
+
+
+def _attribution(result: Mapping[str, Any]) -> Iterator[str]:
+    shown = [run for run in result["runs"] if run.get("attribution")]
+    if not shown:
+        return
+    yield "## What moves the vector\n"
+    yield "Share of each tenth of a document in per cent, mean over documents; 10 is even.\n"
+    rows = [
+        [NAMES[run["pooling"]], *(f"{100 * fmean(tenth):.0f}" for tenth in tenths)]
+        for run in shown
+        for tenths in [zip(*run["attribution"], strict=True)]
+    ]
+    yield from _table(["pooling", *(str(n) for n in range(1, len(rows[0])))], rows)
+    yield ""
+
+
+def _training(result: Mapping[str, Any]) -> Iterator[str]:
+    yield "## Training\n"
+    losses: dict[str, list[float]] = {}
+    for run in result["runs"]:
+        losses.setdefault(run["pooling"], []).append(run["loss"])
+    rows = [
+        [
+            NAMES[pooling],
+            f"{result['gate'][pooling]:.1f}",
+            f"{result['rates'][pooling]:g}",
+            f"{fmean(some):.2f}",
+        ]
+        for pooling, some in losses.items()
+    ]
+    yield from _table(["pooling", "short texts, untrained", "rate chosen", "loss at the end"], rows)
+
+
+def _table(head: Sequence[str], rows: Any) -> Iterator[str]:
+    yield f"| {' | '.join(head)} |"
+    yield f"|{'---|' * len(head)}"
+    for row in rows:
+        yield f"| {' | '.join(row)} |"

@@ -1,0 +1,247 @@
+"""What the figures say about the claim, by rules that were fixed before any run.
+
+The claim (arXiv 2601.21525): landmark pooling is level with CLS and mean on short texts and better
+on long ones. With ``Δ`` the difference in nDCG@10 on the documents with passages put in:
+
+    H1  |LMK − best of mean and CLS| ≤ 2 points at 256 and at 512 tokens (equivalence)
+    H2  LMK − mean ≥ 3 and LMK − CLS ≥ 3 points at 8,192 tokens
+    H3  LMK's lead over each grows with every doubling of the length
+    H4  LMK's lead over each is larger where the evidence stands late than where it stands early
+
+Intervals and p-values come from a bootstrap over documents and seeds, both drawn anew; p is
+corrected by Holm over the six tests of H2 to H4. The gate: untrained, all poolings lie within 3
+points on short texts; else the encoder prefers one of them, and long texts are judged by the
+change from 512 tokens on (the difference in differences), and the page says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import log2
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from milepost.evaluate.statistics import holm
+
+EQUIVALENT = 2.0
+BETTER = 3.0
+GATE = 3.0
+DRAWS = 10_000
+POWER = 2.8
+"""Standard errors that 80 % power at a two-sided 5 % needs."""
+
+Floats = NDArray[np.float64]
+Answer = Literal["supported", "contradicted", "not decided"]
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """A difference in points.
+
+    Attributes:
+        name: what is compared, and where.
+        mean: the difference.
+        low: lower end of the 95 % interval.
+        high: upper end.
+        p: two-sided, from the bootstrap.
+        adjusted: after Holm's correction.
+        detectable: the smallest effect that was to be seen with 80 % power.
+    """
+
+    name: str
+    mean: float
+    low: float
+    high: float
+    p: float
+    adjusted: float
+    detectable: float
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What follows.
+
+    Attributes:
+        gate: the range of the untrained poolings on short texts, in points.
+        level: for 256 and 512 tokens LMK less the best of mean and CLS, with 90 % intervals.
+        effects: of the six tests, in their order.
+        answers: hypothesis → what the figures say.
+    """
+
+    gate: float
+    level: dict[int, Effect]
+    effects: list[Effect]
+    answers: dict[str, Answer]
+
+
+class Figures:
+    """nDCG@10 of every question, by pooling, material and length; one row a seed, in points."""
+
+    def __init__(self, result: Mapping[str, Any]) -> None:
+        self.lengths: list[int] = list(result["settings"]["amounts"]["lengths"])
+        self._rows: dict[tuple[str, str, str, int], list[list[float]]] = {}
+        for run in result["runs"]:
+            for one in run["found"]:
+                key = run["pooling"], one["material"], one["reading"], one["length"]
+                self._rows.setdefault(key, []).append(one["ndcg"])
+        self.clusters = [name for name, _ in result["needles"]]
+        self.quarters = np.array([quarter for _, quarter in result["needles"]])
+
+    def of(self, pooling: str, material: str, length: int, reading: str = "own") -> Floats:
+        """``(seeds, questions)``."""
+        return 100 * np.array(self._rows[pooling, material, reading, length])
+
+    def lead(self, over: str, length: int) -> Floats:
+        """LMK less another pooling on the documents with passages put in, seed by seed."""
+        return self.of("lmk", "needles", length) - self.of(over, "needles", length)
+
+    @property
+    def read(self) -> list[tuple[str, str, str, int]]:
+        """Pooling, material, reading and length of all figures."""
+        return list(self._rows)
+
+
+def verdict(result: Mapping[str, Any], draws: int = DRAWS) -> Verdict:
+    """Judge the result of a study; see the module.
+
+    Args:
+        result: what ``Study.result`` gives, with the poolings ``lmk``, ``mean`` and ``cls``.
+        draws: of the bootstrap.
+    """
+    figures = Figures(result)
+    gate = max(result["gate"].values()) - min(result["gate"].values())
+    shortest, longest = figures.lengths[0], figures.lengths[-1]
+    longest = max(each for each in figures.lengths if each <= 8192) if longest > 8192 else longest
+    fair = gate <= GATE
+    every = np.ones(len(figures.clusters))
+    late = np.where(figures.quarters == 3, 4.0, 0.0) - np.where(figures.quarters == 0, 4.0, 0.0)
+    tests: dict[str, tuple[Floats, Floats]] = {}
+    for other in ("mean", "cls"):
+        at_end = figures.lead(other, longest)
+        if not fair:
+            at_end = at_end - figures.lead(other, shortest)
+        tests[f"LMK − {other} at {longest:,}"] = at_end, every
+    for other in ("mean", "cls"):
+        tests[f"LMK − {other}, a doubling adds"] = _slope(figures, other), every
+    for other in ("mean", "cls"):
+        tests[f"LMK − {other} at {longest:,}, last less first quarter"] = (
+            figures.lead(other, longest),
+            late,
+        )
+    found = {
+        name: effect(name, values, weights, figures.clusters, draws=draws)
+        for name, (values, weights) in tests.items()
+    }
+    adjusted = holm({name: one.p for name, one in found.items()})
+    effects = [_with(one, adjusted[name]) for name, one in found.items()]
+    level = {256: _level(figures, "short", 256, draws)}
+    level[shortest] = _level(figures, "needles", shortest, draws)
+    answers: dict[str, Answer] = {
+        "H1: level on short texts": _both([_equivalent(one) for one in level.values()]),
+        f"H2: better at {longest:,} tokens": _both([_at_least(one) for one in effects[:2]]),
+        "H3: the lead grows with the length": _both([_above(one) for one in effects[2:4]]),
+        "H4: the lead is larger for late evidence": _both([_above(one) for one in effects[4:]]),
+    }
+    return Verdict(round(gate, 2), level, effects, answers)
+
+
+def effect(
+    name: str,
+    values: Floats,
+    weights: Floats,
+    clusters: Sequence[str],
+    *,
+    level: float = 0.95,
+    draws: int = DRAWS,
+) -> Effect:
+    """The weighted mean of differences, with documents and seeds drawn anew.
+
+    A draw takes as many documents and as many seeds as there are, with replacement.
+
+    Args:
+        name: of the effect.
+        values: ``(seeds, questions)``.
+        weights: ``(questions,)``; their sum over the number of questions is the mean's weight.
+        clusters: of each question the document.
+        level: of the interval.
+        draws: how many.
+    """
+    order = {cluster: number for number, cluster in enumerate(dict.fromkeys(clusters))}
+    owner = np.array([order[cluster] for cluster in clusters])
+    weighted = values * weights
+    sums = np.stack([np.bincount(owner, row, len(order)) for row in weighted])
+    counts = np.bincount(owner, minlength=len(order)).astype(float)
+    rng = np.random.default_rng(0)
+    found = np.empty(draws)
+    for at in range(draws):
+        seeds = rng.integers(len(sums), size=len(sums))
+        chosen = rng.integers(len(order), size=len(order))
+        found[at] = sums[seeds][:, chosen].sum() / len(sums) / counts[chosen].sum()
+    tail = (1 - level) / 2
+    low, high = np.quantile(found, [tail, 1 - tail])
+    beyond = min((found <= 0).sum(), (found >= 0).sum()) + 1
+    p = min(1.0, 2 * float(beyond) / (draws + 1))
+    mean = float(weighted.mean())
+    return Effect(name, mean, float(low), float(high), p, p, POWER * float(found.std(ddof=1)))
+
+
+def _slope(figures: Figures, other: str) -> Floats:
+    """What a doubling of the length adds to each question's lead: least squares."""
+    xs = np.array([log2(length) for length in figures.lengths])
+    shares = (xs - xs.mean()) / ((xs - xs.mean()) ** 2).sum()
+    leads = [figures.lead(other, length) for length in figures.lengths]
+    total: Floats = np.sum(
+        [share * lead for share, lead in zip(shares, leads, strict=True)], axis=0
+    )
+    return total
+
+
+def _level(figures: Figures, material: str, length: int, draws: int) -> Effect:
+    """LMK less the better of mean and CLS, with the 90 % interval of an equivalence test."""
+    best = max(("mean", "cls"), key=lambda other: figures.of(other, material, length).mean())
+    values = figures.of("lmk", material, length) - figures.of(best, material, length)
+    clusters = (
+        figures.clusters
+        if material == "needles"
+        else [str(number) for number in range(values.shape[1])]
+    )
+    return effect(
+        f"LMK − {best} at {length:,}",
+        values,
+        np.ones(values.shape[1]),
+        clusters,
+        level=0.9,
+        draws=draws,
+    )
+
+
+def _with(one: Effect, adjusted: float) -> Effect:
+    return Effect(one.name, one.mean, one.low, one.high, one.p, adjusted, one.detectable)
+
+
+def _equivalent(one: Effect) -> Answer:
+    if one.low >= -EQUIVALENT and one.high <= EQUIVALENT:
+        return "supported"
+    return "contradicted" if one.low > EQUIVALENT or one.high < -EQUIVALENT else "not decided"
+
+
+def _at_least(one: Effect) -> Answer:
+    if one.mean >= BETTER and one.low > 0 and one.adjusted < 0.05:
+        return "supported"
+    return "contradicted" if one.high < BETTER else "not decided"
+
+
+def _above(one: Effect) -> Answer:
+    if one.low > 0 and one.adjusted < 0.05:
+        return "supported"
+    return "contradicted" if one.high < 0 and one.adjusted < 0.05 else "not decided"
+
+
+def _both(answers: Sequence[Answer]) -> Answer:
+    """Supported if all are, contradicted if one is."""
+    if "contradicted" in answers:
+        return "contradicted"
+    return "supported" if set(answers) == {"supported"} else "not decided"

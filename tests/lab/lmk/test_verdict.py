@@ -1,0 +1,126 @@
+"""The rules of the verdict, on figures whose truth is known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.torch
+pytest.importorskip("torch", reason="needs the train extra: pip install 'milepost[train]'")
+
+from milepost.lab.lmk.report import report  # noqa: E402
+from milepost.lab.lmk.verdict import effect, verdict  # noqa: E402
+
+LENGTHS = [512, 2048, 8192]
+HOSTS = 100
+
+
+def made(leads: dict[str, list[float]], *, late: float = 0.0, gate: float = 1.0) -> dict[str, Any]:
+    """The result of a study in which LMK has given leads at 256 tokens and at each length.
+
+    Args:
+        leads: of LMK over ``mean`` and ``cls``, as shares of 1.
+        late: what the last quarter adds to them at the greatest length, and the first one loses.
+        gate: points between the untrained poolings.
+    """
+    rng = np.random.default_rng(7)
+    quarters = np.tile(np.arange(4), HOSTS)
+    difficulty = rng.normal(0.6, 0.1, 4 * HOSTS)
+    runs = []
+    for pooling in ("lmk", "mean", "cls"):
+        for seed in range(4):
+            found = []
+            for number, length in enumerate((256, *LENGTHS)):
+                lead = 0.0 if pooling == "lmk" else leads[pooling][number]
+                figures = difficulty - lead + rng.normal(0, 0.05, 4 * HOSTS)
+                if pooling != "lmk" and length == LENGTHS[-1]:
+                    figures -= late * ((quarters == 3) * 1.0 - (quarters == 0))
+                found.append(
+                    {
+                        "material": "short" if length == 256 else "needles",
+                        "reading": "own",
+                        "length": length,
+                        "ndcg": figures.tolist(),
+                    }
+                )
+            runs.append(
+                {"pooling": pooling, "seed": seed, "found": found, "loss": 1.0, "rate": 1e-4}
+            )
+    return {
+        "settings": {"amounts": {"lengths": LENGTHS}},
+        "gate": {"lmk": 20.0, "mean": 20.0 + gate, "cls": 20.0},
+        "rates": dict.fromkeys(("lmk", "mean", "cls"), 1e-4),
+        "needles": [[f"host {n // 4}", int(quarters[n])] for n in range(4 * HOSTS)],
+        "natural": [],
+        "runs": runs,
+    }
+
+
+def answers(result: dict[str, Any]) -> list[str]:
+    return list(verdict(result, 400).answers.values())
+
+
+def test_a_claim_that_holds_is_supported() -> None:
+    grows = [0.0, 0.0, 0.04, 0.08]
+    result = made({"mean": grows, "cls": grows}, late=0.06)
+    assert answers(result) == ["supported"] * 4
+
+
+def test_a_claim_that_does_not_hold_is_contradicted() -> None:
+    """Behind on short texts, level on long ones, and the lead shrinks."""
+    shrinks = [-0.05, -0.05, -0.02, 0.0]
+    lost = made({"mean": [0.05, 0.06, 0.03, 0.0], "cls": [0.05, 0.06, 0.03, 0.0]}, late=-0.06)
+    assert answers(lost) == ["contradicted"] * 4
+    assert answers(made({"mean": shrinks, "cls": shrinks}))[0] == "contradicted"
+
+
+def test_one_rival_that_is_level_is_enough() -> None:
+    """Both leads are claimed."""
+    grows, level = [0.0, 0.0, 0.04, 0.08], [0.0] * 4
+    found = answers(made({"mean": grows, "cls": level}))
+    assert found[0] == "supported"
+    assert found[1] == "contradicted"
+    assert found[2] != "supported"
+
+
+def test_a_base_that_prefers_a_pooling_is_judged_by_the_change() -> None:
+    """A lead of 8 points at every length is the encoder's, not the length's."""
+    ahead = [0.08] * 4
+    fair = verdict(made({"mean": ahead, "cls": ahead}), 400)
+    unfair = verdict(made({"mean": ahead, "cls": ahead}, gate=9.0), 400)
+    assert fair.effects[0].mean == pytest.approx(8, abs=1)
+    assert unfair.effects[0].mean == pytest.approx(0, abs=1)
+    assert unfair.gate == 9.0
+    assert "one starts ahead" in report(made({"mean": ahead, "cls": ahead}, gate=9.0), 50)
+
+
+def test_the_interval_knows_documents_and_seeds() -> None:
+    """It widens with what the questions of a document share, and with what a seed changes."""
+    rng = np.random.default_rng(3)
+    clusters = [str(n // 4) for n in range(200)]
+    alone = rng.normal(1, 1, (4, 200))
+    shared = rng.normal(1, 1, (1, 50)).repeat(4, axis=1) + np.zeros((4, 1))
+    moved = alone + rng.normal(0, 1, (4, 1))
+    weights = np.ones(200)
+    widths = [
+        (one.high - one.low, one.detectable)
+        for one in (
+            effect("", each, weights, clusters, draws=2000) for each in (alone, shared, moved)
+        )
+    ]
+    assert widths[0] < widths[1] < widths[2]
+    one = effect("", alone, weights, clusters, draws=2000)
+    assert one.low < one.mean < one.high
+    assert one.mean == pytest.approx(alone.mean())
+    assert one.p < 0.01
+
+
+def test_the_page_has_every_table() -> None:
+    grows = [0.0, 0.0, 0.04, 0.08]
+    page = report(made({"mean": grows, "cls": grows}), 50)
+    assert "## Verdict" in page
+    assert "| H1: level on short texts | supported |" in page
+    assert "| LMK |" in page
+    assert "first quarter" in page
