@@ -36,6 +36,8 @@ NAMES = {
 }
 OURS = "LMK"
 DOUBLING = "doubling"
+CARD_LENGTH = 8192
+"""Where the card reads LMK's lead, in tokens; the last length of a run without it."""
 
 HEAD = """\
 # Document pooling: LMK, CLS, mean and last at 1k to 16k tokens
@@ -43,7 +45,7 @@ HEAD = """\
 Made by `python tools/make_document_pooling.py` from
 `bench/results/document-pooling.json.xz`; do not edit it here. {made}.
 
-    milepost lab lmk --result document-pooling.json.xz
+    milepost lab lmk --seeds {runs} --result document-pooling.json.xz
 
 See here what one vector per document loses as documents get longer, by pooling. One network is
 pooled in four ways with the same training: layers 2, 4 and 6 of all-MiniLM-L6-v2, attention local
@@ -66,6 +68,23 @@ contain the evidence of its questions (`src/milepost/lab/data/long_documents.py`
 and documents are the same at every length, with more text around. nDCG@10 in per cent, mean of the
 seeds. Intervals resample documents, not seeds; p is corrected within each table. Windows have
 256 tokens without halo and are read one by one; their states are averaged as those of one text.
+
+## The claim, tested
+
+- **Claim.** The mean of landmarks (LMK) is level with CLS and mean on short texts and ahead of both
+  on long ones, beyond the length of training too (arXiv 2601.21525, abstract and figure 1; its
+  tables were not available to us).
+- **What was run.** `milepost lab lmk --seeds {runs}`: {questions} questions about {documents}
+  documents, {trained} of {steps} steps a pooling, {minutes:.0f} minutes.
+- **Effect.** LMK less CLS at {at:,} tokens: {cls} points; less mean:
+  {mean}. Intervals are over documents; over trainings none: {trained}.
+- **Minimum detectable effect.** {cls_detectable} points; against mean {mean_detectable}.
+- **Verdict.** `not decided`: the poolings start unequal. At 256 tokens LMK, CLS and mean have
+  {before} before any training and {after} after it, because the base was
+  made for the mean. Positions wrap around, so CLS cannot lose its place as texts get longer.
+  In [results-pooling.md](results-pooling.md) LMK leads CLS by 8.7 points (+1.5 to +16.2): that
+  network was trained for landmarks and stays frozen, which is not the paper's set-up either, so
+  both pages together decide nothing.
 
 """
 
@@ -96,7 +115,24 @@ def head(result: Mapping[str, Any]) -> str:
     tokens = [tokens for *_, tokens in result["documents"]]
     kinds = [kind for _, kind, _ in result["questions"]]
     last = settings["lengths"][-1]
+    at = CARD_LENGTH if CARD_LENGTH in settings["lengths"] else last
+    tally = tally_of(result)
+    lead = {name: tally.gain(((OURS,), str(at)), ((name,), str(at))) for name in ("CLS", "mean")}
+    short = {
+        when: ", ".join(_short(result, pooling, key) for pooling in ("lmk", "cls", "mean"))
+        for when, key in (("before", "short before"), ("after", "short"))
+    }
     return HEAD.format(
+        runs=(runs := len(settings["seeds"])),
+        trained="one seed" if runs == 1 else f"{runs} seeds, averaged",
+        minutes=_minutes(result),
+        at=at,
+        **{name.lower(): figure for name, figure in lead.items()},
+        **{
+            f"{name.lower()}_detectable": f"{100 * figure.detectable:.1f}" if figure else "none"
+            for name, figure in lead.items()
+        },
+        **short,
         made=result["made"],
         questions=len(kinds),
         kinds=", ".join(f"{kinds.count(kind)} {kind}" for kind in sorted(set(kinds))),
@@ -109,6 +145,15 @@ def head(result: Mapping[str, Any]) -> str:
         granularities=", ".join(map(str, recipe["granularities"])),
         **{name: recipe[name] for name in ("steps", "batch", "temperature", "rate")},
     )
+
+
+def _short(result: Mapping[str, Any], pooling: str, key: str) -> str:
+    """A figure of the short texts in per cent, mean of the seeds."""
+    return f"{100 * fmean(run[key] for run in result['runs'] if run['pooling'] == pooling):.1f}"
+
+
+def _minutes(result: Mapping[str, Any]) -> float:
+    return sum(sum(run["seconds"]) for run in result["runs"]) / 60
 
 
 def slope(lengths: Sequence[int], figures: Sequence[float]) -> float:
@@ -160,10 +205,7 @@ def compared(result: Mapping[str, Any]) -> Outcome:
     for (pooling, reading, every), name in NAMES.items():
         means = tuple(tally.mean((name,), length) for length in lengths)
         series.append(Series(name, means))
-        runs = [run for run in result["runs"] if run["pooling"] == pooling]
-        short = [
-            f"{100 * fmean(run[key] for run in runs):.1f}" for key in ("short before", "short")
-        ]
+        short = [_short(result, pooling, key) for key in ("short before", "short")]
         trained = " → ".join(short) if reading == "whole" and every == 32 else None
         rows.append((name, trained, *means, tally.mean((name,), DOUBLING, "difference")))
     columns = ("pooling", "256 tokens", *(f"{int(n):,}" for n in lengths), "a doubling adds")
@@ -270,8 +312,7 @@ def by_seed(result: Mapping[str, Any]) -> Outcome:
             cells.append(" / ".join(f"{figure:.1f}" for figure in figures))
         rows.append((name, *cells))
     columns = ("pooling", *(f"{length:,}" for length in lengths))
-    minutes = sum(sum(run["seconds"]) for run in result["runs"]) / 60
-    note = f"Training and measuring took {minutes:.0f} minutes in total."
+    note = f"Training and measuring took {_minutes(result):.0f} minutes in total."
     title = "Each seed alone"
     asked = f"nDCG@10, seeds {', '.join(map(str, seeds))}."
     return Outcome(columns, tuple(rows), note, (), title, asked)

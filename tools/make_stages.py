@@ -52,38 +52,8 @@ WEIGHTS: dict[Order, str] = {
     ("I", "II", "III-ln2"): "α = ln 2",
 }
 
-HEAD = """\
-# What the stages of training give
-
-Made by `python tools/make_stages.py` from `bench/results/stages.jsonl.xz`; do not edit it here.
-{made}.
-
-    python bench/stages.py --base GT_FOLDER
-
-See here what each training stage of Landmark Embedding (arXiv 2402.11573, Table 4) adds, starting
-from all-MiniLM-L6-v2, which was not trained for landmarks. I: a query finds its passage among
-others. II: it finds it in one noisy document made of many ({merged:,} tokens). III: a question
-finds marked sentences in a real long document, and among those of other documents. Each stage is
-{steps} steps of the loop of `milepost train` at rate {rate:g}, of about 4,000 tokens a step,
-without a teacher, on {pairs:,} pairs or {documents} documents. That is a minute instead of the
-paper's hours: these are the first gains of each stage, not those of a trained model, and the
-shipped model is trained differently ([models.md](models.md)). `III + III` continues stage III on
-other examples. It separates the gain of a stage from the gain of more steps, which the paper does
-not do. The paper leaves out I + III.
-
-{questions} development questions ({tasks}) about {asked} documents, the document given; found by
-landmarks alone, without words. Columns, in per cent, mean over tasks:
-
-- *alone*, *front-2*, *both-sides-2*: evidence found within {budget:,} characters if hits are
-  returned alone, with the two sentences in front of each (the paper's front-k), or, as a control,
-  with the one on each side. The paper counts the hit as well: its k is 3.
-- *boundary*: last sentences of evidence among the hits that fit the budget, alone.
-
-Seeds {seeds}; figures are their mean. Intervals resample documents, not seeds, and p is corrected
-for all differences of a table. A difference is **sure** if interval and corrected p agree and no
-seed has the opposite sign.
-
-"""
+HEAD = (ROOT / "tools" / "stages-head.md").read_text(encoding="utf-8")
+"""The page down to its first table, with the names of figures in braces."""
 
 
 def main() -> None:
@@ -100,15 +70,25 @@ def main() -> None:
     picture = drawn(found)
     (options.docs / PLOT).parent.mkdir(parents=True, exist_ok=True)
     (options.docs / PLOT).write_text(plot(picture), encoding="utf-8")
-    page = "\n".join([head(facts) + first, f"![{picture.question}]({PLOT})\n", *rest])
+    page = "\n".join([head(facts, found) + first, f"![{picture.question}]({PLOT})\n", *rest])
     (options.docs / PAGE).write_text(page.rstrip() + "\n", encoding="utf-8")
     print(page)
 
 
-def head(facts: Mapping[str, Any]) -> str:
-    """What was done, in the numbers of the run."""
+CARD = {
+    "front": ((ALL, "front-2"), (THIRD, "front-2")),
+    "alone": ((ALL, "alone"), (THIRD, "alone")),
+    "steps_gain": ((ALL, "front-2"), (THIRD * len(ALL), "front-2")),
+}
+"""Effects that the card of the claim names."""
+
+
+def head(facts: Mapping[str, Any], found: Found) -> str:
+    """What was done, and the card of the claim, in the numbers of the run."""
     settings, questions = facts["settings"], facts["questions"]
     tasks = [task for task, *_ in questions]
+    apart = found.apart(CARD.values())
+    effects = {name: one.figure for name, pair in CARD.items() if (one := apart.get(pair))}
     return HEAD.format(
         made=facts["made"],
         pairs=facts["pairs"],
@@ -117,6 +97,14 @@ def head(facts: Mapping[str, Any]) -> str:
         tasks=", ".join(f"{tasks.count(task)} {task}" for task in dict.fromkeys(tasks)),
         asked=len({(task, document) for task, document, *_ in questions}),
         seeds=", ".join(map(str, settings["seeds"])),
+        minutes=f"{found.minutes:.0f}",
+        **{name: effects.get(name, "not measured") for name in CARD},
+        **{
+            f"{name}_detectable": f"{100 * effects[name].detectable:.1f}"
+            if name in effects
+            else "none"
+            for name in CARD
+        },
         **{name: settings[name] for name in ("steps", "rate", "merged", "budget")},
     )
 

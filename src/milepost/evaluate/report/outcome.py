@@ -32,6 +32,19 @@ class Figure:
         low, high = round(self.low, 3), round(self.high, 3)
         return self.p is not None and decided(low, high, self.p) != "unknown"
 
+    @property
+    def detectable(self) -> float:
+        """The minimum detectable effect, by the interval as it is shown.
+
+        A true difference of this size is found in 80 of 100 repetitions, at two-sided 5 %: 2.80
+        standard errors (the sum of the normal quantiles 1.96 and 0.84), where half of the interval
+        is 1.96 of them. In the unit of ``mean``.
+
+        >>> round(Figure(0.041, 0.016, 0.068, "difference").detectable, 4)
+        0.0371
+        """
+        return 2.80 / 1.96 * (round(self.high, 3) - round(self.low, 3)) / 2
+
     def __str__(self) -> str:
         """As in tables; a plain number without an interval is that number."""
         mean, low, high = (_shown(value, self.kind) for value in (self.mean, self.low, self.high))
