@@ -58,9 +58,7 @@ starts ahead: see the column of short texts, before and after training.
 
 At 8,192 tokens LMK is 5.2 points behind CLS here, and 8.7 points ahead of it in
 [results-pooling.md](results-pooling.md): there the network is the shipped landmark model with
-frozen states, here it is a part of all-MiniLM that was trained with each pooling. Neither page
-decides the claim of the LMK paper; this one is too small for that (few steps, documents and seeds,
-and a base that favours the mean).
+frozen states, here it is a part of all-MiniLM that was trained with each pooling.
 
 {questions} development questions ({kinds}) about {documents} documents of {least:,} to {longest:,}
 tokens, {shorter} of them under {last:,}. Each document is cut around the same 1,024 tokens, which
@@ -75,7 +73,7 @@ seeds. Intervals resample documents, not seeds; p is corrected within each table
   on long ones, beyond the length of training too (arXiv 2601.21525, abstract and figure 1; its
   tables were not available to us).
 - **What was run.** `milepost lab lmk --seeds {runs}`: {questions} questions about {documents}
-  documents, {trained} of {steps} steps a pooling, {minutes:.0f} minutes.
+  documents, {steps} steps a pooling, {trained}, {minutes:.0f} minutes.
 - **Effect.** LMK less CLS at {at:,} tokens: {cls} points; less mean:
   {mean}. Intervals are over documents; over trainings none: {trained}.
 - **Minimum detectable effect.** {cls_detectable} points; against mean {mean_detectable}.

@@ -84,6 +84,15 @@ def test_figures_of_a_length(page: str) -> None:
     assert [cell.split()[0] for cell in cells] == ["90.0", "89.0", "88.0", "-1.0"]
 
 
+def test_the_card_of_the_claim(page: str) -> None:
+    """LMK's lead at the longest cut, the seeds, and what was found on short texts."""
+    card = page.partition("## The claim, tested\n")[2].partition("\n## ")[0]
+    assert "LMK less CLS at 4,096 tokens: +28.0 (+28.0 to +28.0) points; less mean:" in card
+    assert "`milepost lab lmk --seeds 2`" in card
+    assert "2 steps a pooling, 2 seeds, averaged" in card
+    assert "50.0, 50.0, 50.0 before any training and 75.0, 75.0, 75.0 after it" in card
+
+
 def test_the_gap_and_its_growth(page: str) -> None:
     """Verdicts follow the figures: growing, growing from ahead, level."""
     assert "- over mean: yes: +9.0 (+9.0 to +9.0) points a doubling" in page

@@ -137,6 +137,14 @@ def test_losing_rows_are_shown_losing(page: str) -> None:
     assert "20 questions have such a run" in said
 
 
+def test_the_card_of_the_claim(page: str) -> None:
+    """All stages less the last, in the paper's form and by hits alone, and less as many steps."""
+    card = " ".join(" ".join(section(page, "The claim, tested")).split())
+    assert "(`front-2`, as in the paper): +20.0 (+20.0 to +20.0) points" in card
+    assert "By hits alone: +20.0 (+20.0 to +20.0)" in card
+    assert "Less as many steps of stage III: +5.0 (+5.0 to +5.0)" in card
+
+
 def test_every_seed_and_every_task(page: str) -> None:
     """Per-seed values are kept."""
     assert rows(page, "Each seed")["I + III"][0] == "80.3 / 68.3"
@@ -148,6 +156,7 @@ def test_a_run_that_was_stopped_makes_a_page(tmp_path: Path) -> None:
     page = made(tmp_path, result()[:9])
     assert "α = 0.08" not in "\n".join(section(page, "Each seed"))
     assert "| I + III | III | – | – | – | – |" in section(page, "What a stage adds")
+    assert "III: not measured." in "\n".join(section(page, "The claim, tested"))
 
 
 @pytest.mark.torch
