@@ -2,7 +2,8 @@
 
     python tools/make_document_pooling.py [bench/results/document-pooling.json.xz]
 
-``milepost lab lmk --result`` writes the file. The page is printed too. Needs the extra ``eval``.
+``milepost lab lmk --result`` of commit 5d21ef5 wrote the file. The page is printed too. Needs the
+extra ``eval``.
 """
 
 from __future__ import annotations
@@ -47,6 +48,9 @@ Made by `python tools/make_document_pooling.py` from
 
     milepost lab lmk --seeds {runs} --result document-pooling.json.xz
 
+The command is that of commit `5d21ef5`; since then it runs [another study](lmk-study.md), from an
+encoder that prefers no pooling and by rules fixed beforehand, which has no figures yet.
+
 See here what one vector per document loses as documents get longer, by pooling. One network is
 pooled in four ways with the same training: layers 2, 4 and 6 of all-MiniLM-L6-v2, attention local
 in the first two and over the whole text in the last, positions that wrap around
@@ -72,8 +76,8 @@ seeds. Intervals resample documents, not seeds; p is corrected within each table
 - **Claim.** The mean of landmarks (LMK) is level with CLS and mean on short texts and ahead of both
   on long ones, beyond the length of training too (arXiv 2601.21525, abstract and figure 1; its
   tables were not available to us).
-- **What was run.** `milepost lab lmk --seeds {runs}`: {questions} questions about {documents}
-  documents, {steps} steps a pooling, {trained}, {minutes:.0f} minutes.
+- **What was run.** `milepost lab lmk --seeds {runs}` of commit `5d21ef5`: {questions} questions
+  about {documents} documents, {steps} steps a pooling, {trained}, {minutes:.0f} minutes.
 - **Effect.** LMK less CLS at {at:,} tokens: {cls} points; less mean:
   {mean}. Intervals are over documents; over trainings none: {trained}.
 - **Minimum detectable effect.** {cls_detectable} points; against mean {mean_detectable}.
@@ -82,7 +86,7 @@ seeds. Intervals resample documents, not seeds; p is corrected within each table
   made for the mean. Positions wrap around, so CLS cannot lose its place as texts get longer.
   In [results-pooling.md](results-pooling.md) LMK leads CLS by 8.7 points (+1.5 to +16.2): that
   network was trained for landmarks and stays frozen, which is not the paper's set-up either, so
-  both pages together decide nothing.
+  both pages together decide nothing. The [study](lmk-study.md) that is to decide it has not run.
 
 """
 
