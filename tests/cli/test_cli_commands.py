@@ -167,6 +167,33 @@ def test_doctor_names_a_model_that_is_not_there(cli, tmp_path):
     assert "BAD   model" in result.stdout
 
 
+def test_the_doctor_says_what_another_model_would_change(cli, tmp_path):
+    """How many neighbours stay, how long rebuilding takes, and the command; nothing is changed."""
+    words = ("bees build cells", "ships carry coal", "rivers reach the sea", "kings lose wars")
+    text = " ".join(f"In {n} {word}." for n in range(5) for word in words)
+    (tmp_path / "notes.txt").write_text(text)
+    db = tmp_path / "notes.milepost"
+    assert cli("index", tmp_path, "--db", db, "--model", "landmark-light").exit_code == 0
+    before = (db / "milepost.sqlite").read_bytes()
+    result = cli("doctor", "--db", db, "--against", "landmark-minilm", "--json")
+    assert result.exit_code == 0
+    findings = {each["subject"]: each for each in json.loads(result.stdout)["findings"]}
+    assert "20 sentences of 1 documents, made by landmark-light" in findings["index"]["detail"]
+    assert "landmark-minilm keeps " in findings["neighbours"]["detail"]
+    assert f"--db {db} --model landmark-minilm --rebuild" in findings["rebuild"]["detail"]
+    same = cli("doctor", "--db", db, "--against", "landmark-light")
+    assert "ok    neighbours" in same.stdout
+    assert (db / "milepost.sqlite").read_bytes() == before
+
+
+def test_the_doctor_compares_only_where_there_is_an_index(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    alone = cli("doctor", "--db", tmp_path)
+    assert (alone.exit_code, "--db needs --against" in alone.stderr) == (2, True)
+    without = cli("doctor", "--against", "landmark-light")
+    assert (without.exit_code, "there is no index here" in without.stderr) == (2, True)
+
+
 def test_the_doctor_knows_the_dependencies():
     """The list of distributions is that of pyproject.toml."""
     file = ROOT / "pyproject.toml"

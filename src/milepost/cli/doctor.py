@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from milepost.console.options import Settings, common, json_option, model_option, precision_option
+from milepost.console.options import (
+    Settings,
+    chosen_db,
+    common,
+    db_option,
+    json_option,
+    model_option,
+    precision_option,
+)
+from milepost.console.progress import Counter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from milepost.cli.checks import Finding
+    from milepost.store.address import IndexPlace
 
 BROKEN = 2
+
+_HARDLY = 0.9
+"""Neighbours kept, above which answers hardly change. It is a convention."""
 
 _SIGNS = {"ok": "ok  ", "note": "note", "broken": "BAD "}
 
@@ -16,23 +36,41 @@ _SIGNS = {"ok": "ok  ", "note": "note", "broken": "BAD "}
     epilog="""\b
 Examples:
   milepost doctor
-  milepost doctor --json""",
+  milepost doctor --json
+  milepost doctor --db papers.milepost --against landmark-light""",
+)
+@db_option("Index that --against reads. [default: MILEPOST_DB, else ./.milepost]")
+@click.option(
+    "--against",
+    metavar="NAME|FOLDER",
+    help="Say, instead, what rebuilding the index with this model would change.",
 )
 @json_option
 @model_option
 @precision_option
 @common
 @click.pass_obj
-def doctor(settings: Settings, as_json: bool, model: str | None) -> int:
+def doctor(
+    settings: Settings, db: IndexPlace | None, against: str | None, as_json: bool, model: str | None
+) -> int:
     """Check Python, dependencies, CPU, engine, model, SQLite, cache and disk.
 
     Each problem comes with a way to repair it. The exit code is 2 if anything is broken. Timing
     the model takes about a second.
+
+    With --against another model reads a sample of the index's documents: how many of the sentences
+    nearest to each other stay the same, and how long rebuilding would take. Nothing is changed.
     """
     from milepost.cli.checks import run_checks
 
+    if against is None:
+        if db is not None:
+            raise click.UsageError("--db needs --against NAME|FOLDER")
+        checks = run_checks(model, settings.precision)
+    else:
+        checks = _compared(settings, db, model, against)
     findings = []
-    for finding in run_checks(model, settings.precision):
+    for finding in checks:
         findings.append(finding)
         if not as_json and not (settings.quiet and finding.state == "ok"):
             hint = f"; try: {finding.hint}" if finding.hint else ""
@@ -56,3 +94,59 @@ def doctor(settings: Settings, as_json: bool, model: str | None) -> int:
             }
         )
     return BROKEN if bad else 0
+
+
+def _compared(
+    settings: Settings, db: IndexPlace | None, model: str | None, against: str
+) -> Iterator[Finding]:
+    """What rebuilding an index with another model would change.
+
+    Raises:
+        InputError: there is no index, or too little in it.
+        ModelError: there is no such model.
+    """
+    import shlex
+    from contextlib import closing
+
+    from milepost.cli.checks import Finding
+    from milepost.encoder import load
+    from milepost.engine import ModelFolder, find_model
+    from milepost.errors import InputError
+    from milepost.evaluate.drift import NEIGHBOURS, index_drift
+    from milepost.opening import opened_store
+    from milepost.store.address import label
+
+    place = chosen_db(db)
+    if place is None:
+        raise InputError("there is no index here", "--db FOLDER, or milepost index PATH")
+    other = find_model(against)
+    store, own = opened_store(place, model, create=False, read_only=True)
+    assert isinstance(own, ModelFolder)  # no encoder was given
+    with closing(store), store.snapshot() as state, Counter(settings) as counter:
+        infos = state.documents()
+        encoder = load(against, precision=settings.precision)
+        found = index_drift(state, encoder, progress=counter.steps_of("sentences"))
+    names = own.manifest.name, other.manifest.name
+    yield Finding(
+        "index",
+        "ok",
+        f"{label(place)}: {sum(each.sentences for each in infos):,} sentences of {len(infos):,} "
+        f"documents, made by {names[0]}",
+    )
+    kept = found.kept
+    rebuild = f"milepost index PATH… --db {shlex.quote(label(place))} --model {against} --rebuild"
+    yield Finding(
+        "neighbours",
+        "ok" if kept.low > _HARDLY else "note",
+        f"{names[1]} keeps {kept.mean:.0%} ({kept.low:.0%} to {kept.high:.0%}) of the {NEIGHBOURS} "
+        f"sentences nearest to each, {kept.chance:.0%} by chance; CKA {found.cka:.2f}; "
+        f"{found.sentences:,} sentences of {found.documents:,} documents",
+        "" if kept.low > _HARDLY else "milepost eval run with both models, which is better",
+    )
+    yield Finding("rebuild", "ok", f"about {_duration(found.rebuild_s)}: {rebuild}")
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from milepost.errors import InputError
-from milepost.lab.quality.drift import agreement, cka, drift
+from milepost.evaluate.drift import agreement, cka
+from milepost.lab.quality.drift import drift
 
 RNG = np.random.default_rng(0)
 LABELS = np.arange(120) % 2

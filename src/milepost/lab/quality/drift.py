@@ -2,9 +2,7 @@
 
 The axes of two models' vectors are unrelated, so neighbours are compared, not coordinates.
 
-    kept        share of a text's nearest neighbours that both models agree on
-    cka         centred kernel alignment of all similarities (arXiv 1905.00414), unbiased: 1 if
-                equal up to rotation and scale, 0 by chance
+    kept, cka   see ``evaluate/drift.py``
     separation  if the texts have labels, with the accuracy of a probe and of neighbours
 """
 
@@ -19,24 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from milepost.errors import InputError
-from milepost.evaluate.statistics import Difference, corrected, difference, interval
+from milepost.evaluate.drift import Kept, cka, distances, kept, unit
+from milepost.evaluate.statistics import Difference, corrected, difference
 from milepost.lab.quality import probes
 from milepost.lab.quality.permutation import label_of_groups
-from milepost.lab.quality.separation import centres, distances, views
+from milepost.lab.quality.separation import centres
 from milepost.lab.quality.study import PAIRS, draws_of, need_finite
 
 MIN_KEPT = 0.5
 """The alarm is raised if the share of kept neighbours is surely lower. It is a convention."""
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """Share of neighbours that both models agree on, its 95 % interval, and its value by chance."""
-
-    mean: float
-    low: float
-    high: float
-    chance: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,23 +95,19 @@ def drift(
             f"{max(4, neighbours + 2)} texts or more, or fewer neighbours",
         )
     some = np.sort(np.random.default_rng(seed).permutation(number)[:PAIRS])
-    both = [views(vectors[some])["unit length"] for vectors in (before, after)]
+    both = [unit(vectors[some]) for vectors in (before, after)]
     labels = None if labels is None else labels[some]
     number = len(some)
     names = [str(row) for row in range(number)]
 
     def kept_by(vectors: NDArray[np.float64]) -> Kept:
-        shares = agreement(both[0], vectors, neighbours)
-        low, high = interval(shares.tolist(), names, draws=draws, seed=seed)
-        return Kept(float(shares.mean()), low, high, neighbours / (number - 1))
+        return kept(both[0], vectors, names, neighbours=neighbours, draws=draws, seed=seed)
 
-    kept = kept_by(both[1])
-    baselines = {
-        name: kept_by(views(vectors[some])["unit length"]) for name, vectors in controls.items()
-    }
-    alarms = [f"texts keep {kept.mean:.0%} of their neighbours"] * (kept.high < min_kept)
+    own = kept_by(both[1])
+    baselines = {name: kept_by(unit(vectors[some])) for name, vectors in controls.items()}
+    alarms = [f"texts keep {own.mean:.0%} of their neighbours"] * (own.high < min_kept)
     if labels is None:
-        return Drift(kept, cka(*both), None, None, {}, tuple(alarms), baselines)
+        return Drift(own, cka(*both), None, None, {}, tuple(alarms), baselines)
     separation, ratio = _separations(both, labels, draws, seed)
     accuracy = _accuracy(both, labels, names, seed)
     if ratio[0] == 0 or ratio[2] < 1 - 1e-6:  # less than rounding
@@ -132,46 +117,7 @@ def drift(
         for name, one in accuracy.items()
         if one.verdict == "worse"
     ]
-    return Drift(kept, cka(*both), separation, ratio, accuracy, tuple(alarms), baselines)
-
-
-def agreement(a: NDArray[np.float64], b: NDArray[np.float64], count: int) -> NDArray[np.float64]:
-    """Share of each row's ``count`` nearest rows that are the same in both spaces, ``(n,)``.
-
-    ``count / (n - 1)`` by chance.
-    """
-    near = []
-    for vectors in (a, b):
-        apart = distances(vectors)
-        np.fill_diagonal(apart, np.inf)
-        among = np.zeros(apart.shape, bool)
-        nearest = np.argsort(apart, axis=1, kind="stable")[:, :count]
-        np.put_along_axis(among, nearest, True, 1)
-        near.append(among)
-    result: NDArray[np.float64] = (near[0] & near[1]).sum(axis=1) / count
-    return result
-
-
-def cka(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
-    """Linear centred kernel alignment, unbiased: at most 1, about 0 for unrelated vectors.
-
-    The usual estimate is near 1 for any two sets of vectors with more dimensions than rows. NaN if
-    all vectors of a set are equal.
-    """
-    one, other = (vectors @ vectors.T for vectors in (a, b))
-    crossed, first, second = _hsic(one, other), _hsic(one, one), _hsic(other, other)
-    if min(first, second) <= 0:
-        return math.nan
-    return crossed / math.sqrt(first * second)
-
-
-def _hsic(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
-    """Equation 4 of Song et al. (2012, JMLR 13), for at least four rows."""
-    n = len(one)
-    one, other = one - np.diag(np.diag(one)), other - np.diag(np.diag(other))
-    sums = one.sum(axis=0), other.sum(axis=0)
-    found = (one * other).sum() + sums[0].sum() * sums[1].sum() / ((n - 1) * (n - 2))
-    return float((found - 2 * sums[0] @ sums[1] / (n - 2)) / (n * (n - 3)))
+    return Drift(own, cka(*both), separation, ratio, accuracy, tuple(alarms), baselines)
 
 
 def _separations(

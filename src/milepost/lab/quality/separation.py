@@ -23,6 +23,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from milepost.evaluate.drift import distances, unit
+
 _NOTHING = 1e-12
 """Squared distances below this share of the mean squared distance to the middle are rounding."""
 
@@ -101,19 +103,6 @@ def centres(
     )
 
 
-def distances(vectors: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Distances of all pairs, ``(n, n)`` float64, exactly 0 on the diagonal."""
-    points = vectors.astype(np.float64)
-    points = points - points.mean(axis=0)
-    squares = (points**2).sum(axis=1)
-    found = squares[:, None] + squares - 2 * points @ points.T
-    np.fill_diagonal(found, 0.0)
-    # What is left of equal points is rounding, and would make a diameter of it.
-    found[found < 1e-14 * (squares.max() if len(squares) else 0.0)] = 0.0
-    result: NDArray[np.float64] = np.sqrt(found)
-    return result
-
-
 def dunn(apart: NDArray[np.float64], labels: NDArray[np.int64]) -> float:
     """Dunn's index from the distances of all pairs: two pairs of points decide it.
 
@@ -158,11 +147,10 @@ def views(vectors: NDArray[np.floating]) -> dict[str, NDArray[np.float64]]:
     """
     raw = vectors.astype(np.float64)
     spread = raw.std(axis=0)
-    lengths = np.linalg.norm(raw, axis=1, keepdims=True)
     return {
         "raw": raw,
         "standardised": (raw - raw.mean(axis=0)) / np.where(spread > 0, spread, 1.0),
-        "unit length": raw / np.where(lengths > 0, lengths, 1.0),
+        "unit length": unit(raw),
     }
 
 

@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from milepost.errors import InputError
+from milepost.evaluate.drift import distances
 from milepost.lab.quality import probes
 from milepost.lab.quality.permutation import label_of_groups, permuted, share_as_good
-from milepost.lab.quality.separation import centres, distances, dunn, silhouettes, views
+from milepost.lab.quality.separation import centres, dunn, silhouettes, views
 
 PAIRS = 2000
 """Measures of all pairs use a sample of at most this many points, drawn once."""
