@@ -20,6 +20,7 @@ NEEDED = (
     r"milepost/models/landmark-minilm/reranker/openvino_int8\.bin",
     r"milepost/models/landmark-light/openvino_bf16\.bin",
     r"milepost/evaluate/tuned\.json",
+    r"milepost/lab/compare/packaged/open-questions\.jsonl\.gz",
     r"milepost/evaluate/report/page\.html\.j2",
     r"milepost/serve/page/index\.html",
     r"milepost/serve/page/main\.js",

@@ -59,6 +59,51 @@ def write_pairs(folder: Path, count: int = 300) -> Path:
     return folder
 
 
+def own_rows(count: int) -> list[dict[str, str]]:
+    """Pairs by a researcher: the query is three words of its passage."""
+    random = Random(7)
+    rows = []
+    for number in range(count):
+        words = random.choices(["cat", "dog", "tree", "river", "house", "mat"], k=12)
+        passage = f"The {' '.join(words)}. The bird {number} sat on the mat."
+        rows.append({"anchor": f"bird {number} sat", "positive": passage})
+    return rows
+
+
+def write_lines(path: Path, rows: list[dict[str, Any]]) -> Path:
+    """JSON lines."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def write_beir(
+    folder: Path, splits: tuple[str, ...] = ("train", "dev"), documents: int = 40
+) -> Path:
+    """A collection in the layout of BEIR: a question a document in each split, twelve of dev.
+
+    A question of another split than ``train`` has a second document, of grade 1 beside 2.
+    """
+    corpus = [
+        {"_id": f"d{n}", "title": "", "text": f"{row['positive']} The cat {n}."}
+        for n, row in enumerate(own_rows(documents))
+    ]
+    queries, tables = [], {}
+    for split in splits:
+        asked = range(documents if split == "train" else 12)
+        queries += [{"_id": f"{split}{n}", "text": f"bird {n} {split}"} for n in asked]
+        rows = [f"{split}{n}\td{n}\t2" for n in asked]
+        if split != "train":
+            rows += [f"{split}{n}\td{n + 1}\t1" for n in asked]
+        tables[split] = "query-id\tcorpus-id\tscore\n" + "\n".join(rows) + "\n"
+    write_lines(folder / "corpus.jsonl", corpus)
+    write_lines(folder / "queries.jsonl", queries)
+    (folder / "qrels").mkdir()
+    for split, text in tables.items():
+        (folder / "qrels" / f"{split}.tsv").write_text(text, encoding="utf-8")
+    return folder
+
+
 def made_run(
     row: str,
     task: str,

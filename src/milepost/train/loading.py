@@ -39,7 +39,7 @@ from milepost.train.data import (
 )
 from milepost.train.licences import barred
 from milepost.train.made import Source, sources
-from milepost.train.rows import negatives_of, rows
+from milepost.train.rows import negatives_of, pair_of, rows
 
 _HIGHEST = 1e6  # of a score: differences of higher ones, squared, leave float32
 
@@ -214,8 +214,8 @@ def load_pairs(
             counts[f"pairs with {kind} licence"] += 1
             continue
         try:
-            query = question_text(line, "query", "question", "anchor")
-            text = short(line, line.text("passage", "positive", "answer"))
+            query, passage = pair_of(line)
+            text = short(line, passage)
             others = negatives_of(line.fields)
             if not isinstance(others, list) or not all(isinstance(each, str) for each in others):
                 raise line.wrong("'negatives' is not a list of strings", 'write ["a passage", …]')

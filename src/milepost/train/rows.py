@@ -10,7 +10,7 @@ from typing import Any
 
 from milepost._optional import require
 from milepost.errors import InputError, UnreadableFile, first_line
-from milepost.evaluate.tasks.reading import Line, lines, table_lines
+from milepost.evaluate.tasks.reading import Line, lines, question_text, table_lines
 
 JSON_LINES = ("*.jsonl.gz", "*.jsonl")
 PAIRS = (*JSON_LINES, "**/*.parquet")
@@ -76,6 +76,19 @@ def rows(path: Path, bad: list[InputError]) -> Iterator[Line]:
             ) from error
     else:
         yield from lines(path, bad)
+
+
+def pair_of(line: Line) -> tuple[str, str]:
+    """Query and passage of a row.
+
+    ``query`` or ``question``, and ``passage`` or ``answer``; ``anchor`` and ``positive``, as
+    sentence-transformers names its columns, are understood as well.
+
+    Raises:
+        InputError: one is missing or not a string, or the query has neither letter nor digit.
+    """
+    query = question_text(line, "query", "question", "anchor")
+    return query, line.text("passage", "positive", "answer")
 
 
 def negatives_of(fields: Mapping[str, Any]) -> object:

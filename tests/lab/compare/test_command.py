@@ -83,7 +83,7 @@ def test_ctrl_c_says_what_is_kept(checkpoint, data, tmp_path, monkeypatch):
     [
         (("--pool", "men"), "try: 'mean'"),
         (("--tasks", "sentense"), "try: 'sentences'"),
-        (("--pool", "mean", "--data", "nowhere"), "--data FOLDER"),
+        (("--pool", "mean", "--data", "nowhere"), "nowhere is not there"),
     ],
 )
 def test_wrong_names_are_answered_with_the_nearest(checkpoint, data, more, said):

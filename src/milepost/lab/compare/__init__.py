@@ -4,7 +4,10 @@ Comes in: a checkpoint, pairs and documents. Goes out: a cache of runs, tables, 
 
     reading.py    texts → token states of a frozen network, cached on disk
     states.py     cached states, and the parts that an operator reads
-    material.py   tasks: training pairs, queries, texts, which text is right
+    material.py   tasks of the shared data: training pairs, queries, texts, which text is right
+    pairs.py      a task of a file or folder of pairs
+    judged.py     a task of a folder in the layout of BEIR
+    sources.py    what --data names, and the pairs that come along
     images.py     the task on images
     controls.py   untrained baselines
     rows.py       rows: an operator, its settings, and the network below it

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import lzma
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from milepost.errors import InputError
+from milepost.evaluate.types import Split
 from milepost.evaluate.writing import write_bytes
 
 SCHEMA = "milepost-pooling/1"
@@ -31,6 +32,7 @@ class Asked:
         texts: number of ranked texts.
         tokens: median length of a text.
         metric: by which rows are compared.
+        split: of the queries; ``test`` where data of others have no other questions.
     """
 
     task: str
@@ -41,6 +43,7 @@ class Asked:
     texts: int
     tokens: int
     metric: str = RANKED
+    split: Split = "dev"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,9 @@ class Run:
         figures: metric → one figure for each query.
         seconds: of training, and of pooling and scoring.
         made: date, commit and machine.
+        rate: the learning rate that validation pairs chose; None: the recipe's.
+        tried: learning rate → nDCG@10 on the validation pairs, of the rates that were tried.
+        curve: steps done and nDCG@10 on the validation pairs; empty if it was not measured.
     """
 
     row: str
@@ -76,6 +82,9 @@ class Run:
     figures: Mapping[str, tuple[float, ...]]
     seconds: tuple[float, float]
     made: str
+    rate: float | None = None
+    tried: Mapping[str, float] = field(default_factory=dict)
+    curve: tuple[tuple[int, float], ...] = ()
 
 
 class ResultCache:
@@ -116,7 +125,11 @@ class ResultCache:
             return
         figures = {name: tuple(values) for name, values in fields["figures"].items()}
         first, second = fields["seconds"]
-        tuples = {"losses": tuple(fields["losses"]), "seconds": (first, second)}
+        tuples = {
+            "losses": tuple(fields["losses"]),
+            "seconds": (first, second),
+            "curve": tuple((step, figure) for step, figure in fields.get("curve", ())),
+        }
         self.runs.append(Run(**{**fields, "figures": figures, **tuples}))
 
     def has(self, key: str) -> bool:
@@ -133,6 +146,13 @@ class ResultCache:
     def keep(self, wanted: Callable[[Run], bool]) -> None:
         """Drop all other runs; the file follows with the next run that is added."""
         self.runs = [run for run in self.runs if wanted(run)]
+
+    def only(self, wanted: Callable[[Run], bool]) -> ResultCache:
+        """Some of the runs, in memory."""
+        some = ResultCache()
+        some.asked = dict(self.asked)
+        some.runs = [run for run in self.runs if wanted(run)]
+        return some
 
     def add(self, run: Run) -> None:
         """Note a run and write the file; one of the same row, task and seed gives way."""

@@ -21,10 +21,13 @@ if TYPE_CHECKING:
     epilog="""\b
 Examples:
   milepost lab compare --json pooling.jsonl --report plots/
+  milepost lab compare --model my-model/ --data pairs.jsonl --data my-beir/ --pool mean,cls,lmk
   milepost lab compare --pool mean,lmk,cls --tasks sentences --no-train
   milepost lab compare --pool attention,attention:temperature=0.2 --tasks documents-512
 
 \b
+PATH is a file or folder of pairs (JSON lines, Parquet, a saved data set), a folder in the layout
+of BEIR (corpus, queries, qrels), Milepost's shared data, or packaged: 1,500 pairs that come along.
 A POOLING is NAME, NAME:setting=value:setting=value, or NAME@random over a network with random
 weights (or another baseline). Runs in the file of --json are not repeated. See docs/pooling.md.""",
 )
@@ -42,7 +45,7 @@ weights (or another baseline). Runs in the file of --json are not repeated. See 
     show_default=True,
     help="Train pooling and head, or compare the pooled vectors as they are.",
 )
-@count_option("--seeds", 3, "Number of seeds.")
+@count_option("--seeds", 5, "Number of seeds.")
 @seed_option("The first seed.")
 @click.option(
     "--steps",
@@ -54,19 +57,29 @@ weights (or another baseline). Runs in the file of --json are not repeated. See 
     "--pairs", type=click.IntRange(24), metavar="N", help="Training pairs. [default: 600]"
 )
 @click.option(
-    "--asked", type=click.IntRange(2), metavar="N", help="Held-out sentences. [default: 300]"
+    "--asked", type=click.IntRange(2), metavar="N", help="Queries that are asked. [default: 300]"
 )
 @click.option(
     "--documents", type=click.IntRange(2), metavar="N", help="Long documents. [default: 64]"
 )
+@click.option(
+    "--tokens",
+    type=click.IntRange(4),
+    metavar="N",
+    help="Tokens of a passage of own data, cut there. [default: 256]",
+)
+@click.option(
+    "--texts",
+    type=click.IntRange(2),
+    metavar="N",
+    help="Documents of a corpus that are ranked. [default: 1000]",
+)
 @controls_option
 @click.option(
     "--data",
-    metavar="FOLDER",
-    type=FOLDER,
-    default=Path("../shared/data"),
-    show_default=True,
-    help="Folder with pairs/, corpus/ and tasks/.",
+    metavar="PATH",
+    multiple=True,
+    help="Data; may be repeated. [default: ../shared/data, else packaged]",
 )
 @click.option(
     "--json", "results", metavar="FILE", type=FILE, help="Keep runs here; .xz compresses."
@@ -90,8 +103,10 @@ def command(
     pairs: int | None,
     asked: int | None,
     documents: int | None,
+    tokens: int | None,
+    texts: int | None,
     controls: bool,
-    data: Path,
+    data: tuple[str, ...],
     results: Path | None,
     report: Path | None,
     cache: Path | None,
@@ -110,16 +125,24 @@ def command(
     from milepost.lab.compare.cache import ResultCache
     from milepost.lab.compare.images import TASK as IMAGES
     from milepost.lab.compare.images import images
-    from milepost.lab.compare.material import Sizes, checked_tasks, materials
+    from milepost.lab.compare.material import Sizes
     from milepost.lab.compare.reading import TokenReader, default_cache
     from milepost.lab.compare.recipe import CompareRecipe
     from milepost.lab.compare.rows import rows_of
     from milepost.lab.compare.session import Session
+    from milepost.lab.compare.sources import read_tasks, sources, task_names
 
     told = settings or Settings()
-    rows, names = rows_of(pool, controls=controls), checked_tasks(tasks)
+    rows, found = rows_of(pool, controls=controls), sources(data)
+    names = task_names(tasks, found)
     runs = ResultCache(results)
-    given = {"pairs": pairs, "asked": asked, "documents": documents}
+    given = {
+        "pairs": pairs,
+        "asked": asked,
+        "documents": documents,
+        "tokens": tokens,
+        "texts": texts,
+    }
     sizes = replace(Sizes(), **{name: number for name, number in given.items() if number})
     recipe = replace(CompareRecipe(), **({"steps": steps} if steps else {}))
     reader = TokenReader.open(model, cache or default_cache())
@@ -131,9 +154,9 @@ def command(
                 say(line)
 
         counter("", "finding documents and questions", 0, 1)
-        found = materials(data, reader.words, names, sizes)
+        tasks_of_text = read_tasks(found, reader.words, names, sizes, note)
         others = [images()] if IMAGES in names and trained else []
-        session = Session(reader, found, others, recipe, runs, trained, counter, note)
+        session = Session(reader, tasks_of_text, others, recipe, runs, trained, counter, note)
         try:
             session.run(rows, range(seed, seed + seeds))
         except KeyboardInterrupt:

@@ -20,7 +20,7 @@ from milepost.evaluate.statistics import (
     mean_over_tasks,
     over_tasks,
 )
-from milepost.lab.compare.cache import RANKED, ResultCache, Run
+from milepost.lab.compare.cache import RANKED, Asked, ResultCache, Run
 
 ALL = ""
 """In place of a task's name: the mean over tasks of text.
@@ -89,6 +89,10 @@ class Found:
         self._families = list(families.values()) or [[task] for task in self.tasks]
         named = dict.fromkeys(run.row for run in self.runs)
         self.rows = sorted(named, key=lambda row: (self.lacks(row), -self._rough(row)))
+
+    def asked(self, task: str) -> Asked:
+        """A task as it was measured."""
+        return self._asked[task]
 
     def lacks(self, row: str) -> int:
         """How many tasks of text a row was not measured on."""

@@ -9,16 +9,18 @@
 Documents at three lengths share one training on passages of 256 tokens, as LMK's authors train on
 short texts and read long ones (arXiv 2601.21525). Each cut contains the shorter ones
 (``lab/data/long_documents.py``). A hash of the passage splits pairs: eight in ten train, one is for
-development and measured here, one is left for tests.
+development and measured here, one is left for tests. Tasks of other data: ``pairs.py``,
+``judged.py``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from milepost.errors import InputError, nearest
+from milepost.evaluate.types import Split
 from milepost.lab.compare.images import TASK as IMAGES
 from milepost.lab.compare.images import there
 from milepost.lab.compare.reading import Text
@@ -51,7 +53,9 @@ SETS = (
 )
 """Sets of pairs: queries and the passages that answer them."""
 
-_QUERY = 64  # tokens of a query that are read
+QUERY = 64
+"""Tokens of a query that are read."""
+
 _PER_DOCUMENT = 10  # questions of one document, at most: others have one
 
 Pair = tuple[Text, Text]
@@ -63,13 +67,17 @@ class Sizes:
 
     Attributes:
         pairs: of training, each task's.
-        asked: held-out pairs of ``sentences``.
-        documents: of the others, the longest of those that have 8,192 tokens.
+        asked: held-out pairs of ``sentences``, and queries of other data.
+        documents: of the tasks of documents, the longest of those that have 8,192 tokens.
+        tokens: of a passage or document of other data; longer ones are cut.
+        texts: that are ranked of a collection of other data.
     """
 
     pairs: int = 600
     asked: int = 300
     documents: int = 64
+    tokens: int = 256
+    texts: int = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +85,7 @@ class Material:
     """A task.
 
     Attributes:
-        name: of ``TASKS``.
+        name: of ``TASKS``, or that of other data.
         training: what it is trained on: tasks with the same are trained once.
         pairs: query and passage, to train on.
         queries: that are asked.
@@ -85,6 +93,8 @@ class Material:
         clusters: the document each is about; intervals resample these.
         texts: that are ranked.
         right: of each query the number of its text.
+        grades: of each query its relevant texts, number → grade; empty where ``right`` is all.
+        split: of the queries.
     """
 
     name: str
@@ -95,25 +105,28 @@ class Material:
     clusters: Sequence[str]
     texts: Sequence[Text]
     right: Sequence[int]
+    # Not in the text of a material, by whose hash published runs are keyed; see ``Session``.
+    grades: Sequence[Mapping[int, int]] = field(default=(), repr=False)
+    split: Split = field(default="dev", repr=False)
 
 
-def checked_tasks(text: str | None) -> list[str]:
-    """Names of a comma-separated list, each once, in the order of ``TASKS``; all where None.
+def checked_tasks(text: str | None, known: Sequence[str] = TASKS) -> list[str]:
+    """Names of a comma-separated list, each once, in the order of ``known``; all where None.
 
     Raises:
         InputError: one is not known, or none is named.
     """
     if text is None:
-        return list(TASKS)
+        return list(known)
     named = [name.strip() for name in text.split(",") if name.strip()]
     for name in named:
-        if name not in TASKS:
+        if name not in known:
             raise InputError(
-                f"unknown task {name!r}", f"{nearest(name, TASKS)}one of {', '.join(TASKS)}"
+                f"unknown task {name!r}", f"{nearest(name, known)}one of {', '.join(known)}"
             )
     if not named:
-        raise InputError("no task is named", f"one of {', '.join(TASKS)}")
-    return [name for name in TASKS if name in named]
+        raise InputError("no task is named", f"one of {', '.join(known)}")
+    return [name for name in known if name in named]
 
 
 def materials(data: Path, words: Words, tasks: Sequence[str], sizes: Sizes) -> list[Material]:
@@ -153,7 +166,7 @@ def sentences(data: Path, words: Words, sizes: Sizes) -> Material:
         if len(held if part == 8 else training) >= (sizes.asked if part == 8 else sizes.pairs):
             continue
         text, _ = words.sentences(passage)
-        ids = stretch(words.ids([query]), 0, _QUERY)
+        ids = stretch(words.ids([query]), 0, QUERY)
         if not ids or not 4 <= sum(map(len, text)) <= SHORT:
             continue
         asked.add(query)

@@ -14,11 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from math import isfinite
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from milepost.errors import InputError
 from milepost.lab.compare.rows import CompareRow
 from milepost.lab.compare.states import Ragged, Reads, States, reads_of
 from milepost.model.pooling import PoolModule, module
@@ -150,6 +152,7 @@ def train(
     recipe: CompareRecipe,
     seed: int,
     say: Callable[[int], None] = lambda step: None,
+    among: Sequence[int] | None = None,
 ) -> list[float]:
     """Train pooling and heads in place.
 
@@ -160,9 +163,13 @@ def train(
         recipe: the same for all rows.
         seed: of the order of pairs, and of dropout.
         say: called with each finished step.
+        among: numbers of the pairs to train on; None for all.
 
     Returns:
         The loss of each step, nats.
+
+    Raises:
+        InputError: the loss becomes NaN or infinite.
     """
     torch.manual_seed(seed)
     pooled.train()
@@ -174,24 +181,26 @@ def train(
     ]
     optimizer = torch.optim.AdamW(groups, weight_decay=0.0)
     means = torch.from_numpy(queries.means())
-    batches = order_of(len(texts), recipe.batch, recipe.steps, seed)
+    chosen = range(len(texts)) if among is None else among
+    batches = order_of(len(chosen), recipe.batch, recipe.steps, seed)
 
     def loss(_: int) -> Tensor:
-        numbers = next(batches)
+        numbers = [chosen[place] for place in next(batches)]
         asked = nn.functional.normalize(pooled.questions(queries, means, numbers), dim=-1)
         if pooled.asks:
             return _of_pairs(pooled, texts, numbers, means, asked, recipe.temperature)
         found = nn.functional.normalize(pooled.texts(texts, numbers), dim=-1)
         return info_nce(asked, found, recipe.temperature)
 
-    return fit_steps(
-        optimizer,
-        recipe.steps,
-        loss,
-        share=rate_share,
-        clipped=weights,
-        on_step=lambda step, _: say(step),
-    )
+    def done(step: int, value: float) -> None:
+        if not isfinite(value):
+            raise InputError(
+                f"{pooled.pool.operator.name}: the loss of step {step + 1} is {value}",
+                "--tune, which also tries a lower learning rate",
+            )
+        say(step)
+
+    return fit_steps(optimizer, recipe.steps, loss, share=rate_share, clipped=weights, on_step=done)
 
 
 def _of_pairs(

@@ -7,7 +7,7 @@ as many queries as fit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 import torch
@@ -22,6 +22,7 @@ METRICS = ("ndcg@10", "first")
 """nDCG of the first ten texts, and whether the right one is the first."""
 
 _STATES = 16_384  # pooled at once
+_RANKED = 10  # texts that the metrics read
 
 
 @torch.no_grad()
@@ -100,13 +101,19 @@ def _groups(sizes: Sequence[int] | NDArray[np.int64]) -> Iterator[list[int]]:
     yield some
 
 
-def figures(found: NDArray[np.float32], right: Sequence[int]) -> dict[str, tuple[float, ...]]:
-    """The metrics of each query.
+def figures(
+    found: NDArray[np.float32], right: Sequence[int], grades: Sequence[Mapping[int, int]] = ()
+) -> dict[str, tuple[float, ...]]:
+    """The metrics of each query. Where scores are equal, wrong texts come first.
 
     Args:
         found: ``(queries, texts)``.
-        right: of each query its text. Where scores are equal, wrong texts come first.
+        right: of each query its text.
+        grades: of each query its relevant texts, number → grade from 1; none where ``right`` is
+            all that is relevant.
     """
+    if grades:
+        return _graded(found, grades)
     own = found[np.arange(len(right)), list(right)]
     # Not by a sort: among equal scores it would favour the text with the lower number.
     ranks = (found >= own[:, None]).sum(1)
@@ -115,3 +122,18 @@ def figures(found: NDArray[np.float32], right: Sequence[int]) -> dict[str, tuple
         for rank in ranks.tolist()
     ]
     return {"ndcg@10": tuple(ndcg), "first": tuple(float(rank == 1) for rank in ranks)}
+
+
+def _graded(
+    found: NDArray[np.float32], grades: Sequence[Mapping[int, int]]
+) -> dict[str, tuple[float, ...]]:
+    """The metrics where several texts are relevant, or more so than others."""
+    ndcg, first = [], []
+    for row, relevant in zip(found, grades, strict=True):
+        own = np.zeros(len(row), np.int64)
+        own[list(relevant)] = list(relevant.values())
+        best = np.lexsort((own, -row))[:_RANKED].tolist()
+        judged = {str(number): grade for number, grade in relevant.items()}
+        ndcg.append(of_documents([str(number) for number in best], judged)["ndcg@10"])
+        first.append(float(own[best[0]] > 0))
+    return {"ndcg@10": tuple(ndcg), "first": tuple(first)}

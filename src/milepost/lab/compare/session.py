@@ -141,9 +141,9 @@ class Session:
             raise InputError(
                 f"{tasks[0].name} has {len(tasks[0].pairs)} pairs to train on, fewer than a batch "
                 f"of {self.recipe.batch}",
-                "--pairs N, or --data FOLDER with more pairs",
+                "--data PATH with more pairs, or --no-train",
             )
-        sides = self._read(row, tasks[0].training, *zip(*tasks[0].pairs, strict=True))
+        sides = self._training(row, tasks[0])
         pooled = Pooled(row, sides[1], seed, self.recipe.width if self.trained else None)
         if not self.trained and not pooled.comparable:
             self.note(
@@ -189,7 +189,7 @@ class Session:
                     losses=(losses[0], sum(losses[-_LAST:]) / len(losses[-_LAST:]))
                     if losses
                     else (),
-                    figures=figures(found, task.right),
+                    figures=figures(found, task.right, task.grades),
                     seconds=(trained_in, time.perf_counter() - begun),
                     made=_made(),
                 )
@@ -197,6 +197,16 @@ class Session:
 
     def _scored(self, row: CompareRow, task: Material, done: int) -> None:
         self.progress(row.name, task.name, done, len(task.texts))
+
+    def _training(self, row: CompareRow, task: Material) -> tuple[States, States]:
+        """States of the training pairs; where there are none, of what is asked and ranked.
+
+        Without training they only say how wide states are and where their middle lies.
+        """
+        if not task.pairs:
+            return self._read(row, task.name, task.queries, task.texts)
+        queries, texts = zip(*task.pairs, strict=True)
+        return self._read(row, task.training, queries, texts)
 
     def _read(
         self, row: CompareRow, name: str, queries: Sequence[Text], texts: Sequence[Text]
@@ -228,10 +238,13 @@ class Session:
             tuple(material.clusters),
             len(material.texts),
             int(np.median(sizes)),
+            split=material.split,
         )
 
     def _digest(self, material: Material) -> str:
-        told = (self.reader.identity, material, _VERSION)
+        told: tuple[Any, ...] = (self.reader.identity, material, _VERSION)
+        if material.grades:
+            told += (material.grades,)
         return hashlib.sha256(repr(told).encode()).hexdigest()[:16]
 
     def _key(self, row: CompareRow, task: str, seed: int) -> str:

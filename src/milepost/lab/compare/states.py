@@ -109,6 +109,21 @@ class States:
         states = found if reads == "layers" else found[:, -1]
         return Ragged(states, self.per_text[list(numbers)], None)
 
+    def part(self, numbers: Sequence[int]) -> States:
+        """Some texts as states of their own, in memory."""
+        tokens, segments = (
+            np.concatenate([np.arange(begins[n], begins[n] + counts[n]) for n in numbers])
+            for begins, counts in zip(self._begins, (self.lengths, self.per_text), strict=True)
+        )
+        chosen = list(numbers)
+        return States(
+            self.tokens[tokens],
+            self.layers[segments],
+            self.lengths[chosen],
+            self.segments[segments],
+            self.per_text[chosen],
+        )
+
     def means(self) -> NDArray[np.float32]:
         """Mean of each text's token states, ``(texts, d)``: what stands for a query."""
         return means(np.asarray(self.tokens), self.lengths).astype(np.float32)

@@ -47,6 +47,8 @@ def ranking(found: Found) -> Outcome:
         f"{OURS}*: of the mean, in bold where it is sure: by interval and corrected p, and no seed "
         f"says the opposite. Surely ahead of {OURS}: {', '.join(sure) or 'none'}."
     )
+    if tested := [task for task in found.tasks if found.asked(task).split == "test"]:
+        note += f" Test questions: {', '.join(tested)}."
     columns = ("place", "pooling", "reads", *found.tasks, "mean", f"less {OURS}")
     return Outcome(columns, tuple(rows), note, (), "Ranking", "Which pooling finds most?")
 

@@ -1,0 +1,100 @@
+"""A task of a file or folder of pairs, in any form that ``milepost train`` reads.
+
+A hash of the passage splits the pairs, as for ``sentences``: eight in ten train, one in ten is
+asked, one in ten is left for tests. A query and a passage are in one pair only, the first in the
+order of that hash, so nobody trains on what is asked, and no passage but one answers a query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from milepost.errors import InputError
+from milepost.lab.compare.material import QUERY, Material, Pair, Sizes
+from milepost.lab.data.long_documents import Words, stable, stretch
+from milepost.train.rows import PAIRS, existing, pair_of, rows
+
+_PARTS, _ASKED, _TESTS = 10, 8, 9  # the parts of a hash, and which of them do not train
+_LEAST = 2  # questions: among fewer, nothing can be ranked wrong
+
+
+def pairs_task(
+    path: Path,
+    name: str,
+    words: Words,
+    sizes: Sizes,
+    note: Callable[[str], None] = lambda line: None,
+) -> Material:
+    """The task of a set of pairs.
+
+    Args:
+        path: a file, or a folder of files, of JSON lines or Parquet, or a saved data set.
+        name: of the task.
+        words: of the model that reads.
+        sizes: how many pairs and queries, and tokens of a passage.
+        note: called with a line about rows that cannot be used.
+
+    Raises:
+        InputError: no row can be used, or too few of them are asked.
+        MissingExtra: the files need datasets or pyarrow, which is not installed.
+    """
+    queries = _queries(path, note)
+    training: list[Pair] = []
+    held: list[tuple[str, Pair]] = []
+    used: set[str] = set()
+    for passage in sorted(queries, key=stable):
+        query, number = queries[passage], stable(passage)
+        part = int(number, 16) % _PARTS
+        full = len(held) >= sizes.asked if part == _ASKED else len(training) >= sizes.pairs
+        if part == _TESTS or full or query in used:
+            continue
+        text = stretch(words.sentences(passage)[0], 0, sizes.tokens)
+        ids = stretch(words.ids([query]), 0, QUERY)
+        if not ids or not text:
+            continue
+        used.add(query)
+        if part == _ASKED:
+            held.append((number[:16], (ids, text)))
+        else:
+            training.append((ids, text))
+        if len(held) >= sizes.asked and len(training) >= sizes.pairs:
+            break
+    if len(held) < _LEAST:
+        raise InputError(
+            f"{path} holds {len(queries):,} passages, of which {len(held)} would be asked for",
+            "a hundred pairs or more: one in ten is asked for",
+        )
+    names = [number for number, _ in held]
+    return Material(
+        name,
+        f"pairs of {name}",
+        training,
+        [query for _, (query, _) in held],
+        names,
+        names,
+        [text for _, (_, text) in held],
+        range(len(held)),
+    )
+
+
+def _queries(path: Path, note: Callable[[str], None]) -> dict[str, str]:
+    """Every passage once, with its first query."""
+    bad: list[InputError] = []
+    queries: dict[str, str] = {}
+    for file in existing([path], PAIRS):
+        for line in rows(file, bad):
+            try:
+                query, passage = pair_of(line)
+            except InputError as error:
+                bad.append(error)
+                continue
+            queries.setdefault(passage, query)
+    if not queries:
+        why = f": {bad[0].problem}" if bad else ""
+        raise InputError(
+            f"{path} holds no pairs{why}", 'rows such as {"query": "…", "passage": "…"}'
+        )
+    if bad:
+        note(f"{len(bad):,} rows of {path} are left out: {bad[0].problem}")
+    return queries
