@@ -1,7 +1,8 @@
-"""Rows of training pairs: JSON lines, or files and folders that Hugging Face ``datasets`` reads."""
+"""Rows of training pairs: JSON lines, CSV, or what Hugging Face ``datasets`` reads and writes."""
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -17,6 +18,7 @@ PAIRS = (*JSON_LINES, "**/*.parquet")
 """What is read of a folder: of one with pairs also Parquet, which the hub keeps in folders."""
 
 _SAVED, _SPLITS = "dataset_info.json", "dataset_dict.json"
+_DIVIDED = {".csv": ",", ".tsv": "\t"}
 _HELD = re.compile(r"(test|valid|validation|dev|eval)([-_.]|$)")
 _NEGATIVE = re.compile(r"negative(?:_(\d+))?")
 
@@ -47,16 +49,17 @@ def _nothing_in(path: Path, kinds: Sequence[str]) -> InputError:
         return InputError(f"{path} is not there", "name a file or a folder")
     if (path / _SPLITS).is_file():
         return InputError(f"{path} has several splits", f"name one of them: {path / 'train'}")
-    wanted = "JSON lines, Parquet or a saved data set" if kinds == PAIRS else "JSON lines"
+    wanted = "JSON lines, CSV, Parquet or a saved data set" if kinds == PAIRS else "JSON lines"
     return InputError(f"{path} holds no {kinds[0]}", f"name {wanted}, or a folder of such files")
 
 
 def rows(path: Path, bad: list[InputError]) -> Iterator[Line]:
-    """Rows of a file of JSON lines or Parquet, or of a folder that ``save_to_disk`` wrote.
+    """Rows of a file of JSON lines, CSV or Parquet, or of a folder that ``save_to_disk`` wrote.
 
     Args:
         path: the file or folder.
-        bad: gets an error for each line that is not a JSON object.
+        bad: gets an error for each line that is not a JSON object, or has not the columns of the
+            first line.
 
     Raises:
         UnreadableFile: it cannot be read.
@@ -64,6 +67,8 @@ def rows(path: Path, bad: list[InputError]) -> Iterator[Line]:
     """
     if path.suffix == ".parquet":
         yield from map(_without_empty, table_lines(path, extra="train"))
+    elif path.suffix in _DIVIDED:
+        yield from _divided(path, bad)
     elif _is_saved(path):
         datasets = require("datasets", extra="train")
         try:
@@ -76,6 +81,27 @@ def rows(path: Path, bad: list[InputError]) -> Iterator[Line]:
             ) from error
     else:
         yield from lines(path, bad)
+
+
+def _divided(path: Path, bad: list[InputError]) -> Iterator[Line]:
+    """Rows of a file of CSV or TSV, whose first line names the columns."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            table = csv.reader(file, delimiter=_DIVIDED[path.suffix], strict=True)
+            names = next(table, [])
+            for cells in table:
+                fields = {name: cell for name, cell in zip(names, cells, strict=False) if cell}
+                line = Line(path, table.line_num, fields)
+                if len(cells) == len(names):
+                    yield line
+                elif cells:
+                    problem = f"{len(cells)} columns, but the first line names {len(names)}"
+                    bad.append(line.wrong(problem, "put text with commas or tabs in quotes"))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise UnreadableFile(
+            f"{path} cannot be read: {first_line(error)}",
+            "UTF-8, a first line with the names of the columns, quotes doubled within quotes",
+        ) from error
 
 
 def pair_of(line: Line) -> tuple[str, str]:

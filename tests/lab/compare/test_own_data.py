@@ -1,5 +1,6 @@
 """Data of others as tasks: pairs in files, folders in the layout of BEIR, and what comes along."""
 
+import csv
 from itertools import chain
 
 import numpy as np
@@ -11,8 +12,9 @@ from support.small_models import write_tokenizer
 pytestmark = pytest.mark.torch
 pytest.importorskip("torch", reason="needs the train extra")
 
-from milepost.errors import InputError  # noqa: E402
+from milepost.errors import InputError, UnreadableFile  # noqa: E402
 from milepost.evaluate.metrics import of_documents  # noqa: E402
+from milepost.evaluate.tasks.reading import objects  # noqa: E402
 from milepost.lab.compare import sources as places  # noqa: E402
 from milepost.lab.compare.judged import judged_task  # noqa: E402
 from milepost.lab.compare.material import TASKS, Sizes  # noqa: E402
@@ -64,6 +66,29 @@ def test_pairs_in_parquet_are_the_same(tmp_path, words):
     assert repr(one) == repr(other)
 
 
+@pytest.mark.parametrize(("kind", "divider"), [("csv", ","), ("tsv", "\t")])
+def test_pairs_in_tables_are_the_same(tmp_path, words, kind, divider):
+    """As a spreadsheet writes: commas, quotes and line ends inside a cell; a bad row is named."""
+    rows = own_rows(120)
+    rows[5]["positive"] = 'The cat, it said "mat",\nsat.'
+    path, said = tmp_path / f"mine.{kind}", []
+    with path.open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file, delimiter=divider)
+        table.writerow(["anchor", "note", "positive"])
+        table.writerows([row["anchor"], "", row["positive"]] for row in rows)
+        table.writerow(["one cell"])
+    made = pairs_task(path, "x", words, Sizes(), said.append)
+    lines = pairs_task(write_lines(tmp_path / "mine.jsonl", rows), "x", words, Sizes())
+    assert repr(made) == repr(lines)
+    assert said == [
+        f"1 rows of {path} are left out: {path}, line 123: 1 columns, but the first line names 3"
+    ]
+    assert sources([str(path)])[0].tasks == ("mine",)
+    path.write_bytes(b'query,passage\n"a"b,c\n')
+    with pytest.raises(UnreadableFile, match=f"mine.{kind} cannot be read.*quotes doubled"):
+        pairs_task(path, "x", words, Sizes())
+
+
 def test_pairs_that_cannot_be_used_say_what_to_give(tmp_path, words):
     few = write_lines(tmp_path / "few.jsonl", own_rows(5))
     with pytest.raises(InputError, match="one in ten is asked for"):
@@ -87,6 +112,43 @@ def test_a_judged_folder_trains_on_train_and_asks_dev(tmp_path, words):
             repr(texts[0]): 2,
             repr(texts[1]): 1,
         }
+
+
+def test_parquet_of_the_hub_is_the_same(tmp_path, words):
+    """As MTEB uploads a collection: a folder a part, judgements in qrels or in data."""
+    parquet = pytest.importorskip("pyarrow.parquet", reason="needs the train extra")
+    table = pytest.importorskip("pyarrow").Table
+    lines, hub = write_beir(tmp_path / "x"), tmp_path / "hub" / "x"
+    for part in ("corpus", "queries"):
+        rows = [{**row, "id": row["_id"]} for row in map(dict, objects(lines / f"{part}.jsonl"))]
+        for row in rows:
+            del row["_id"]
+        (hub / part).mkdir(parents=True)
+        parquet.write_table(table.from_pylist(rows), hub / part / "dev-00000-of-00001.parquet")
+    (hub / "data").mkdir()
+    for split in ("train", "dev"):
+        _, *judged = (lines / "qrels" / f"{split}.tsv").read_text().splitlines()
+        names = ("query-id", "corpus-id", "score")
+        rows = [dict(zip(names, line.split("\t"), strict=True)) for line in judged]
+        parquet.write_table(table.from_pylist(rows), hub / "data" / f"{split}-00000-of-1.parquet")
+    assert sources([str(hub)])[0].kind == "judged"
+    one, other = (judged_task(folder, "x", words, Sizes()) for folder in (lines, hub))
+    assert repr(one) == repr(other)
+    assert one.grades == other.grades
+
+
+def test_a_folder_of_another_layout_says_what_is_missing(tmp_path):
+    folder = write_beir(tmp_path / "mine", ("dev",))
+    for file in (folder / "qrels").iterdir():
+        file.rename(folder / "qrels.tsv")
+    (source,) = sources([str(folder)])
+    with pytest.raises(InputError, match=r"mine/qrels has neither.*dev.tsv or test.tsv in it"):
+        read_tasks([source], None, ["mine"], Sizes())
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "a.txt").write_text("The cat sat.")
+    (source,) = sources([str(tmp_path / "texts")])
+    with pytest.raises(InputError, match=r"texts holds no .*JSON lines, CSV, Parquet or a saved"):
+        read_tasks([source], None, ["texts"], Sizes())
 
 
 def test_a_cut_collection_keeps_what_is_relevant_and_says_so(tmp_path, words):

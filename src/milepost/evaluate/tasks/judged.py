@@ -4,8 +4,9 @@ As their owners lay them out on disk:
 
 - BEIR (Thakur et al. 2021, github.com/beir-cellar/beir): ``corpus.jsonl`` (``_id``, ``title``,
   ``text``), ``queries.jsonl`` (``_id``, ``text``), ``qrels/{train,dev,test}.tsv`` with a head line
-  and the columns query-id, corpus-id, score. Copies of it on the Hugging Face hub have
-  ``qrels/SPLIT.jsonl`` instead; both are read.
+  and the columns query-id, corpus-id, score. Copies of it on the Hugging Face hub, MTEB's among
+  them, have ``qrels/SPLIT.jsonl`` instead, or Parquet (``corpus/*.parquet``,
+  ``queries/*.parquet``, and ``qrels`` or ``data/SPLIT-*.parquet``); all are read.
 - LongEmbed (Zhu et al. 2024, huggingface.co/datasets/dwzhu/LongEmbed): a folder a task with
   ``corpus.jsonl`` (``doc_id``, ``text``), ``queries.jsonl`` (``qid``, ``text``) and
   ``qrels.jsonl`` (``qid``, ``doc_id``); ``needle`` and ``passkey`` have a ``context_length`` on
@@ -28,11 +29,13 @@ from typing import Any
 
 from milepost.errors import InputError, UnreadableFile, nearest
 from milepost.evaluate.tasks.reading import (
+    SPLITS,
     Line,
     Named,
     lines,
     need_questions,
     question_text,
+    table_lines,
 )
 from milepost.evaluate.types import Question, Split, Task
 from milepost.types import Document
@@ -42,9 +45,9 @@ _Judgements = dict[str, dict[str, int]]
 
 def read_beir(folder: Path, split: Split) -> Task:
     """A BEIR folder; a document's title is put above its text, as a paragraph of its own."""
-    documents, facts = _corpus(lines(_file(folder, "corpus")), "_id")
-    queries = _queries(lines(_file(folder, "queries")), "_id")
-    judged = _judgements(_qrels(folder / "qrels", split), queries, documents)
+    documents, facts = _corpus(_part(folder, "corpus", split), "_id", "id")
+    queries = _queries(_part(folder, "queries", split), "_id", "id")
+    judged = _judgements(_qrels(folder, split), queries, documents)
     task = _task(f"beir:{folder.name}", split, documents, facts, queries, judged, folder)
     twins = sum(question.name in documents for question in task.questions)
     if not twins:
@@ -89,7 +92,7 @@ def read_mldr(folder: Path, split: Split) -> Task:
     documents, facts = _corpus(lines(_file(folder, "corpus")), "docid")
     source = _file(folder, split)
     asked = list(lines(source))
-    queries = _queries(asked, "query_id", "query")
+    queries = _queries(asked, "query_id", text="query")
     judged = _judgements(
         (
             (line, line.name("query_id"), Line(line.path, line.number, passage).name("docid"), 1)
@@ -110,13 +113,13 @@ def _passages(line: Line) -> list[Mapping[str, Any]]:
 
 
 def _corpus(
-    rows: Iterable[Line], key: str
+    rows: Iterable[Line], *keys: str
 ) -> tuple[dict[str, Document], dict[str, dict[str, Any]]]:
     documents: dict[str, Document] = {}
     facts: dict[str, dict[str, Any]] = {}
     names = Named("document")
     for line in rows:
-        name, text = line.name(key), line.text("text")
+        name, text = line.name(*keys), line.text("text")
         names.add(name, line)
         title = line.fields.get("title") or ""
         if not isinstance(title, str):
@@ -126,20 +129,52 @@ def _corpus(
     return documents, facts
 
 
-def _queries(rows: Iterable[Line], key: str, text: str = "text") -> dict[str, str]:
+def _queries(rows: Iterable[Line], *keys: str, text: str = "text") -> dict[str, str]:
     queries: dict[str, str] = {}
     names = Named("question")
     for line in rows:
-        name = line.name(key)
+        name = line.name(*keys)
         names.add(name, line)
         queries[name] = question_text(line, text)
     return queries
 
 
-def _qrels(folder: Path, split: Split) -> Iterator[tuple[Line, str, str, int]]:
+def judged_splits(folder: Path) -> list[Split]:
+    """The splits of which a folder in BEIR's layout has judgements, in the order of ``SPLITS``."""
+    table = folder / "qrels"
+    return [
+        split
+        for split in SPLITS
+        if any((table / f"{split}.{kind}").is_file() for kind in ("tsv", "jsonl"))
+        or _judged_tables(folder, split)
+    ]
+
+
+def _judged_tables(folder: Path, split: Split) -> list[Path]:
+    """Parquet files with a split's judgements; MTEB has them in ``qrels`` or ``data``."""
+    tables = [sorted((folder / part).glob(f"{split}-*.parquet")) for part in ("qrels", "data")]
+    return tables[0] or tables[1]
+
+
+def _part(folder: Path, stem: str, split: Split) -> Iterator[Line]:
+    """Corpus or queries: JSON lines, or Parquet of the split where files are named by splits."""
+    tables = sorted((folder / stem).glob("*.parquet"))
+    if tables:
+        own = [table for table in tables if table.name.startswith(f"{split}-")]
+        return (line for table in own or tables for line in table_lines(table, extra="train"))
+    return lines(_file(folder, stem))
+
+
+def _qrels(base: Path, split: Split) -> Iterator[tuple[Line, str, str, int]]:
+    folder = base / "qrels"
     table = folder / f"{split}.tsv"
+    others: Iterable[Line] = ()
     if not table.is_file() and (folder / f"{split}.jsonl").is_file():
-        for line in lines(folder / f"{split}.jsonl"):
+        others = lines(folder / f"{split}.jsonl")
+    elif not table.is_file() and (tables := _judged_tables(base, split)):
+        others = (line for each in tables for line in table_lines(each, extra="train"))
+    if others:
+        for line in others:
             query, document = line.name("query-id"), line.name("corpus-id")
             yield line, query, document, _grade(line, line.fields.get("score"))
         return

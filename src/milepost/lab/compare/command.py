@@ -26,8 +26,8 @@ Examples:
   milepost lab compare --pool attention,attention:temperature=0.2 --tasks documents-512
 
 \b
-PATH is a file or folder of pairs (JSON lines, Parquet, a saved data set), a folder in the layout
-of BEIR (corpus, queries, qrels), Milepost's shared data, or packaged: 1,500 pairs that come along.
+PATH is a file or folder of pairs (JSON lines, CSV, TSV, Parquet), a folder in the layout of BEIR or
+MTEB (corpus, queries, qrels), Milepost's shared data, or packaged: 1,500 pairs that come along.
 A POOLING is NAME, NAME:setting=value:setting=value, or NAME@random over a network with random
 weights (or another baseline). Runs in the file of --json are not repeated. See docs/pooling.md.""",
 )

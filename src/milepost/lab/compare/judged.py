@@ -12,14 +12,11 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from milepost.errors import InputError
-from milepost.evaluate.tasks.judged import read_beir
+from milepost.evaluate.tasks.judged import judged_splits, read_beir
 from milepost.evaluate.types import Question, Split, Task
 from milepost.lab.compare.material import QUERY, Material, Pair, Sizes
 from milepost.lab.compare.reading import Text
 from milepost.lab.data.long_documents import Words, stable, stretch
-
-QRELS = "qrels"
-"""The folder of judgements, by which such a folder is known."""
 
 _LEAST = 2  # questions, and texts to rank
 
@@ -34,7 +31,8 @@ def judged_task(
     """The task of a folder.
 
     Args:
-        folder: with ``corpus.jsonl``, ``queries.jsonl`` and ``qrels/SPLIT.tsv`` or ``.jsonl``.
+        folder: with ``corpus.jsonl``, ``queries.jsonl`` and ``qrels/SPLIT.tsv``, or in another
+            form that ``read_beir`` reads.
         name: of the task.
         words: of the model that reads.
         sizes: how many pairs, queries and documents, and tokens of a document.
@@ -43,7 +41,7 @@ def judged_task(
     Raises:
         InputError: a file that cannot be read, no judgements to ask by, or too few of them.
     """
-    splits = {file.stem for file in (folder / QRELS).glob("*") if file.suffix in (".tsv", ".jsonl")}
+    splits = judged_splits(folder)
     split = _asked(folder, splits)
     if split == "test":
         note(f"{folder} has no dev judgements: its test questions are asked")
@@ -93,7 +91,8 @@ def _asked(folder: Path, splits: Collection[str]) -> Split:
     if "test" in splits:
         return "test"
     raise InputError(
-        f"{folder / QRELS} has neither dev nor test judgements", "dev.tsv or test.tsv in it"
+        f"{folder / 'qrels'} has neither dev nor test judgements",
+        "dev.tsv or test.tsv in it, with the columns query-id, corpus-id and score",
     )
 
 

@@ -29,7 +29,7 @@ def pairs_task(
     """The task of a set of pairs.
 
     Args:
-        path: a file, or a folder of files, of JSON lines or Parquet, or a saved data set.
+        path: a file, or a folder of files, of JSON lines, CSV or Parquet, or a saved data set.
         name: of the task.
         words: of the model that reads.
         sizes: how many pairs and queries, and tokens of a passage.

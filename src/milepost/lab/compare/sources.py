@@ -1,7 +1,7 @@
 """What ``--data`` names, and the tasks that are in it.
 
     FOLDER, with pairs/ of Milepost's shared data   sentences and documents, see material.py
-    FOLDER, with qrels/                             a task of its name, see judged.py
+    FOLDER, with corpus and queries                 a task of its name, see judged.py
     another file or folder                          a task of its name, see pairs.py
     packaged                                        open-questions: pairs that come along
 
@@ -18,7 +18,7 @@ from typing import Literal
 
 from milepost.errors import InputError
 from milepost.lab.compare.images import TASK as IMAGES
-from milepost.lab.compare.judged import QRELS, judged_task
+from milepost.lab.compare.judged import judged_task
 from milepost.lab.compare.material import (
     SETS,
     TASKS,
@@ -37,7 +37,7 @@ PACKAGED = "packaged"
 PACKAGED_FILE = Path(__file__).parent / PACKAGED / "open-questions.jsonl.gz"
 """Questions about documents that are in the public domain; its README says where from."""
 
-_ENDINGS = (".gz", ".jsonl", ".parquet")
+_ENDINGS = (".gz", ".jsonl", ".csv", ".tsv", ".parquet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,8 @@ def _source(path: Path) -> Source:
         )
     if _is_shared(path):
         return Source(path, "shared")
-    return Source(path, "judged" if (path / QRELS).is_dir() else "pairs")
+    judged = any(path.glob("corpus*")) and any(path.glob("queries*"))
+    return Source(path, "judged" if judged else "pairs")
 
 
 def _is_shared(path: Path) -> bool:
