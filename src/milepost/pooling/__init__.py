@@ -2,7 +2,8 @@
 
 Comes in: concatenated states of texts, and the lengths of the texts. Goes out: one vector for each
 text. Knows neither text nor network. ``table.py`` lists the operators of the pooling lab
-(``names``, ``get``, ``load``), one file for each family; ``operator.py`` defines an operator,
+(``names``, ``get``, ``load``), one file for each family; ``registry.py`` adds those of others
+(``register``), torch modules that it finds by name; ``operator.py`` defines an operator,
 ``ragged.py`` computes sums over ragged texts and removes padding (``from_padded``). Texts that keep
 a vector for each token: ``maxsim.py``, ``token_pooling.py`` and ``fixed_encoding.py``.
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 from milepost.pooling.operator import Operator, Parameter, Pool
 from milepost.pooling.ragged import from_padded
+from milepost.pooling.registry import register
 from milepost.pooling.table import get, load, names
 
-__all__ = ["Operator", "Parameter", "Pool", "from_padded", "get", "load", "names"]
+__all__ = ["Operator", "Parameter", "Pool", "from_padded", "get", "load", "names", "register"]

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from milepost.errors import InputError, ModelError, nearest
-from milepost.pooling.ragged import checked_lengths, checked_states
+from milepost.pooling.ragged import checked_lengths, checked_states, from_padded
 
 if TYPE_CHECKING:
     import numpy as np
@@ -154,6 +154,7 @@ class Operator:
         needs: inputs other than states and lengths.
         fixed: weights that are drawn once and never trained (hashes, signs).
         single: ``"same"`` if the vector of a text of one token is the state of that token.
+        make: what makes the torch module of a pooling of others, see ``register``; None for ours.
     """
 
     name: str
@@ -168,6 +169,7 @@ class Operator:
     needs: frozenset[Need] = frozenset()
     fixed: frozenset[str] = frozenset()
     single: Literal["same", "other"] = "other"
+    make: Callable[..., Any] | None = None
 
     @property
     def trains(self) -> bool:
@@ -226,8 +228,9 @@ class Pool:
     def __call__(
         self,
         states: ArrayLike,
-        lengths: ArrayLike,
+        lengths: ArrayLike | None = None,
         *,
+        mask: ArrayLike | None = None,
         queries: ArrayLike | None = None,
         segments: ArrayLike | None = None,
     ) -> NDArray[np.float32]:
@@ -235,22 +238,33 @@ class Pool:
 
         Args:
             states: ``(tokens, d)``, concatenated texts; ``(tokens, layers, d)`` for
-                operators that need layers. ``milepost.pooling.from_padded`` makes them, and
-                ``lengths``, of a padded batch.
+                operators that need layers. With ``mask`` a padded batch, ``(texts, longest, d)`` or
+                ``(texts, longest, layers, d)``.
             lengths: ``(texts,)``: the tokens of each text, at least 1.
+            mask: ``(texts, longest)``, 1 at tokens and 0 at padding, in place of ``lengths``.
             queries: ``(texts, d_q)``, for operators that need them.
             segments: tokens of each segment, for operators that need them; a segment never
                 crosses the end of a text.
 
         Returns:
-            ``(texts, d_out)`` float32, finite, not normalized to unit length.
+            ``(texts, d_out)`` float32, finite, not normalized to unit length; ``(texts, k, d_out)``
+            of a pooling of others that gives k vectors a text.
 
         Raises:
             InputError: empty texts, lengths or segments that do not add up, NaN, a wrong type or
-                shape, or queries or segments that the operator needs are missing.
+                shape, both lengths and mask or neither, or queries or segments that the operator
+                needs are missing.
         """
         import numpy as np
 
+        if (lengths is None) == (mask is None):
+            raise InputError(
+                f"{self.operator.name} needs either lengths or mask=",
+                "lengths for concatenated texts, mask= for a padded batch",
+            )
+        if mask is not None:
+            states, lengths = from_padded(states, mask)
+        assert lengths is not None
         batch = self._batch(states, lengths, queries, segments)
         weights = self._weights(batch)
         with np.errstate(over="ignore", invalid="ignore"):

@@ -64,7 +64,7 @@ def checked_states(states: ArrayLike, dimensions: int = 2) -> NDArray[np.float32
         wanted = "(tokens, d)" if dimensions == 2 else "(tokens, layers, d)"
         hint = "states[:, None] for the states of a single layer"
         if given.ndim > dimensions:
-            hint = "states, lengths = milepost.pooling.from_padded(states, mask) for a padded batch"
+            hint = "mask= in place of lengths for a padded batch"
         raise InputError(
             f"states have the shape {given.shape}, not {wanted}",
             hint if given.ndim > dimensions or (given.ndim, dimensions) == (2, 3) else "",

@@ -17,6 +17,7 @@ from milepost.pooling.operator import Operator, Pool, read_head
 from milepost.pooling.p2at import OPERATORS as P2AT
 from milepost.pooling.plain import OPERATORS as PLAIN
 from milepost.pooling.ponet import OPERATORS as PONET
+from milepost.pooling.registry import found, others
 from milepost.pooling.saturated import OPERATORS as SATURATED
 from milepost.pooling.set_attention import OPERATORS as SET_ATTENTION
 from milepost.pooling.sketch import OPERATORS as SKETCH
@@ -48,26 +49,32 @@ TABLE: dict[str, Operator] = {
         *SATURATED,
     )
 }
-"""Every operator by its name."""
+"""Every operator of Milepost by its name."""
 
 
 def names() -> dict[str, Operator]:
-    """Every operator: its paper, parameters, what it needs."""
-    return dict(TABLE)
+    """Every operator, those of others last: its paper, parameters, what it needs.
+
+    Raises:
+        InputError: a package offers one that cannot be imported.
+    """
+    return {**TABLE, **{name: operator(name) for name in others()}}
 
 
 def operator(name: str) -> Operator:
     """The operator of this name.
 
     Raises:
-        InputError: an unknown operator; the error names the nearest one.
+        InputError: an unknown operator; the error names the nearest one. Or it is of another
+            package, which cannot be imported.
     """
-    if name not in TABLE:
+    row = TABLE.get(name) or found(name)
+    if row is None:
+        known = (*TABLE, *others())
         raise InputError(
-            f"unknown pooling {name!r}",
-            f"{nearest(name, tuple(TABLE))}one of {', '.join(TABLE)}",
+            f"unknown pooling {name!r}", f"{nearest(name, known)}one of {', '.join(known)}"
         )
-    return TABLE[name]
+    return row
 
 
 def get(name: str, /, *, weights: Weights | None = None, seed: int = 0, **settings: Any) -> Pool:

@@ -96,6 +96,8 @@ class ResultCache:
     Attributes:
         path: the file.
         asked: tasks by name.
+        settings: of the command that made the runs, name → how to ask for it; empty in a file
+            that is older than they are.
         runs: in the order in which they were made.
 
     Raises:
@@ -105,6 +107,7 @@ class ResultCache:
     def __init__(self, path: Path | None = None) -> None:
         self.path = path
         self.asked: dict[str, Asked] = {}
+        self.settings: dict[str, str] = {}
         self.runs: list[Run] = []
         if path is not None and path.exists():
             for number, fields in _lines(path):
@@ -119,7 +122,11 @@ class ResultCache:
     def _take(self, fields: dict[str, Any]) -> None:
         if fields.pop("schema") != SCHEMA:
             raise ValueError(f"not {SCHEMA}")
-        if fields.pop("kind") == "task":
+        kind = fields.pop("kind")
+        if kind == "settings":
+            self.settings = fields["settings"]
+            return
+        if kind == "task":
             names = {name: tuple(fields[name]) for name in ("names", "clusters")}
             self.asked[fields["task"]] = Asked(**{**fields, **names})
             return
@@ -132,9 +139,31 @@ class ResultCache:
         }
         self.runs.append(Run(**{**fields, "figures": figures, **tuples}))
 
+    def agree(self, settings: Mapping[str, str]) -> None:
+        """Note the settings of a command that adds runs.
+
+        Args:
+            settings: name → how to ask for it, of all that changes figures.
+
+        Raises:
+            InputError: the runs that are there were made by others, which stay as they are.
+        """
+        for name, value in settings.items():
+            known = self.settings.get(name, value)
+            if self.runs and known != value:
+                raise InputError(
+                    f"{self.path} holds runs with {known}, not {value}",
+                    f"{known}, or another --json FILE",
+                )
+        self.settings = dict(settings)
+
     def has(self, key: str) -> bool:
         """Whether a run is done."""
         return any(run.key == key for run in self.runs)
+
+    def of(self, task: str) -> list[Run]:
+        """The runs of a task."""
+        return [run for run in self.runs if run.task == task]
 
     def ask(self, asked: Asked) -> None:
         """Note a task; runs of the same task on other material are dropped."""
@@ -164,9 +193,11 @@ class ResultCache:
     def _write(self) -> None:
         if self.path is None:
             return
+        first = {"schema": SCHEMA, "kind": "settings", "settings": self.settings}
         told: list[tuple[str, Asked | Run]] = [("task", task) for task in self.asked.values()]
         told += [("run", run) for run in self.runs]
-        lines = [
+        lines = [json.dumps(first)] if self.settings else []
+        lines += [
             json.dumps(_rounded({"schema": SCHEMA, "kind": kind, **asdict(one)}))
             for kind, one in told
         ]

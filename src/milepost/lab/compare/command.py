@@ -13,6 +13,7 @@ from milepost.lab.options import FILE, FOLDER, controls_option, needs_torch, see
 
 if TYPE_CHECKING:
     from milepost.lab.compare.cache import ResultCache
+    from milepost.lab.compare.recipe import Network
 
 
 @click.command(
@@ -21,17 +22,30 @@ if TYPE_CHECKING:
     epilog="""\b
 Examples:
   milepost lab compare --json pooling.jsonl --report plots/
-  milepost lab compare --model my-model/ --data pairs.jsonl --data my-beir/ --pool mean,cls,lmk
-  milepost lab compare --pool mean,lmk,cls --tasks sentences --no-train
-  milepost lab compare --pool attention,attention:temperature=0.2 --tasks documents-512
+  milepost lab compare --code my_pooling.py --model my-encoder/ --data pairs.csv
+  milepost lab compare --network lora --pool mean,cls --data my-beir/
+  milepost lab compare --as-index --pool mean,attention --save poolings/
+  milepost lab compare --pool attention,attention:temperature=0.2 --no-train
 
 \b
 PATH is a file or folder of pairs (JSON lines, CSV, TSV, Parquet), a folder in the layout of BEIR or
 MTEB (corpus, queries, qrels), Milepost's shared data, or packaged: 1,500 pairs that come along.
 A POOLING is NAME, NAME:setting=value:setting=value, or NAME@random over a network with random
-weights (or another baseline). Runs in the file of --json are not repeated. See docs/pooling.md.""",
+weights (or another baseline). Runs in the file of --json are not repeated. See
+docs/lab-compare.md.""",
 )
-@click.option("--pool", metavar="POOLING,…", help="Poolings. [default: all]")
+@click.option(
+    "--pool",
+    metavar="POOLING,…",
+    help="Poolings; all for every one. [default: nine common ones, and those of --code]",
+)
+@click.option(
+    "--code",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    multiple=True,
+    help="Python file that registers poolings (milepost.pooling.register); it is run.",
+)
 @click.option("--tasks", metavar="TASK,…", help="Tasks. [default: all]")
 @click.option(
     "--model",
@@ -44,6 +58,30 @@ weights (or another baseline). Runs in the file of --json are not repeated. See 
     default=True,
     show_default=True,
     help="Train pooling and head, or compare the pooled vectors as they are.",
+)
+@click.option(
+    "--tune/--no-tune",
+    default=True,
+    show_default=True,
+    help="Choose the learning rate of each pooling on validation pairs.",
+)
+@click.option(
+    "--rate",
+    "rates",
+    metavar="NUMBER,…",
+    help="Learning rates to choose from; one is used as it is. [default: 2e-4,1e-3,5e-3]",
+)
+@click.option(
+    "--network",
+    type=click.Choice(["frozen", "lora", "full"]),
+    default="frozen",
+    show_default=True,
+    help="Train the encoder with each pooling: LoRA, or all its weights.",
+)
+@click.option(
+    "--as-index",
+    is_flag=True,
+    help="Pool unit landmarks, without heads, as the vectors of documents are made.",
 )
 @count_option("--seeds", 5, "Number of seeds.")
 @seed_option("The first seed.")
@@ -84,6 +122,12 @@ weights (or another baseline). Runs in the file of --json are not repeated. See 
 @click.option(
     "--json", "results", metavar="FILE", type=FILE, help="Keep runs here; .xz compresses."
 )
+@click.option(
+    "--save",
+    metavar="FOLDER",
+    type=FOLDER,
+    help="Write each pooling here (.npz), for milepost export --pooling.",
+)
 @click.option("--report", metavar="FOLDER", type=FOLDER, help="Write plots here.")
 @click.option(
     "--cache", metavar="FOLDER", type=FOLDER, help="Keep states here. [default: Milepost's cache]"
@@ -94,9 +138,14 @@ weights (or another baseline). Runs in the file of --json are not repeated. See 
 def command(
     settings: Settings | None,
     pool: str | None,
+    code: tuple[Path, ...],
     tasks: str | None,
     model: str | None,
     trained: bool,
+    tune: bool,
+    rates: str | None,
+    network: Network,
+    as_index: bool,
     seeds: int,
     seed: int,
     steps: int | None,
@@ -108,13 +157,14 @@ def command(
     controls: bool,
     data: tuple[str, ...],
     results: Path | None,
+    save: Path | None,
     report: Path | None,
     cache: Path | None,
 ) -> int:
-    """Train every pooling in the same way on frozen states of one network, and rank them.
+    """Train every pooling in the same way on the states of one network, and rank them.
 
-    Tables go to stdout as Markdown: the ranking, each pooling minus landmarks (lmk), lengths, seeds
-    and cost, with 95 % intervals and corrected tests.
+    Tables go to stdout as Markdown: the ranking, each pooling minus landmarks (lmk), lengths,
+    seeds, learning curves and cost, with 95 % intervals and corrected tests.
     """
     from dataclasses import replace
 
@@ -123,18 +173,22 @@ def command(
 
         require("matplotlib", extra="lab")  # checked before the runs, not after
     from milepost.lab.compare.cache import ResultCache
+    from milepost.lab.compare.given import recipe_of, run_code, settings_of
     from milepost.lab.compare.images import TASK as IMAGES
     from milepost.lab.compare.images import images
     from milepost.lab.compare.material import Sizes
     from milepost.lab.compare.reading import TokenReader, default_cache
-    from milepost.lab.compare.recipe import CompareRecipe
     from milepost.lab.compare.rows import rows_of
     from milepost.lab.compare.session import Session
     from milepost.lab.compare.sources import read_tasks, sources, task_names
 
     told = settings or Settings()
-    rows, found = rows_of(pool, controls=controls), sources(data)
+    for file in code:
+        run_code(file)
+    rows = rows_of(pool, controls=controls and network == "frozen" and not as_index)
+    found = sources(data)
     names = task_names(tasks, found)
+    recipe = recipe_of(steps, rates, tune=tune, network=network, as_index=as_index)
     runs = ResultCache(results)
     given = {
         "pairs": pairs,
@@ -144,8 +198,7 @@ def command(
         "texts": texts,
     }
     sizes = replace(Sizes(), **{name: number for name, number in given.items() if number})
-    recipe = replace(CompareRecipe(), **({"steps": steps} if steps else {}))
-    reader = TokenReader.open(model, cache or default_cache())
+    reader = TokenReader.open(model, cache or default_cache(), transformers=network == "lora")
     with Counter(told) as counter:
 
         def note(line: str) -> None:
@@ -153,10 +206,13 @@ def command(
             if not told.quiet:
                 say(line)
 
+        if save is not None and trained and not as_index:
+            note("saved poolings come without their heads; --as-index trains them without any")
         counter("", "finding documents and questions", 0, 1)
         tasks_of_text = read_tasks(found, reader.words, names, sizes, note)
-        others = [images()] if IMAGES in names and trained else []
-        session = Session(reader, tasks_of_text, others, recipe, runs, trained, counter, note)
+        others = [images()] if IMAGES in names and trained and recipe.network == "frozen" else []
+        session = Session(reader, tasks_of_text, others, recipe, runs, trained, save, counter, note)
+        session.agree(settings_of(reader.identity, sizes, recipe))
         try:
             session.run(rows, range(seed, seed + seeds))
         except KeyboardInterrupt:

@@ -60,5 +60,6 @@ def images() -> Measure:
 
 
 def fits(row: CompareRow) -> bool:
-    """Whether a row fits: images have no queries and no other network."""
-    return row.network == TRAINED and "queries" not in row.known.needs
+    """Whether a row fits: images have no queries and no other network, and one vector each."""
+    known = row.known
+    return row.network == TRAINED and "queries" not in known.needs and known.make is None

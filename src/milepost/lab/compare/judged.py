@@ -66,7 +66,7 @@ def judged_task(
             f"{folder} has {len(asked)} {split} questions and {len(texts)} documents with words",
             "two of each at least",
         )
-    pairs: list[Pair] = []
+    pairs: Sequence[Pair] = []
     if "train" in splits:
         known = {question.text for question in task.questions}
         pairs = _pairs(read_beir(folder, "train"), known, words, sizes)

@@ -1,4 +1,4 @@
-"""Two plots of a comparison as SVG: figures against length, and each row against landmarks."""
+"""Plots of a comparison as SVG: against length, against landmarks, and while training."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from milepost.evaluate.writing import write_text
 from milepost.lab.compare.found import ALL, Found
 from milepost.lab.compare.material import LENGTHS
 from milepost.lab.compare.tables import OURS as LANDMARKS
+from milepost.lab.compare.tables import curve_of, steps_of
 
 
 def lengths(found: Found) -> str | None:
@@ -37,26 +38,51 @@ def lengths(found: Found) -> str | None:
     best = sorted(rows, key=lambda row: -found.score(row, tasks[-1]))
     named = [row for row in best if row == LANDMARKS]
     named += [row for row in best if row != LANDMARKS][: len(OTHERS)]
-    styles = dict(zip(named, (OURS, *OTHERS) if LANDMARKS in named else OTHERS, strict=False))
     xs = [LENGTHS[task] for task in tasks]
-    lines = [
-        Line(
-            styles.get(row, REST),
-            xs,
-            [100 * found.score(row, task) for task in tasks],
-        )
-        for row in [*named, *(row for row in rows if row not in named)]
-    ]
+    points = {row: [100 * found.score(row, task) for task in tasks] for row in rows}
+    x = Axis("tokens of a document", xs, [f"{n:,}" for n in xs], log=True)
+    return _drawn(named, points, x, "nDCG@10, %", "lengths-", "nDCG@10 of poolings at each length")
+
+
+def curves(found: Found) -> str | None:
+    """nDCG@10 on validation pairs against steps: the ranking's best rows and landmarks in colour.
+
+    Returns:
+        SVG, or None where nothing was validated.
+    """
+    steps = steps_of(found)
+    points = {row: curve_of(found, row) for row in found.rows}
+    whole = {
+        row: [100 * at[step] for step in steps]
+        for row, at in points.items()
+        if len(at) == len(steps) > 1
+    }
+    if not whole:
+        return None
+    named = [row for row in whole if row == LANDMARKS]
+    named += [row for row in whole if row != LANDMARKS][: len(OTHERS)]
+    x = Axis("steps", steps, [f"{n:,}" for n in steps])
+    y, alt = "nDCG@10 on validation pairs, %", "Learning curves of poolings"
+    return _drawn(named, whole, x, y, "curves-", alt)
+
+
+def _drawn(
+    named: list[str], points: dict[str, list[float]], x: Axis, y: str, prefix: str, alt: str
+) -> str:
+    """Lines of rows, those ``named`` in colour, landmarks in ours."""
+    colours = (OURS, *OTHERS) if LANDMARKS in named else OTHERS
+    styles = dict(zip(named, colours, strict=False))
+    rows = [*named, *(row for row in points if row not in named)]
+    lines = [Line(styles.get(row, REST), x.ticks, points[row]) for row in rows]
     with settings():
         made = figure(7.2, 4.4)
         axes = made.subplots()
-        x = Axis("tokens of a document", xs, [f"{n:,}" for n in xs], log=True)
-        draw_lines(axes, lines, x, "nDCG@10, %")
+        draw_lines(axes, lines, x, y)
         handles = {row: legend_handle(style) for row, style in styles.items()}
         if len(rows) > len(named):
             handles["others"] = legend_handle(REST)
         made.legend(list(handles.values()), list(handles), loc="outside right upper", frameon=False)
-        return svg(made, "lengths-", alt="nDCG@10 of poolings at each length", page=False)
+        return svg(made, prefix, alt=alt, page=False)
 
 
 def differences(found: Found) -> str | None:
@@ -89,14 +115,15 @@ def differences(found: Found) -> str | None:
 
 
 def write(found: Found, folder: Path) -> list[Path]:
-    """Write ``lengths.svg`` and ``differences.svg`` if there are figures for them.
+    """Write ``lengths.svg``, ``differences.svg`` and ``curves.svg`` if there are figures for them.
 
     Raises:
         InputError: the folder cannot be written.
         MissingExtra: matplotlib is not installed.
     """
     written = []
-    for name, drawn in (("lengths", lengths(found)), ("differences", differences(found))):
+    made = {"lengths": lengths(found), "differences": differences(found), "curves": curves(found)}
+    for name, drawn in made.items():
         if drawn is None:
             continue
         path = folder / f"{name}.svg"

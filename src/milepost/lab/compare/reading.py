@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -21,7 +22,9 @@ from milepost.lab.compare.states import States, kept
 from milepost.lab.controls.untrained import untrained
 from milepost.lab.data.long_documents import Words
 from milepost.model.checkpoint import Checkpoint, open_checkpoint
+from milepost.model.landmark_encoder import LandmarkEncoder
 from milepost.model.light import Light
+from milepost.model.lora import with_lora
 from milepost.model.release import window_sizes
 from milepost.train.batches import assemble
 from milepost.windows import Window, WindowSize, batches, plan
@@ -103,18 +106,27 @@ class TokenReader:
             sizes["window"], sizes["left"], sizes["right"], sizes["longest"] + 1
         )
         self._model = checkpoint.model.eval().requires_grad_(False)
+        self._checkpoint = checkpoint
         self.words = Words(checkpoint.tokenizer, reading.bos_token, reading.landmark)
         self.identity = f"{identity} {self._shape} 1"  # the last: of the code of this file
         self.cache = cache
 
     @classmethod
-    def open(cls, source: str | None, cache: Path | None = None) -> TokenReader:
-        """The reader of a checkpoint's folder or name on the hub; see ``model_folder``."""
+    def open(
+        cls, source: str | None, cache: Path | None = None, *, transformers: bool = False
+    ) -> TokenReader:
+        """The reader of a checkpoint's folder or name on the hub; see ``model_folder``.
+
+        Args:
+            source: folder or name.
+            cache: folder that keeps states.
+            transformers: use its network where there is one of ours as well, as LoRA needs it.
+        """
         name = model_folder(source)
-        checkpoint = open_checkpoint(name)
+        checkpoint = open_checkpoint(name, transformers=True if transformers else None)
         folder = Path(name)
         known = fingerprint(folder) if folder.is_dir() else name
-        return cls(checkpoint, known, cache)
+        return cls(checkpoint, f"{known} transformers" if transformers else known, cache)
 
     def random(self, seed: int = 0) -> TokenReader:
         """The same network with random weights: what is left when nothing was learnt."""
@@ -122,6 +134,32 @@ class TokenReader:
         twin._model = untrained(self._model, seed)
         twin.identity = f"random {seed} {self.identity}"
         return twin
+
+    def trainable(self, network: Literal["lora", "full"]) -> TokenReader:
+        """A copy that keeps no states and whose network can be trained.
+
+        Args:
+            network: ``full`` trains all weights; ``lora`` matrices beside the linear layers.
+
+        Raises:
+            ModelError: LoRA cannot be put on this network.
+        """
+        twin: TokenReader = copy.copy(self)
+        twin.cache = None
+        twin._model = copy.deepcopy(self._model).requires_grad_(True)
+        if network == "lora":
+            with_lora(twin._model)
+        return twin
+
+    def save(self, folder: Path) -> None:
+        """Write the network as a checkpoint; with LoRA the adapter alone."""
+        dataclasses.replace(self._checkpoint, model=self._model).save(folder)
+
+    @property
+    def model(self) -> LandmarkEncoder:
+        """The network."""
+        model: LandmarkEncoder = self._model
+        return model
 
     @property
     def width(self) -> int:
@@ -168,26 +206,43 @@ class TokenReader:
         tokens = np.zeros((int(flat.sum()), self.width), np.float16)
         layers: NDArray[np.float16] | None = None
         done = 0
+        for number, window, own, every in self.parts(texts):
+            if layers is None:
+                layers = np.zeros((len(flat), every.shape[1], self.width), np.float16)
+            segment = at[number] + window.own_first
+            tokens[first[segment] : first[segment] + len(own)] = own.numpy()
+            layers[segment : segment + len(every)] = every.numpy()
+            if window.own_last == len(texts[number]):
+                done += 1
+                if progress is not None:
+                    progress(done, len(texts))
+        if layers is None:
+            raise InputError("there are no texts to read")
+        return States(tokens, layers, lengths, flat, per_text)
+
+    def parts(
+        self, texts: Sequence[list[list[int]]]
+    ) -> Iterator[tuple[int, Window, Tensor, Tensor]]:
+        """What each window owns, with its graph where gradients are wanted.
+
+        Args:
+            texts: as ``pieces`` gives them.
+
+        Yields:
+            Number of the text, window, states of its own tokens ``(n, d)``, and those of its own
+            landmarks in every layer ``(k, layers, d)``; windows of like length come together.
+        """
+        begin = self.words.opening is not None
         for batch in batches(self._windows(texts), budget=_TOKENS):
             rows = [[np.array(s, np.int32) for s in texts[n][w.first : w.last]] for n, w in batch]
             states, every = self._run(rows)
-            if layers is None:
-                layers = np.zeros((len(flat), every.shape[2], self.width), np.float16)
             for row, (number, window) in enumerate(batch):
                 ends = np.cumsum([begin, *(len(s) + 1 for s in rows[row])])
                 low, high = window.own_first - window.first, window.own_last - window.first
                 opens = begin and window.own_first == 0
-                own = states[row, 0 if opens else ends[low] : ends[high]]
-                segment = at[number] + window.own_first
-                tokens[first[segment] : first[segment] + len(own)] = own
-                marks = ends[low + 1 : high + 1] - 1
-                layers[segment : segment + high - low] = every[row, marks]
-                done += window.own_last == len(texts[number])
-            if progress is not None:
-                progress(done, len(texts))
-        if layers is None:
-            raise InputError("there are no texts to read")
-        return States(tokens, layers, lengths, flat, per_text)
+                marks = torch.from_numpy(ends[low + 1 : high + 1] - 1)
+                own = states[row, 0 if opens else int(ends[low]) : int(ends[high])]
+                yield number, window, own, every[row, marks]
 
     def _windows(
         self, texts: Sequence[list[list[int]]]
@@ -197,7 +252,7 @@ class TokenReader:
             for window in plan(costs, self._shape):
                 yield 1 + sum(costs[window.first : window.last]), (number, window)
 
-    def _run(self, rows: list[list[NDArray[np.int32]]]) -> tuple[Any, Any]:
+    def _run(self, rows: list[list[NDArray[np.int32]]]) -> tuple[Tensor, Tensor]:
         """States of all places ``(b, t, d)``, and of every layer ``(b, t, layers, d)``."""
         batch = assemble(rows, [], self.words.opening, self.words.closing)
         places = torch.arange(batch.ids.shape[1]).expand(len(rows), -1)
@@ -212,7 +267,7 @@ class TokenReader:
             last: Tensor = self._model.backbone(batch.ids, valid, places, own)
         # The last layer's as they come out: some networks have a norm behind it.
         every = torch.stack([*seen[:-1], last], 2)
-        return last.numpy(), every.numpy()
+        return last, every
 
 
 def _layers_of(backbone: nn.Module) -> list[nn.Module]:

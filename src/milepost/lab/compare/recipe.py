@@ -1,13 +1,14 @@
-"""One recipe for every operator: frozen states, pooling, linear head, InfoNCE within the batch.
+"""One recipe for every operator: states, pooling, linear head, InfoNCE within the batch.
 
     text    z = head(pool(states))                 query   the same pooling and head
     text    z = head(pool(states | query))         query   mean of its states, a head of its own
 
 The second form is for operators that read a query: they score a pair and give no vector of a text
-alone. Heads of one seed and width start with the same numbers for all operators, batches are the
-same for all, and there is no weight decay, since it would move the power of generalised means
-(``ggem``). Powers have their own learning rate, as in their paper: at the rate of the other weights
-they would hardly move. A centre starts as the mean of the training states, as its page asks.
+alone. An operator with k vectors a text is scored by their greatest products (``similar``). Heads
+of one seed and width start with the same numbers for all operators, batches are the same for all,
+and there is no weight decay, since it would move the power of generalised means (``ggem``). Powers
+have their own learning rate, as in their paper: at the rate of the other weights they would hardly
+move. A centre starts as the mean of the training states, as its page asks.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from math import isfinite
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import normalize
 
 from milepost.errors import InputError
+from milepost.lab.compare.live import LiveRagged, LiveStates
 from milepost.lab.compare.rows import CompareRow
 from milepost.lab.compare.states import Ragged, Reads, States, reads_of
 from milepost.model.pooling import PoolModule, module
@@ -29,6 +32,17 @@ from milepost.train.losses import info_nce
 from milepost.train.schedule import order_of, rate_share
 
 _POWERS, _POWERS_RATE = "pool.shift", 1e-2  # the weight of GeM and GGeM, and its peak rate
+
+
+Network = Literal["frozen", "lora", "full"]
+"""What is trained below the pooling: nothing, LoRA beside linear layers, or all weights."""
+
+NETWORK_RATES: dict[Network, float] = {"frozen": 0.0, "lora": 2e-4, "full": 2e-5}
+"""Peak learning rates of the network, as is usual for each."""
+
+_LATER: dict[str, Any] = {"rates": (), "network": "frozen", "as_index": False}
+
+Sides = States | LiveStates
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +55,9 @@ class CompareRecipe:
         rate: peak learning rate, after a warm-up over a tenth of the steps; then a cosine to 0.
         temperature: of InfoNCE.
         width: of the head's output vectors.
+        rates: learning rates of which validation pairs choose one for each row; empty: ``rate``.
+        network: what is trained below the pooling.
+        as_index: pool unit landmarks, without heads, as the document vectors of an index are made.
     """
 
     steps: int = 60
@@ -48,10 +65,19 @@ class CompareRecipe:
     rate: float = 5e-4
     temperature: float = 0.1
     width: int = 384
+    rates: tuple[float, ...] = ()
+    network: Network = "frozen"
+    as_index: bool = False
 
     def __repr__(self) -> str:
-        # Published runs are keyed by this text: a new class name must not make them again.
-        return f"Recipe({', '.join(f'{name}={value!r}' for name, value in asdict(self).items())})"
+        # Published runs are keyed by this text: a new class name, or a field that came later and
+        # has its default, must not make them again.
+        told = {
+            name: value
+            for name, value in asdict(self).items()
+            if name not in _LATER or value != _LATER[name]
+        }
+        return f"Recipe({', '.join(f'{name}={value!r}' for name, value in told.items())})"
 
 
 class Pooled(nn.Module):
@@ -62,18 +88,36 @@ class Pooled(nn.Module):
         states: of the training texts.
         seed: of its weights.
         width: of the heads' vectors; None compares the pooled vectors without heads.
+        as_index: see ``CompareRecipe``.
 
     Attributes:
         pool: the pooling.
         asks: whether it reads a query.
+        several: whether it gives several vectors a text.
         comparable: whether query and text vectors have the same width without heads.
+
+    Raises:
+        InputError: the pooling does not fit an index, or gives another shape, or NaN.
     """
 
-    def __init__(self, row: CompareRow, states: States, seed: int, width: int | None) -> None:
+    def __init__(
+        self,
+        row: CompareRow,
+        states: States,
+        seed: int,
+        width: int | None,
+        *,
+        as_index: bool = False,
+    ) -> None:
         super().__init__()
         operator = row.known
-        self.reads: Reads = reads_of(operator)
+        self.reads: Reads = "index" if as_index else reads_of(operator)
         self.asks = "queries" in operator.needs
+        if as_index and operator.needs - {"segments"}:
+            raise InputError(
+                f"{row.name} reads {', '.join(sorted(operator.needs))}, which an index has not",
+                "leave --as-index out, or name poolings that read states alone",
+            )
         d = int(states.tokens.shape[1])
         more: dict[str, Any] = dict(row.settings)
         if "layers" in operator.needs:
@@ -84,8 +128,9 @@ class Pooled(nn.Module):
         with torch.no_grad():
             for name, weight in self.pool.named_parameters():
                 if name == "centre":
-                    weight.copy_(torch.from_numpy(states.tokens.mean(0, dtype="float64")))
-            self.out = int(self.pooled(states.some([0], self.reads), torch.zeros(1, d)).shape[1])
+                    weight.copy_(torch.from_numpy(states.centre(self.reads)))
+            one = self.pooled(states.some([0], self.reads), torch.zeros(1, d))
+        self.out, self.several = int(one.shape[-1]), one.ndim == 3
         self.comparable = not self.asks or self.out == d
         self.text: nn.Module = nn.Identity() if width is None else _head(self.out, width, seed)
         self.query: nn.Module = self.text
@@ -97,8 +142,13 @@ class Pooled(nn.Module):
         """Number of trained weights, without the heads."""
         return sum(weight.numel() for weight in self.pool.parameters())
 
-    def pooled(self, some: Ragged, asked: Tensor | None = None) -> Tensor:
-        """``(texts, d_out)``; ``asked`` ``(texts, d)`` for operators that read queries."""
+    def pooled(self, some: Ragged | LiveRagged, asked: Tensor | None = None) -> Tensor:
+        """``(texts, d_out)`` or ``(texts, k, d_out)``.
+
+        Args:
+            some: the texts.
+            asked: ``(texts, d)`` for operators that read queries.
+        """
         states, lengths, segments = some.padded()
         needs = self.pool.operator.needs
         vectors: Tensor = self.pool(
@@ -109,19 +159,19 @@ class Pooled(nn.Module):
         )
         return vectors
 
-    def questions(self, states: States, means: Tensor, numbers: Sequence[int]) -> Tensor:
-        """Vectors of queries, ``(queries, width)``; ``means`` are those of all queries' states."""
+    def questions(self, states: Sides, numbers: Sequence[int]) -> Tensor:
+        """Vectors of queries, ``(queries, width)`` or ``(queries, k, width)``."""
         if self.asks:
-            vectors: Tensor = self.query(means[list(numbers)])
+            vectors: Tensor = self.query(states.asked(numbers))
             return vectors
         return self.texts(states, numbers)
 
-    def texts(self, states: States, numbers: Sequence[int]) -> Tensor:
-        """Vectors of texts independent of a query, ``(texts, width)``."""
+    def texts(self, states: Sides, numbers: Sequence[int]) -> Tensor:
+        """Vectors of texts independent of a query, as of ``questions``."""
         vectors: Tensor = self.text(self.pooled(states.some(numbers, self.reads)))
         return vectors
 
-    def pairs(self, states: States, numbers: Sequence[int], asked: Tensor) -> Tensor:
+    def pairs(self, states: Sides, numbers: Sequence[int], asked: Tensor) -> Tensor:
         """Vectors of every text under every query, ``(queries, texts, width)``.
 
         Args:
@@ -133,6 +183,22 @@ class Pooled(nn.Module):
         pooled = self.pooled(states.some(numbers, self.reads), every)
         vectors: Tensor = self.text(pooled).transpose(0, 1)
         return vectors
+
+
+def similar(asked: Tensor, found: Tensor) -> Tensor:
+    """Scores of queries with texts, ``(queries, texts)``; vectors of unit length.
+
+    One vector each: cosines. Several: the mean over a query's vectors of the greatest cosine with a
+    vector of the text (MaxSim, arXiv 2004.12832, which sums).
+
+    Args:
+        asked: ``(queries, d)`` or ``(queries, k, d)``.
+        found: ``(texts, d)`` or ``(texts, l, d)``.
+    """
+    if asked.ndim == 2:
+        return asked @ found.T
+    rows = [torch.einsum("kd,tld->tkl", each, found).amax(2).mean(1) for each in asked]
+    return torch.stack(rows)
 
 
 def _head(enters: int, leaves: int, seed: int) -> nn.Linear:
@@ -147,12 +213,14 @@ def _head(enters: int, leaves: int, seed: int) -> nn.Linear:
 @torch.random.fork_rng(devices=[])
 def train(
     pooled: Pooled,
-    queries: States,
-    texts: States,
+    queries: Sides,
+    texts: Sides,
     recipe: CompareRecipe,
     seed: int,
     say: Callable[[int], None] = lambda step: None,
+    *,
     among: Sequence[int] | None = None,
+    network: nn.Module | None = None,
 ) -> list[float]:
     """Train pooling and heads in place.
 
@@ -164,55 +232,52 @@ def train(
         seed: of the order of pairs, and of dropout.
         say: called with each finished step.
         among: numbers of the pairs to train on; None for all.
+        network: what computes states, if it is trained as well.
 
     Returns:
-        The loss of each step, nats.
+        The loss of each step, nats; empty where there is no weight to train.
 
     Raises:
         InputError: the loss becomes NaN or infinite.
     """
     torch.manual_seed(seed)
     pooled.train()
-    weights = [weight for weight in pooled.parameters() if weight.requires_grad]
-    groups = [
+    groups: list[dict[str, Any]] = [
         {"params": [weight], "lr": _POWERS_RATE if name == _POWERS else recipe.rate}
         for name, weight in pooled.named_parameters()
         if weight.requires_grad
     ]
+    below = [] if network is None else [w for w in network.parameters() if w.requires_grad]
+    if below:
+        groups.append({"params": below, "lr": NETWORK_RATES[recipe.network]})
+    weights: list[Tensor] = [weight for group in groups for weight in group["params"]]
+    if not weights:
+        return []
     optimizer = torch.optim.AdamW(groups, weight_decay=0.0)
-    means = torch.from_numpy(queries.means())
     chosen = range(len(texts)) if among is None else among
     batches = order_of(len(chosen), recipe.batch, recipe.steps, seed)
 
     def loss(_: int) -> Tensor:
         numbers = [chosen[place] for place in next(batches)]
-        asked = nn.functional.normalize(pooled.questions(queries, means, numbers), dim=-1)
+        asked = normalize(pooled.questions(queries, numbers), dim=-1)
         if pooled.asks:
-            return _of_pairs(pooled, texts, numbers, means, asked, recipe.temperature)
-        found = nn.functional.normalize(pooled.texts(texts, numbers), dim=-1)
-        return info_nce(asked, found, recipe.temperature)
+            means = queries.asked(numbers)
+            pairs = normalize(pooled.pairs(texts, numbers, means), dim=-1)
+            scores = (asked[:, None] * pairs).sum(-1)
+        else:
+            found = normalize(pooled.texts(texts, numbers), dim=-1)
+            if not pooled.several:
+                return info_nce(asked, found, recipe.temperature)
+            scores = similar(asked, found)
+        # The same loss: a score is the product of the query's row of scores and the text's unit row
+        return info_nce(scores, torch.eye(len(numbers)), recipe.temperature)
 
     def done(step: int, value: float) -> None:
         if not isfinite(value):
             raise InputError(
                 f"{pooled.pool.operator.name}: the loss of step {step + 1} is {value}",
-                "--tune, which also tries a lower learning rate",
+                "vectors that are not 0 and a lower learning rate: --rate 1e-4",
             )
         say(step)
 
     return fit_steps(optimizer, recipe.steps, loss, share=rate_share, clipped=weights, on_step=done)
-
-
-def _of_pairs(
-    pooled: Pooled,
-    texts: States,
-    numbers: Sequence[int],
-    means: Tensor,
-    asked: Tensor,
-    temperature: float,
-) -> Tensor:
-    """InfoNCE for texts that have a different vector under every query."""
-    pairs = pooled.pairs(texts, numbers, means[list(numbers)])
-    scores = (asked[:, None] * nn.functional.normalize(pairs, dim=-1)).sum(-1)
-    # The same loss: a score is the product of the query's row of scores and the text's unit row.
-    return info_nce(scores, torch.eye(len(numbers)), temperature)

@@ -16,6 +16,11 @@ from milepost import pooling
 from milepost.errors import InputError
 from milepost.lab.controls.kinds import KINDS, parted
 from milepost.pooling import Operator
+from milepost.pooling.registry import others
+from milepost.pooling.table import operator
+
+CORE = ("mean", "max", "cls", "last", "lmk", "attention", "gem", "layer-mix", "xpool")
+"""What a pooling of others is compared with unless more is asked for."""
 
 TRAINED = ""
 """The network of a row that names none: the requested model."""
@@ -44,7 +49,7 @@ class CompareRow:
     @property
     def known(self) -> Operator:
         """The operator's row of the table."""
-        return pooling.names()[self.operator]
+        return operator(self.operator)
 
 
 def _written(value: Any) -> str:
@@ -86,18 +91,21 @@ def _value(text: str, key: str, value: str, default: Any) -> Any:
 
 
 def rows_of(text: str | None, *, controls: bool = True) -> list[CompareRow]:
-    """The rows of a comma-separated list, each once; all operators where None.
+    """The rows of a comma-separated list, each once.
 
     Args:
-        text: names.
+        text: names; ``all`` stands for every operator; None for ``CORE`` and those of others.
         controls: add the mean over each control.
 
     Raises:
         InputError: see ``read_row``; or the list is empty.
     """
-    named = list(pooling.names()) if text is None else [n for n in text.split(",") if n.strip()]
+    listed = ",".join((*CORE, *others())) if text is None else text
+    named: list[str] = []
+    for name in filter(None, (each.strip() for each in listed.split(","))):
+        named += pooling.names() if name == "all" else [name]
     if not named:
-        raise InputError("no pooling is named", f"one of {', '.join(pooling.names())}")
+        raise InputError("no pooling is named", f"all, or of {', '.join(pooling.names())}")
     rows = [read_row(name) for name in named]
     if controls:
         rows += [CompareRow("mean", (), network) for network in KINDS]

@@ -14,8 +14,9 @@ import torch
 from numpy.typing import NDArray
 from torch.nn.functional import normalize
 
+from milepost.errors import InputError
 from milepost.evaluate.metrics import of_documents
-from milepost.lab.compare.recipe import Pooled
+from milepost.lab.compare.recipe import Pooled, similar
 from milepost.lab.compare.states import States
 
 METRICS = ("ndcg@10", "first")
@@ -32,7 +33,7 @@ def scores(
     texts: States,
     say: Callable[[int], None] = lambda done: None,
 ) -> NDArray[np.float32]:
-    """Cosines, ``(queries, texts)``.
+    """Cosines, ``(queries, texts)``; of several vectors see ``similar``.
 
     Args:
         pooled: a pooling, with heads or without.
@@ -55,8 +56,8 @@ def scores(
         vectors = _vectors(pooled, side)
         sides.append(normalize(pooled.text(torch.from_numpy(vectors)), dim=-1))
         say(len(vectors))
-    cosines: NDArray[np.float32] = (sides[0] @ sides[1].T).numpy()
-    return cosines
+    every: NDArray[np.float32] = similar(*sides).numpy()
+    return every
 
 
 def _column(
@@ -74,13 +75,23 @@ def _column(
 
 
 def _vectors(pooled: Pooled, states: States) -> NDArray[np.float32]:
-    """Every text pooled by the reference, ``(texts, d_out)``."""
+    """Every text pooled by the reference, ``(texts, d_out)`` or ``(texts, k, d_out)``.
+
+    Raises:
+        InputError: some texts have more vectors than others.
+    """
     pool = pooled.pool.reference()
     segmented = "segments" in pool.operator.needs
     parts = []
     for numbers in _groups(states.sizes(pooled.reads)):
         some = states.some(numbers, pooled.reads)
         parts.append(pool(some.states, some.lengths, segments=some.segments if segmented else None))
+    shapes = dict.fromkeys(part.shape[1:] for part in parts)
+    if len(shapes) > 1:
+        raise InputError(
+            f"{pool.operator.name} gives vectors of the shapes {', '.join(map(str, shapes))}",
+            "as many vectors for each text, of one width",
+        )
     return np.concatenate(parts)
 
 

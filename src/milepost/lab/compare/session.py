@@ -7,10 +7,12 @@ train on the same pairs (documents at three lengths) share one training.
 from __future__ import annotations
 
 import hashlib
+import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,13 +22,15 @@ from milepost.errors import InputError
 from milepost.evaluate.where import commit, machine, today
 from milepost.lab.compare.cache import Asked, ResultCache, Run
 from milepost.lab.compare.controls import Reader, control
+from milepost.lab.compare.fitting import Chosen, Fit, Fitter, parted
 from milepost.lab.compare.images import Measure
 from milepost.lab.compare.material import Material
 from milepost.lab.compare.reading import Text, TokenReader
-from milepost.lab.compare.recipe import CompareRecipe, Pooled, train
+from milepost.lab.compare.recipe import CompareRecipe, Pooled
 from milepost.lab.compare.rows import TRAINED, CompareRow
 from milepost.lab.compare.scores import figures, scores
 from milepost.lab.compare.states import States
+from milepost.pooling.registry import source_of
 
 Progress = Callable[[str, str, int, int], None]
 """Called with the row, the task, the steps done and the number of steps."""
@@ -52,6 +56,7 @@ class Session:
         recipe: the same for all rows.
         cache: of the runs that are done.
         trained: whether to train.
+        save: folder that gets the trained poolings; see ``--save``.
         progress: see ``Progress``.
         note: called with a line about each row that cannot be compared.
 
@@ -65,11 +70,31 @@ class Session:
     recipe: CompareRecipe
     cache: ResultCache
     trained: bool = True
+    save: Path | None = None
     progress: Progress = lambda doing, task, done, of: None
     note: Callable[[str], None] = lambda line: None
     left_out: list[str] = field(default_factory=list)
     _readers: dict[str, Reader] = field(default_factory=dict)
     _states: dict[tuple[str, str], tuple[States, States]] = field(default_factory=dict)
+
+    def agree(self, settings: Mapping[str, str]) -> None:
+        """Refuse to mix runs of other settings or texts with new ones; call it before ``run``.
+
+        Args:
+            settings: see ``ResultCache.agree``.
+
+        Raises:
+            InputError: the cache has runs of others; they stay.
+        """
+        self.cache.agree(settings)
+        for material in self.materials:
+            known = self.cache.asked.get(material.name)
+            if known and known.key != self._digest(material) and self.cache.of(material.name):
+                raise InputError(
+                    f"{self.cache.path} holds runs of {material.name} on other texts, or by a "
+                    "network with other weights",
+                    "--data and --model as they were, or another --json FILE",
+                )
 
     def run(self, rows: Sequence[CompareRow], seeds: Sequence[int]) -> None:
         """Make every run that is not in the cache."""
@@ -105,6 +130,8 @@ class Session:
         for training in dict.fromkeys(material.training for material in self.materials):
             tasks = [task for task in self.materials if task.training == training]
             left = [task for task in tasks if not self.cache.has(self._key(row, task.name, seed))]
+            if not left and self.save is not None and not self._place(row, tasks[0], seed).exists():
+                left = tasks
             if left:
                 self._texts(row, seed, left)
         for other in self.measures if self.trained else ():
@@ -137,33 +164,26 @@ class Session:
 
     def _texts(self, row: CompareRow, seed: int, tasks: Sequence[Material]) -> None:
         """Train once, and measure the tasks that train alike."""
-        if self.trained and len(tasks[0].pairs) < self.recipe.batch:
+        pairs = len(tasks[0].pairs)
+        among = len(parted(pairs)[0]) if self.recipe.rates else pairs
+        if self.trained and among < self.recipe.batch:
+            rest = f" ({pairs - among} are for validation)" if among < pairs else ""
             raise InputError(
-                f"{tasks[0].name} has {len(tasks[0].pairs)} pairs to train on, fewer than a batch "
-                f"of {self.recipe.batch}",
+                f"{tasks[0].name} has {among} pairs to train on{rest}, fewer than a batch of "
+                f"{self.recipe.batch}",
                 "--data PATH with more pairs, or --no-train",
             )
-        sides = self._training(row, tasks[0])
-        pooled = Pooled(row, sides[1], seed, self.recipe.width if self.trained else None)
-        if not self.trained and not pooled.comparable:
+        begun = time.perf_counter()
+        fit = self._fitted(row, seed, tasks)
+        if fit is None:
             self.note(
                 f"{row.name} gives vectors that can be compared with a query only after training"
             )
             return
-        begun = time.perf_counter()
-        losses: list[float] = []
-        if self.trained:
-            steps = self.recipe.steps
-            losses = train(
-                pooled,
-                *sides,
-                self.recipe,
-                seed,
-                lambda step: self.progress(row.name, f"training {seed}", step + 1, steps),
-            )
-        trained_in = time.perf_counter() - begun
+        pooled, losses = fit.pooled, fit.losses
+        trained_in = time.perf_counter() - begun if losses else 0.0
         for task in tasks:
-            queries, texts = self._read(row, task.name, task.queries, task.texts)
+            queries, texts = self._read(row, task.name, task.queries, task.texts, fit.reader)
             begun = time.perf_counter()
             found = scores(
                 pooled,
@@ -175,6 +195,7 @@ class Session:
                 raise InputError(
                     f"{row.name} gives NaN or infinite scores on {task.name}", "leave it out"
                 )
+            chosen = fit.chosen
             self.cache.add(
                 Run(
                     row=row.name,
@@ -192,8 +213,44 @@ class Session:
                     figures=figures(found, task.right, task.grades),
                     seconds=(trained_in, time.perf_counter() - begun),
                     made=_made(),
+                    rate=chosen.rate if chosen else None,
+                    tried={str(rate): one for rate, one in chosen.tried.items()} if chosen else {},
+                    curve=fit.curve,
                 )
             )
+        if self.save is not None:
+            self._save(fit, self._place(row, tasks[0], seed))
+
+    def _fitted(self, row: CompareRow, seed: int, tasks: Sequence[Material]) -> Fit | None:
+        """The pooling of a row, trained if that is asked for; None if it needs a training."""
+        sides = self._training(row, tasks[0])
+        if not self.trained:
+            pooled = Pooled(row, sides[1], seed, None, as_index=self.recipe.as_index)
+            return Fit(pooled, (), (), None, None) if pooled.comparable else None
+        if self.recipe.network != "frozen" and row.network != TRAINED:
+            raise InputError(f"{row.name}: only the network of --model is trained", "--no-controls")
+        names = {task.name for task in self.materials if task.training == tasks[0].training}
+        known = next(
+            (run for run in self.cache.runs if run.row == row.name and run.task in names), None
+        )
+        chosen = None
+        if known is not None and known.trained and known.rate is not None:
+            chosen = Chosen(known.rate, {float(rate): one for rate, one in known.tried.items()})
+        fitter = Fitter(row, tasks[0].pairs, sides, self.recipe, self.reader)
+        return fitter.fit(seed, chosen, partial(self.progress, row.name))
+
+    def _place(self, row: CompareRow, task: Material, seed: int) -> Path:
+        """Where the pooling of a run is saved."""
+        first = next(each for each in self.materials if each.training == task.training)
+        name = re.sub(r"[^\w.+@=-]", "-", f"{row.name}-{first.name}-{seed}")
+        return (self.save or Path()) / f"{name}.npz"
+
+    def _save(self, fit: Fit, file: Path) -> None:
+        """Write a pooling, and beside it the network that was trained with it."""
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if fit.reader is not None:
+            fit.reader.save(file.with_suffix(""))
+        fit.pooled.pool.reference().save(file)
 
     def _scored(self, row: CompareRow, task: Material, done: int) -> None:
         self.progress(row.name, task.name, done, len(task.texts))
@@ -209,9 +266,17 @@ class Session:
         return self._read(row, task.training, queries, texts)
 
     def _read(
-        self, row: CompareRow, name: str, queries: Sequence[Text], texts: Sequence[Text]
+        self,
+        row: CompareRow,
+        name: str,
+        queries: Sequence[Text],
+        texts: Sequence[Text],
+        trained: TokenReader | None = None,
     ) -> tuple[States, States]:
-        """States of queries and of texts under the row's network."""
+        """States of queries and of texts under the row's network, or that trained for the row."""
+        if trained is not None:
+            told = partial(self.progress, f"reading for {row.name}", name)
+            return trained.states(queries, told), trained.states(texts, told)
         if (row.network, name) not in self._states:
             reader = self._reader(row.network)
             told = partial(self.progress, f"reading {row.network}".rstrip(), name)
@@ -252,6 +317,10 @@ class Session:
         recipe = self.recipe if self.trained else None
         settings = row.known.settings(dict(row.settings))
         told: tuple[Any, ...] = (known, row.name, sorted(settings.items()), recipe, seed)
+        if self.recipe.as_index and not self.trained:
+            told += ("index",)
+        if code := source_of(row.known):
+            told += (code,)
         if row.operator in _REVISIONS:
             told += (_REVISIONS[row.operator],)
         return hashlib.sha256(repr(told).encode()).hexdigest()[:16]

@@ -8,7 +8,8 @@
 
 The needs of an operator decide what it reads: ``layers`` are the landmarks in every layer;
 ``landmarks`` are those of the last layer, for operators with a query, whose papers pool some dozen
-frames or sentences and which run once for each query and text; all others read ``tokens``.
+frames or sentences and which run once for each query and text; all others read ``tokens``. Where
+poolings are made for an index, all read ``index``: landmarks at unit length, each a segment.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ from torch import Tensor
 from milepost.errors import InputError
 from milepost.model.pooling import padded
 from milepost.pooling import Operator
-from milepost.pooling.ragged import means, starts
+from milepost.pooling.ragged import means, starts, unit
 
-Reads = Literal["tokens", "landmarks", "layers"]
+Reads = Literal["tokens", "landmarks", "layers", "index"]
 
 
 def reads_of(operator: Operator) -> Reads:
@@ -106,8 +107,25 @@ class States:
             )
         own = [slice(segments[n], segments[n] + self.per_text[n]) for n in numbers]
         found = np.concatenate([self.layers[each] for each in own]).astype(np.float32)
-        states = found if reads == "layers" else found[:, -1]
-        return Ragged(states, self.per_text[list(numbers)], None)
+        lengths = self.per_text[list(numbers)]
+        if reads == "index":
+            return Ragged(unit(found[:, -1]), lengths, np.ones(len(found), np.int64))
+        return Ragged(found if reads == "layers" else found[:, -1], lengths, None)
+
+    def centre(self, reads: Reads) -> NDArray[np.float64]:
+        """Mean of all states that are read, ``(d,)``."""
+        if reads == "tokens":
+            return np.asarray(self.tokens.mean(0, dtype=np.float64))
+        states = self.layers[:, -1].astype(np.float32)
+        return np.asarray((unit(states) if reads == "index" else states).mean(0, dtype=np.float64))
+
+    def asked(self, numbers: Sequence[int]) -> Tensor:
+        """Means of some texts, see ``means``."""
+        return torch.from_numpy(self._means[list(numbers)])
+
+    @cached_property
+    def _means(self) -> NDArray[np.float32]:
+        return self.means()
 
     def part(self, numbers: Sequence[int]) -> States:
         """Some texts as states of their own, in memory."""

@@ -1,4 +1,4 @@
-"""A cache of runs as tables: the ranking, each row minus landmarks, lengths, seeds, cost."""
+"""A cache of runs as tables: ranking, each row minus landmarks, lengths, curves, seeds, cost."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ def tables(found: Found) -> list[Outcome]:
         made.append(against(found))
     if len(_lengths(found)) > 1:
         made.append(by_length(found))
+    if steps_of(found):
+        made.append(curves(found))
     return [*made, by_seed(found), cost(found)]
 
 
@@ -107,6 +109,41 @@ def by_length(found: Found) -> Outcome:
     columns = ("pooling", *tasks, f"{tasks[-1]} less {tasks[0]}")
     question = "What does the length of a document cost?"
     return Outcome(columns, rows, note, (), "By length", question)
+
+
+def steps_of(found: Found) -> list[int]:
+    """The steps behind which validation was measured; none without validation."""
+    return sorted({step for run in found.runs for step, _ in run.curve})
+
+
+def curve_of(found: Found, row: str) -> dict[int, float]:
+    """Step → nDCG@10 on the validation pairs, mean of all trainings of a row."""
+    # Tasks that train alike share a training, and so its curve.
+    made = dict.fromkeys((run.seed, run.curve) for run in found.runs if run.row == row)
+    at: dict[int, list[float]] = {}
+    for _, curve in made:
+        for step, figure in curve:
+            at.setdefault(step, []).append(figure)
+    return {step: fmean(figures) for step, figures in sorted(at.items())}
+
+
+def curves(found: Found) -> Outcome:
+    """Validation while training, and the learning rate that it chose."""
+    steps = steps_of(found)
+    rows: list[tuple[Cell, ...]] = []
+    for row in found.rows:
+        curve = curve_of(found, row)
+        rates = sorted({run.rate for run in found.runs if run.row == row and run.rate is not None})
+        if curve:
+            cells = (f"{100 * curve[step]:.1f}" if step in curve else None for step in steps)
+            rows.append((row, *cells, " / ".join(f"{rate:g}" for rate in rates) or None))
+    note = (
+        "nDCG@10 in per cent of the validation pairs, a sixth of the training pairs, mean of the "
+        "seeds. They chose the learning rate, with the first seed; nothing else sees them."
+    )
+    columns = ("pooling", *(f"{step} steps" for step in steps), "rate")
+    question = "Is the training long enough?"
+    return Outcome(columns, tuple(rows), note, (), "Learning curves", question)
 
 
 def by_seed(found: Found) -> Outcome:

@@ -79,7 +79,7 @@ def described(operator: Operator, settings: dict[str, Any]) -> list[tuple[str, s
     for name, parameter in operator.parameters.items():
         choices = f" ({', '.join(parameter.choices)})" if parameter.choices else ""
         told.append(("setting", f"{name} = {settings[name]!r}: {parameter.help}{choices}"))
-    return [*told, ("page", f"docs/pooling/{operator.family}.md")]
+    return [*told, ("page", f"docs/pooling/{operator.family}.md")] if operator.family else told
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ def moves(
     found = []
     for at in range(0, count, many):
         left = [np.delete(everything, n) for n in range(at, min(at + many, count))]
-        found.append(np.linalg.norm(pooled(left) - whole, axis=1))
+        found.append(np.linalg.norm((pooled(left) - whole).reshape(len(left), -1), axis=1))
     moved = np.concatenate(found)
     total = moved.sum()
     return moved / total if total else moved

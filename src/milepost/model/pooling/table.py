@@ -12,6 +12,7 @@ from milepost.model.pooling.latent_attention import MODULES as LATENT_ATTENTION
 from milepost.model.pooling.layer_weights import MODULES as LAYER_WEIGHTS
 from milepost.model.pooling.module import PoolModule
 from milepost.model.pooling.multilayer import MODULES as MULTILAYER
+from milepost.model.pooling.outside import OutsideModule
 from milepost.model.pooling.p2at import MODULES as P2AT
 from milepost.model.pooling.plain import MODULES as PLAIN
 from milepost.model.pooling.ponet import MODULES as PONET
@@ -67,4 +68,5 @@ def module(
         InputError: an unknown operator or parameter, or a value out of its bounds.
     """
     row = operator(name)
-    return MODULES[name](row, row.settings(settings), width, query_width, layers, seed)
+    made = OutsideModule if row.make is not None else MODULES[name]
+    return made(row, row.settings(settings), width, query_width, layers, seed)

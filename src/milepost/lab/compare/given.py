@@ -1,0 +1,94 @@
+"""What the command is given: code that registers poolings, the recipe, and what must not change."""
+
+from __future__ import annotations
+
+import hashlib
+import runpy
+from dataclasses import asdict
+from pathlib import Path
+
+from milepost.errors import InputError, MilepostError, first_line
+from milepost.lab.compare.material import Sizes
+from milepost.lab.compare.recipe import CompareRecipe, Network
+from milepost.pooling.registry import others
+
+RATES = (2e-4, 1e-3, 5e-3)
+"""Learning rates of which one is chosen for each pooling."""
+
+
+def run_code(file: Path) -> None:
+    """Run a Python file that registers poolings.
+
+    Raises:
+        InputError: it fails, or registers nothing.
+    """
+    before = set(others())
+    try:
+        runpy.run_path(str(file), run_name=file.stem)
+    except MilepostError:
+        raise
+    except Exception as error:  # of any code of somebody else
+        raise InputError(
+            f"{file} fails: {type(error).__name__}: {first_line(error)}", f"python {file}"
+        ) from error
+    if set(others()) == before:
+        raise InputError(
+            f"{file} registers no pooling", 'milepost.pooling.register("my-name", MyPooling) in it'
+        )
+
+
+def recipe_of(
+    steps: int | None, rates: str | None, *, tune: bool, network: Network, as_index: bool
+) -> CompareRecipe:
+    """The recipe of the options.
+
+    Args:
+        steps: None for the recipe's.
+        rates: numbers, separated by commas; None for ``RATES``, or the recipe's without ``tune``.
+        tune: choose among the rates.
+        network: what is trained below the pooling.
+        as_index: see ``CompareRecipe``.
+
+    Raises:
+        InputError: rates that are no numbers above 0, or several without ``tune``.
+    """
+    usual = CompareRecipe()
+    try:
+        listed = tuple(float(rate) for rate in rates.split(",")) if rates else ()
+    except ValueError:
+        listed = (0.0,)
+    if not all(0 < rate < float("inf") for rate in listed):
+        raise InputError(f"--rate {rates}", "numbers above 0: --rate 1e-4,1e-3")
+    if len(listed) > 1 and not tune:
+        raise InputError(f"--rate {rates} with --no-tune", "one rate, or --tune")
+    return CompareRecipe(
+        steps=steps or usual.steps,
+        rate=usual.rate if tune or not listed else listed[0],
+        rates=(listed or RATES) if tune else (),
+        network=network,
+        as_index=as_index,
+    )
+
+
+def settings_of(identity: str, sizes: Sizes, recipe: CompareRecipe) -> dict[str, str]:
+    """What must not change while a file of runs grows: runs could not be compared.
+
+    Args:
+        identity: of the reader.
+        sizes: of the tasks.
+        recipe: of the trainings.
+
+    Returns:
+        Name → how to ask for it.
+    """
+    rates = ",".join(f"{rate:g}" for rate in recipe.rates or (recipe.rate,))
+    model = hashlib.sha256(identity.encode()).hexdigest()[:8]
+    return {
+        "model": f"the --model of fingerprint {model}",
+        **{name: f"--{name} {number}" for name, number in asdict(sizes).items()},
+        "steps": f"--steps {recipe.steps}",
+        "tune": "--tune" if recipe.rates else "--no-tune",
+        "rate": f"--rate {rates}",
+        "network": f"--network {recipe.network}",
+        "index": "--as-index" if recipe.as_index else "no --as-index",
+    }

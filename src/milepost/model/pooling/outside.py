@@ -1,0 +1,209 @@
+"""Torch poolings of others (``milepost.pooling.register``): made, checked and run.
+
+A new one is tried on two random texts of different length before it sees any data, so that a wrong
+shape, NaN, or a vector that depends on padding is an error that names the pooling.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from milepost.errors import InputError, MilepostError, first_line
+from milepost.model.pooling.module import PoolModule, padded
+from milepost.pooling.operator import Batch, Operator
+from milepost.pooling.ragged import owners
+
+_WANTED = "forward(states (B, N, d), mask (B, N)) that returns (B, d_out) or (B, k, d_out)"
+_TRIED = (5, 3)  # tokens of the texts of a trial
+
+
+class OutsideModule(PoolModule):
+    """A module of others under the interface of ``PoolModule``.
+
+    Args:
+        operator: with ``make``.
+        settings: all settings, checked.
+        width: d of the states.
+        query_width: d of the queries; 0 without queries.
+        layers: of the states.
+        seed: of the initial weights.
+
+    Raises:
+        InputError: it cannot be made, fails on the trial, gives another shape or NaN, or reads
+            padding.
+    """
+
+    def __init__(
+        self,
+        operator: Operator,
+        settings: Mapping[str, Any],
+        width: int,
+        query_width: int = 0,
+        layers: int = 1,
+        seed: int = 0,
+    ) -> None:
+        nn.Module.__init__(self)
+        self.operator, self.settings, self.width = operator, dict(settings), width
+        self.layers, self._query_width = layers, query_width
+        rng = np.random.default_rng(seed)
+        self.inner = _made(operator, settings, width, query_width, layers, rng)
+        self._try()
+
+    def pool(
+        self, states: Tensor, mask: Tensor, queries: Tensor | None, segments: Tensor
+    ) -> Tensor:
+        """See ``PoolModule.pool``; several queries a text are as many texts."""
+        if queries is None or queries.ndim == 2:
+            return self._vectors(states, mask, queries, segments)
+        many = queries.shape[1]
+        repeated = [side.repeat_interleave(many, 0) for side in (states, mask, segments)]
+        vectors = self._vectors(repeated[0], repeated[1], queries.flatten(0, 1), repeated[2])
+        return vectors.unflatten(0, (-1, many))
+
+    def _vectors(
+        self, states: Tensor, mask: Tensor, queries: Tensor | None, segments: Tensor
+    ) -> Tensor:
+        name, needs = self.operator.name, self.operator.needs
+        more: dict[str, Any] = {"queries": queries} if "queries" in needs else {}
+        if "segments" in needs:
+            more["segments"] = segments
+        try:
+            vectors = self.inner(states, mask, **more)
+        except (MilepostError, torch.OutOfMemoryError):
+            raise
+        except Exception as error:  # of any code of somebody else
+            raise InputError(
+                f"{name} fails on states of the shape {tuple(states.shape)}: "
+                f"{type(error).__name__}: {first_line(error)}",
+                _WANTED,
+            ) from error
+        if not isinstance(vectors, Tensor) or not vectors.is_floating_point():
+            given = vectors.dtype if isinstance(vectors, Tensor) else type(vectors).__name__
+            raise InputError(f"{name} returns {given}, not a tensor of floats", _WANTED)
+        several = vectors.ndim == 3 and "queries" not in needs
+        if (
+            (vectors.ndim != 2 and not several)
+            or len(vectors) != len(states)
+            or 0 in vectors.shape[1:]
+        ):
+            wanted = _WANTED.replace(" or (B, k, d_out)", "") if "queries" in needs else _WANTED
+            raise InputError(
+                f"{name} returns the shape {tuple(vectors.shape)} for {len(states)} texts", wanted
+            )
+        return vectors.float()
+
+    @torch.no_grad()
+    def _try(self) -> None:
+        """Pool two random texts, together and alone."""
+        name, training = self.operator.name, self.training
+        spread = torch.Generator().manual_seed(0)
+        axes = (self.layers, self.width) if "layers" in self.operator.needs else (self.width,)
+        texts = [torch.randn(size, *axes, generator=spread) for size in _TRIED]
+        asked = torch.randn(len(texts), self._query_width or self.width, generator=spread)
+        queries = asked if "queries" in self.operator.needs else None
+        parts = [torch.arange(size) // 2 for size in _TRIED]
+        states, lengths = padded(texts)
+        segments, _ = padded(parts)
+        self.eval()
+        with torch.random.fork_rng(devices=[]):
+            together = self(states, lengths, queries, segments)
+            alone = self(
+                texts[1][None],
+                lengths[1:],
+                None if queries is None else queries[1:],
+                parts[1][None],
+            )
+        self.train(training)
+        if not torch.isfinite(together).all():
+            raise InputError(
+                f"{name} gives NaN or infinity for a text of {_TRIED[1]} tokens and padding",
+                "masked_fill(~mask[..., None], 0), and no logarithm, root or quotient of 0",
+            )
+        if together.shape[1:] != alone.shape[1:]:
+            raise InputError(
+                f"{name} gives the shape {tuple(alone.shape[1:])} for a text alone, and "
+                f"{tuple(together.shape[1:])} beside a longer one",
+                "as many vectors for each text, of one width",
+            )
+        if not torch.allclose(together[1:], alone, rtol=1e-3, atol=1e-4):
+            raise InputError(
+                f"{name} reads padding: a text has another vector beside a longer one",
+                "states.masked_fill(~mask[..., None], 0), and mask.sum(1) for the number of tokens",
+            )
+
+
+def start(
+    operator: Operator,
+    settings: Mapping[str, Any],
+    width: int,
+    query_width: int,
+    layers: int,
+    rng: np.random.Generator,
+) -> dict[str, NDArray[np.float32]]:
+    """Initial weights by name; see ``Operator.begun``."""
+    inner = _made(operator, settings, width, query_width, layers, rng)
+    return {
+        f"inner.{name}": weight.detach().numpy().astype(np.float32)
+        for name, weight in inner.state_dict().items()
+    }
+
+
+@torch.no_grad()
+def compute(
+    operator: Operator,
+    batch: Batch,
+    settings: Mapping[str, Any],
+    weights: Mapping[str, NDArray[np.float32]],
+) -> NDArray[np.floating]:
+    """See ``Operator.compute``: the same module, on padded states."""
+    asked = 0 if batch.queries is None else batch.queries.shape[1]
+    module = OutsideModule(operator, settings, batch.width, asked, batch.layers)
+    module.load_state_dict({name: torch.from_numpy(np.array(w)) for name, w in weights.items()})
+    numbers = np.repeat(np.arange(len(batch.segments)), batch.segments)
+    first = np.cumsum(batch.per_text) - batch.per_text
+    numbers -= first[owners(batch.lengths)]
+    cuts = np.cumsum(batch.lengths)[:-1].tolist()
+    states, lengths = padded([torch.from_numpy(part) for part in np.split(batch.states, cuts)])
+    segments, _ = padded([torch.from_numpy(part) for part in np.split(numbers, cuts)])
+    queries = None if batch.queries is None else torch.from_numpy(batch.queries)
+    vectors: NDArray[np.floating] = module.eval()(states, lengths, queries, segments).numpy()
+    return vectors
+
+
+def _made(
+    operator: Operator,
+    settings: Mapping[str, Any],
+    width: int,
+    query_width: int,
+    layers: int,
+    rng: np.random.Generator,
+) -> nn.Module:
+    """The module of others, with weights of the generator."""
+    make = operator.make
+    if make is None:
+        raise ValueError(f"{operator.name} is none of others")
+    takes = inspect.signature(make).parameters
+    known = {"query_width": query_width, "layers": layers}
+    more = {name: value for name, value in known.items() if name in takes}
+    try:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(int(rng.integers(2**31)))
+            inner = make(width, **settings, **more)
+    except Exception as error:  # of any code of somebody else
+        raise InputError(
+            f"{operator.name} cannot be made for states of width {width}: "
+            f"{type(error).__name__}: {first_line(error)}",
+            "settings that fit the width, as in NAME:setting=value",
+        ) from error
+    if not isinstance(inner, nn.Module):
+        raise InputError(
+            f"{operator.name} makes {type(inner).__name__}, not a torch.nn.Module", _WANTED
+        )
+    return inner
