@@ -128,6 +128,11 @@ def register(
     return row
 
 
+def registered() -> dict[str, Operator]:
+    """What ``register`` added so far, by name."""
+    return dict(_REGISTERED)
+
+
 def others() -> list[str]:
     """Names of all poolings of others; nothing is imported."""
     return list(dict.fromkeys([*_REGISTERED, *sorted(_offered())]))

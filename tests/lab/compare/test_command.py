@@ -6,16 +6,18 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from support.small_comparison import write_pairs
+from support.small_comparison import own_rows, write_lines, write_pairs
 from support.small_models import write_checkpoint
 
 pytestmark = pytest.mark.torch
 pytest.importorskip("torch", reason="needs the train extra")
 
+import milepost  # noqa: E402
 from milepost import pooling  # noqa: E402
 from milepost.console.options import Interrupted, Settings  # noqa: E402
 from milepost.errors import InputError, MilepostError  # noqa: E402
 from milepost.lab.command import lab  # noqa: E402
+from milepost.model.release import release  # noqa: E402
 
 
 def run(*args, quiet=False):
@@ -38,7 +40,8 @@ def data(tmp_path_factory):
 
 def comparison(checkpoint, data, *more):
     sizes = ("--pairs", 30, "--asked", 10, "--seeds", 1, "--steps", 3, "--tasks", "sentences")
-    return run("compare", "--model", checkpoint, "--data", data, *sizes, *more)
+    usual = () if "--tune" in more or "--no-train" in more else ("--no-tune",)
+    return run("compare", "--model", checkpoint, "--data", data, *sizes, *usual, *more)
 
 
 def test_tables_plots_and_a_file_of_runs(checkpoint, data, tmp_path, cache):
@@ -55,7 +58,7 @@ def test_tables_plots_and_a_file_of_runs(checkpoint, data, tmp_path, cache):
     assert (plots / "differences.svg").is_file()
     assert (cache / "lab").is_dir()
     lines = [json.loads(line) for line in file.read_text().splitlines()]
-    assert [line["kind"] for line in lines][:2] == ["task", "run"]
+    assert [line["kind"] for line in lines][:3] == ["settings", "task", "run"]
     before = file.read_bytes()
     again = comparison(checkpoint, data, *some)
     assert file.read_bytes() == before
@@ -72,7 +75,7 @@ def test_ctrl_c_says_what_is_kept(checkpoint, data, tmp_path, monkeypatch):
     def stop(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("milepost.lab.compare.session.train", stop)
+    monkeypatch.setattr("milepost.lab.compare.fitting.train", stop)
     result = comparison(checkpoint, data, "--pool", "mean", "--json", tmp_path / "runs.jsonl")
     assert isinstance(result.exception, Interrupted)
     assert "repeat the command" in str(result.exception)
@@ -90,6 +93,152 @@ def test_wrong_names_are_answered_with_the_nearest(checkpoint, data, more, said)
     result = comparison(checkpoint, data, *more)
     assert isinstance(result.exception, InputError)
     assert said in str(result.exception)
+
+
+CODE = """
+import torch
+from torch import nn
+from milepost import pooling
+
+class Slots(nn.Module):
+    def __init__(self, width, k=2):
+        super().__init__()
+        self.query = nn.Parameter(torch.randn(k, width))
+
+    def forward(self, states, mask):
+        scores = (states @ self.query.T).masked_fill(~mask[..., None], -torch.inf)
+        return scores.softmax(1).transpose(1, 2) @ states
+
+pooling.register("slots", Slots)
+"""
+
+
+@pytest.fixture
+def code(tmp_path, monkeypatch):
+    """A pooling of somebody else, forgotten afterwards."""
+    monkeypatch.setattr("milepost.pooling.registry._REGISTERED", {})
+    file = tmp_path / "my_pooling.py"
+    file.write_text(CODE)
+    return file
+
+
+def own(checkpoint, tmp_path, *more):
+    """A comparison on pairs of somebody else."""
+    data = write_lines(tmp_path / "mine.jsonl", own_rows(300))
+    usual = ("--pairs", 60, "--asked", 10, "--steps", 4, "--seeds", 2, "--no-controls")
+    return run("compare", "--model", checkpoint, "--data", data, *usual, *more)
+
+
+def test_a_pooling_of_somebody_else_on_data_and_a_model_of_theirs(checkpoint, code, tmp_path):
+    """Two vectors a text beside one; rates are chosen, and learning curves are told and drawn."""
+    pytest.importorskip("matplotlib", reason="needs the eval extra")
+    file, plots = tmp_path / "runs.jsonl", tmp_path / "plots"
+    some = ("--code", code, "--pool", "mean,slots:k=3", "--json", file, "--report", plots)
+    result = own(checkpoint, tmp_path, *some)
+    assert result.exception is None
+    assert "| pooling | 1 steps | 2 steps | 3 steps | 4 steps | rate |" in result.output
+    assert (plots / "curves.svg").is_file()
+    runs = [
+        line for line in map(json.loads, file.read_text().splitlines()) if line["kind"] == "run"
+    ]
+    assert {(run["row"], run["seed"]) for run in runs} == {
+        (row, seed) for row in ("mean", "slots:k=3") for seed in (0, 1)
+    }
+    assert all(run["rate"] in (2e-4, 1e-3, 5e-3) and len(run["tried"]) == 3 for run in runs)
+    code.write_text(CODE.replace("randn", "zeros"))
+    changed = own(checkpoint, tmp_path, *some)
+    assert changed.exception is None
+    after = [
+        line for line in map(json.loads, file.read_text().splitlines()) if line["kind"] == "run"
+    ]
+    assert [run in after for run in runs] == [run["row"] == "mean" for run in runs]
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--steps", 5), "holds runs with --steps 4, not --steps 5; try: --steps 4, or another"),
+        (("--no-tune",), "holds runs with --tune, not --no-tune; try: --tune, or another --json"),
+        (("--rate", "1e-3"), "holds runs with --rate 0.0002,0.001,0.005, not --rate 0.001"),
+        (("--as-index",), "holds runs with no --as-index, not --as-index"),
+    ],
+)
+def test_a_file_of_runs_with_other_settings_is_left_as_it_is(checkpoint, tmp_path, more, said):
+    file = tmp_path / "runs.jsonl"
+    some = ("--pool", "mean", "--seeds", 1, "--json", file)
+    assert own(checkpoint, tmp_path, *some).exception is None
+    before = file.read_bytes()
+    result = own(checkpoint, tmp_path, *some, *more)
+    assert said in str(result.exception)
+    assert file.read_bytes() == before
+    (tmp_path / "mine.jsonl").write_text("")
+    other = write_lines(tmp_path / "other" / "mine.jsonl", own_rows(320))
+    result = run("compare", "--model", checkpoint, "--data", other, "--pairs", 60, "--asked", 10,
+                 "--steps", 4, *some)  # fmt: skip
+    assert "holds runs of mine on other texts" in str(result.exception)
+    assert file.read_bytes() == before
+
+
+def test_a_saved_pooling_is_installed_by_export(checkpoint, tmp_path):
+    """Trained as an index pools, it is the document vector of the exported model."""
+    pytest.importorskip("openvino")
+    saved = tmp_path / "poolings"
+    some = ("--pool", "attention,cls", "--as-index", "--save", saved)
+    result = own(checkpoint, tmp_path, *some)
+    assert result.exception is None
+    assert {file.name for file in saved.iterdir()} == {
+        f"{row}-mine-{seed}.npz" for row in ("attention", "cls") for seed in (0, 1)
+    }
+    file = saved / "attention-mine-1.npz"
+    pool = pooling.load(file)
+    assert np.abs(pool.weights["query"]).max() > 0
+    made = release(str(checkpoint), tmp_path / "model", pooling=file)
+    assert made.manifest.pooling == "attention"
+    model = milepost.load(tmp_path / "model", cache=False)
+    document = model.encode("The cat sat on the mat. The bird flew over the river. The dog ran.")
+    wanted = pool(document.vectors, [len(document.vectors)])[0]
+    np.testing.assert_allclose(document.document, wanted / np.linalg.norm(wanted), atol=1e-4)
+    file.unlink()
+    again = own(checkpoint, tmp_path, *some)
+    assert again.exception is None
+    assert file.is_file()
+
+
+@pytest.mark.parametrize("network", ["lora", "full"])
+def test_the_network_is_trained_and_saved_with_its_pooling(checkpoint, tmp_path, network):
+    pytest.importorskip("peft", reason="needs the train extra")
+    saved = tmp_path / "poolings"
+    some = ("--network", network, "--pool", "cls", "--save", saved, "--seeds", 1, "--no-tune")
+    result = own(checkpoint, tmp_path, *some)
+    assert result.exception is None
+    assert "| cls |" in result.output
+    weights = {"lora": "adapter_model.safetensors", "full": "model.safetensors"}[network]
+    assert (saved / "cls-mine-0" / weights).is_file()
+    assert (saved / "cls-mine-0.npz").is_file()
+
+
+def test_what_is_wrong_with_code_and_rates_is_said(checkpoint, code, tmp_path):
+    for text, said in (
+        ("import milepost", "registers no pooling"),
+        ("1/0", "my_pooling.py fails: ZeroDivisionError"),
+    ):
+        code.write_text(text)
+        assert said in str(own(checkpoint, tmp_path, "--code", code).exception)
+    for more, said in (
+        (("--rate", "fast"), "--rate fast; try: numbers above 0"),
+        (("--rate", "1e-3,1", "--no-tune"), "try: one rate, or --tune"),
+    ):
+        assert said in str(own(checkpoint, tmp_path, "--pool", "mean", *more).exception)
+
+
+def test_a_pooling_that_fails_is_named_and_the_others_are_kept(checkpoint, code, tmp_path):
+    code.write_text(CODE.replace("@ states\n\npool", "@ states * float('nan')\n\npool"))
+    file = tmp_path / "runs.jsonl"
+    some = ("--code", code, "--pool", "slots,mean", "--json", file, "--seeds", 1)
+    result = own(checkpoint, tmp_path, *some)
+    assert result.return_value == 1
+    assert "slots is left out: slots gives NaN or infinity" in result.stderr
+    assert '"row": "mean"' in file.read_text()
 
 
 def test_an_experiment_that_is_none():

@@ -7,7 +7,7 @@ pytest.importorskip("torch", reason="needs the train extra")
 
 from milepost import pooling  # noqa: E402
 from milepost.errors import InputError  # noqa: E402
-from milepost.lab.compare.rows import CompareRow, read_row, rows_of  # noqa: E402
+from milepost.lab.compare.rows import CORE, CompareRow, read_row, rows_of  # noqa: E402
 
 
 @pytest.mark.parametrize("name", ["mean", "attention:temperature=0.5", "lmk@random"])
@@ -38,9 +38,20 @@ def test_what_cannot_be_is_named(name, said):
 
 
 def test_all_operators_and_controls_each_once():
-    names = [row.name for row in rows_of(None)]
+    names = [row.name for row in rows_of("all")]
     assert names[: len(pooling.names())] == list(pooling.names())
     assert names.count("mean@random") == 1
     assert [row.name for row in rows_of("mean, mean,lmk", controls=False)] == ["mean", "lmk"]
     with pytest.raises(InputError, match="no pooling is named"):
         rows_of(",")
+
+
+def test_the_usual_rows_are_common_ones_and_those_of_others(monkeypatch):
+    from milepost.pooling import registry
+
+    monkeypatch.setattr(registry, "_REGISTERED", {})
+    assert [row.name for row in rows_of(None, controls=False)] == list(CORE)
+    pooling.register("mine", lambda width, heads=4: None)
+    assert [row.name for row in rows_of(None, controls=False)] == [*CORE, "mine"]
+    row = read_row("mine:heads=2")
+    assert (row.name, row.settings) == ("mine:heads=2", (("heads", 2),))

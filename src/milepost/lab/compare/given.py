@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import runpy
+import sys
 from dataclasses import asdict
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 from milepost.errors import InputError, MilepostError, first_line
 from milepost.lab.compare.material import Sizes
 from milepost.lab.compare.recipe import CompareRecipe, Network
-from milepost.pooling.registry import others
+from milepost.pooling.registry import registered
 
 RATES = (2e-4, 1e-3, 5e-3)
 """Learning rates of which one is chosen for each pooling."""
@@ -22,16 +24,22 @@ def run_code(file: Path) -> None:
     Raises:
         InputError: it fails, or registers nothing.
     """
-    before = set(others())
+    before = registered()
+    name = f"milepost_code_{file.stem}"
+    spec = spec_from_file_location(name, file, loader=SourceFileLoader(name, str(file)))
+    assert spec is not None
+    assert spec.loader is not None
+    # Known by name while it runs, so that Python finds the code of its classes (``source_of``).
+    sys.modules[name] = module = module_from_spec(spec)
     try:
-        runpy.run_path(str(file), run_name=file.stem)
+        spec.loader.exec_module(module)
     except MilepostError:
         raise
     except Exception as error:  # of any code of somebody else
         raise InputError(
             f"{file} fails: {type(error).__name__}: {first_line(error)}", f"python {file}"
         ) from error
-    if set(others()) == before:
+    if all(row is before.get(name) for name, row in registered().items()):
         raise InputError(
             f"{file} registers no pooling", 'milepost.pooling.register("my-name", MyPooling) in it'
         )
@@ -50,15 +58,15 @@ def recipe_of(
         as_index: see ``CompareRecipe``.
 
     Raises:
-        InputError: rates that are no numbers above 0, or several without ``tune``.
+        InputError: rates that are no numbers in (0, 1], or several without ``tune``.
     """
     usual = CompareRecipe()
     try:
         listed = tuple(float(rate) for rate in rates.split(",")) if rates else ()
     except ValueError:
         listed = (0.0,)
-    if not all(0 < rate < float("inf") for rate in listed):
-        raise InputError(f"--rate {rates}", "numbers above 0: --rate 1e-4,1e-3")
+    if not all(0 < rate <= 1 for rate in listed):
+        raise InputError(f"--rate {rates}", "numbers above 0 and up to 1: --rate 1e-4,1e-3")
     if len(listed) > 1 and not tune:
         raise InputError(f"--rate {rates} with --no-tune", "one rate, or --tune")
     return CompareRecipe(

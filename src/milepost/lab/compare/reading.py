@@ -149,6 +149,7 @@ class TokenReader:
         twin._model = copy.deepcopy(self._model).requires_grad_(True)
         if network == "lora":
             with_lora(twin._model)
+        twin._model.eval()  # no dropout: states of a training are those of reading
         return twin
 
     def save(self, folder: Path) -> None:

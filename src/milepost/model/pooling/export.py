@@ -123,9 +123,12 @@ def install(file: Path, folder: Path) -> Manifest:
         )
     landmarks = np.eye(1, manifest.dimensions, dtype=np.float32)
     segments = [1] if pool.operator.needs else None
-    wide = pool(landmarks, [1], segments=segments).shape[
-        1
-    ]  # weights of another width are an error here
+    tried = pool(landmarks, [1], segments=segments)  # weights of another width are an error here
+    if tried.ndim == 3:
+        raise InputError(
+            f"{file} gives {tried.shape[1]} vectors a text: a document has one", "a pooling of one"
+        )
+    wide = tried.shape[1]
     if wide != manifest.dimensions:
         raise InputError(
             f"{file} gives vectors of {wide} numbers, but a question's has {manifest.dimensions}",
