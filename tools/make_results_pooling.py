@@ -29,7 +29,7 @@ HEAD = """\
 Made by `python tools/make_results_pooling.py` from {source}; do not edit it here.
 {made}.
 
-    milepost lab compare --json pooling.jsonl.xz
+    milepost lab compare --pool all --seeds 3 --no-tune --json pooling.jsonl.xz
 
 See here which pooling finds most on the same frozen token states, with the same head, batches and
 {steps} steps, {seeds}. [pooling.md](pooling.md#compare-all) explains the comparison and its

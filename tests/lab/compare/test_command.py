@@ -72,7 +72,7 @@ def test_without_training(checkpoint, data):
 
 
 def test_ctrl_c_says_what_is_kept(checkpoint, data, tmp_path, monkeypatch):
-    def stop(*_):
+    def stop(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("milepost.lab.compare.fitting.train", stop)

@@ -127,3 +127,23 @@ def test_plots(tmp_path, found):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot be written"):
         write(found, tmp_path / "file")
+
+
+def test_learning_curves_are_means_of_trainings_with_their_rate(tmp_path):
+    """Two tasks of one training count once; what was not validated is not in the table."""
+    cache = ResultCache()
+    for task in ("documents-512", "documents-2k"):
+        cache.ask(Asked(task, task, "pairs", ("a", "b"), ("a", "b"), 2, 50))
+        for seed, curve in ((0, ((5, 0.2), (10, 0.4))), (1, ((5, 0.4), (10, 0.5)))):
+            cache.add(made_run("gem", task, seed, [0.5, 1.0], curve=curve, rate=1e-3))
+        cache.add(made_run("mean", task, 0, [0.5, 1.0]))
+    found = Found(cache)
+    made = {outcome.name: as_markdown(outcome) for outcome in tables(found)}
+    assert cells(made["Learning curves"], "gem") == ["gem", "30.0", "45.0", "0.001"]
+    assert "| mean |" not in made["Learning curves"]
+    assert "The first seed tried all rates" in made["Cost"]
+    assert "these at all lengths together" in made["Ranking"]
+    pytest.importorskip("matplotlib", reason="needs the eval extra")
+    from milepost.lab.compare.pictures import write
+
+    assert "curves.svg" in [path.name for path in write(found, tmp_path)]

@@ -58,7 +58,7 @@ def recipe_of(
         as_index: see ``CompareRecipe``.
 
     Raises:
-        InputError: rates that are no numbers in (0, 1], or several without ``tune``.
+        InputError: a rate is not in (0, 1], or there are several without ``tune``.
     """
     usual = CompareRecipe()
     try:

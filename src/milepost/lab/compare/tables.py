@@ -43,9 +43,10 @@ def ranking(found: Found) -> Outcome:
             )
         )
     sure = [row for (row, _), one in apart.items() if one.sure and one.difference.mean > 0]
+    tasks = "sentences and of documents, these at all lengths together"
     note = (
         "nDCG@10 (images: accuracy) in per cent, 95 % intervals over documents. *Mean*: of "
-        "sentences and of documents, these at all lengths together; images are not in it. *Less "
+        f"{tasks if _lengths(found) else 'the tasks of text'}; images are not in it. *Less "
         f"{OURS}*: of the mean, in bold where it is sure: by interval and corrected p, and no seed "
         f"says the opposite. Surely ahead of {OURS}: {', '.join(sure) or 'none'}."
     )
@@ -186,6 +187,7 @@ def cost(found: Found) -> Outcome:
     note = (
         "Parameters of the pooling, without the head. Seconds of one training, and of pooling and "
         f"scoring a task; reading is not counted. All runs together: {seconds / 60:.0f} minutes."
+        + (" The first seed tried all rates." if steps_of(found) else "")
     )
     columns = ("pooling", "parameters", "width", "training, s", *(f"{t}, s" for t in found.tasks))
     return Outcome(columns, tuple(rows), note, (), "Cost", "What does a pooling cost?")
