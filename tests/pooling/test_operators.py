@@ -140,11 +140,17 @@ def test_segments_are_asked_for_where_they_count(name):
     assert pooling.get(name)(states, LENGTHS, **given).shape[0] == len(LENGTHS)
 
 
-def test_a_padded_batch_is_refused_with_the_call_that_makes_it_ragged(name):
+def test_a_padded_batch_needs_its_mask(name):
+    """Without one, lengths would be read as those of concatenated texts."""
     states, given = inputs(name, np.random.default_rng(1), [3, 3])
+    padded = states.reshape(2, 3, *states.shape[1:])
     with pytest.raises(InputError, match="have the shape") as error:
-        pooling.get(name)(states.reshape(2, 3, *states.shape[1:]), [3, 3], **given)
-    assert "from_padded(states, mask)" in error.value.hint
+        pooling.get(name)(padded, [3, 3], **given)
+    assert error.value.hint == "mask= in place of lengths for a padded batch"
+    np.testing.assert_array_equal(
+        pooling.get(name)(padded, mask=np.ones((2, 3), bool), **given),
+        pooling.get(name)(states, [3, 3], **given),
+    )
 
 
 @draw(lengths=st.lists(st.integers(1, 6), min_size=1, max_size=5), seed=st.integers(0, 99))
