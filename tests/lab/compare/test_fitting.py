@@ -19,6 +19,7 @@ from milepost.lab.compare.recipe import CompareRecipe, Pooled, similar  # noqa: 
 from milepost.lab.compare.rows import CompareRow, rows_of  # noqa: E402
 from milepost.lab.compare.scores import scores  # noqa: E402
 from milepost.lab.compare.session import Session  # noqa: E402
+from milepost.pooling.maxsim import maxsim  # noqa: E402
 
 RECIPE = CompareRecipe(steps=8, batch=12, width=16, rates=(1e-7, 1e-2))
 PAIRS = small_pairs(36)
@@ -98,6 +99,8 @@ def test_scores_of_several_vectors_by_hand():
     asked = torch.tensor([[[1.0, 0.0], [0.0, 1.0]]])
     found = torch.tensor([[[1.0, 0.0], [0.6, 0.8]], [[-1.0, 0.0], [0.0, -1.0]]])
     torch.testing.assert_close(similar(asked, found), torch.tensor([[0.9, 0.0]]))
+    reference = maxsim(asked[0].numpy(), [2], found.flatten(0, 1).numpy(), [2, 2])
+    torch.testing.assert_close(similar(asked, found), torch.from_numpy(reference) / 2)
     one = torch.nn.functional.normalize(torch.randn(3, 4), dim=-1)
     torch.testing.assert_close(similar(one[:, None], one[:, None]), similar(one, one))
 

@@ -189,7 +189,7 @@ def similar(asked: Tensor, found: Tensor) -> Tensor:
     """Scores of queries with texts, ``(queries, texts)``; vectors of unit length.
 
     One vector each: cosines. Several: the mean over a query's vectors of the greatest cosine with a
-    vector of the text (MaxSim, arXiv 2004.12832, which sums).
+    vector of the text (MaxSim, arXiv 2004.12832, which sums; ``milepost.pooling.maxsim``).
 
     Args:
         asked: ``(queries, d)`` or ``(queries, k, d)``.

@@ -173,8 +173,9 @@ class Session:
                 f"{self.recipe.batch}",
                 "--data PATH with more pairs, or --no-train",
             )
+        sides = self._training(row, tasks[0])  # read before the clock starts
         begun = time.perf_counter()
-        fit = self._fitted(row, seed, tasks)
+        fit = self._fitted(row, seed, tasks, sides)
         if fit is None:
             self.note(
                 f"{row.name} gives vectors that can be compared with a query only after training"
@@ -221,9 +222,10 @@ class Session:
         if self.save is not None:
             self._save(fit, self._place(row, tasks[0], seed))
 
-    def _fitted(self, row: CompareRow, seed: int, tasks: Sequence[Material]) -> Fit | None:
+    def _fitted(
+        self, row: CompareRow, seed: int, tasks: Sequence[Material], sides: tuple[States, States]
+    ) -> Fit | None:
         """The pooling of a row, trained if that is asked for; None if it needs a training."""
-        sides = self._training(row, tasks[0])
         if not self.trained:
             pooled = Pooled(row, sides[1], seed, None, as_index=self.recipe.as_index)
             return Fit(pooled, (), (), None, None) if pooled.comparable else None
