@@ -204,6 +204,32 @@ def test_a_saved_pooling_is_installed_by_export(checkpoint, tmp_path):
     assert file.is_file()
 
 
+def test_an_exported_model_needs_the_code_of_its_pooling_no_more(
+    checkpoint, code, tmp_path, monkeypatch
+):
+    """Of a pooling of somebody else; one that gives several vectors is refused."""
+    pytest.importorskip("openvino")
+    code.write_text(
+        CODE.replace("@ states\n\npool", "@ states\n\nclass One(Slots):\n"
+                     "    def forward(self, states, mask):\n"
+                     "        return super().forward(states, mask).mean(1)\n\n"
+                     "pooling.register('one', One)\npool")
+    )  # fmt: skip
+    saved = tmp_path / "poolings"
+    some = ("--code", code, "--pool", "one,slots", "--as-index", "--save", saved, "--seeds", 1)
+    assert own(checkpoint, tmp_path, *some).exception is None
+    release(str(checkpoint), tmp_path / "model", pooling=saved / "one-mine-0.npz")
+    pool = pooling.load(saved / "one-mine-0.npz")
+    with pytest.raises(InputError, match="gives 2 vectors a text: a document has one"):
+        release(str(checkpoint), tmp_path / "other", pooling=saved / "slots-mine-0.npz")
+    text = "The cat sat on the mat. The bird flew over the river."
+    vectors = milepost.load(tmp_path / "model", cache=False).encode(text).vectors
+    wanted = pool(vectors, [len(vectors)])[0]
+    monkeypatch.setattr("milepost.pooling.registry._REGISTERED", {})
+    found = milepost.load(tmp_path / "model", cache=False).encode(text).document
+    np.testing.assert_allclose(found, wanted / np.linalg.norm(wanted), atol=1e-4)
+
+
 @pytest.mark.parametrize("network", ["lora", "full"])
 def test_the_network_is_trained_and_saved_with_its_pooling(checkpoint, tmp_path, network):
     pytest.importorskip("peft", reason="needs the train extra")
