@@ -210,11 +210,11 @@ def test_each_path_is_a_task_of_its_name(tmp_path, words, monkeypatch):
 
 
 def test_what_is_read_where_nothing_is_named(tmp_path, monkeypatch):
-    """The shared data where they are, else the pairs that come along; images with both."""
+    """The shared data where they are, with images; else the pairs that come along."""
     monkeypatch.chdir(tmp_path)
     (packaged,) = sources([])
     assert (packaged.path, packaged.tasks) == (PACKAGED_FILE, ("open-questions",))
-    assert task_names(None, [packaged]) == ["open-questions", *(n for n in TASKS if n == "images")]
+    assert task_names(None, [packaged]) == ["open-questions"]
     monkeypatch.setattr(places, "SHARED", tmp_path / "shared")
     write_pairs(tmp_path / "shared" / "pairs", 10)
     (shared,) = sources([])

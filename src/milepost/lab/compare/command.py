@@ -181,12 +181,15 @@ def command(
     from milepost.lab.compare.rows import rows_of
     from milepost.lab.compare.session import Session
     from milepost.lab.compare.sources import read_tasks, sources, task_names
+    from milepost.lab.controls.kinds import KINDS
 
     told = settings or Settings()
     for file in code:
         run_code(file)
-    rows = rows_of(pool, controls=controls and network == "frozen" and not as_index)
     found = sources(data)
+    # Pre-training byte encoders takes as long as a comparison on data of others.
+    kinds = KINDS if all(source.kind == "shared" for source in found) else ("random",)
+    rows = rows_of(pool, controls=controls and network == "frozen" and not as_index, kinds=kinds)
     names = task_names(tasks, found)
     recipe = recipe_of(steps, rates, tune=tune, network=network, as_index=as_index)
     runs = ResultCache(results)

@@ -9,6 +9,7 @@ A row has this name on the command line, in records and in tables.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,12 +91,15 @@ def _value(text: str, key: str, value: str, default: Any) -> Any:
         ) from None
 
 
-def rows_of(text: str | None, *, controls: bool = True) -> list[CompareRow]:
+def rows_of(
+    text: str | None, *, controls: bool = True, kinds: Sequence[str] = KINDS
+) -> list[CompareRow]:
     """The rows of a comma-separated list, each once.
 
     Args:
         text: names; ``all`` stands for every operator; None for ``CORE`` and those of others.
         controls: add the mean over each control.
+        kinds: the controls.
 
     Raises:
         InputError: see ``read_row``; or the list is empty.
@@ -108,5 +112,5 @@ def rows_of(text: str | None, *, controls: bool = True) -> list[CompareRow]:
         raise InputError("no pooling is named", f"all, or of {', '.join(pooling.names())}")
     rows = [read_row(name) for name in named]
     if controls:
-        rows += [CompareRow("mean", (), network) for network in KINDS]
+        rows += [CompareRow("mean", (), network) for network in kinds]
     return list(dict.fromkeys(rows))

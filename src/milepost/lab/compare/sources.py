@@ -102,7 +102,8 @@ def _is_shared(path: Path) -> bool:
 def task_names(text: str | None, found: Sequence[Source]) -> list[str]:
     """The tasks of a comma-separated list; where None, all of the sources.
 
-    Images are a task wherever they can be read, but are not added to data of others.
+    Images are a task wherever they can be read, but are added to the shared data alone: a row of
+    them takes ten times as long as one of the packaged pairs.
 
     Raises:
         InputError: one is not known, or none is named.
@@ -111,8 +112,7 @@ def task_names(text: str | None, found: Sequence[Source]) -> list[str]:
     images = [IMAGES] if IMAGES in TASKS else []
     if text is not None:
         return checked_tasks(text, [*own, *images])
-    others = any(source.kind != "shared" and source.path != PACKAGED_FILE for source in found)
-    return [*own, *([] if others else images)]
+    return [*own, *(images if all(source.kind == "shared" for source in found) else [])]
 
 
 def read_tasks(
