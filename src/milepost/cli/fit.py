@@ -10,6 +10,7 @@ import click
 
 from milepost.console.options import Interrupted, Settings, common, count_option, json_option
 from milepost.console.progress import Counter
+from milepost.console.task_options import noting
 from milepost.errors import InputError
 
 if TYPE_CHECKING:
@@ -143,6 +144,7 @@ def fit(
                 with_trees=not no_trees,
                 sizes=sizes,
                 progress=lambda doing, done, of: counter(doing, "", done, of),
+                note=noting(settings, counter),
             )
         except KeyboardInterrupt:
             raise Interrupted("nothing was written; vectors read so far are kept") from None

@@ -89,6 +89,22 @@ def test_calibration_holds_on_documents_left_out(plain, tmp_path):
     assert losses[0] < losses[1]
 
 
+def test_what_will_not_be_learned_is_said_before_the_work(encoder, few):
+    """Learning takes an hour; too few questions for trees are known at once."""
+
+    class Began(Exception):
+        pass
+
+    def began(*_):
+        raise Began
+
+    said = []
+    with pytest.raises(Began):
+        fit(encoder, few, progress=began, note=said.append)
+    (note,) = said
+    assert note.startswith("no trees, fusion and calibration only")
+
+
 def test_the_report_says_what_it_was_made_from(plain, asked):
     report = plain.report
     assert plain.trees is None

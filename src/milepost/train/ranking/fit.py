@@ -80,6 +80,7 @@ def fit(
     with_trees: bool = True,
     sizes: Sizes = SIZES,
     progress: Progress = lambda doing, done, of: None,
+    note: Callable[[str], object] = lambda text: None,
     enough_for_trees: Minimum = ENOUGH_FOR_TREES,
     rounds: int = ROUNDS,
 ) -> Fitted:
@@ -92,6 +93,8 @@ def fit(
         with_trees: learn trees, where there are enough questions.
         sizes: how many questions the reranker is asked.
         progress: called as the work goes on.
+        note: told what is not going to be learned before the work begins, which may take an hour;
+            the report has it, too.
         enough_for_trees: the fewest questions and documents that trees are learned from.
         rounds: number of trees.
 
@@ -106,6 +109,7 @@ def fit(
             "no trees, fusion and calibration only: {} questions about {} documents to learn from, "
             "and trees need {:,} about {}".format(*have, *least)
         )
+        note(notes[-1])
     if with_trees:
         require("lightgbm", extra="fit")
     reranker = LandmarkReranker.of(encoder)
