@@ -17,6 +17,7 @@ import milepost
 from milepost.console.options import Settings
 from milepost.errors import InputError, MilepostError, ModelError
 from support.small_models import write_checkpoint
+from support.tiny_runs import CHECK, write_run
 from support.tiny_transformers import TEXT, tiny_folder
 
 pytestmark = pytest.mark.torch
@@ -100,6 +101,21 @@ def test_a_checkpoint_of_ours(tmp_path: Path) -> None:
     assert {parity["precision"] for parity in said["parity"]} == {"f32", "bf16"}
     assert all(parity["mean"] >= parity["mean_wanted"] for parity in said["parity"])
     assert milepost.load(tmp_path / "out", cache=False).manifest.own_sentence
+
+
+def test_only_what_ranks_is_to_be_fitted(tmp_path: Path) -> None:
+    """The hint to run ``milepost fit`` follows the export of a model, not of a reranker."""
+    from milepost.train.config import read_config
+    from milepost.train.run import train
+
+    checkpoint = train(read_config(write_run(tmp_path, CHECK))).checkpoint
+    assert "milepost fit" in run(checkpoint, "--out", tmp_path / "model").stderr
+    record = tmp_path / "run" / "run.json"
+    told = json.loads(record.read_text("utf-8"))
+    stages = [{**stage, "parts": [{"kind": "rerank"}]} for stage in told["settings"]["stages"]]
+    told["settings"]["stages"] = stages
+    record.write_text(json.dumps(told), encoding="utf-8")
+    assert "milepost fit" not in run(checkpoint, "--out", tmp_path / "model" / "reranker").stderr
 
 
 def test_what_cannot_be_exported(tmp_path: Path) -> None:

@@ -155,7 +155,7 @@ def export(
         _print_json(released, form)
     else:
         _print_table(released, form)
-    if form == "openvino" and not settings.quiet:
+    if form == "openvino" and not released.reranker and not settings.quiet:
         fit = shlex.join(["milepost", "fit", str(out), "--tasks", "questions.jsonl"])
         say(
             f"the search ranks by default weights, and scores are not calibrated; learn both: {fit}"

@@ -65,6 +65,12 @@ def record_of(checkpoint: str | Path) -> dict[str, Any] | None:
     return {**record, "last": last}
 
 
+def is_reranker(record: Mapping[str, Any] | None) -> bool:
+    """Whether every stage of the training that ``record_of`` read was of the kind ``rerank``."""
+    stages = record["settings"]["stages"] if record else []
+    return bool(stages) and all(p["kind"] == "rerank" for s in stages for p in s["parts"])
+
+
 def card(name: str, manifest: Manifest | None, record: Mapping[str, Any] | None) -> str:
     """A model card in Markdown, with the metadata of the Hugging Face hub in front.
 
@@ -75,11 +81,10 @@ def card(name: str, manifest: Manifest | None, record: Mapping[str, Any] | None)
         manifest: of the exported model; None for a run that was not exported yet.
         record: see ``record_of``; None where there is none.
     """
-    stages = record["settings"]["stages"] if record else []
-    reranks = bool(stages) and all(p["kind"] == "rerank" for s in stages for p in s["parts"])
-    parts = ["\n".join(_metadata(record)), f"# {name}\n", _RERANKER if reranks else _ENCODER]
+    reranker = is_reranker(record)
+    parts = ["\n".join(_metadata(record)), f"# {name}\n", _RERANKER if reranker else _ENCODER]
     if manifest is not None:
-        parts += [] if reranks else [_pooled(manifest), _USE]
+        parts += [] if reranker else [_pooled(manifest), _USE]
         parts.append("\n".join(_reading(manifest)) + "\n")
     if record is not None:
         parts.append("\n".join(_training(record)) + "\n")

@@ -18,7 +18,7 @@ from milepost.engine import Manifest, ModelFolder
 from milepost.engine.folder import TOKENIZER, Precision
 from milepost.engine.manifest import read_manifest
 from milepost.errors import InputError, ModelError, nearest
-from milepost.model.card import CARD, card, record_of
+from milepost.model.card import CARD, card, is_reranker, record_of
 from milepost.model.checkpoint import Checkpoint, open_checkpoint
 from milepost.model.export import Feed, export
 from milepost.model.fetch import local
@@ -41,11 +41,16 @@ _BATCHES = 120  # of the calibration, at most
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """What was written and how near it is to torch."""
+    """What was written and how near it is to torch.
+
+    Attributes:
+        reranker: as ``milepost train`` recorded it; it has no ranking of its own to fit.
+    """
 
     folder: Path
     manifest: Manifest
     parity: list[Parity]
+    reranker: bool
 
 
 def release(
@@ -159,7 +164,7 @@ def release(
             text = card(name, manifest, record)
             (draft / CARD).write_text(text, encoding="utf-8")
         shutil.move(draft, out)
-    return Released(out, manifest, parity)
+    return Released(out, manifest, parity, is_reranker(record))
 
 
 def _known(precisions: Sequence[str]) -> list[Precision]:
