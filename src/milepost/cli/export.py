@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.console.options import Settings, common, json_option, say
+from milepost.console.options import Settings, code_option, common, json_option, say
 
 if TYPE_CHECKING:
     from milepost.model.release import Format, Released
@@ -76,6 +76,7 @@ Examples:
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="Pool documents with this trained pooling (.npz) instead of the mean of landmarks.",
 )
+@code_option
 @click.option(
     "--dimensions",
     metavar="N",
@@ -110,6 +111,7 @@ def export(
     left: int | None,
     right: int | None,
     pooling: Path | None,
+    code: tuple[Path, ...],
     dimensions: int | None,
     packed: bool,
     push: str | None,
@@ -131,8 +133,11 @@ def export(
         check_name(push)
     require("torch", extra="export")
     from milepost.model.release import release
+    from milepost.pooling.code import run_code
     from milepost.text import read
 
+    for file in code:
+        run_code(file)
     if not settings.quiet:
         say(f"exporting {checkpoint}")
     released = release(

@@ -45,6 +45,15 @@ class Settings:
     precision: Arithmetic | None = None
 
 
+code_option = click.option(
+    "--code",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    multiple=True,
+    help="Python file that registers poolings (milepost.pooling.register); it is run.",
+)
+
+
 def say(line: str) -> None:
     """Write one line to stderr after the program's name; control characters become visible."""
     click.echo(f"milepost: {visible(' '.join(line.split()))}", err=True)

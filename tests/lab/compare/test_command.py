@@ -14,15 +14,17 @@ pytest.importorskip("torch", reason="needs the train extra")
 
 import milepost  # noqa: E402
 from milepost import pooling  # noqa: E402
+from milepost.cli.export import export  # noqa: E402
 from milepost.console.options import Interrupted, Settings  # noqa: E402
 from milepost.errors import InputError, MilepostError  # noqa: E402
 from milepost.lab.command import lab  # noqa: E402
 from milepost.model.release import release  # noqa: E402
+from milepost.pooling.code import run_code  # noqa: E402
 
 
-def run(*args, quiet=False):
+def run(*args, quiet=False, command=lab):
     return CliRunner().invoke(
-        lab, [str(arg) for arg in args], obj=Settings(quiet=quiet), standalone_mode=False
+        command, [str(arg) for arg in args], obj=Settings(quiet=quiet), standalone_mode=False
     )
 
 
@@ -218,8 +220,16 @@ def test_an_exported_model_needs_the_code_of_its_pooling_no_more(
     saved = tmp_path / "poolings"
     some = ("--code", code, "--pool", "one,slots", "--as-index", "--save", saved, "--seeds", 1)
     assert own(checkpoint, tmp_path, *some).exception is None
-    release(str(checkpoint), tmp_path / "model", pooling=saved / "one-mine-0.npz")
-    pool = pooling.load(saved / "one-mine-0.npz")
+    file = saved / "one-mine-0.npz"
+    monkeypatch.setattr("milepost.pooling.registry._REGISTERED", {})  # as in another process
+    shown = ("show", "one", "--weights", file, "--model", checkpoint)
+    exported = (checkpoint, "--out", tmp_path / "model", "--pooling", file)
+    for command, given in ((lab, shown), (export, exported)):
+        assert "'one'" in str(run(*given, command=command).exception)
+        assert run(*given, "--code", code, command=command).exception is None
+        monkeypatch.setattr("milepost.pooling.registry._REGISTERED", {})
+    run_code(code)
+    pool = pooling.load(file)
     with pytest.raises(InputError, match="gives 2 vectors a text: a document has one"):
         release(str(checkpoint), tmp_path / "other", pooling=saved / "slots-mine-0.npz")
     text = "The cat sat on the mat. The bird flew over the river."

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.console.options import Interrupted, Settings, common, count_option, say
+from milepost.console.options import (
+    Interrupted,
+    Settings,
+    code_option,
+    common,
+    count_option,
+    say,
+)
 from milepost.console.progress import Counter
 from milepost.lab.options import FILE, FOLDER, controls_option, needs_torch, seed_option
 
@@ -39,13 +46,7 @@ docs/lab-compare.md.""",
     metavar="POOLING,…",
     help="Poolings; all for every one. [default: nine common ones, and those of --code]",
 )
-@click.option(
-    "--code",
-    metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    multiple=True,
-    help="Python file that registers poolings (milepost.pooling.register); it is run.",
-)
+@code_option
 @click.option("--tasks", metavar="TASK,…", help="Tasks. [default: all]")
 @click.option(
     "--model",
@@ -173,7 +174,7 @@ def command(
 
         require("matplotlib", extra="lab")  # checked before the runs, not after
     from milepost.lab.compare.cache import ResultCache
-    from milepost.lab.compare.given import recipe_of, run_code, settings_of
+    from milepost.lab.compare.given import recipe_of, settings_of
     from milepost.lab.compare.images import TASK as IMAGES
     from milepost.lab.compare.images import images
     from milepost.lab.compare.material import Sizes
@@ -182,6 +183,7 @@ def command(
     from milepost.lab.compare.session import Session
     from milepost.lab.compare.sources import read_tasks, sources, task_names
     from milepost.lab.controls.kinds import KINDS
+    from milepost.pooling.code import run_code
 
     told = settings or Settings()
     for file in code:

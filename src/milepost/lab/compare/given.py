@@ -1,48 +1,16 @@
-"""What the command is given: code that registers poolings, the recipe, and what must not change."""
+"""What the command is given: the recipe, and what must not change."""
 
 from __future__ import annotations
 
 import hashlib
-import sys
 from dataclasses import asdict
-from importlib.machinery import SourceFileLoader
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
 
-from milepost.errors import InputError, MilepostError, first_line
+from milepost.errors import InputError
 from milepost.lab.compare.material import Sizes
 from milepost.lab.compare.recipe import CompareRecipe, Network
-from milepost.pooling.registry import registered
 
 RATES = (2e-4, 1e-3, 5e-3)
 """Learning rates of which one is chosen for each pooling."""
-
-
-def run_code(file: Path) -> None:
-    """Run a Python file that registers poolings.
-
-    Raises:
-        InputError: it fails, or registers nothing.
-    """
-    before = registered()
-    name = f"milepost_code_{file.stem}"
-    spec = spec_from_file_location(name, file, loader=SourceFileLoader(name, str(file)))
-    assert spec is not None
-    assert spec.loader is not None
-    # Known by name while it runs, so that Python finds the code of its classes (``source_of``).
-    sys.modules[name] = module = module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except MilepostError:
-        raise
-    except Exception as error:  # of any code of somebody else
-        raise InputError(
-            f"{file} fails: {type(error).__name__}: {first_line(error)}", f"python {file}"
-        ) from error
-    if all(row is before.get(name) for name, row in registered().items()):
-        raise InputError(
-            f"{file} registers no pooling", 'milepost.pooling.register("my-name", MyPooling) in it'
-        )
 
 
 def recipe_of(

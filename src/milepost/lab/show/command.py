@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from milepost.console.options import Settings, common, json_option, say
+from milepost.console.options import Settings, code_option, common, json_option, say
 from milepost.console.records import print_json
 from milepost.console.screen import page, print_line, visible
 from milepost.errors import InputError, MissingExtra
@@ -47,6 +47,7 @@ vector moves without each token. See docs/pooling.md.""",
 @click.option(
     "--weights", metavar="FILE", type=FILE, help="A trained pooling, written by Pool.save."
 )
+@code_option
 @click.option("--out", metavar="FILE", type=FILE, help="Write the picture as SVG.")
 @json_option
 @common
@@ -58,6 +59,7 @@ def command(
     query: str | None,
     model: str | None,
     weights: Path | None,
+    code: tuple[Path, ...],
     out: Path | None,
     as_json: bool,
 ) -> int:
@@ -65,8 +67,11 @@ def command(
     from milepost import pooling
     from milepost.lab.compare.rows import read_row
     from milepost.lab.show.study import example
+    from milepost.pooling.code import run_code
 
     told = settings or Settings()
+    for file in code:
+        run_code(file)
     row = read_row(name)
     pool = pooling.get(row.operator, **dict(row.settings))
     if weights is not None:
