@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -116,6 +118,17 @@ def test_targets_are_kept(folder: Path, tmp_path: Path, monkeypatch: pytest.Monk
     # Passages, of which there are tens of thousands, are not.
     assert np.array_equal(Targets(teacher, tmp_path).of_text(replace(text, name="")), first)
     assert len(list(tmp_path.iterdir())) == 4
+
+
+def test_half_files_of_killed_processes_are_removed(folder: Path, tmp_path: Path) -> None:
+    """Those of a day ago; one that may be written at the moment stays, and so do vectors."""
+    old, fresh, kept = (tmp_path / name for name in ("a.17.part", "a.18.part", "a.npy"))
+    for file in (old, fresh, kept):
+        file.write_bytes(b"half")
+    for file in (old, kept):
+        os.utime(file, (time.time() - 25 * 3600,) * 2)
+    Targets(MeanTeacher(folder), tmp_path)
+    assert set(tmp_path.iterdir()) == {fresh, kept}
 
 
 def test_a_failed_write_leaves_nothing(

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -27,6 +29,8 @@ from milepost.train.data import Text
 from milepost.train.device import chosen_dtype
 from milepost.train.rules import questions_of
 
+_DRAFT = ".part"
+_ABANDONED_S = 24 * 3600.0  # writing a file takes seconds
 _TITLE, _HEADING, _BEFORE = 32, 32, 64  # maximum tokens before a sentence
 
 
@@ -232,6 +236,8 @@ class Targets:
 
     def __init__(self, teacher: Teacher, folder: Path | None = None) -> None:
         self.teacher, self._folder = teacher, folder
+        if folder is not None:
+            _remove_drafts(folder)
         self._known: dict[str, NDArray[np.float16]] = {}
         self._asked: dict[tuple[str, ...], NDArray[np.float16]] = {}
 
@@ -275,17 +281,26 @@ class Targets:
         return self._known[key]
 
 
+def _remove_drafts(folder: Path) -> None:
+    """Remove what killed processes, here or on other machines, left half written."""
+    for draft in folder.glob(f"*{_DRAFT}"):
+        with suppress(OSError):  # its writer may be alive, and done by now
+            if time.time() - draft.stat().st_mtime > _ABANDONED_S:
+                draft.unlink()
+
+
 def _on_disk(
     folder: Path, key: str, count: Callable[[], NDArray[np.float16]]
 ) -> NDArray[np.float16]:
     path = folder / f"{key}.npy"
     if not path.is_file():
+        counted = count()
         folder.mkdir(parents=True, exist_ok=True)
         # Another process may compute it at the same time.
-        draft = path.with_suffix(f".{os.getpid()}.part")
+        draft = path.with_suffix(f".{os.getpid()}{_DRAFT}")
         try:
             with draft.open("wb") as file:
-                np.save(file, count())
+                np.save(file, counted)
             draft.replace(path)
         finally:
             draft.unlink(missing_ok=True)
