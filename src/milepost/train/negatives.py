@@ -25,8 +25,6 @@ BESIDE = "is next to the evidence"
 SET_ASIDE = "heading, or may answer too"
 SHORT = "too short to be looked for"
 REPEATED = "repeats another negative"
-REASONS = (LIKE_EVIDENCE, SAME_WORDS, BESIDE, SET_ASIDE, SHORT, REPEATED)
-"""Why a candidate is dropped."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ from milepost.lab.data import digits as lab  # noqa: E402
 from milepost.lab.data.digits import (  # noqa: E402
     DigitReader,
     DigitRecipe,
-    compare,
     digits,
     patched,
     train_digits,
@@ -85,20 +84,6 @@ def test_other_poolings_read_digits_too(name):
 def test_a_pooling_with_queries_is_refused():
     with pytest.raises(InputError, match="mlb reads queries"):
         train_digits("mlb")
-
-
-def test_operators_are_compared_on_the_same_images():
-    rows = compare(
-        {"mean": ("mean", {}), "gem": ("gem", {"learn": False})},
-        (0, 1),
-        replace(SHORT, rounds=1),
-    )
-    assert rows["mean"].gain.mean == 0
-    gain = rows["gem"].gain
-    wanted = sum(rows["gem"].accuracies) / 2 - sum(rows["mean"].accuracies) / 2
-    assert gain.mean == pytest.approx(wanted, abs=1e-6)
-    assert gain.low <= gain.mean <= gain.high
-    assert gain.clusters == 597
 
 
 def test_without_scikit_learn_the_extra_is_named(monkeypatch):

@@ -176,13 +176,6 @@ class ResultCache:
         """Drop all other runs; the file follows with the next run that is added."""
         self.runs = [run for run in self.runs if wanted(run)]
 
-    def only(self, wanted: Callable[[Run], bool]) -> ResultCache:
-        """Some of the runs, in memory."""
-        some = ResultCache()
-        some.asked = dict(self.asked)
-        some.runs = [run for run in self.runs if wanted(run)]
-        return some
-
     def add(self, run: Run) -> None:
         """Note a run and write the file; one of the same row, task and seed gives way."""
         place = (run.row, run.task, run.seed, run.trained)

@@ -99,17 +99,6 @@ def bracket_symbols(count: int, kinds: int, seed: int = 0) -> list[int]:
     return found[:count]
 
 
-def balanced(row: str) -> bool:
-    """Whether every letter is closed by its own capital, in the right order."""
-    stack: list[str] = []
-    for character in row:
-        if character.islower():
-            stack.append(character)
-        elif character.isupper() and (not stack or stack.pop() != character.lower()):
-            return False
-    return not stack
-
-
 def permuted(data: bytes, seed: int = 0) -> bytes:
     """The same text with its bytes renamed by one permutation: nothing shared but structure.
 

@@ -8,7 +8,7 @@ effects are out of reach: with 597 test images, one image is 0.17 points.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any
@@ -19,7 +19,6 @@ from torch import Tensor, nn
 
 from milepost._optional import require
 from milepost.errors import InputError
-from milepost.evaluate.statistics import Difference, difference
 from milepost.model.pooling import PoolModule, module
 from milepost.pooling.table import operator
 from milepost.train.fit_steps import fit_steps
@@ -73,19 +72,6 @@ class Outcome:
     accuracy: float
     right: tuple[bool, ...]
     pooling: PoolModule
-
-
-@dataclass(frozen=True, slots=True)
-class DigitRow:
-    """An operator over several seeds.
-
-    Attributes:
-        accuracies: one a seed.
-        gain: over the first operator; the same images and seeds, images resampled.
-    """
-
-    accuracies: tuple[float, ...]
-    gain: Difference
 
 
 class DigitReader(nn.Module):
@@ -198,37 +184,6 @@ def train_digits(
     with torch.no_grad():
         right = reader.eval()(images[TRAINED:]).argmax(1) == kinds[TRAINED:]
     return Outcome(right.float().mean().item(), tuple(right.tolist()), pooling)
-
-
-def compare(
-    arms: Mapping[str, tuple[str, Mapping[str, Any]]],
-    seeds: Sequence[int],
-    recipe: DigitRecipe = DigitRecipe(),
-) -> dict[str, DigitRow]:
-    """Several operators compared with the first, on the same seeds and images.
-
-    Args:
-        arms: label → operator and settings.
-        seeds: at least one.
-        recipe: the same for all.
-    """
-    found = {
-        label: [train_digits(name, settings, seed, recipe) for seed in seeds]
-        for label, (name, settings) in arms.items()
-    }
-    told = {
-        label: [float(right) for outcome in outcomes for right in outcome.right]
-        for label, outcomes in found.items()
-    }
-    first = next(iter(told.values()))
-    images = [str(n) for n in range(len(first) // len(seeds))] * len(seeds)
-    return {
-        label: DigitRow(
-            tuple(outcome.accuracy for outcome in outcomes),
-            difference(told[label], first, images),
-        )
-        for label, outcomes in found.items()
-    }
 
 
 def _train(

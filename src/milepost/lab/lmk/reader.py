@@ -55,17 +55,6 @@ class Reader:
         self._opening, self._closing = opening, closing
         self._device, self._dtype = device, dtype
 
-    def as_pooled_by(self, pooling: Pooling) -> Reader:
-        """The same network with another pooling."""
-        return Reader(
-            self.network,
-            pooling,
-            opening=self._opening,
-            closing=self._closing,
-            device=self._device,
-            dtype=self._dtype,
-        )
-
     def train_vectors(self, texts: Sequence[Text], granularities: Sequence[int]) -> Tensor:
         """Vectors ``(n, d)`` with a graph; each text has a granularity of its own."""
         rows = [self._row(*each) for each in zip(texts, granularities, strict=True)]

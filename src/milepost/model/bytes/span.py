@@ -4,9 +4,8 @@
     input    a b c <0> g h <1> end
     target   <0> d e f <1> i j end
 
-``noise = round(share · N)`` ids fall into ``round(noise / mean)`` gaps, which determines the
-lengths of training texts (``raw_length``). The published configuration for gaps of 20 has 229
-targets for 1,024 inputs, which is right for gaps of 3.
+``noise = round(share · N)`` ids fall into ``round(noise / mean)`` gaps. The published configuration
+for gaps of 20 has 229 targets for 1,024 inputs, which is right for gaps of 3.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from milepost.errors import InputError
-from milepost.model.bytes.tokenizer import END, SENTINEL, SENTINELS, sentinel
+from milepost.model.bytes.tokenizer import END, sentinel
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,19 +41,6 @@ def corrupted_lengths(length: int, mean: float, share: float = SHARE) -> tuple[i
     """Ids of input and target of ``length`` ids, both with their marks and their end."""
     noise, spans = gaps_of(length, mean, share)
     return length - noise + spans + 1, noise + spans + 1
-
-
-def raw_length(inputs: int, mean: float, share: float = SHARE) -> tuple[int, int]:
-    """The longest text whose input has at most ``inputs`` ids, and its target's length.
-
-    1,024 inputs: gaps of 3 → (1137, 229), gaps of 20 → (1193, 189).
-    """
-    if inputs < 4:
-        raise InputError(f"{inputs} ids are too few for a gap, its mark and an end", "give 4")
-    length = 2
-    while corrupted_lengths(length + 1, mean, share)[0] <= inputs:
-        length += 1
-    return length, corrupted_lengths(length, mean, share)[1]
 
 
 def random_gaps(
@@ -95,26 +81,6 @@ def corrupt(ids: Sequence[int], gaps: Sequence[bool]) -> tuple[list[int], list[i
         (targets if lost else inputs).append(one)
         before = lost
     return [*inputs, END], [*targets, END]
-
-
-def restore(inputs: Sequence[int], targets: Sequence[int]) -> list[int]:
-    """Undo ``corrupt``, without the end; gaps without content stay empty."""
-    marks = range(SENTINEL - SENTINELS + 1, SENTINEL + 1)
-    content: dict[int, list[int]] = {}
-    here: list[int] = []
-    for one in targets:
-        if one == END:
-            break
-        if one in marks:
-            here = content.setdefault(one, [])
-        else:
-            here.append(one)
-    whole: list[int] = []
-    for one in inputs:
-        if one == END:
-            break
-        whole.extend(content.get(one, []) if one in marks else [one])
-    return whole
 
 
 def _cut(total: int, parts: int, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -40,7 +40,7 @@ def encode(text: str | bytes, *, end: bool = True) -> list[int]:
 def decode(ids: Iterable[int]) -> bytes:
     """The bytes of ids; ids of no byte (pad, end, unknown, unused) are left out.
 
-    A mark of a gap shares its id with a byte, so remove gaps first (``span.restore``).
+    A mark of a gap shares its id with a byte, so fill gaps first.
     """
     return bytes(i - OFFSET for i in ids if OFFSET <= i < OFFSET + 256)
 

@@ -15,7 +15,7 @@ import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, TypeVar
 
 from milepost.errors import InputError
 from milepost.evaluate.tasks.names import load
@@ -27,7 +27,6 @@ from milepost.types import Document
 
 Item = TypeVar("Item")
 Splits = Literal["both", "train", "dev"]
-SPLITS: tuple[Splits, ...] = get_args(Splits)
 
 
 @dataclass(frozen=True, slots=True)
