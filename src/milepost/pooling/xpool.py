@@ -8,7 +8,7 @@ these operators rerank them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from milepost.errors import InputError
 from milepost.pooling.attention import checked_heads
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from milepost.pooling.operator import Weights
-
-Against = Literal["query", "centred", "normed"]
-"""Form of the query that a conditioned vector is compared with, see ``pair_scores``."""
 
 TILE = 1 << 20
 """Maximum size of an array in ``pair_scores``: 8 MiB."""
@@ -164,7 +161,6 @@ def pair_scores(
     *,
     only: NDArray[np.bool_] | None = None,
     asked: NDArray[np.floating] | None = None,
-    against: Against = "query",
     tile: int = TILE,
 ) -> NDArray[np.float32]:
     """Cosine of every query with every text's vector for that query.
@@ -180,9 +176,6 @@ def pair_scores(
         only: ``(queries, texts)``: which pairs; None for all.
         asked: ``(queries, d)``: queries that texts are pooled for, if other than ``queries``, to
             measure the effect of conditioning.
-        against: form of the query that is compared with a text's vector: ``query``, as in the
-            paper; ``centred``, the query minus its mean over channels, since the output of a
-            LayerNorm initially has mean 0; or ``normed``, LN1 of the query (``xpool`` only).
         tile: size of the largest array; about six of them exist at a time.
 
     Returns:
@@ -197,12 +190,6 @@ def pair_scores(
     queries, states = checked_states(queries), checked_states(states)
     tokens = checked_lengths(lengths, len(states))
     told = unit(queries)
-    if against == "normed":
-        if not isinstance(block, XPool):
-            raise InputError(f"{pool.operator.name} has no LN1", "'query' or 'centred'")
-        told = unit(block.normed(queries))
-    elif against == "centred":
-        told = unit(queries - queries.mean(1, keepdims=True))
     given = queries if asked is None else checked_states(asked)
     scores = np.full((len(queries), len(tokens)), -np.inf, np.float32)
     for text, (start, length) in enumerate(zip(starts(tokens), tokens, strict=True)):

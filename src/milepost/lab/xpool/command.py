@@ -21,7 +21,6 @@ from milepost.lab.options import (
 
 if TYPE_CHECKING:
     from milepost.evaluate.types import Split
-    from milepost.pooling.xpool import Against
 
 
 @click.command(
@@ -82,19 +81,6 @@ See docs/pooling/xpool.md.""",
     help="Divisor of the attention scores.",
 )
 @click.option(
-    "--final-norm/--no-final-norm",
-    default=True,
-    show_default=True,
-    help="Keep the last LayerNorm, as published.",
-)
-@click.option(
-    "--against",
-    type=click.Choice(["query", "centred", "normed"]),
-    default="query",
-    show_default=True,
-    help="Form of the query that a document's vector is compared with.",
-)
-@click.option(
     "--splice",
     type=click.FloatRange(0, 1, max_open=True),
     default=0.5,
@@ -136,8 +122,6 @@ def command(
     rate: float,
     heads: int,
     temperature: float,
-    final_norm: bool,
-    against: Against,
     splice: float,
     seeds: int,
     seed: int,
@@ -163,8 +147,8 @@ def command(
         found = study(
             folders,
             Workshop(kept_vectors(cache), model=model).encoder(),
-            XPoolRecipe(steps=steps, rate=rate, against=against),
-            {"heads": heads, "temperature": temperature, "final_norm": final_norm},
+            XPoolRecipe(steps=steps, rate=rate),
+            {"heads": heads, "temperature": temperature},
             Asking(
                 split=split,
                 questions=questions,

@@ -28,7 +28,7 @@ from milepost.lab.xpool.table import FIGURES, RankingRow, by_task, records
 from milepost.lab.xpool.training import XPoolRecipe, train
 from milepost.pooling.operator import Pool
 from milepost.pooling.ragged import unit
-from milepost.pooling.xpool import Against, pair_scores
+from milepost.pooling.xpool import pair_scores
 from milepost.types import Reader
 
 CONTROLLED = "best landmark", "xpool"
@@ -78,14 +78,12 @@ class Second:
     Attributes:
         name: for the table.
         pools: the same pooling, once a seed.
-        against: see ``pair_scores``.
         others: pool documents for a question about another document, which shows what pooling for
             the right one does.
     """
 
     name: str
     pools: Sequence[Pool]
-    against: Against = "query"
     others: bool = False
 
 
@@ -128,9 +126,9 @@ def study(
     begun = pooling.get("xpool", **settings)
     seconds = [
         *(Second(name, [pool]) for name, pool in PLAIN.items()),
-        Second("xpool, untrained", [begun], recipe.against),
-        Second("xpool", pools, recipe.against),
-        Second("xpool for another question", pools, recipe.against, others=True),
+        Second("xpool, untrained", [begun]),
+        Second("xpool", pools),
+        Second("xpool for another question", pools, others=True),
     ]
     say("ranking", 0, len(seconds))
     rows = _measured(taught, asked, seconds, asking)
@@ -167,7 +165,7 @@ def _of_control(
     heads = math.gcd(settings.get("heads", 1), taught.states.shape[1])
     pools, _ = _trained(taught, recipe, {**settings, "heads": heads}, asking.seeds, say)
     best, trained = CONTROLLED
-    seconds = [Second(best, [PLAIN[best]]), Second(trained, pools, recipe.against)]
+    seconds = [Second(best, [PLAIN[best]]), Second(trained, pools)]
     rows = _measured(taught, asked, seconds, asking)
     rows[0]["ceiling"] = ceiling(asked, asking.keep)
     return [{**row, "name": f"{row['name']}@{control.name}", "control": True} for row in rows]
@@ -296,13 +294,7 @@ def ranked(
         ranks = []
         for pool in second.pools:
             scores = pair_scores(
-                pool,
-                data.queries,
-                data.states,
-                data.lengths,
-                only=only,
-                asked=asked,
-                against=second.against,
+                pool, data.queries, data.states, data.lengths, only=only, asked=asked
             )
             # Cosines are at most 2 apart: the first stage's order stands behind all candidates.
             ranks.append(mid_ranks(np.where(only, scores, first - 3), data.answers))

@@ -22,7 +22,6 @@ from milepost.errors import InputError
 from milepost.lab.data.landmarked import Landmarked
 from milepost.model.pooling import PoolModule, module, padded
 from milepost.model.pooling.xpool import XPool
-from milepost.pooling.xpool import Against
 from milepost.train.fit_steps import fit_steps
 from milepost.train.losses.contrast import each_against_negatives
 from milepost.train.schedule import rate_share
@@ -44,7 +43,6 @@ class XPoolRecipe:
             others drawn anew each time.
         scale: initial scale of the scores, which is trained.
         decay: weight decay of the maps.
-        against: what a document's vector is compared with, see ``pair_scores``.
     """
 
     steps: int = 200
@@ -53,7 +51,6 @@ class XPoolRecipe:
     landmarks: int = 128
     scale: float = 20.0
     decay: float = 0.2
-    against: Against = "query"
 
 
 @torch.random.fork_rng(devices=[])
@@ -105,9 +102,7 @@ def train(
         texts = [
             torch.from_numpy(_some(data, each, recipe.landmarks, random)) for each in questions
         ]
-        scores = batch_scores(
-            made, torch.from_numpy(data.queries[questions]), *padded(texts), recipe.against
-        )
+        scores = batch_scores(made, torch.from_numpy(data.queries[questions]), *padded(texts))
         return both_ways(scores, scale)
 
     clipped = [*made.parameters(), scale]
@@ -117,17 +112,10 @@ def train(
     return made.eval(), losses
 
 
-def batch_scores(
-    made: XPool, queries: Tensor, states: Tensor, lengths: Tensor, against: Against
-) -> Tensor:
+def batch_scores(made: XPool, queries: Tensor, states: Tensor, lengths: Tensor) -> Tensor:
     """Cosine of every query ``(q, d)`` with every text's vector for it, ``(q, texts)``."""
     vectors = made(states, lengths, queries.expand(len(states), -1, -1))
-    told = queries
-    if against == "normed":
-        told = made.normed(queries)
-    elif against == "centred":
-        told = queries - queries.mean(1, keepdim=True)
-    return F.cosine_similarity(vectors, told[None], dim=-1).T
+    return F.cosine_similarity(vectors, queries[None], dim=-1).T
 
 
 def both_ways(scores: Tensor, log_scale: Tensor) -> Tensor:
