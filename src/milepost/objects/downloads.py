@@ -6,7 +6,6 @@ import threading
 from collections import deque
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from types import TracebackType
 
 from milepost.objects.address import ObjectAddress
 from milepost.objects.buckets import ObjectFile, bucket
@@ -93,12 +92,7 @@ class Downloads:
     def __enter__(self) -> Downloads:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stop.set()
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)

@@ -6,7 +6,6 @@ import json
 from contextlib import suppress
 from dataclasses import asdict, fields
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, Self
 
 from milepost.errors import InputError
@@ -57,12 +56,7 @@ class Journal:
             ) from error
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._file is not None:
             with suppress(OSError):
                 self._file.close()
