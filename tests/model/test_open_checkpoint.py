@@ -68,7 +68,6 @@ def test_our_folders_open_as_they_did(tmp_path: Path) -> None:
     opened = open_checkpoint(folder)
     assert opened.model.own_sentence
     assert load_checkpoint(folder).own_sentence
-    assert not load_checkpoint(folder, own_sentence=False).own_sentence
     reading = opened.reading
     assert (reading.bos_token, reading.landmark, reading.transformers) == ("[CLS]", "[SEP]", False)
     assert {p.name for p in folder.iterdir()} == {
@@ -92,8 +91,6 @@ def test_what_was_said_is_kept(tmp_path: Path) -> None:
     assert not again.model.causal
     assert not load_checkpoint(tmp_path / "saved").causal
     assert open_checkpoint(tmp_path / "saved", bidirectional=False).model.causal
-    with pytest.raises(ModelError, match="whole window"):
-        load_checkpoint(tmp_path / "saved", own_sentence=True)
 
 
 def test_folders_that_cannot_be_opened(tmp_path: Path) -> None:

@@ -197,14 +197,13 @@ def _by_transformers(
     return LandmarkEncoder(backbone.config, own_sentence=False, backbone=backbone)
 
 
-def load_checkpoint(folder: Path, *, own_sentence: bool | None = None) -> LandmarkEncoder:
+def load_checkpoint(folder: Path) -> LandmarkEncoder:
     """The model of a checkpoint alone; float32, eval mode. ``open_checkpoint`` gives the rest too.
 
     Weights of heads and poolers are ignored; a missing backbone weight is an error.
 
     Args:
         folder: with a BERT, a ModernBERT or any other encoder or decoder of ``transformers``.
-        own_sentence: None for what ``landmark.json`` says, else True where the network can.
 
     Raises:
         ModelError: a file is missing or damaged, or the architecture is not known.
@@ -215,15 +214,8 @@ def load_checkpoint(folder: Path, *, own_sentence: bool | None = None) -> Landma
         return open_checkpoint(folder).model
     config = read_config(folder)
     if config.get("model_type") not in BACKBONES:
-        if own_sentence:
-            raise ModelError(
-                f"{config.get('model_type')} attends to the whole window in every layer",
-                "leave own_sentence out",
-            )
         return open_checkpoint(folder).model
-    if own_sentence is None:
-        own_sentence = said.own_sentence if said else True
-    return _ours(folder, config, own_sentence)
+    return _ours(folder, config, said.own_sentence if said else True)
 
 
 def _ours(folder: Path, config: dict[str, Any], own_sentence: bool) -> LandmarkEncoder:

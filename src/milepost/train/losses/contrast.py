@@ -16,7 +16,6 @@ def info_nce(
     *,
     positive: Tensor | None = None,
     ignored: Tensor | None = None,
-    both_ways: bool = False,
 ) -> Tensor:
     """InfoNCE in the batch (arXiv 1807.03748): everybody else's documents are the negatives.
 
@@ -31,16 +30,12 @@ def info_nce(
         positive: ``(q, n)`` bool; by default document i answers query i. Several in a row are
             averaged, each alone against the negatives.
         ignored: ``(q, n)`` bool, neither positive nor negative: duplicates, presumed answers.
-        both_ways: add the same for documents over queries, and halve.
     """
     scores = similarities(queries, documents)
     if positive is None:
         positive = torch.eye(*scores.shape, dtype=torch.bool, device=scores.device)
     negative = ~positive if ignored is None else ~(positive | ignored)
-    forward = each_against_negatives(scores, positive, negative, temperature)
-    if not both_ways:
-        return forward
-    return (forward + each_against_negatives(scores.T, positive.T, negative.T, temperature)) / 2
+    return each_against_negatives(scores, positive, negative, temperature)
 
 
 def each_against_negatives(
