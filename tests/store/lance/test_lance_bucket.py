@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-import numpy as np
 import pytest
 
 pytest.importorskip("lancedb", reason="needs the extra lance")
@@ -20,6 +19,7 @@ from milepost.errors import NotAnIndex, StoreError, WrongModel
 from milepost.store import Statistics, erase_store, open_store
 from milepost.types import Mark
 from support import bucket
+from support.store_checks import filled, same_answers
 from support.store_entries import FINGERPRINT, WIDTH, Child, entry, holds, numbered, opened, rows
 from support.store_reads import reads
 
@@ -66,28 +66,8 @@ def test_everything_comes_back(address: str) -> None:
 
 
 def test_answers_are_those_of_memory(address: str) -> None:
-    plain, remote = opened(None), opened(address)
-    for number in range(8):
-        for each in (plain, remote):
-            each.put(
-                entry(
-                    f"d{number}",
-                    [f"word{number * i % 5} thing{i} " for i in range(20)],
-                    seed=number,
-                )
-            )
-    for seed in range(5):
-        query = rows(1, 1000 + seed)[0]
-        for names in (None, ["d3", "d7"]):
-            due, scores = reads(plain).nearest(query, 20, names)
-            found, theirs = reads(remote).nearest(query, 20, names)
-            assert found.tolist() == due.tolist()
-            assert np.abs(scores - theirs).max() < 1e-6
-            terms = [f"word{seed}", "thing3"]
-            assert (
-                reads(remote).matching(terms, 20, names).tolist()
-                == reads(plain).matching(terms, 20, names).tolist()
-            )
+    plain, remote = filled(None, address, documents=8)
+    same_answers(plain, remote, seeds=5)
     remote.close()
 
 

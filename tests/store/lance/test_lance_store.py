@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import subprocess
-import threading
-import time
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -24,12 +21,22 @@ from milepost.errors import (
     OldSchema,
     StorageFull,
     StoreError,
-    WrongModel,
 )
-from milepost.store import erase_store, open_store
+from milepost.store import erase_store
 from milepost.store.lance import LanceStore, log, schema, upkeep, write
 from milepost.store.lance.address import parse
 from milepost.store.lance.loop import wait
+from support.store_checks import (
+    WRITER,
+    a_killed_writer_leaves_whole_documents,
+    are_the_three_documents,
+    filled,
+    names_come_back,
+    refuses_another_model,
+    same_answers,
+    threads_read_while_one_writes,
+    writes_nothing_when_reading_only,
+)
 from support.store_entries import FINGERPRINT, WIDTH, Child, entry, holds, numbered, opened, rows
 from support.store_reads import reads
 
@@ -55,42 +62,6 @@ def count(address: str, table: str) -> int:
         return int(await (await database.open_table(table)).count_rows())
 
     return wait(counted())
-
-
-def filled(*places: str | None, documents: int = 40) -> list[Any]:
-    """Stores with the same documents."""
-    made = [opened(place) for place in places]
-    for number in range(documents):
-        words = [f"word{(number * i) % 11} common thing{i} " for i in range(20)]
-        for each in made:
-            each.put(entry(f"d{number}", words, seed=number))
-    return made
-
-
-def same_answers(plain: Any, other: Any, *, seeds: int) -> None:
-    """Nearest and matching rows, and the documents chosen, are the same."""
-    for seed in range(seeds):
-        query = rows(1, 1000 + seed)[0]
-        for names in (None, ["d3", "d7", "d20"]):
-            due, scores = reads(plain).nearest(query, 30, names)
-            found, theirs = reads(other).nearest(query, 30, names)
-            assert np.abs(scores - theirs).max() < 1e-6
-            if len(np.unique(np.round(scores, 5))) == len(scores):
-                assert found.tolist() == due.tolist()
-            terms = [f"word{seed % 11}", "thing3", "absent"]
-            due = reads(plain).matching(terms, 30, names)
-            assert reads(other).matching(terms, 30, names).tolist() == due.tolist()
-        with plain.snapshot() as ours, other.snapshot() as state:
-            limits = {"most": 100, "candidates": 10}
-            due, _ = ours.choose(query, ["word3"], **limits)
-            found, complete = state.choose(query, ["word3"], **limits)
-            assert [info.name for info in found] == [info.name for info in due]
-            assert not complete
-            measured = state.measure(query, ["word3", "absent"], state.documents()[:5])
-            expected = ours.measure(query, ["word3", "absent"], ours.documents()[:5])
-            assert measured.frequencies == expected.frequencies
-            assert measured.statistics == expected.statistics
-            assert measured.counts["word3"].tolist() == expected.counts["word3"].tolist()
 
 
 def test_candidates_are_those_of_memory(address: str) -> None:
@@ -227,35 +198,10 @@ def test_the_last_deed_counts() -> None:
         assert log.folded(left).listing.documents == held
 
 
-WRITER = """
-import sys
-from support.store_entries import numbered, opened
-store = opened(sys.argv[1])
-print("ready", flush=True)
-for number in range(1, 10_000):
-    store.put(numbered(number))
-    print(number, flush=True)
-"""
-
-
 def test_a_killed_writer_leaves_whole_documents(
     store: LanceStore, address: str, child: Child
 ) -> None:
-    """What it said is stored is there; nothing else but the document at hand."""
-    process: subprocess.Popen[str] = child(WRITER, address)
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
-    time.sleep(0.4)
-    process.kill()
-    said = [int(line) for line in process.stdout if line.strip().isdigit()]
-    process.wait()
-    assert said
-    for rest, number in {number % 3: number for number in said}.items():
-        info = reads(store).info(f"document {rest}")
-        assert info is not None
-        held = int(info.hash)
-        assert held in (number, said[-1] + 1)
-        holds(store, numbered(held))
+    a_killed_writer_leaves_whole_documents(store, address, child)
 
 
 def test_two_writers_lose_and_double_nothing(address: str, child: Child) -> None:
@@ -268,13 +214,7 @@ def test_two_writers_lose_and_double_nothing(address: str, child: Child) -> None
         store.put(numbered(number))
     _, errors = process.communicate(timeout=90)
     assert process.returncode == 0, errors
-    infos = reads(store).documents()
-    assert sorted(info.name for info in infos) == [f"document {n}" for n in range(3)]
-    for info in infos:
-        holds(store, numbered(int(info.hash)))
-    assert len({info.first for info in infos}) == 3
-    store.vacuum()
-    assert reads(store).statistics().sentences == 90
+    are_the_three_documents(store)
     assert count(address, "vectors") == 90
     store.close()
 
@@ -315,13 +255,8 @@ def test_many_puts_join_their_files(store: LanceStore, monkeypatch: pytest.Monke
     assert len(reads(store).nearest(rows(1, 1)[0], 99)[0]) == 80
 
 
-def test_another_model_or_version_is_refused(address: str) -> None:
-    """With the versions or fingerprints in one line."""
-    opened(address).close()
-    with pytest.raises(WrongModel, match="another model"):
-        open_store(address, fingerprint="other", dimensions=WIDTH)
-    with pytest.raises(WrongModel):
-        open_store(address, fingerprint=FINGERPRINT, dimensions=WIDTH + 1)
+def test_another_model_is_refused(address: str) -> None:
+    refuses_another_model(address)
 
 
 @pytest.mark.parametrize(
@@ -447,50 +382,12 @@ def test_a_full_disk_keeps_what_was_there(small_disk: Path) -> None:
 
 
 def test_reading_only_writes_nothing(address: str) -> None:
-    opened(address).close()
-    store = opened(address, read_only=True)
-    for deed in (lambda: store.put(numbered(0)), lambda: store.delete("x"), store.vacuum):
-        with pytest.raises(StoreError, match="reading only"):
-            deed()
-    store.close()
-    with pytest.raises(StoreError, match="is closed"):
-        reads(store).documents()
+    writes_nothing_when_reading_only(address)
 
 
 def test_names_that_arrow_cannot_hold_come_back(store: LanceStore) -> None:
-    for name in ("caf\udce9.txt", "a\0b", '\x01"a"', "名", "it's"):
-        store.put(given := entry(name, ["One. "], hash=name, source=name))
-        holds(store, given)
-        assert store.touch(name, (1, 2))
-        info = reads(store).info(name)
-        assert info is not None
-        assert (info.name, info.source, info.hash) == (name, name, name)
-        assert store.delete(name)
+    names_come_back(store)
 
 
 def test_many_threads_read_while_one_writes(store: LanceStore) -> None:
-    """Each snapshot is whole."""
-    faults: list[BaseException] = []
-    stop = threading.Event()
-
-    def look() -> None:
-        try:
-            while not stop.is_set():
-                with store.snapshot() as state:
-                    for info in state.documents():
-                        found = state.measure(rows(1, 3)[0], ["word1"], [info])
-                        assert len(found.similarity) == info.sentences
-        except BaseException as error:
-            faults.append(error)
-
-    threads = [threading.Thread(target=look) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for number in range(20):
-        store.put(numbered(number))
-        if number % 10 == 9:
-            store.vacuum()
-    stop.set()
-    for thread in threads:
-        thread.join()
-    assert not faults
+    threads_read_while_one_writes(store, documents=20, vacuum_every=10)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import socket
-import subprocess
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -17,12 +15,23 @@ pytest.importorskip("psycopg_pool", reason="needs the extra postgres")
 
 import psycopg
 
-from milepost.errors import NewerSchema, NotAnIndex, OldSchema, StoreError, WrongModel
-from milepost.store import Entry, erase_store, open_store
+from milepost.errors import NewerSchema, NotAnIndex, OldSchema, StoreError
+from milepost.store import Entry, erase_store
 from milepost.store.postgres import PostgresStore, schema
 from milepost.store.postgres.address import parse
 from support.postgres import fresh_schema, server
-from support.store_entries import FINGERPRINT, WIDTH, Child, entry, holds, numbered, opened, rows
+from support.store_checks import (
+    WRITER,
+    a_killed_writer_leaves_whole_documents,
+    are_the_three_documents,
+    filled,
+    names_come_back,
+    refuses_another_model,
+    same_answers,
+    threads_read_while_one_writes,
+    writes_nothing_when_reading_only,
+)
+from support.store_entries import WIDTH, Child, entry, holds, numbered, opened, rows
 from support.store_reads import reads
 
 
@@ -58,38 +67,10 @@ def end_connections(address: str, more: str = "") -> None:
     )
 
 
-def filled(*places: str | None, documents: int = 40) -> list[Any]:
-    """Stores with the same documents."""
-    made = [opened(place) for place in places]
-    for number in range(documents):
-        words = [f"word{(number * i) % 11} common thing{i} " for i in range(20)]
-        for each in made:
-            each.put(entry(f"d{number}", words, seed=number))
-    return made
-
-
 def test_candidates_are_those_of_memory(address: str) -> None:
     """Nearest and matching rows and the documents chosen are the reference's, in its order."""
     plain, remote = filled(None, address)
-    for seed in range(20):
-        query = rows(1, 1000 + seed)[0]
-        for names in (None, ["d3", "d7", "d20"]):
-            due, scores = reads(plain).nearest(query, 30, names)
-            found, theirs = reads(remote).nearest(query, 30, names)
-            assert np.abs(scores - theirs).max() < 1e-6
-            if len(np.unique(np.round(scores, 5))) == len(scores):
-                assert found.tolist() == due.tolist()
-            terms = [f"word{seed % 11}", "thing3", "absent"]
-            assert (
-                reads(remote).matching(terms, 30, names).tolist()
-                == reads(plain).matching(terms, 30, names).tolist()
-            )
-        with plain.snapshot() as ours, remote.snapshot() as state:
-            limits = {"most": 100, "candidates": 10}
-            due, _ = ours.choose(query, ["word3"], **limits)
-            found, complete = state.choose(query, ["word3"], **limits)
-            assert [info.name for info in found] == [info.name for info in due]
-            assert not complete
+    same_answers(plain, remote, seeds=20)
     remote.close()
 
 
@@ -136,14 +117,7 @@ def test_a_snapshot_does_not_see_what_is_written_beside_it(store: PostgresStore)
 
 
 def test_names_that_a_server_cannot_hold_come_back(store: PostgresStore) -> None:
-    """Bytes that are no UTF-8 in the name of a file, NUL, and what looks like our own escape."""
-    for name in ("caf\udce9.txt", "a\0b", '\x01"a"', "名"):
-        store.put(given := entry(name, ["One. "], hash=name, source=name))
-        holds(store, given)
-        info = reads(store).info(name)
-        assert info is not None
-        assert (info.name, info.source, info.hash) == (name, name, name)
-        assert store.delete(name)
+    names_come_back(store)
 
 
 def test_idle_connections_that_were_lost_are_replaced(store: PostgresStore, address: str) -> None:
@@ -213,37 +187,12 @@ def test_a_connection_lost_in_mid_transaction_leaves_nothing_half(
     holds(store, numbered(1))
 
 
-WRITER = """
-import sys
-from support.store_entries import numbered, opened
-store = opened(sys.argv[1])
-print("ready", flush=True)
-for number in range(1, 10_000):
-    store.put(numbered(number))
-    print(number, flush=True)
-"""
-
-
 def test_a_killed_writer_leaves_whole_documents(
     store: PostgresStore, address: str, child: Child
 ) -> None:
-    """What it said is stored is there; nothing else but the document at hand."""
+    """The server notices the end of the connection and undoes the transaction."""
     for _ in range(3):
-        process: subprocess.Popen[str] = child(WRITER, address)
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-        time.sleep(0.4)
-        process.kill()
-        said = [int(line) for line in process.stdout if line.strip().isdigit()]
-        process.wait()
-        # The server notices the end of the connection and undoes the transaction.
-        last = {number % 3: number for number in said}
-        for rest, number in last.items():
-            info = reads(store).info(f"document {rest}")
-            assert info is not None
-            held = int(info.hash)
-            assert held in (number, said[-1] + 1)
-            holds(store, numbered(held))
+        a_killed_writer_leaves_whole_documents(store, address, child)
         totals = reads(store).statistics()
         assert totals.sentences == sum(info.sentences for info in reads(store).documents())
 
@@ -256,24 +205,14 @@ def test_two_writers_lose_and_double_nothing(address: str, child: Child) -> None
         _, errors = process.communicate(timeout=60)
         assert process.returncode == 0, errors
     store = opened(address)
-    infos = reads(store).documents()
-    assert sorted(info.name for info in infos) == [f"document {n}" for n in range(3)]
-    for info in infos:
-        holds(store, numbered(int(info.hash)))
-    assert len({info.first for info in infos}) == 3
-    store.vacuum()
-    assert reads(store).statistics().sentences == 90
+    are_the_three_documents(store)
     assert admin("SELECT count(*) FROM vectors", address) == [(90,)]
     store.close()
 
 
 def test_another_model_or_version_is_refused(address: str) -> None:
     """With the versions or fingerprints in one line."""
-    opened(address).close()
-    with pytest.raises(WrongModel, match="another model"):
-        open_store(address, fingerprint="other", dimensions=WIDTH)
-    with pytest.raises(WrongModel):
-        open_store(address, fingerprint=FINGERPRINT, dimensions=WIDTH + 1)
+    refuses_another_model(address)
     admin("UPDATE meta SET value = '999' WHERE key = 'version'", address)
     with pytest.raises(NewerSchema, match="schema 999, this one reads"):
         opened(address)
@@ -326,14 +265,7 @@ def test_erasing_removes_the_tables_and_nothing_else(address: str) -> None:
 
 
 def test_reading_only_writes_nothing(address: str) -> None:
-    opened(address).close()
-    store = opened(address, read_only=True)
-    for deed in (lambda: store.put(numbered(0)), lambda: store.delete("x"), store.vacuum):
-        with pytest.raises(StoreError, match="reading only"):
-            deed()
-    store.close()
-    with pytest.raises(StoreError, match="is closed"):
-        reads(store).documents()
+    writes_nothing_when_reading_only(address)
 
 
 SECRET = "s3cret-word"
@@ -372,31 +304,7 @@ def test_a_database_that_is_not_there_is_named() -> None:
 
 
 def test_many_threads_read_while_one_writes(store: PostgresStore) -> None:
-    """Each snapshot is whole."""
-    faults: list[BaseException] = []
-    stop = threading.Event()
-
-    def look() -> None:
-        try:
-            while not stop.is_set():
-                for info in reads(store).documents():
-                    with store.snapshot() as state:
-                        now = state.info(info.name)
-                        if now is not None:
-                            found = state.measure(rows(1, 3)[0], ["word1"], [now])
-                            assert len(found.similarity) == now.sentences
-        except BaseException as error:
-            faults.append(error)
-
-    threads = [threading.Thread(target=look) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for number in range(30):
-        store.put(numbered(number))
-    stop.set()
-    for thread in threads:
-        thread.join()
-    assert not faults
+    threads_read_while_one_writes(store, documents=30)
 
 
 def test_entries_that_do_not_fit_are_refused(store: PostgresStore) -> None:

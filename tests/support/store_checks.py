@@ -1,0 +1,152 @@
+"""What the tests of several stores check in the same way, beyond the contract."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+from milepost.errors import StoreError, WrongModel
+from milepost.store import Store, open_store
+from support.store_entries import FINGERPRINT, WIDTH, Child, entry, holds, numbered, opened, rows
+from support.store_reads import reads
+
+WRITER = """
+import sys
+from support.store_entries import numbered, opened
+store = opened(sys.argv[1])
+print("ready", flush=True)
+for number in range(1, 10_000):
+    store.put(numbered(number))
+    print(number, flush=True)
+"""
+"""A process that writes the same three documents again and again, and says so."""
+
+
+def filled(*places: str | None, documents: int = 40) -> list[Any]:
+    """Stores with the same documents."""
+    made = [opened(place) for place in places]
+    for number in range(documents):
+        words = [f"word{(number * i) % 11} common thing{i} " for i in range(20)]
+        for each in made:
+            each.put(entry(f"d{number}", words, seed=number))
+    return made
+
+
+def same_answers(plain: Any, other: Any, *, seeds: int) -> None:
+    """Nearest and matching rows, and the documents chosen, are the same."""
+    for seed in range(seeds):
+        query = rows(1, 1000 + seed)[0]
+        for names in (None, ["d3", "d7", "d20"]):
+            due, scores = reads(plain).nearest(query, 30, names)
+            found, theirs = reads(other).nearest(query, 30, names)
+            assert np.abs(scores - theirs).max() < 1e-6
+            if len(np.unique(np.round(scores, 5))) == len(scores):
+                assert found.tolist() == due.tolist()
+            terms = [f"word{seed % 11}", "thing3", "absent"]
+            due = reads(plain).matching(terms, 30, names)
+            assert reads(other).matching(terms, 30, names).tolist() == due.tolist()
+        with plain.snapshot() as ours, other.snapshot() as state:
+            limits = {"most": 100, "candidates": 10}
+            due, _ = ours.choose(query, ["word3"], **limits)
+            found, complete = state.choose(query, ["word3"], **limits)
+            assert [info.name for info in found] == [info.name for info in due]
+            assert not complete
+            measured = state.measure(query, ["word3", "absent"], state.documents()[:5])
+            expected = ours.measure(query, ["word3", "absent"], ours.documents()[:5])
+            assert measured.frequencies == expected.frequencies
+            assert measured.statistics == expected.statistics
+            assert measured.counts["word3"].tolist() == expected.counts["word3"].tolist()
+
+
+def a_killed_writer_leaves_whole_documents(store: Store, address: str, child: Child) -> None:
+    """What it said is stored is there; nothing else but the document at hand."""
+    process = child(WRITER, address)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(0.4)
+    process.kill()
+    said = [int(line) for line in process.stdout if line.strip().isdigit()]
+    process.wait()
+    assert said
+    for rest, number in {number % 3: number for number in said}.items():
+        info = reads(store).info(f"document {rest}")
+        assert info is not None
+        held = int(info.hash)
+        assert held in (number, said[-1] + 1)
+        holds(store, numbered(held))
+
+
+def are_the_three_documents(store: Store) -> None:
+    """Two writers lost and doubled nothing: each document is one of theirs, whole."""
+    infos = reads(store).documents()
+    assert sorted(info.name for info in infos) == [f"document {n}" for n in range(3)]
+    for info in infos:
+        holds(store, numbered(int(info.hash)))
+    assert len({info.first for info in infos}) == 3
+    store.vacuum()
+    assert reads(store).statistics().sentences == 90
+
+
+def names_come_back(store: Store) -> None:
+    """Bytes that are no UTF-8 in the name of a file, NUL, and what looks like our own escape."""
+    for name in ("caf\udce9.txt", "a\0b", '\x01"a"', "名", "it's"):
+        store.put(given := entry(name, ["One. "], hash=name, source=name))
+        holds(store, given)
+        assert store.touch(name, (1, 2))
+        info = reads(store).info(name)
+        assert info is not None
+        assert (info.name, info.source, info.hash) == (name, name, name)
+        assert store.delete(name)
+
+
+def refuses_another_model(address: str) -> None:
+    """Of another fingerprint, or of another width."""
+    opened(address).close()
+    with pytest.raises(WrongModel, match="another model"):
+        open_store(address, fingerprint="other", dimensions=WIDTH)
+    with pytest.raises(WrongModel):
+        open_store(address, fingerprint=FINGERPRINT, dimensions=WIDTH + 1)
+
+
+def writes_nothing_when_reading_only(address: str) -> None:
+    """Every deed is refused; after it is closed, every reading."""
+    opened(address).close()
+    store = opened(address, read_only=True)
+    for deed in (lambda: store.put(numbered(0)), lambda: store.delete("x"), store.vacuum):
+        with pytest.raises(StoreError, match="reading only"):
+            deed()
+    store.close()
+    with pytest.raises(StoreError, match="is closed"):
+        reads(store).documents()
+
+
+def threads_read_while_one_writes(store: Store, *, documents: int, vacuum_every: int = 0) -> None:
+    """Each snapshot is whole."""
+    faults: list[BaseException] = []
+    stop = threading.Event()
+
+    def look() -> None:
+        try:
+            while not stop.is_set():
+                with store.snapshot() as state:
+                    for info in state.documents():
+                        found = state.measure(rows(1, 3)[0], ["word1"], [info])
+                        assert len(found.similarity) == info.sentences
+        except BaseException as error:
+            faults.append(error)
+
+    threads = [threading.Thread(target=look) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for number in range(documents):
+        store.put(numbered(number))
+        if vacuum_every and number % vacuum_every == vacuum_every - 1:
+            store.vacuum()
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert not faults
