@@ -46,8 +46,8 @@ class MemoryStore:
     """A store that lives as long as its process; safe to use from several threads."""
 
     def __init__(self, fingerprint: str, dimensions: int) -> None:
-        self._fingerprint = fingerprint
-        self._dimensions = dimensions
+        self.fingerprint = fingerprint
+        self.dimensions = dimensions
         self._lock = threading.RLock()
         self._live: dict[str, _Stored] = {}  # in order of first row: rows only grow
         # Term -> row -> how often, rows ascending. Rows of deleted documents stay until vacuum,
@@ -58,16 +58,6 @@ class MemoryStore:
         self._ids = count()
         self._state: _State | None = None  # of now, for the next snapshot; None after a change
 
-    @property
-    def fingerprint(self) -> str:
-        """Fingerprint of the model whose vectors are kept."""
-        return self._fingerprint
-
-    @property
-    def dimensions(self) -> int:
-        """Width of the vectors."""
-        return self._dimensions
-
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
         """Hold the state of now for the length of a ``with`` block."""
@@ -75,11 +65,11 @@ class MemoryStore:
             if self._state is None:
                 self._state = _State(dict(self._live), self._rows, self._dead)
             state = self._state
-        yield _MemorySnapshot(self._lock, state, self._dimensions)
+        yield _MemorySnapshot(self._lock, state, self.dimensions)
 
     def put(self, entry: Entry) -> None:
         """Add a document, or replace the one of the same name."""
-        check_entry(entry, self._dimensions)
+        check_entry(entry, self.dimensions)
         source = entry.document
         # Blocks and locator are not kept.
         document = replace(source, blocks=(), locator=None)

@@ -46,7 +46,7 @@ class LanceStore:
         patience_s: float = 5.0,
     ) -> None:
         self._address = parse(address, patience_s)
-        self._fingerprint, self._dimensions = fingerprint, dimensions
+        self.fingerprint, self.dimensions = fingerprint, dimensions
         self._read_only, self._closed = read_only, False
         self._lock = threading.RLock()
         self._caches = Caches()
@@ -58,22 +58,12 @@ class LanceStore:
             self._database, self._log, found = wait(schema.opened(self._address))
         self._made = schema.check(found, self._address, fingerprint, dimensions)
 
-    @property
-    def fingerprint(self) -> str:
-        """Fingerprint of the model whose vectors are kept."""
-        return self._fingerprint
-
-    @property
-    def dimensions(self) -> int:
-        """Width of the vectors."""
-        return self._dimensions
-
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
         """Hold the newest committed state for the length of a ``with`` block."""
         state = self._newest()
-        reading = Reading(state, self._caches, self._dimensions)
-        yield LanceSnapshot(state, reading, self._address, self._dimensions)
+        reading = Reading(state, self._caches, self.dimensions)
+        yield LanceSnapshot(state, reading, self._address, self.dimensions)
 
     def _newest(self) -> State:
         if self._closed:
@@ -86,7 +76,7 @@ class LanceStore:
 
     def put(self, entry: Entry) -> None:
         """Add a document, or replace the one of the same name: with one row of the log."""
-        check_entry(entry, self._dimensions)
+        check_entry(entry, self.dimensions)
         prepared = write.prepare(entry)
 
         async def put(writer: Writer) -> None:

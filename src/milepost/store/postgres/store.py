@@ -69,7 +69,7 @@ class PostgresStore:
         patience_s: float = 5.0,
     ) -> None:
         self._address = parse(url)
-        self._fingerprint, self._dimensions = fingerprint, dimensions
+        self.fingerprint, self.dimensions = fingerprint, dimensions
         self._read_only, self._patience = read_only, patience_s
         self._puts = 0
         self._writer: psycopg.Connection[Any] | None = None
@@ -97,16 +97,6 @@ class PostgresStore:
             name="milepost",
         )
 
-    @property
-    def fingerprint(self) -> str:
-        """Fingerprint of the model whose vectors are kept."""
-        return self._fingerprint
-
-    @property
-    def dimensions(self) -> int:
-        """Width of the vectors."""
-        return self._dimensions
-
     @contextmanager
     def snapshot(self) -> Iterator[PostgresSnapshot]:
         """Hold the newest committed state for the length of a ``with`` block."""
@@ -115,7 +105,7 @@ class PostgresStore:
         session = Session(self._pool, self._address)
         try:
             statistics = Statistics(*session.begin(TOTALS)[0][0])
-            yield PostgresSnapshot(session, statistics, self._dimensions)
+            yield PostgresSnapshot(session, statistics, self.dimensions)
         except PoolTimeout:
             raise StoreError(
                 f"{self._address.label}: no connection was free", "fewer searches at one time"
@@ -125,7 +115,7 @@ class PostgresStore:
 
     def put(self, entry: Entry) -> None:
         """Add a document, or replace the one of the same name, in one transaction."""
-        check_entry(entry, self._dimensions)
+        check_entry(entry, self.dimensions)
         prepared = write.prepare(entry)
 
         def put(connection: psycopg.Connection[Any]) -> None:

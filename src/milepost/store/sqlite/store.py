@@ -38,8 +38,8 @@ class SqliteStore:
         if create:
             prepare(folder, fingerprint, dimensions, patience_s)
         self._folder = folder
-        self._fingerprint = fingerprint
-        self._dimensions = dimensions
+        self.fingerprint = fingerprint
+        self.dimensions = dimensions
         self._read_only = read_only
         self._closed = False
         self._reading = Reading(folder, fingerprint, dimensions, patience_s)
@@ -52,23 +52,13 @@ class SqliteStore:
             self.close()
             raise
 
-    @property
-    def fingerprint(self) -> str:
-        """Fingerprint of the model whose vectors are kept."""
-        return self._fingerprint
-
-    @property
-    def dimensions(self) -> int:
-        """Width of the vectors."""
-        return self._dimensions
-
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
         """Hold the newest committed state for the length of a ``with`` block."""
         self._open()
         reader, view = self._begin()
         try:
-            yield SqliteSnapshot(self._folder, reader.connection, view, self._dimensions)
+            yield SqliteSnapshot(self._folder, reader.connection, view, self.dimensions)
         finally:
             self._reading.end(reader)
 
@@ -90,7 +80,7 @@ class SqliteStore:
 
     def put(self, entry: Entry) -> None:
         """Add a document, or replace the one of the same name, in one transaction."""
-        check_entry(entry, self._dimensions)
+        check_entry(entry, self.dimensions)
         self._may_write()
         prepared = write.prepare(entry)
         with self._writing.transaction() as (connection, meta):
