@@ -216,7 +216,7 @@ def test_blocks_of_tokenisation_do_not_matter(monkeypatch: pytest.MonkeyPatch) -
     """How many sentences are tokenised at a time changes nothing."""
     text = PROSE * 30
     wanted = MODEL.encode(text)
-    monkeypatch.setattr("milepost.encoder.landmarks._BLOCK", 7)
+    monkeypatch.setattr("milepost.encoder.sentences._BLOCK", 7)
     got = MODEL.encode(text)
     assert got.spans.tolist() == wanted.spans.tolist()
     assert got.vectors.tobytes() == wanted.vectors.tobytes()

@@ -197,7 +197,8 @@ class Landmarks:
     """What a model read of one text.
 
     Attributes:
-        vectors: ``(n, d)`` float32, unit length: one row a landmark (sentence), in text order.
+        vectors: ``(n, d)`` float32, unit length: one row a sentence, in text order: its landmark,
+            or, where landmarks close so many tokens, the mean of those whose tokens it shares.
         spans: ``(n, 2)`` int64: start and end of each sentence; they tile the text.
         document: ``(d,)`` float32, unit length: mean of the landmarks (LMK, arXiv 2601.21525);
             zeros for an empty text.

@@ -17,12 +17,13 @@ pytest.importorskip("transformers", reason="needs the train extra")
 import milepost  # noqa: E402
 from milepost.encoder import Encoder  # noqa: E402
 from milepost.engine import find_model  # noqa: E402
+from milepost.engine.manifest import SENTENCES  # noqa: E402
 from milepost.errors import ModelError  # noqa: E402
 from milepost.model import open_checkpoint, release  # noqa: E402
 from milepost.model.export import fingerprint  # noqa: E402
 from milepost.model.interop import read_folder, write_folder  # noqa: E402
 from milepost.model.lmk import Rule  # noqa: E402
-from milepost.model.lmk_model import SENTENCES, LmkModel  # noqa: E402
+from milepost.model.lmk_model import LmkModel  # noqa: E402
 from milepost.model.reading import Reading  # noqa: E402
 from milepost.model.torch_engine import TorchEngine  # noqa: E402
 from support.foreign_folders import CLS, GENERATIONS, TEXTS, encoder, pull_request  # noqa: E402

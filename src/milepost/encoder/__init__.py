@@ -3,8 +3,8 @@
 In:      a model's name, texts, questions.
 Out:     one vector for each sentence with its offsets, the vector of a text, that of a question.
 Refuses: to store and to search.
-Read:    ``landmarks.py`` (windows with context), ``endpoint.py`` (sentences one by one, over
-         HTTP), ``loading.py`` (which of the two).
+Read:    ``sentences.py`` (texts to token ids), ``landmarks.py`` (windows with context),
+         ``endpoint.py`` (sentences one by one, over HTTP), ``loading.py`` (which of the two).
 """
 
 from milepost.encoder.landmarks import Encoder, Progress

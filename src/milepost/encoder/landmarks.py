@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from milepost.encoder.sentences import Read, read_sentences, vocab_coverage
 from milepost.engine.folder import POOLING_GRAPH, ModelFolder
 from milepost.engine.inputs import inputs_of
 from milepost.engine.manifest import prefixed
 from milepost.engine.pooling import PoolingGraph
 from milepost.engine.tokenizer import Tokenizer
 from milepost.errors import BadQuestion
-from milepost.text import split
 from milepost.types import Document, Landmarks, Span
-from milepost.windows import Window, WindowSize, batches, cut, plan
+from milepost.windows import Window, WindowSize, batches, plan
 from milepost.windows.document_vector import document_vector
+from milepost.windows.grid import segment_ends, segments, sentence_vectors
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,26 +35,15 @@ Opener = Callable[[ModelFolder], "Engine"]
 Progress = Callable[[int, int], None]
 """Called with sentences done and sentences in all."""
 
-# Sentences tokenised at a time: enough for the tokenizer's threads, too few to show in memory.
-_BLOCK = 2048
 # Tokens of one batch. Measured: flat from 1,000 to 4,000, slower beyond: states leave the caches.
 _BATCH_TOKENS = 2048
-# Letters a token holds on average where the tokenizer knows nothing but single letters, and
-# where it knows whole words (English: 4 to 5).
-_LETTERS_UNKNOWN, _LETTERS_KNOWN = 1.25, 3.0
-
-
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """A text after tokenisation: landmarks-to-be with their tokens."""
-
-    ids: list[array[int]]  # a list would take nine times the memory
-    spans: list[tuple[int, int]]
-    vocab_coverage: list[float]
 
 
 class Encoder:
     """Reads texts in windows with context and returns a vector a sentence.
+
+    What a landmark closes is a unit, and windows hold whole units: the sentences themselves, or
+    segments of so many tokens where the manifest's ``granularity`` says so (``windows/grid.py``).
 
     Args:
         folder: the model folder.
@@ -86,7 +76,7 @@ class Encoder:
             size=self.manifest.window,
             left=self.manifest.left,
             right=self.manifest.right,
-            longest=self.manifest.longest + 1,
+            longest=(self.manifest.every or self.manifest.longest) + 1,
         )
 
     @property
@@ -120,13 +110,17 @@ class Encoder:
             progress: called after each batch with sentences done and in all.
 
         Returns:
-            One vector a sentence, their spans (which tile the text), and the document's vector.
+            One vector a sentence, their spans (which tile the text), and the document's vector,
+            which is pooled from all landmarks, be they of sentences or not.
         """
         import numpy as np
 
         read = self._read(text, spans)
-        vectors = np.zeros((len(read.ids), self.dimensions), np.float32)
-        return self._landmarks(read, vectors, self._run(read.ids, vectors, progress))
+        units = self._units(read.ids)
+        vectors = np.zeros((len(units), self.dimensions), np.float32)
+        if progress is not None:
+            progress = _in_sentences(progress, len(read.ids), len(units))
+        return self._landmarks(read, vectors, self._run(units, vectors, progress))
 
     def encode_documents(self, texts: Iterable[str | Document]) -> Iterator[Landmarks]:
         """``encode`` over many texts, one at a time, so that memory stays flat."""
@@ -142,17 +136,18 @@ class Encoder:
         import numpy as np
 
         reads = [self._read(text) for text in texts]
-        ids = [sentence for read in reads for sentence in read.ids]
+        units = [self._units(read.ids) for read in reads]
+        ids = [unit for each in units for unit in each]
         vectors = np.zeros((len(ids), self.dimensions), np.float32)
         tokens = np.zeros(len(ids), np.int64)
-        for batch in self._batches(ids, [len(read.ids) for read in reads]):
+        for batch in self._batches(ids, [len(each) for each in units]):
             for window, count, states in batch:
                 vectors[window.own_first : window.own_last] = states
                 tokens[window.own_first] = count
         found: list[Landmarks] = []
         last = 0
-        for read in reads:
-            first, last = last, last + len(read.ids)
+        for read, each in zip(reads, units, strict=True):
+            first, last = last, last + len(each)
             found.append(self._landmarks(read, vectors[first:last], int(tokens[first:last].sum())))
         return found
 
@@ -160,7 +155,7 @@ class Encoder:
         """The state of every token in its context, for what wants more than landmarks.
 
         A token's state is what the network's last layer gives at its place, unit length, in the
-        window that owns its sentence. Landmarks are left out.
+        window that owns it. Landmarks are left out.
 
         Args:
             text: of any length; memory stays flat.
@@ -172,7 +167,9 @@ class Encoder:
         import numpy as np
 
         starts: list[array[int]] = []
-        ids = self._read(text, token_starts=starts).ids
+        ids = self._units(self._read(text, token_starts=starts).ids)
+        if self.manifest.every and starts:
+            starts = segments(starts, self.manifest.every, typecode="q")
         for batch in self._batches(ids, [len(ids)], everywhere=True):
             for window, _, states in batch:
                 own = starts[window.own_first : window.own_last]
@@ -182,7 +179,8 @@ class Encoder:
         """The vector of a question, ``(d,)`` float32, unit length.
 
         It is read with the model's ``query_prefix`` in front. If that is longer than a sentence may
-        be, it is a text of several sentences, whose mean is returned; nothing is cut off.
+        be, it is a text of several sentences, whose mean is returned; nothing is cut off. Where
+        landmarks close segments, it is the mean of the question's.
 
         Raises:
             BadQuestion: the question is empty or has neither letter nor digit.
@@ -193,9 +191,10 @@ class Encoder:
         if len(ids) > self.manifest.longest:
             return self.encode(prefixed(question, self.manifest.query_prefix)).document
         # One sentence whatever full stops it holds: so questions were read in training.
-        vectors = np.zeros((1, self.dimensions), np.float32)
-        self._run([ids], vectors, None)
-        return vectors.reshape(-1)
+        units = self._units([ids])
+        vectors = np.zeros((len(units), self.dimensions), np.float32)
+        self._run(units, vectors, None)
+        return _mean(vectors)
 
     def encode_queries(self, questions: Sequence[str]) -> NDArray[np.float32]:
         """``encode_query`` of many questions, ``(n, d)``, which run together.
@@ -206,10 +205,10 @@ class Encoder:
         import numpy as np
 
         vectors = np.zeros((len(questions), self.dimensions), np.float32)
-        rows = self._question_tokens(questions)
-        short = [n for n, ids in enumerate(rows) if len(ids) <= self.manifest.longest]
+        rows = [self._units([ids]) for ids in self._question_tokens(questions)]
+        short = [n for n, row in enumerate(rows) if self._fit(row)]
         if short:
-            vectors[short] = np.concatenate(self.encode_windows([[rows[n]] for n in short]))
+            vectors[short] = [_mean(each) for each in self.encode_windows([rows[n] for n in short])]
         for n in set(range(len(rows))).difference(short):
             vectors[n] = self.encode_query(questions[n])
         return vectors
@@ -232,7 +231,8 @@ class Encoder:
         """Vectors of sentences in windows that the caller has made, ``(sentences, d)`` for each.
 
         Args:
-            rows: token ids of each sentence of each window, special tokens left out.
+            rows: token ids of each sentence of each window, special tokens left out; a landmark
+                closes each, whatever the model's granularity.
         """
         import numpy as np
 
@@ -251,20 +251,36 @@ class Encoder:
     def vocab_coverage(self, question: str) -> float:
         """How well the tokenizer knows the question, 0–1; see ``Landmarks.vocab_coverage``."""
         _, tokens, letters = self.tokenizer.count([question])[0]
-        return _vocab_coverage(tokens, letters)
+        return vocab_coverage(tokens, letters)
 
     def count_tokens(self, text: str) -> int:
         """Tokens of a text as this model reads it, special tokens not counted."""
         return len(self.tokenizer.count([text])[0][0])
 
-    def _landmarks(self, read: _Read, vectors: NDArray[np.float32], tokens_read: int) -> Landmarks:
+    def _units(self, ids: Sequence[Sequence[int]]) -> Sequence[Sequence[int]]:
+        """What landmarks close: the sentences, or segments of so many of their tokens."""
+        every = self.manifest.every
+        return segments(ids, every) if every and ids else ids
+
+    def _fit(self, units: Sequence[Sequence[int]]) -> bool:
+        """Whether a question's units are one sentence's, and fit into one window."""
+        tokens = sum(map(len, units))
+        return tokens <= self.manifest.longest and 1 + tokens + len(units) <= self.manifest.window
+
+    def _landmarks(self, read: Read, landmarks: NDArray[np.float32], tokens_read: int) -> Landmarks:
+        """What a text's landmarks say of its sentences."""
         import numpy as np
 
+        counts = [len(ids) for ids in read.ids]
+        tokens, vectors = sum(counts), landmarks
+        if self.manifest.every and counts:
+            ends = segment_ends(tokens, self.manifest.every)
+            vectors = sentence_vectors(landmarks, ends, counts)
         return Landmarks(
             vectors=vectors,
             spans=np.array(read.spans, np.int64).reshape(-1, 2),
-            document=self._pool(vectors),
-            tokens_given=sum(map(len, read.ids)),
+            document=self._pool(landmarks),
+            tokens_given=tokens,
             tokens_read=tokens_read,
             vocab_coverage=np.array(read.vocab_coverage, np.float32),
         )
@@ -274,41 +290,8 @@ class Encoder:
         text: str | Document,
         spans: Sequence[Span] | None = None,
         token_starts: list[array[int]] | None = None,
-    ) -> _Read:
-        """Sentences, over-long ones cut, with their token ids; ``token_starts`` is added to."""
-        blocks = text.blocks if isinstance(text, Document) else ()
-        text = text.text if isinstance(text, Document) else text
-        read = _Read([], [], [])
-        sentences = split(text, blocks) if spans is None else spans
-        longest = self.manifest.longest
-        for at in range(0, len(sentences), _BLOCK):
-            block = sentences[at : at + _BLOCK]
-            counted = self.tokenizer.count([text[start:end] for start, end in block])
-            for (start, end), (ids, tokens, letters) in zip(block, counted, strict=True):
-                if len(ids) > longest or token_starts is not None:
-                    self._read_exactly(read, text[start:end], start, token_starts)
-                else:
-                    read.ids.append(array("i", ids))
-                    read.spans.append((start, end))
-                    read.vocab_coverage.append(_vocab_coverage(tokens, letters))
-        return read
-
-    def _read_exactly(
-        self, read: _Read, sentence: str, start: int, token_starts: list[array[int]] | None
-    ) -> None:
-        """Add a sentence whose tokens' places matter: to cut it, or to be told."""
-        tokens = self.tokenizer.encode([sentence])[0]
-        cuts = cut(sentence, tokens.starts, tokens.ends, self.manifest.longest)
-        first = [0, *cuts]
-        last = [*cuts, len(tokens.ids)]
-        edges = [start, *(start + tokens.starts[n] for n in cuts), start + len(sentence)]
-        for a, b, low, high in zip(first, last, edges, edges[1:], strict=False):
-            piece = tokens.ids[a:b], tokens.starts[a:b], tokens.ends[a:b]
-            read.ids.append(array("i", piece[0]))
-            read.spans.append((low, high))
-            read.vocab_coverage.append(_vocab_coverage(*self.tokenizer.letters(sentence, *piece)))
-            if token_starts is not None:
-                token_starts.append(array("q", [start + n for n in piece[1]]))
+    ) -> Read:
+        return read_sentences(self.tokenizer, self.manifest.longest, text, spans, token_starts)
 
     def _run(
         self,
@@ -330,14 +313,14 @@ class Encoder:
     def _batches(
         self, ids: Sequence[Sequence[int]], counts: Sequence[int], *, everywhere: bool = False
     ) -> Iterator[list[_Seen]]:
-        """Read sentences batch by batch.
+        """Read units batch by batch.
 
         Args:
-            ids: tokens of each sentence, of all texts.
-            counts: how many of the sentences each text has.
-            everywhere: states of all tokens of a sentence, not of its landmark.
+            ids: tokens of each unit, of all texts.
+            counts: how many of the units each text has.
+            everywhere: states of all tokens of a unit, not of its landmark.
         """
-        costs = [len(sentence) + 1 for sentence in ids]
+        costs = [len(unit) + 1 for unit in ids]
         windows = (
             (1 + sum(costs[window.first : window.last]), window)
             for window in self._windows(costs, counts)
@@ -388,9 +371,13 @@ def _pooling(folder: ModelFolder) -> Callable[[NDArray[np.float32]], NDArray[np.
     return pool
 
 
-def _vocab_coverage(tokens: int, letters: int) -> float:
-    """See ``Landmarks.vocab_coverage``: letters a token, between letter by letter and words."""
-    if not tokens:
-        return 1.0
-    mean = letters / tokens
-    return min(1.0, max(0.0, (mean - _LETTERS_UNKNOWN) / (_LETTERS_KNOWN - _LETTERS_UNKNOWN)))
+def _mean(landmarks: NDArray[np.float32]) -> NDArray[np.float32]:
+    """A question's vector from its landmarks, of which it usually has one."""
+    return landmarks[0] if len(landmarks) == 1 else document_vector(landmarks)
+
+
+def _in_sentences(progress: Progress, sentences: int, units: int) -> Progress:
+    """The same report where the work is counted in units."""
+    if sentences == units:
+        return progress
+    return lambda done, _: progress(done * sentences // units, sentences)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from milepost.engine.schema import UPGRADE, check_schema
 from milepost.errors import ModelError
@@ -13,6 +13,10 @@ from milepost.errors import ModelError
 SCHEMA = 2
 MANIFEST = "milepost.json"
 """The file that makes a folder a model."""
+
+SENTENCES: Literal["sentences"] = "sentences"
+Granularity = int | Literal["sentences"]
+"""What a landmark closes: so many tokens, or a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,9 @@ class Manifest:
         right: tokens of halo after them.
         longest: maximum tokens of a sentence; longer ones are cut at clauses.
         own_sentence: in the last layer a landmark attends to its own sentence only.
+        granularity: what a landmark closes: a sentence, or so many tokens (LMK pooling). Of such a
+            model ``own_sentence`` says that a landmark attends to its own tokens only, and a
+            sentence's vector is the mean of the landmarks whose tokens it shares.
         causal: a landmark sees only what precedes it, so there is no right halo.
         pooling: how landmarks become the document vector: ``lmk`` is their mean, another operator
             of ``milepost.pooling`` lies beside the graph (``pooling.xml``, ``pooling.npz``).
@@ -49,15 +56,23 @@ class Manifest:
     right: int = 32
     longest: int = 128
     own_sentence: bool = True
+    granularity: Granularity = SENTENCES
     causal: bool = False
     pooling: str = "lmk"
     query_prefix: str = ""
     fusion: dict[str, Any] = field(default_factory=dict)
     trained: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def every(self) -> int | None:
+        """Tokens from landmark to landmark; None where each closes a sentence."""
+        return self.granularity if isinstance(self.granularity, int) else None
+
     def write(self, folder: Path) -> None:
         """Write ``milepost.json``."""
         fields = {"schema": SCHEMA, **asdict(self)}
+        if self.granularity == SENTENCES:  # programs that know no other way read such a model
+            del fields["granularity"]
         path = folder / MANIFEST
         path.write_text(json.dumps(fields, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
@@ -100,6 +115,8 @@ def read_manifest(folder: Path) -> Manifest:
     wrong = [name for name, least in _LEAST.items() if not _is_size(fields.get(name, least), least)]
     if not wrong and manifest.window < manifest.longest + 2:
         wrong = ["window"]  # the BOS token, the longest sentence, its landmark
+    if not wrong and not _fits(manifest.granularity, manifest.window):
+        wrong = ["granularity"]
     if not isinstance(fields.get("query_prefix", ""), str):
         wrong.append("query_prefix")
     if not wrong and manifest.causal and manifest.right:
@@ -107,6 +124,13 @@ def read_manifest(folder: Path) -> Manifest:
     if wrong:
         raise ModelError(f"{path} has no usable {', '.join(wrong)}", hint)
     return manifest
+
+
+def _fits(granularity: Granularity, window: int) -> bool:
+    """Whether a window has room for the BOS token, a landmark, and what it closes."""
+    if granularity == SENTENCES:
+        return True
+    return _is_size(granularity, 1) and isinstance(granularity, int) and granularity + 2 <= window
 
 
 def _is_size(value: object, least: int) -> bool:

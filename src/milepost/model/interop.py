@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from milepost._optional import require
+from milepost.engine.manifest import Granularity
 from milepost.errors import ModelError, first_line
 from milepost.model.landmark_transformer import LandmarkTransformer
 from milepost.model.layouts import (
@@ -33,7 +34,7 @@ from milepost.model.layouts import (
     template_of,
 )
 from milepost.model.lmk import Rule
-from milepost.model.lmk_model import Granularity, LmkModel, max_tokens
+from milepost.model.lmk_model import LmkModel, max_tokens
 
 __all__ = ["InteropWarning", "StartingWeights", "read_folder", "starting_weights", "write_folder"]
 

@@ -17,10 +17,11 @@ import torch
 from torch import Tensor, nn
 
 from milepost._optional import require
+from milepost.engine.manifest import Granularity
 from milepost.engine.schema import check_schema
 from milepost.errors import ModelError
 from milepost.model.lmk import Rule
-from milepost.model.lmk_model import Granularity, LmkModel, LmkSettings
+from milepost.model.lmk_model import LmkModel, LmkSettings
 
 CONFIG = "sentence_bert_config.json"
 SCHEMA = 2

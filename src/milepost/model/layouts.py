@@ -14,10 +14,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from milepost.engine.manifest import SENTENCES, Granularity
 from milepost.errors import ModelError
 from milepost.model.landmark_transformer import CONFIG, from_json
 from milepost.model.lmk import Rule
-from milepost.model.lmk_model import SENTENCES, Granularity, LmkSettings
+from milepost.model.lmk_model import LmkSettings
 
 MODULES = "modules.json"
 PROMPTS = "config_sentence_transformers.json"

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from milepost.engine.manifest import SENTENCES, Granularity
 from milepost.errors import InputError, ModelError
 from milepost.model.lmk import Padded, Row, Rule, chunks, insert, pad, pool
 from milepost.text.sentences import split
-
-SENTENCES: Literal["sentences"] = "sentences"
-Granularity = int | Literal["sentences"]
 
 
 @dataclass(frozen=True, slots=True)

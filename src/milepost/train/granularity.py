@@ -17,8 +17,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from milepost.engine.manifest import SENTENCES, Granularity
 from milepost.model.lmk import chunks
-from milepost.model.lmk_model import SENTENCES, Granularity
 from milepost.train.batches import Batch, Piece, assemble
 from milepost.train.data import Text
 from milepost.train.losses import means_of

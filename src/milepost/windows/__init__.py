@@ -4,7 +4,8 @@ In:      the number of tokens of each sentence.
 Out:     which sentences each window holds, and which of them it owns.
 Refuses: to know text or networks; it works on counts and offsets alone.
 Read:    ``plan.py`` (sentences to windows), ``cut.py`` (over-long sentences), ``batches.py``
-         (windows to batches under a token budget), ``document_vector.py``.
+         (windows to batches under a token budget), ``document_vector.py``, ``grid.py`` (landmarks
+         after every N tokens, and what they say of sentences).
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from milepost.model.lmk_model import Granularity
+from milepost.engine.manifest import Granularity
 from milepost.train.batches import Batch
 from milepost.train.data import Pair, Text, one_sentence
 from milepost.train.granularity import (

@@ -10,7 +10,7 @@ from milepost.train.choices import Distillation
 from milepost.train.needs import Checks
 
 if TYPE_CHECKING:
-    from milepost.model.lmk_model import Granularity
+    from milepost.engine.manifest import Granularity
 
 
 @dataclass(frozen=True, slots=True)
