@@ -21,6 +21,7 @@ from weakref import WeakKeyDictionary, ref
 from milepost.encoder import Encoder
 from milepost.engine.folder import RERANKER, TOKENIZER, ModelFolder
 from milepost.engine.manifest import MANIFEST, prefixed, read_manifest
+from milepost.errors import ModelError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -136,5 +137,11 @@ def _load(model: ref[Encoder]) -> LandmarkReranker | None:
     from milepost.engine.openvino import open_engine
 
     folder, opener = ModelFolder(path, read_manifest(path)), encoder.opener or open_engine
+    if folder.manifest.every:
+        raise ModelError(
+            f"{path} has a landmark every {folder.manifest.every} tokens, a reranker after each "
+            "sentence",
+            "export it without --granularity, or remove that folder",
+        )
     tokenizer = None if (path / TOKENIZER).is_file() else encoder.tokenizer
     return LandmarkReranker(Encoder(folder, opener(folder), tokenizer))

@@ -49,8 +49,9 @@ SUMS = "SHA256SUMS"
 LITTLE_DISK_BYTES = 1_000_000_000
 
 _TRIAL = (
-    "The committee met on the second of May. Each member had read the report and the notes that "
-    "came with it. They agreed to build the bridge, but not before the river had been surveyed. "
+    "The committee met on the second of May. ",
+    "Each member had read the report and the notes that came with it. ",
+    "They agreed to build the bridge, but not before the river had been surveyed. ",
 )
 
 TRIAL_S = 1.0
@@ -155,7 +156,8 @@ def _storage() -> Iterator[Finding]:
 def _model(folder: ModelFolder) -> Finding:
     """Whether the files of a model match their checksums."""
     manifest = folder.manifest
-    detail = f"{manifest.name}, fingerprint {manifest.fingerprint}, in {folder.path}"
+    every = f", a landmark every {manifest.every} tokens" if manifest.every else ""
+    detail = f"{manifest.name}, fingerprint {manifest.fingerprint}{every}, in {folder.path}"
     hint = "pip install --force-reinstall milepost"
     try:
         sums = (folder.path / SUMS).read_text(encoding="utf-8")
@@ -220,14 +222,19 @@ def _engine(folder: ModelFolder, precision: Arithmetic | None) -> Iterator[Findi
 
 def _understands(encoder: Encoder) -> bool:
     """Whether the sentence about building is the nearest to a question about building."""
-    vectors = encoder.encode(_TRIAL).vectors
+    import numpy as np
+
+    if encoder.manifest.every:  # in one text the three may share a landmark
+        vectors = np.array([encoder.encode(sentence).document for sentence in _TRIAL])
+    else:
+        vectors = encoder.encode("".join(_TRIAL)).vectors
     scores = vectors @ encoder.encode_query("What will be constructed over the water?")
     return bool(scores.argmax() == 2)
 
 
 def _speed(encoder: Encoder) -> float:
     """Tokens encoded per second, measured for ``TRIAL_S``."""
-    text = _TRIAL * 20
+    text = "".join(_TRIAL) * 20
     tokens, begun = 0, time.perf_counter()
     while (passed := time.perf_counter() - begun) < TRIAL_S:
         tokens += encoder.encode(text).tokens_read

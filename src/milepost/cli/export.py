@@ -21,6 +21,7 @@ Examples:
   milepost export runs/first/checkpoint --out models/first
   milepost export runs/first/checkpoint --out models/first \\
       --precision f32,int8 --calibration notes.md --calibration paper.pdf
+  milepost export all-MiniLM-L6-v2 --out models/grid --granularity 32
   milepost export runs/first/checkpoint --out onnx/first --format onnx
   milepost export runs/first/checkpoint --out models/first --push our-team/first
   milepost search "who paid?" papers/ --model models/first""",
@@ -59,6 +60,13 @@ Examples:
     "--landmark",
     metavar="TOKEN",
     help="Token that closed sentences in training. [default: as FOLDER says]",
+)
+@click.option(
+    "--granularity",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Tokens from landmark to landmark. [default: as FOLDER says, else a landmark closes each "
+    "sentence]",
 )
 @click.option(
     "--bidirectional/--causal",
@@ -106,6 +114,7 @@ def export(
     name: str | None,
     calibration: tuple[str, ...],
     landmark: str | None,
+    granularity: int | None,
     bidirectional: bool | None,
     window: int | None,
     left: int | None,
@@ -150,6 +159,7 @@ def export(
         window=window,
         left=left,
         right=right,
+        granularity=granularity,
         pooling=pooling,
         dimensions=dimensions,
         packed=packed,
@@ -160,6 +170,9 @@ def export(
         _print_json(released, form)
     else:
         _print_table(released, form)
+    if not settings.quiet:
+        for note in released.notes:
+            say(note)
     if form == "openvino" and not released.reranker and not settings.quiet:
         fit = shlex.join(["milepost", "fit", str(out), "--tasks", "questions.jsonl"])
         say(
@@ -189,12 +202,14 @@ def _print_json(released: Released, form: Format) -> None:
             "dimensions": manifest.dimensions,
             "bos_token": manifest.bos_token,
             "landmark": manifest.landmark,
+            "granularity": manifest.granularity,
             "query_prefix": manifest.query_prefix,
             "pooling": manifest.pooling,
             "causal": manifest.causal,
             "window": manifest.window,
             "left": manifest.left,
             "right": manifest.right,
+            "notes": released.notes,
             "parity": [asdict(parity) for parity in released.parity],
         }
     )
@@ -208,6 +223,7 @@ def _print_table(released: Released, form: Format) -> None:
         f"({manifest.left} before, {manifest.right} after)"
         f"{', causal' if manifest.causal else ''}; BOS token "
         f"{manifest.bos_token or 'none'}, landmark {manifest.landmark}"
+        f"{f' every {manifest.every} tokens' if manifest.every else ''}"
     )
     if manifest.query_prefix:
         click.echo(f"  query prefix: {manifest.query_prefix!r}")

@@ -60,6 +60,7 @@ def info(_: Settings, db: IndexPlace | None, as_json: bool, model: str | None) -
             "name": manifest.name,
             "fingerprint": manifest.fingerprint,
             "dimensions": manifest.dimensions,
+            "granularity": manifest.granularity,
             "path": str(chosen.path),
         },
         "engine": _engine(chosen),
@@ -118,10 +119,15 @@ def _documents(place: IndexPlace, model: str | None) -> tuple[list[DocumentInfo]
 def _lines(record: dict[str, Any]) -> Iterator[str]:
     from milepost.cli.answer import shown_path
     from milepost.console.screen import visible, visible_name
+    from milepost.engine.manifest import SENTENCES
 
     model, cache, index = record["model"], record["cache"], record["index"]
     yield f"milepost  {record['milepost']}"
-    yield f"model     {model['name']} ({model['dimensions']} dimensions, {model['fingerprint']})"
+    every = model["granularity"]
+    grid = "" if every == SENTENCES else f", a landmark every {every} tokens"
+    yield (
+        f"model     {model['name']} ({model['dimensions']} dimensions, {model['fingerprint']}{grid})"
+    )
     yield f"engine    {record['engine']}"
     yield f"cache     {cache['path']}, {megabytes(cache['size_bytes'])}; it may be deleted"
     if index is None:

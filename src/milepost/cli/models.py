@@ -43,6 +43,7 @@ def models(_: Settings, as_json: bool) -> int:
         click.echo(
             f"  {manifest.dimensions} dimensions, {', '.join(model.precisions)}, "
             f"{megabytes(folder_bytes(model))}, fingerprint {manifest.fingerprint}"
+            f"{f', a landmark every {manifest.every} tokens' if manifest.every else ''}"
         )
         for key, value in manifest.trained.items():
             click.echo(f"  {key}: {value}")
@@ -69,6 +70,7 @@ def _record(model: ModelFolder) -> dict[str, Any]:
         "name": manifest.name,
         "dimensions": manifest.dimensions,
         "fingerprint": manifest.fingerprint,
+        "granularity": manifest.granularity,
         "precisions": model.precisions,
         "size_bytes": folder_bytes(model),
         "path": str(model.path),

@@ -23,6 +23,10 @@ _ENCODER = """A landmark model of Milepost. It reads a text in windows of whole 
 every sentence a vector that is computed with its context.
 """
 
+_GRID = """A landmark model of Milepost with a landmark every {} tokens (LMK pooling, arXiv
+2601.21525). A sentence's vector is the mean of the landmarks whose tokens it shares.
+"""
+
 _RERANKER = """A reranker of Milepost. It reads windows that begin with a question, and scores their
 sentences for it. It belongs in the folder `reranker` of a landmark model.
 """
@@ -82,7 +86,8 @@ def card(name: str, manifest: Manifest | None, record: Mapping[str, Any] | None)
         record: see ``record_of``; None where there is none.
     """
     reranker = is_reranker(record)
-    parts = ["\n".join(_metadata(record)), f"# {name}\n", _RERANKER if reranker else _ENCODER]
+    said = _GRID.format(manifest.every) if manifest and manifest.every else _ENCODER
+    parts = ["\n".join(_metadata(record)), f"# {name}\n", _RERANKER if reranker else said]
     if manifest is not None:
         parts += [] if reranker else [_pooled(manifest), _USE]
         parts.append("\n".join(_reading(manifest)) + "\n")
@@ -101,11 +106,10 @@ def _metadata(record: Mapping[str, Any] | None) -> Iterator[str]:
 
 
 def _pooled(manifest: Manifest) -> str:
+    parts = "landmarks" if manifest.every else "sentences'"
     if manifest.pooling == "lmk":
-        return "The document's vector is the mean of its sentences'.\n"
-    return (
-        f"A trained pooling ({manifest.pooling}) makes the document's vector of its sentences'.\n"
-    )
+        return f"The document's vector is the mean of its {parts}.\n"
+    return f"A trained pooling ({manifest.pooling}) makes the document's vector of its {parts}.\n"
 
 
 def _reading(manifest: Manifest) -> Iterator[str]:
@@ -115,13 +119,15 @@ def _reading(manifest: Manifest) -> Iterator[str]:
     yield f"| numbers of a vector | {manifest.dimensions} |"
     yield (
         f"| window | {manifest.window} tokens, up to {manifest.left} of context before its own "
-        f"sentences and {manifest.right} after |"
+        f"{'tokens' if manifest.every else 'sentences'} and {manifest.right} after |"
     )
     yield f"| longest sentence | {manifest.longest} tokens; a longer one is cut at a clause |"
-    yield f"| landmark | `{manifest.landmark}` |"
+    every = f", every {manifest.every} tokens" if manifest.every else ""
+    yield f"| landmark | `{manifest.landmark}`{every} |"
     if manifest.query_prefix:
         yield f"| in front of a question | `{manifest.query_prefix}` |"
-    seen = "its own sentence" if manifest.own_sentence else "the whole window"
+    own = "the tokens before it" if manifest.every else "its own sentence"
+    seen = own if manifest.own_sentence else "the whole window"
     yield f"| in the last layer a landmark sees | {seen} |"
     yield f"| fingerprint | `{manifest.fingerprint}` |"
 

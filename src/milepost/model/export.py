@@ -26,7 +26,7 @@ from torch import Tensor
 from milepost._optional import require
 from milepost._silence import no_telemetry
 from milepost.engine.folder import GRAPHS, TOKENIZER
-from milepost.engine.manifest import Manifest
+from milepost.engine.manifest import SENTENCES, Manifest
 from milepost.model.huggingface import HuggingFace, quiet
 from milepost.model.landmark_encoder import LandmarkEncoder
 from milepost.model.tracing import traced
@@ -223,6 +223,8 @@ def fingerprint(model: LandmarkEncoder, tokenizer: Path, manifest: Manifest) -> 
     # What is usual is left out, so that a model keeps the fingerprint that it always had.
     if manifest.query_prefix:
         digest.update(json.dumps({"query_prefix": manifest.query_prefix}).encode())
+    if manifest.granularity != SENTENCES:
+        digest.update(json.dumps({"granularity": manifest.granularity}).encode())
     if model.dimensions != model.backbone.width:
         digest.update(json.dumps({"dimensions": model.dimensions}).encode())
     if isinstance(model.backbone, HuggingFace):

@@ -101,24 +101,47 @@ def export_onnx(
     return manifest
 
 
+_SENTENCE_LOOP = (
+    "sentence",
+    """for number, sentence in enumerate(["Ice kept the ship at sea.", "Who had paid?"], 1):
+    tokens = tokenizer.encode(sentence, add_special_tokens=False).ids""",
+)
+_GRID_LOOP = (
+    "segment",
+    """text = tokenizer.encode("Ice kept the ship at sea. Who had paid?", add_special_tokens=False).ids
+for number, first in enumerate(range(0, len(text), EVERY), 1):
+    tokens = text[first : first + EVERY]""",
+)
+"""What a landmark closes, and the lines of the README that make its tokens."""
+
+
 def _readme(manifest: Manifest) -> str:
     bos = f"[tokenizer.token_to_id({manifest.bos_token!r})]" if manifest.bos_token else "[]"
+    unit, read = _GRID_LOOP if manifest.every else _SENTENCE_LOOP
+    read = read.replace("EVERY", str(manifest.every))
+    closes = f"{manifest.every} tokens" if manifest.every else "sentence"
+    rule = (
+        f"A {unit} has {manifest.every} tokens, the last one of a text the rest; a sentence's vector "
+        f"is the mean of those it shares tokens with, and a text's, a question's too, that of all."
+        if manifest.every
+        else "A question is a text of one sentence; its cosine with a sentence is the score."
+    )
     return f"""# {manifest.name}
 
 A landmark encoder in ONNX (float32, opset {OPSET}), written by `milepost export`. A landmark token
-closes every sentence, and its state, of unit length, is the sentence's vector of
-{manifest.dimensions} numbers, in the light of the sentences around it.
+closes every {closes}, and its state, of unit length, is a vector of {manifest.dimensions} numbers
+for what it closes, in the light of what is around it.
 
 | name | shape, type | what |
 |---|---|---|
 | `ids` | (windows, tokens), int32 | token ids, padded with any valid one |
-| `sentences` | (windows, tokens), int32 | sentence of each token, from 1; 0: BOS, -1: padding |
+| `sentences` | (windows, tokens), int32 | {unit} of each token, from 1; 0: BOS, -1: padding |
 | `marks` | (windows, landmarks), int32 | places of landmarks whose vectors are wanted |
 | `vectors` | (windows, landmarks, {manifest.dimensions}), float32 | the result |
 
-A landmark belongs to the sentence it closes. A window has at most {manifest.window} tokens. A
-question is a text of one sentence; its cosine with a sentence is the score. `milepost.json` says
-the rest.
+A landmark belongs to the {unit} it closes. A window has at most {manifest.window} tokens.
+{rule}
+`milepost.json` says the rest.
 
 ```python
 import numpy as np
@@ -129,8 +152,7 @@ tokenizer = Tokenizer.from_file("tokenizer.json")
 landmark = tokenizer.token_to_id({manifest.landmark!r})
 ids = {bos}
 sentences, marks = [0] * len(ids), []
-for number, sentence in enumerate(["Ice kept the ship at sea.", "Who had paid?"], 1):
-    tokens = tokenizer.encode(sentence, add_special_tokens=False).ids
+{read}
     ids += [*tokens, landmark]
     sentences += [number] * (len(tokens) + 1)
     marks.append(len(ids) - 1)

@@ -10,6 +10,7 @@ import json
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
+from milepost.engine.manifest import SENTENCES, Granularity
 from milepost.engine.schema import check_schema
 from milepost.errors import ModelError
 
@@ -30,6 +31,7 @@ class Reading:
         bos_token: first token of a window; empty for none.
         landmark: token at the end of each sentence.
         own_sentence: in the last layer a landmark attends to its own sentence only.
+        granularity: what a landmark closes: a sentence, or so many tokens.
         bidirectional: a causal network attends to both sides.
         transformers: use the network of ``transformers`` even if we have one.
         window, left, right, longest: as in the manifest; None for what fits the network.
@@ -39,6 +41,7 @@ class Reading:
     bos_token: str
     landmark: str
     own_sentence: bool = False
+    granularity: Granularity = SENTENCES
     bidirectional: bool = False
     transformers: bool = False
     window: int | None = None
@@ -49,7 +52,10 @@ class Reading:
 
     def write(self, folder: Path) -> None:
         """Write ``landmark.json``."""
-        text = json.dumps({"schema": SCHEMA, **asdict(self)}, indent=1, ensure_ascii=False) + "\n"
+        said = {"schema": SCHEMA, **asdict(self)}
+        if self.granularity == SENTENCES:  # as it was before there was another
+            del said["granularity"]
+        text = json.dumps(said, indent=1, ensure_ascii=False) + "\n"
         (folder / READING).write_text(text, encoding="utf-8")
 
 
@@ -69,6 +75,11 @@ def read_reading(folder: Path) -> Reading | None:
         unknown = set(settings) - {field.name for field in fields(Reading)}
         if unknown:
             raise ModelError(f"{path} has unknown fields: {', '.join(sorted(unknown))}", hint)
+        every = settings.get("granularity", SENTENCES)
+        if every != SENTENCES and not (type(every) is int and every > 0):
+            raise ModelError(
+                f"{path}: {every!r} is not a granularity", f'a number of tokens, or "{SENTENCES}"'
+            )
         return Reading(**settings)
     except (AttributeError, OSError, ValueError, TypeError) as error:
         raise ModelError(f"{path} cannot be read: {error}", hint) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -16,7 +16,7 @@ from milepost._optional import require
 from milepost.encoder import Encoder
 from milepost.engine import Manifest, ModelFolder
 from milepost.engine.folder import TOKENIZER, Precision
-from milepost.engine.manifest import read_manifest
+from milepost.engine.manifest import SENTENCES, read_manifest
 from milepost.errors import InputError, ModelError, nearest
 from milepost.model.card import CARD, card, is_reranker, record_of
 from milepost.model.checkpoint import Checkpoint, open_checkpoint
@@ -44,13 +44,18 @@ class Released:
     """What was written and how near it is to torch.
 
     Attributes:
+        folder: the model folder.
+        manifest: its record of itself.
+        parity: one for each graph.
         reranker: as ``milepost train`` recorded it; it has no ranking of its own to fit.
+        notes: what was guessed of the checkpoint, or is done otherwise, in sentences for people.
     """
 
     folder: Path
     manifest: Manifest
     parity: list[Parity]
     reranker: bool
+    notes: tuple[str, ...] = ()
 
 
 def release(
@@ -64,6 +69,7 @@ def release(
     window: int | None = None,
     left: int | None = None,
     right: int | None = None,
+    granularity: int | None = None,
     pooling: Path | None = None,
     dimensions: int | None = None,
     packed: bool = False,
@@ -84,6 +90,8 @@ def release(
         window: maximum tokens of a window; None for the checkpoint's or the network's.
         left: tokens of halo before the owned sentences.
         right: tokens of halo after them, 0 for a causal network.
+        granularity: tokens from landmark to landmark; None for what the checkpoint says, else a
+            landmark closes each sentence.
         pooling: a saved pooling (``milepost.pooling``) of documents; None for the landmarks' mean.
         dimensions: first numbers of each vector that are used; None for all.
         packed: store token vectors in 4 bits (``model.packed``), of a BERT; the graphs are
@@ -109,10 +117,12 @@ def release(
         require("nncf", extra="export")
     if out.exists():
         raise InputError(f"{out} exists", "name another folder, or remove it first")
-    record = None
+    record, notes = None, tuple[str, ...]()
     if not isinstance(checkpoint, Checkpoint):
         record = record_of(checkpoint)
-        check_sayable(local(checkpoint), named=landmark is not None)
+        notes = check_sayable(
+            local(checkpoint), named=landmark is not None, granularity=granularity
+        )
         checkpoint = open_checkpoint(
             checkpoint, landmark=landmark, bidirectional=bidirectional, new_landmark=False
         )
@@ -120,9 +130,13 @@ def release(
     if dimensions is not None:
         model = model.shortened(dimensions)
     written = with_packed_table(model) if packed else model
+    if granularity is not None:
+        reading = replace(checkpoint.reading, granularity=granularity)
+        checkpoint = replace(checkpoint, reading=reading)
     sizes = window_sizes(checkpoint, window, left, right)
     reading = checkpoint.reading
-    named = {name: getattr(reading, name) for name in ("bos_token", "landmark", "query_prefix")}
+    plain = ("bos_token", "landmark", "granularity", "query_prefix")
+    named = {name: getattr(reading, name) for name in plain}
     settings = {**named, **sizes}
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as scratch:
@@ -164,7 +178,7 @@ def release(
             text = card(name, manifest, record)
             (draft / CARD).write_text(text, encoding="utf-8")
         shutil.move(draft, out)
-    return Released(out, manifest, parity, is_reranker(record))
+    return Released(out, manifest, parity, is_reranker(record), notes)
 
 
 def _known(precisions: Sequence[str]) -> list[Precision]:
@@ -222,6 +236,13 @@ def window_sizes(
     after = _first(right, reading.right, 0 if model.causal else size // 8)
     if model.causal and after:
         raise InputError("a causal network sees nothing of a halo behind the sentence", "--right 0")
+    every = reading.granularity
+    if every != SENTENCES and not 1 <= int(every) <= size - 2:
+        raise InputError(
+            f"a window of {size} tokens cannot have a landmark every {every} tokens",
+            f"a granularity of 1 to {size - 2}"
+            + (f", or a longer window (up to {most:,})" if size < most else ""),
+        )
     longest = min(_first(reading.longest, 128), size - 2)
     if size < 3 or min(before, after) < 0 or before + after > size // 2:
         raise InputError(

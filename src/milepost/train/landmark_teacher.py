@@ -81,6 +81,7 @@ def _encoder(folder: Path, device: str | torch.device) -> Encoder:
         "bos_token": reading.bos_token,
         "landmark": reading.landmark,
         "own_sentence": model.own_sentence,
+        "granularity": reading.granularity,
         "causal": model.causal,
         "query_prefix": reading.query_prefix,
         **window_sizes(checkpoint),

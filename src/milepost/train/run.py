@@ -264,6 +264,7 @@ def opened(config: Config) -> Checkpoint:
     checkpoint.reading = replace(
         said,
         own_sentence=said.own_sentence if own is None else own,
+        granularity=config.granularity,
         window=config.windows.size or said.window,
         left=said.left if config.windows.left is None else config.windows.left,
         right=said.right if config.windows.right is None else config.windows.right,

@@ -36,7 +36,8 @@ def add_model(pack: Pack, encoder: Encoder) -> None:
         ModelError: the model is not light, or it has parts that the page does not.
     """
     manifest = encoder.manifest
-    if manifest.bos_token or manifest.query_prefix or manifest.pooling != "lmk":
+    usual = manifest.pooling == "lmk" and not manifest.every
+    if manifest.bos_token or manifest.query_prefix or not usual:
         raise ModelError(
             f"the page cannot read questions as {manifest.name} does", "landmark-light"
         )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from milepost.encoder import Encoder, Progress
 from milepost.engine import ModelFolder
+from milepost.errors import ModelError
 from milepost.evaluate.remembered import RememberedEncoder
 from milepost.evaluate.systems.units import Units
 from milepost.evaluate.types import Question, Task
@@ -75,8 +76,17 @@ class Reader(RememberedEncoder):
             vectors: where vectors are kept.
             sizes: of the windows; None for the encoder's.
             longest: most tokens of a unit; 0 for the encoder's.
+
+        Raises:
+            ModelError: the model's landmarks do not close sentences.
         """
         manifest = encoder.manifest
+        if manifest.every:
+            raise ModelError(
+                f"{manifest.name} has a landmark every {manifest.every} tokens, and this study is "
+                "of landmarks after sentences",
+                "another --model",
+            )
         window, left, right = sizes or (manifest.window, manifest.left, manifest.right)
         changed = replace(
             manifest, window=window, left=left, right=right, longest=longest or manifest.longest
