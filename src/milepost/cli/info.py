@@ -125,9 +125,8 @@ def _lines(record: dict[str, Any]) -> Iterator[str]:
     yield f"milepost  {record['milepost']}"
     every = model["granularity"]
     grid = "" if every == SENTENCES else f", a landmark every {every} tokens"
-    yield (
-        f"model     {model['name']} ({model['dimensions']} dimensions, {model['fingerprint']}{grid})"
-    )
+    about = f"{model['dimensions']} dimensions, {model['fingerprint']}{grid}"
+    yield f"model     {model['name']} ({about})"
     yield f"engine    {record['engine']}"
     yield f"cache     {cache['path']}, {megabytes(cache['size_bytes'])}; it may be deleted"
     if index is None:

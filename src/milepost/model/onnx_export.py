@@ -108,7 +108,8 @@ _SENTENCE_LOOP = (
 )
 _GRID_LOOP = (
     "segment",
-    """text = tokenizer.encode("Ice kept the ship at sea. Who had paid?", add_special_tokens=False).ids
+    """words = "Ice kept the ship at sea. Who had paid?"
+text = tokenizer.encode(words, add_special_tokens=False).ids
 for number, first in enumerate(range(0, len(text), EVERY), 1):
     tokens = text[first : first + EVERY]""",
 )
@@ -120,12 +121,13 @@ def _readme(manifest: Manifest) -> str:
     unit, read = _GRID_LOOP if manifest.every else _SENTENCE_LOOP
     read = read.replace("EVERY", str(manifest.every))
     closes = f"{manifest.every} tokens" if manifest.every else "sentence"
-    rule = (
-        f"A {unit} has {manifest.every} tokens, the last one of a text the rest; a sentence's vector "
-        f"is the mean of those it shares tokens with, and a text's, a question's too, that of all."
-        if manifest.every
-        else "A question is a text of one sentence; its cosine with a sentence is the score."
-    )
+    rule = "A question is a text of one sentence; its cosine with a sentence is the score."
+    if manifest.every:
+        rule = (
+            f"A segment has {manifest.every} tokens, the last one of a text the rest. A sentence's "
+            "vector is the mean\nof those that it shares tokens with, and that of a text, or of a "
+            "question, the mean of all."
+        )
     return f"""# {manifest.name}
 
 A landmark encoder in ONNX (float32, opset {OPSET}), written by `milepost export`. A landmark token
