@@ -45,7 +45,8 @@ def fake_encoder(**settings: int) -> Encoder:
 
     Args:
         settings: fields of the manifest that are to differ: ``dimensions`` (32), ``window`` (256),
-            ``left`` (64), ``right`` (32), ``longest`` (128).
+            ``left`` (64), ``right`` (32), ``longest`` (128), ``granularity`` (a landmark after each
+            sentence; a number of tokens puts one after so many).
 
     >>> fake_encoder().encode("One sentence. Another one.").vectors.shape
     (2, 32)

@@ -62,7 +62,8 @@ def test_landmark_training_starts_from_a_folder_of_the_pull_request(
     config = {**GENERATIONS[generation], "lmk_token_id": MASK}
     folder = pull_request(encoder(tmp_path / "m"), config, {"lmk_token_id": MASK})
     opened = open_checkpoint(folder)
-    assert opened.reading == Reading("[CLS]", "[MASK]")
+    every = 128 if generation == "A" else 5
+    assert opened.reading == Reading("[CLS]", "[MASK]", granularity=every)
     assert not opened.model.own_sentence
     assert open_checkpoint(folder, landmark="[SEP]").reading.landmark == "[SEP]"
 
@@ -98,8 +99,6 @@ def test_an_exported_folder_gives_the_vectors_of_the_folder(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"granularity": 32}, "has a landmark every 32 tokens"),
-        ({"unit_landmarks": False}, "averages landmarks of any length"),
         ({"rule": Rule.DOUBLE_SUFFIX}, "closes a row by the tokenizer's own tokens"),
         ({"by_id": True}, "pools separators of the text"),
         ({"lower_case": True}, "turns text to lower case"),
@@ -110,25 +109,45 @@ def test_settings_that_a_model_folder_does_not_have(
     tmp_path: Path, changes: dict[str, Any], said: str
 ) -> None:
     """What cannot be said in a manifest is named, with what to do, and nothing is written."""
-    with pytest.raises(ModelError, match=f"{said}, and a model folder does not;.*train it for"):
+    with pytest.raises(ModelError, match=f"{said}, and a model folder does not;.*train it first"):
         release(written(tmp_path / "lmk", **changes), tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("generation", GENERATIONS)
-def test_a_folder_of_the_pull_request_is_not_exported(tmp_path: Path, generation: str) -> None:
-    """Its landmarks stand every so many tokens; no name of a token changes that."""
+@pytest.mark.parametrize("generation", ["A", "B"])
+def test_a_folder_of_the_pull_request_is_exported(tmp_path: Path, generation: str) -> None:
+    """Its landmarks stand every so many tokens in the model folder, too."""
     folder = pull_request(encoder(tmp_path / "m"), GENERATIONS[generation])
-    with pytest.raises(ModelError, match=r"has a landmark every \d+ tokens"):
+    released = release(folder, tmp_path / "out")
+    assert released.manifest.granularity == (128 if generation == "A" else 5)
+    assert not released.manifest.own_sentence
+    assert "averages landmarks of any length" in released.notes[-1]
+
+
+def test_what_is_guessed_of_a_folder_is_said(tmp_path: Path) -> None:
+    """A folder of several intervals names none for its use, unless the caller does."""
+    config = {"splitter_type": "variable", "splitter_granularity": [32, 64]}
+    folder = pull_request(encoder(tmp_path / "m"), config)
+    released = release(folder, tmp_path / "out")
+    assert released.manifest.granularity == 128
+    assert any("128 is taken" in note for note in released.notes)
+    named = release(folder, tmp_path / "named", granularity=64)
+    assert named.manifest.granularity == 64
+    assert not any("128 is taken" in note for note in named.notes)
+
+
+def test_closing_tokens_of_the_pull_request_are_not_exported(tmp_path: Path) -> None:
+    """Its last layout pools them as well; no name of a token changes that."""
+    folder = pull_request(encoder(tmp_path / "m"), GENERATIONS["C"])
+    with pytest.raises(ModelError, match="closes a row by the tokenizer's own tokens"):
         release(folder, tmp_path / "out", landmark="[SEP]")
 
 
-def test_the_authors_folders_are_not_exported(tmp_path: Path) -> None:
+def test_the_authors_folders_are_exported(tmp_path: Path) -> None:
     """Weights alone, under a name that says how often a landmark stands."""
     folder = encoder(tmp_path / "m_lmk_fixed_gran_64")
     assert not open_checkpoint(folder).model.own_sentence
-    with pytest.raises(ModelError, match="has a landmark every 64 tokens"):
-        release(folder, tmp_path / "out")
+    assert release(folder, tmp_path / "out").manifest.granularity == 64
 
 
 def test_rows_that_open_with_two_tokens(tmp_path: Path) -> None:

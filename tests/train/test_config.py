@@ -51,6 +51,22 @@ def test_stages_and_their_parts(tmp_path: Path) -> None:
     assert config.lora == Lora(rank=4)
 
 
+def test_landmarks_close_what_those_of_the_last_stage_do(tmp_path: Path) -> None:
+    """A last stage of documents alone sets the interval of its check; any other, sentences."""
+    documents = ONE.replace("pairs", "documents")
+    part = '[[stage.part]]\nkind = "{}"\n'
+    mixed = "[[stage]]\nsteps = 1\n" + part.format("marked") + part.format("documents")
+    for stages, granularity in (
+        (documents, 32),
+        (documents + "evaluation = 16\n", 16),
+        (documents + 'evaluation = "sentences"\n', "sentences"),
+        (documents + mixed, "sentences"),
+        (documents + MARKED, "sentences"),
+        (MARKED + documents, 32),
+    ):
+        assert read_config(write_run(tmp_path, stages=stages)).granularity == granularity
+
+
 def test_paths_start_from_the_file_and_options_from_here(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
