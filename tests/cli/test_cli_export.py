@@ -116,6 +116,8 @@ def test_only_what_ranks_is_to_be_fitted(tmp_path: Path) -> None:
     told["settings"]["stages"] = stages
     record.write_text(json.dumps(told), encoding="utf-8")
     assert "milepost fit" not in run(checkpoint, "--out", tmp_path / "model" / "reranker").stderr
+    with pytest.raises(InputError, match="is a reranker, which has a landmark after each sentence"):
+        run(checkpoint, "--out", tmp_path / "grid", "--granularity", 32)
 
 
 def test_what_cannot_be_exported(tmp_path: Path) -> None:

@@ -103,7 +103,8 @@ def release(
 
     Raises:
         InputError: ``out`` exists, a precision is not known, sizes or ``dimensions`` do not fit the
-            network, int8 has no calibration, or ONNX does not have what is asked for.
+            network, ``granularity`` does not fit the window or is given for a reranker, int8 has no
+            calibration, or ONNX does not have what is asked for.
         ModelError: the checkpoint cannot be read, a model folder cannot say how, or a graph is not
             near enough to torch.
         MissingExtra: OpenVINO's converter, NNCF, onnx or peft is not installed.
@@ -120,6 +121,11 @@ def release(
     record, notes = None, tuple[str, ...]()
     if not isinstance(checkpoint, Checkpoint):
         record = record_of(checkpoint)
+        if granularity is not None and is_reranker(record):
+            raise InputError(
+                f"{checkpoint} is a reranker, which has a landmark after each sentence",
+                "leave --granularity out",
+            )
         notes = check_sayable(
             local(checkpoint), named=landmark is not None, granularity=granularity
         )
