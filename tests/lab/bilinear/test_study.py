@@ -14,11 +14,6 @@ from milepost.lab.bilinear.study import (  # noqa: E402
     STUDIED,
     Finding,
     FusionRow,
-    Protocol,
-    Scorer,
-    _loss,
-    _tested,
-    _trained,
     compare,
     crossover,
     parameters_of,
@@ -26,6 +21,13 @@ from milepost.lab.bilinear.study import (  # noqa: E402
 )
 from milepost.lab.bilinear.table import record, table, verdicts  # noqa: E402
 from milepost.lab.bilinear.tasks import FEATURES, Rows, evidence, made, named  # noqa: E402
+from milepost.lab.bilinear.training import (  # noqa: E402
+    Protocol,
+    Scorer,
+    Trainer,
+    loss_of,
+    parted,
+)
 from milepost.model.pooling.fusion import FusionModule  # noqa: E402
 from milepost.pooling.fusions import fusion  # noqa: E402
 from milepost.testing import fake_encoder  # noqa: E402
@@ -90,11 +92,11 @@ def test_digit_pairs_are_balanced_and_no_picture_is_beside_itself():
 
 def test_on_digits_concatenation_tells_nothing_and_drawn_bins_tell_little():
     pytest.importorskip("sklearn", reason="needs the lab extra")
-    task = named("digits")
+    task = replace(named("digits"), steps=500)
     right = {}
     for name in ("concat", "relu-sum", "concat-mlp", "mlb", "mcb"):
         settings = dict(fusion(name, **sized(name, 64, 64, task.parameters)).settings)
-        told = _tested(_trained(name, settings, task, Protocol(), 1e-2, 0), task.test)
+        told = Trainer.of(task, Protocol()).one(name, settings, 1e-2, 0).right
         right[name] = sum(told) / len(told)
     assert right["concat"] < 0.6
     assert min(right[name] for name in ("relu-sum", "concat-mlp", "mlb")) > 0.85
@@ -103,8 +105,8 @@ def test_on_digits_concatenation_tells_nothing_and_drawn_bins_tell_little():
 
 def test_a_product_wins_where_many_products_are_planted_and_not_where_sums_are():
     protocol = Protocol(rates=(1e-2,), seeds=(0,))
-    products = compare(made("product", 15), ("concat",), protocol)
-    sums = compare(made("sum", 7), ("concat",), protocol)
+    products = compare(replace(made("product", 15), steps=400), ("concat",), protocol)
+    sums = compare(replace(made("sum", 7), steps=300), ("concat",), protocol)
     told = {row.name: row.figures[0] for row in products.rows}
     assert told["hadamard"] > 0.9
     assert told["concat-mlp"] < 0.85
@@ -123,7 +125,8 @@ def test_a_product_wins_where_many_products_are_planted_and_not_where_sums_are()
         "A plain product (hadamard) is surely better than concat-mlp from 15 planted products on.",
     ]
     printed = table(products)
-    assert printed.count("\n") == 4
+    assert printed.count("\n") == 5
+    assert "minimum detectable effect over concat-mlp: " in printed
     assert "+" in next(line for line in printed.splitlines() if line.startswith("hadamard"))
     again = json.loads(json.dumps(record([products, sums])))
     assert again["crossover"] == 15
@@ -140,7 +143,7 @@ def fakes(won):
             1,
             1,
             None,
-            (FusionRow("hadamard", 1, 0.1, (1.0,), gains if win else {}),),
+            (FusionRow("hadamard", 1, 0.1, False, (1,), 1, (1.0,), gains if win else {}),),
         )
         for k, win in won.items()
     ]
@@ -183,7 +186,7 @@ def folder(tmp_path):
 
 
 def test_evidence_is_ranked_again_and_a_fusion_begins_where_the_cosine_is(folder):
-    task = evidence(folder, fake_encoder(), documents=2, candidates=6)
+    task = evidence([folder], fake_encoder(), documents=2, candidates=6)
     assert task.train.y.shape == (6, 6, 32)
     assert task.train.true.any(1).all()
     assert len(task.test) == 3
@@ -202,7 +205,7 @@ def test_evidence_is_ranked_again_and_a_fusion_begins_where_the_cosine_is(folder
 
 
 def test_documents_of_few_sentences_say_which_candidates_are_copies(folder):
-    task = evidence(folder, fake_encoder(), documents=4, candidates=6)
+    task = evidence([folder], fake_encoder(), documents=4, candidates=6)
     assert task.train.real.all()
     short = task.test.real.sum(1) == 4
     assert short.sum() == 3
@@ -225,7 +228,7 @@ def test_copies_of_the_last_candidate_change_neither_loss_nor_gradients(name, be
     losses, slopes = [], []
     for rows in (alone, beside, replace(beside, real=None)):
         scorer.zero_grad()
-        loss = _loss(scorer(rows), rows.true)
+        loss = loss_of(scorer(rows), rows.true)
         loss.backward()
         losses.append(loss.item())
         slopes.append(torch.cat([weight.grad.flatten() for weight in scorer.parameters()]))
@@ -236,6 +239,54 @@ def test_copies_of_the_last_candidate_change_neither_loss_nor_gradients(name, be
 
 
 def test_too_few_questions_are_named(folder):
-    task = evidence(folder, fake_encoder(), documents=1)
+    task = evidence([folder], fake_encoder(), documents=1)
     with pytest.raises(InputError, match="evidence: 3 rows are too few"):
         compare(task)
+
+
+def test_rows_that_validate_share_no_document_with_those_that_train(folder):
+    rows = evidence([folder], fake_encoder(), documents=2, candidates=4).train
+    learning, validation = parted(rows)
+    assert len(learning) + len(validation) == len(rows) == 6
+    assert not {*learning.clusters} & {*validation.clusters}
+    first = [name == rows.clusters[0] for name in rows.clusters]
+    alone = rows[torch.tensor(first).nonzero()[:, 0]]  # one document: its rows are parted
+    assert [len(part) for part in parted(alone)] == [2, 1]
+
+
+def test_the_rate_is_chosen_by_the_validation_loss_and_its_place_in_the_grid_is_told():
+    task = replace(made("product", 1, train=600, test=100), steps=150)
+    found = compare(task, (), Protocol(rates=(1e-5, 1e-2), seeds=(0, 1)))
+    for row in found.rows:
+        assert row.rate == 1e-2
+        assert row.edge
+        assert min(row.figures) > 0.95
+        assert len(row.steps) == 2
+    assert "0.01*" in table(found)
+    once = compare(task, (), Protocol(rates=(1e-2,), seeds=(0, 1)))
+    assert [row.figures for row in once.rows] == [row.figures for row in found.rows]
+    assert not any(row.edge for row in once.rows)
+    short = compare(replace(task, steps=3), (), Protocol(rates=(1e-2,), seeds=(0,)))
+    assert [row.flat for row in short.rows] == [0, 0]
+    assert "3*" in table(short)
+
+
+def test_a_study_that_was_stopped_goes_on_with_what_is_kept(tmp_path):
+    task = replace(made("product", 1, train=200, test=50), steps=5)
+    protocol = Protocol(rates=(1e-3, 1e-2), seeds=(0, 1))
+
+    def stop(name, done, of):
+        assert of == 6
+        if done == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        compare(task, (), protocol, stop, tmp_path)
+    kept = {file: file.stat().st_mtime_ns for file in tmp_path.iterdir()}
+    assert len(kept) == 4
+    found = compare(task, (), protocol, folder=tmp_path)
+    assert {file: file.stat().st_mtime_ns for file in kept} == kept
+    assert len(list(tmp_path.iterdir())) == 6
+    assert found == compare(task, (), protocol)
+    longer = compare(replace(task, steps=9), (), protocol, folder=tmp_path)
+    assert longer == compare(replace(task, steps=9), (), protocol)  # nothing of the others

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.console.options import Settings, common, count_option, json_option, say
+from milepost.console.options import Interrupted, Settings, common, count_option, json_option, say
 from milepost.console.progress import Counter
 from milepost.console.records import print_json
 from milepost.lab.options import (
+    FOLDER,
     controls_option,
     kept_vectors,
     needs_torch,
@@ -28,17 +29,19 @@ if TYPE_CHECKING:
     epilog="""\b
 Examples:
   milepost lab bilinear
-  milepost lab bilinear tasks/written --documents 40 --task digits
+  milepost lab bilinear tasks/written tasks/trials --out fusions/ --no-controls
+  milepost lab bilinear tasks/written --documents 12 --steps 200 --seeds 1 --task digits
   milepost lab bilinear --task product-3 --task product-15 --fusion mlb --seeds 5 --json
 
 \b
-With FOLDER, which holds documents.jsonl.gz and questions.jsonl.gz, fusions of question and sentence
+With FOLDERs, each with documents.jsonl.gz and questions.jsonl.gz, fusions of question and sentence
 rerank the sentences of a document. Tasks: digits (do two pictures show the same digit?), product-K
 and sum-K (K planted products or sums). See docs/pooling/bilinear.md.""",
 )
 @click.argument(
-    "folder",
-    required=False,
+    "folders",
+    nargs=-1,
+    metavar="[FOLDER]...",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
 )
 @click.option(
@@ -67,20 +70,33 @@ and sum-K (K planted products or sums). See docs/pooling/bilinear.md.""",
     "--steps",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Training steps. [default: digits 600, others 200]",
+    help="Training steps at most; training ends when the validation loss is flat. "
+    "[default: digits 8,000, others 4,000]",
 )
-@count_option("--seeds", 3, "Trainings of each fusion.")
+@count_option("--seeds", 5, "Trainings of each fusion, at its best rate.")
 @seed_option()
-@count_option("--documents", 12, "Maximum number of training documents; half as many are tested.")
+@click.option(
+    "--documents",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Maximum number of training documents of a FOLDER; half as many are tested. "
+    "[default: all]",
+)
 @count_option("--candidates", 16, "Sentences of each question that are reranked.", minimum=2)
 @click.option(
     "--model",
     metavar="NAME|FOLDER",
     default="landmark-light",
     show_default=True,
-    help="A shipped model or a model folder, which reads FOLDER.",
+    help="A shipped model or a model folder, which reads the FOLDERs.",
 )
 @vectors_option
+@click.option(
+    "--out",
+    metavar="FOLDER",
+    type=FOLDER,
+    help="Keep finished trainings here; a run that was stopped goes on with them.",
+)
 @controls_option
 @json_option
 @common
@@ -88,17 +104,18 @@ and sum-K (K planted products or sums). See docs/pooling/bilinear.md.""",
 @needs_torch
 def command(
     settings: Settings,
-    folder: Path | None,
+    folders: tuple[Path, ...],
     tasks: tuple[str, ...],
     names: tuple[str, ...],
     parameters: int | None,
     steps: int | None,
     seeds: int,
     seed: int,
-    documents: int,
+    documents: int | None,
     candidates: int,
     model: str,
     cache: Path | None,
+    out: Path | None,
     controls: bool,
     as_json: bool,
 ) -> int:
@@ -110,24 +127,37 @@ def command(
     from dataclasses import replace
 
     from milepost.evaluate.names import Workshop
-    from milepost.lab.bilinear.study import CONTROLS, FEWEST, STUDIED, Protocol, compare
+    from milepost.lab.bilinear.study import CONTROLS, FEWEST, STUDIED, compare
     from milepost.lab.bilinear.table import record, table, verdicts
     from milepost.lab.bilinear.tasks import evidence, named
+    from milepost.lab.bilinear.training import Protocol
     from milepost.lab.controls.readers import control_readers
 
     chosen = [named(name) for name in tasks]
-    if folder is not None:
-        readers: dict[str, Reader] = {
-            "evidence": Workshop(kept_vectors(cache), model=model).encoder(),
-            **{f"evidence@{each.name}": each for each in control_readers(controls)},
-        }
-        chosen += (
-            evidence(folder, reader, name=name, documents=documents, candidates=candidates)
-            for name, reader in readers.items()
-        )
     protocol = Protocol(seeds=tuple(range(seed, seed + seeds)))
     findings = []
     with Counter(settings) as counter:
+        readers: dict[str, Reader] = {}
+        if folders:
+            readers = {
+                "evidence": Workshop(kept_vectors(cache), model=model).encoder(),
+                **{f"evidence@{each.name}": each for each in control_readers(controls)},
+            }
+        for name, reader in readers.items():
+
+            def on_reading(task: str, done: int, of: int, name: str = name) -> None:
+                counter(name, f"reading {task}", done, of)
+
+            chosen.append(
+                evidence(
+                    folders,
+                    reader,
+                    name=name,
+                    documents=documents,
+                    candidates=candidates,
+                    say=on_reading,
+                )
+            )
         for task in chosen:
             task = replace(
                 task, parameters=parameters or task.parameters, steps=steps or task.steps
@@ -141,10 +171,18 @@ def command(
             def on_progress(name: str, done: int, of: int, task: str = task.name) -> None:
                 counter(name, task, done, of)
 
-            findings.append(compare(task, names or (*CONTROLS, *STUDIED), protocol, on_progress))
+            try:
+                found = compare(task, names or (*CONTROLS, *STUDIED), protocol, on_progress, out)
+            except KeyboardInterrupt:
+                raise Interrupted(
+                    "finished trainings are stored: repeat the command to continue"
+                    if out
+                    else "with --out FOLDER a run can be continued"
+                ) from None
+            findings.append(found)
             counter.clear()
             if not as_json:
-                click.echo(table(findings[-1]) + "\n")
+                click.echo(table(found) + "\n")
     if as_json:
         print_json(record(findings))
     else:

@@ -17,29 +17,43 @@ _MARKS = {"better": "+", "worse": "-", "unknown": " "}
 def table(finding: Finding) -> str:
     """The figures of one task, with differences and their 95 % intervals.
 
-    A decided difference is marked ``+`` or ``-``.
+    A decided difference is marked ``+`` or ``-``; ``*`` marks a rate at an end of the grid, and
+    steps where the cap ended a training. Below stands the smallest difference that can be shown.
     """
     lines: list[tuple[str, ...]] = []
     if finding.without is not None:
-        lines.append(("none", "0", "", f"{100 * finding.without:.1f}", "", *("" for _ in BESIDE)))
+        lines.append(
+            ("none", "0", "", "", f"{100 * finding.without:.1f}", "", *("" for _ in BESIDE))
+        )
     for row in finding.rows:
         low, high = 100 * min(row.figures), 100 * max(row.figures)
         lines.append(
             (
                 row.name,
                 f"{row.parameters:,}",
-                f"{row.rate:g}",
+                f"{row.rate:g}" + "*" * row.edge,
+                f"{fmean(row.steps):,.0f}" + "*" * (row.flat < len(row.steps)),
                 f"{100 * fmean(row.figures):.1f}",
                 f"{low:.1f}–{high:.1f}",
                 *(_gain(row.gains.get(name)) for name in BESIDE),
             )
         )
-    head = ("fusion", "parameters", "rate", "right", "seeds", *(f"over {name}" for name in BESIDE))
+    head = (
+        "fusion",
+        "parameters",
+        "rate",
+        "steps",
+        "right",
+        "seeds",
+        *(f"over {name}" for name in BESIDE),
+    )
     title = (
         f"{finding.task}: {finding.tells}, %; {finding.trained:,} training rows, "
         f"{finding.tested:,} test rows"
     )
-    return "\n".join((title, *columns(head, lines)))
+    found = [row.gains[BESIDE[0]].detectable for row in finding.rows if BESIDE[0] in row.gains]
+    least = f"minimum detectable effect over {BESIDE[0]}: {100 * max(found):.1f} points"
+    return "\n".join((title, *columns(head, lines), least))
 
 
 def verdicts(findings: Sequence[Finding]) -> list[str]:
@@ -73,7 +87,11 @@ def record(findings: Sequence[Finding]) -> dict[str, Any]:
                     {
                         **asdict(row),
                         "gains": {
-                            name: {**asdict(gain), "verdict": gain.verdict}
+                            name: {
+                                **asdict(gain),
+                                "verdict": gain.verdict,
+                                "detectable": gain.detectable,
+                            }
                             for name, gain in row.gains.items()
                         },
                     }

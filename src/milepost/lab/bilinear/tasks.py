@@ -11,6 +11,7 @@ false; of several candidates the best one is selected.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,11 +66,11 @@ class PairTask:
 
     Attributes:
         name: as on the command line.
-        train: training rows; learning rates are chosen on a fifth of them, drawn once.
+        train: training rows; a fifth of them validates.
         test: test rows, on which nothing is chosen.
         tells: what the figures count, in a few words.
         parameters: budget of a fusion.
-        steps: of training.
+        steps: of training at most.
     """
 
     name: str
@@ -77,7 +78,7 @@ class PairTask:
     test: Rows
     tells: str
     parameters: int
-    steps: int = 200
+    steps: int = 4000
 
 
 def named(name: str) -> PairTask:
@@ -122,7 +123,7 @@ def digit_pairs(train: int = 6000, test: int = 2000) -> PairTask:
         drawn(TRAINED, len(flat), test),
         tells="pairs told right",
         parameters=16_000,
-        steps=600,
+        steps=8000,
     )
 
 
@@ -166,12 +167,13 @@ def made(kind: str, features: int, train: int = 3000, test: int = 2000) -> PairT
 
 
 def evidence(
-    folder: Path,
+    folders: Sequence[Path],
     encoder: Reader,
     *,
     name: str = "evidence",
-    documents: int = 12,
+    documents: int | None = None,
     candidates: int = 16,
+    say: Callable[[str, int, int], None] = lambda task, done, of: None,
 ) -> PairTask:
     """Questions with the nearest landmarks of their document, of which some are evidence.
 
@@ -179,17 +181,20 @@ def evidence(
     evidence is not among its candidates is left out of training and counts as wrong in the test.
 
     Args:
-        folder: a task with ``documents.jsonl.gz`` and ``questions.jsonl.gz``.
+        folders: tasks with ``documents.jsonl.gz`` and ``questions.jsonl.gz``.
         encoder: gives the vectors; it stays as it is.
         name: of the task; where another than the model reads, ``evidence@`` and its name.
-        documents: maximum number of training documents; half as many are tested.
+        documents: maximum number of training documents of a task; half as many are tested. None
+            for all.
         candidates: landmarks of each question, nearest first.
+        say: told task, documents read and documents of the task.
 
     Raises:
-        InputError: the task cannot be read.
+        InputError: a task cannot be read.
     """
-    train = _candidates(read([folder], "train", encoder, documents=documents), candidates)
-    test = _candidates(read([folder], "dev", encoder, documents=-(-documents // 2)), candidates)
+    half = None if documents is None else -(-documents // 2)
+    train = _candidates(read(folders, "train", encoder, documents=documents, say=say), candidates)
+    test = _candidates(read(folders, "dev", encoder, documents=half, say=say), candidates)
     return PairTask(
         name,
         train[train.true.any(1).nonzero()[:, 0]],

@@ -38,6 +38,7 @@ from milepost.lab.lmk.measuring import (
 )
 from milepost.lab.lmk.reader import Reader
 from milepost.lab.lmk.training import Recipe, train
+from milepost.lab.pieces import Pieces
 
 GATE_POINTS = 3.0
 """By so many points of nDCG@10 the poolings of an untrained encoder may differ on short texts."""
@@ -307,15 +308,5 @@ class Study:
         return reader, losses
 
     def _kept(self, name: str, depends: Any, make: Any) -> Any:
-        """What a file of the folder holds, if it was made of the same; else make and keep it."""
-        path = self.folder / f"{name}.json"
-        key = hashlib.sha256(f"{self._key} {depends}".encode()).hexdigest()
-        try:
-            kept = json.loads(path.read_text(encoding="utf-8"))
-            if kept["key"] == key:
-                return kept["made"]
-        except (OSError, TypeError, ValueError, KeyError):
-            pass  # none that can be read: it is made
-        made = make()
-        write_text(path, json.dumps({"key": key, "made": made}))
-        return made
+        """What the folder holds, if it was made of the same; else make and keep it."""
+        return Pieces(self.folder, self._key).kept(name, depends, make)

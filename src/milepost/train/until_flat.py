@@ -1,0 +1,118 @@
+"""Training of small networks until the validation loss is flat, with the best weights kept.
+
+A number of steps that suits one method is too small for another: what starts at chance loses to
+what starts well, whatever it could learn. Here every method trains until a loss on held-out rows
+has not fallen for a while, or until a cap, and the outcome says which of the two ended it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import inf, isfinite
+
+import torch
+from torch import Tensor
+
+from milepost.train.fit_steps import take_step
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """When a training ends.
+
+    Attributes:
+        every: steps from one validation to the next; as many steps warm up.
+        checks: validations in a row without a gain that end the training.
+        least: share of the best loss by which a lower one counts as a gain.
+        most: steps after which the training ends in any case.
+    """
+
+    every: int = 50
+    checks: int = 8
+    least: float = 0.002
+    most: int = 4000
+
+    def __post_init__(self) -> None:
+        if self.every < 1 or self.checks < 1 or self.most < 1:
+            raise ValueError("every, checks and most are 1 or more")
+
+
+@dataclass(frozen=True, slots=True)
+class Flat:
+    """How a training ended.
+
+    Attributes:
+        steps: that were made.
+        best: steps behind the weights that are kept; 0 for the initial ones.
+        loss: of these on the held-out rows; infinite where none was finite.
+        flat: whether the loss had become flat; False where the cap ended the training.
+        curve: steps and validation loss of every validation, the first before any step.
+    """
+
+    steps: int
+    best: int
+    loss: float
+    flat: bool
+    curve: tuple[tuple[int, float], ...]
+
+
+def fit_until_flat(
+    optimizer: torch.optim.Optimizer,
+    loss: Callable[[int], Tensor],
+    validated: Callable[[], float],
+    patience: Patience,
+    *,
+    clipped: Sequence[Tensor] = (),
+    on_step: Callable[[int], None] = lambda step: None,
+) -> Flat:
+    """Train until the validation loss is flat, then restore the weights with the lowest.
+
+    The rate rises along a line over the first ``every`` steps and stays. A loss that is not finite
+    ends the training: higher steps cannot mend the weights.
+
+    Args:
+        optimizer: of the trained weights.
+        loss: the loss of a step, counted from 0.
+        validated: the loss on held-out rows, by the weights as they are; 0 or more.
+        patience: when to end.
+        clipped: weights whose gradients are scaled down together to norm 1; none by default.
+        on_step: called after each step with the number of steps done.
+    """
+    weights = [weight for group in optimizer.param_groups for weight in group["params"]]
+    lowest = mark = _validated(validated)
+    kept, best, since, steps = _copies(weights), 0, 0, 0
+    curve = [(0, lowest)]
+    while steps < patience.most and since < patience.checks:
+        value = loss(steps)
+        if not isfinite(value.item()):
+            since = patience.checks
+            break
+        take_step(optimizer, value, min(1.0, (steps + 1) / patience.every), clipped)
+        steps += 1
+        on_step(steps)
+        if steps % patience.every and steps < patience.most:
+            continue
+        now = _validated(validated)
+        curve.append((steps, now))
+        if now < lowest:
+            lowest, kept, best = now, _copies(weights), steps
+        # Small gains add up: they are measured from the last one that counted.
+        if now < (1 - patience.least) * mark:
+            mark, since = now, 0
+        else:
+            since += 1
+    with torch.no_grad():
+        for weight, value in zip(weights, kept, strict=True):
+            weight.copy_(value)
+    return Flat(steps, best, lowest, since >= patience.checks, tuple(curve))
+
+
+@torch.no_grad()
+def _validated(validated: Callable[[], float]) -> float:
+    value = validated()
+    return value if isfinite(value) else inf
+
+
+def _copies(weights: Sequence[Tensor]) -> list[Tensor]:
+    return [weight.detach().clone() for weight in weights]
