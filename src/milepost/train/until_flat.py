@@ -64,7 +64,7 @@ def fit_until_flat(
     patience: Patience,
     *,
     clipped: Sequence[Tensor] = (),
-    on_step: Callable[[int], None] = lambda step: None,
+    on_step: Callable[[int, float], None] = lambda step, loss: None,
 ) -> Flat:
     """Train until the validation loss is flat, then restore the weights with the lowest.
 
@@ -77,7 +77,7 @@ def fit_until_flat(
         validated: the loss on held-out rows, by the weights as they are; 0 or more.
         patience: when to end.
         clipped: weights whose gradients are scaled down together to norm 1; none by default.
-        on_step: called after each step with the number of steps done.
+        on_step: called after each step with its number, from 0, and its loss.
     """
     weights = [weight for group in optimizer.param_groups for weight in group["params"]]
     lowest = mark = _validated(validated)
@@ -85,12 +85,13 @@ def fit_until_flat(
     curve = [(0, lowest)]
     while steps < patience.most and since < patience.checks:
         value = loss(steps)
-        if not isfinite(value.item()):
+        told = value.item()
+        if not isfinite(told):
             since = patience.checks
             break
         take_step(optimizer, value, min(1.0, (steps + 1) / patience.every), clipped)
+        on_step(steps, told)
         steps += 1
-        on_step(steps)
         if steps % patience.every and steps < patience.most:
             continue
         now = _validated(validated)

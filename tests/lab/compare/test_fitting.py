@@ -14,11 +14,13 @@ torch = pytest.importorskip("torch", reason="needs the train extra")
 from milepost.errors import InputError  # noqa: E402
 from milepost.lab.compare.cache import ResultCache  # noqa: E402
 from milepost.lab.compare.fitting import Chosen, Fitter, parted  # noqa: E402
+from milepost.lab.compare.found import Found  # noqa: E402
 from milepost.lab.compare.reading import TokenReader  # noqa: E402
 from milepost.lab.compare.recipe import CompareRecipe, Pooled, similar  # noqa: E402
 from milepost.lab.compare.rows import CompareRow, rows_of  # noqa: E402
 from milepost.lab.compare.scores import scores  # noqa: E402
 from milepost.lab.compare.session import Session  # noqa: E402
+from milepost.lab.compare.tables import tables  # noqa: E402
 from milepost.pooling.maxsim import maxsim  # noqa: E402
 
 RECIPE = CompareRecipe(steps=8, batch=12, width=16, rates=(1e-7, 1e-2))
@@ -136,3 +138,31 @@ def test_the_rate_is_kept_with_the_runs(reader, tmp_path):
     cache = ResultCache()
     Session(reader, [small_task()], (), recipe, cache).run(rows_of("mean", controls=False), [0])
     assert (cache.runs[0].losses, len(cache.runs[0].curve)) == ((), 1)
+
+
+def test_until_flat_the_weights_of_the_lowest_validation_loss_are_kept(reader):
+    recipe = replace(RECIPE, until_flat=True, steps=120, rates=(1e-2,))
+    fit = fitter(reader, recipe).fit(0, None, say)
+    losses = [loss for _, loss in fit.flat.curve]
+    assert fit.flat.loss == min(losses) <= losses[0]
+    assert len(fit.losses) == fit.flat.steps <= 120
+    assert fit.curve == ((fit.flat.best, fit.chosen.tried[1e-2]),)
+    one = replace(recipe, steps=max(1, fit.flat.best))  # the same steps alone: the same weights
+    again = fitter(reader, one).fit(0, None, say)
+    weights = [dict(each.pooled.named_parameters()) for each in (fit, again)]
+    if fit.flat.best:
+        assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
+
+
+def test_ends_of_trainings_are_told_and_kept(reader, tmp_path):
+    recipe = replace(RECIPE, until_flat=True, steps=4, rates=(1e-3, 1e-2))
+    runs = ResultCache(tmp_path / "runs.jsonl")
+    session = Session(reader, [small_task()], (), recipe, runs)
+    session.run(rows_of("attention", controls=False), [0])
+    (run,) = ResultCache(tmp_path / "runs.jsonl").runs
+    assert run.flat is False
+    assert run.curve[0][1] == pytest.approx(run.tried[str(run.rate)])
+    table = next(one for one in tables(Found(runs)) if one.title == "Ends of trainings")
+    ((row, _, flat, _, rate),) = table.rows
+    assert (row, flat) == ("attention", "0 of 1")
+    assert rate.endswith("*")

@@ -66,7 +66,9 @@ class Run:
         made: date, commit and machine.
         rate: the learning rate that validation pairs chose; None: the recipe's.
         tried: learning rate → nDCG@10 on the validation pairs, of the rates that were tried.
-        curve: steps done and nDCG@10 on the validation pairs; empty if it was not measured.
+        curve: steps done and nDCG@10 on the validation pairs; empty if it was not measured. One
+            point, of the weights that are kept, if trained until the validation loss was flat.
+        flat: whether that was reached before the cap; None for a training of a number of steps.
     """
 
     row: str
@@ -85,6 +87,7 @@ class Run:
     rate: float | None = None
     tried: Mapping[str, float] = field(default_factory=dict)
     curve: tuple[tuple[int, float], ...] = ()
+    flat: bool | None = None
 
 
 class ResultCache:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 Examples:
   milepost lab compare --json pooling.jsonl --report plots/
   milepost lab compare --code my_pooling.py --model my-encoder/ --data pairs.csv
+  milepost lab compare --pool mean,mlb,mfb --until-flat --json fusions.jsonl
   milepost lab compare --network lora --pool mean,cls --data my-beir/
   milepost lab compare --as-index --pool mean,attention --save poolings/
   milepost lab compare --pool attention,attention:temperature=0.2 --no-train
@@ -71,6 +72,12 @@ docs/lab-compare.md.""",
     "rates",
     metavar="NUMBER,…",
     help="Learning rates to choose from; one is used as it is. [default: 2e-4,1e-3,5e-3]",
+)
+@click.option(
+    "--until-flat",
+    is_flag=True,
+    help="Train until the loss of the validation pairs is flat, at most --steps (3,000), with more "
+    "rates to choose from.",
 )
 @click.option(
     "--network",
@@ -145,6 +152,7 @@ def command(
     trained: bool,
     tune: bool,
     rates: str | None,
+    until_flat: bool,
     network: Network,
     as_index: bool,
     seeds: int,
@@ -193,7 +201,9 @@ def command(
     kinds = KINDS if all(source.kind == "shared" for source in found) else ("random",)
     rows = rows_of(pool, controls=controls and network == "frozen" and not as_index, kinds=kinds)
     names = task_names(tasks, found)
-    recipe = recipe_of(steps, rates, tune=tune, network=network, as_index=as_index)
+    recipe = recipe_of(
+        steps, rates, tune=tune, network=network, as_index=as_index, until_flat=until_flat
+    )
     runs = ResultCache(results)
     given = {
         "pairs": pairs,

@@ -3,7 +3,8 @@
 Where the recipe names rates, the last sixth of the training pairs is for validation and the rest
 trains. The first seed of a row is trained with each rate; the best one, by nDCG@10 of the
 validation queries among the validation texts, is the row's for all seeds. What is asked in the end
-is seen by none of this. Without rates all pairs train, at the recipe's rate.
+is seen by none of this. Without rates all pairs train, at the recipe's rate. The same pairs tell
+when the validation loss is flat, where the recipe trains until then.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ from statistics import fmean
 from milepost.errors import InputError
 from milepost.lab.compare.live import LiveStates
 from milepost.lab.compare.reading import Text, TokenReader
-from milepost.lab.compare.recipe import CompareRecipe, Pooled, Sides, train
+from milepost.lab.compare.recipe import CompareRecipe, Pooled, Sides, train, train_until_flat
 from milepost.lab.compare.rows import CompareRow
 from milepost.lab.compare.scores import figures, scores
 from milepost.lab.compare.states import States
+from milepost.train.until_flat import Flat
 
 _ONE_IN = 6  # pairs that are for validation
 _POINTS = 4  # of a curve, the last behind the last step
@@ -50,6 +52,7 @@ class Fit:
         curve: steps done, and nDCG@10 on the validation pairs; empty without validation.
         chosen: the learning rate; None where the recipe has one alone.
         reader: of the network trained with it; None where the network is frozen.
+        flat: how a training until the validation loss is flat ended; None for a number of steps.
     """
 
     pooled: Pooled
@@ -57,6 +60,7 @@ class Fit:
     curve: tuple[tuple[int, float], ...]
     chosen: Chosen | None
     reader: TokenReader | None
+    flat: Flat | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +133,19 @@ class Fitter:
                 pooled.train()
 
         network = None if reader is None else reader.model
+        if held and recipe.until_flat:
+            losses, flat = train_until_flat(
+                pooled,
+                (queries, texts),
+                recipe,
+                seed,
+                lambda step: say(f"training {seed}", step + 1, recipe.steps),
+                among=among,
+                held=held,
+                network=network,
+            )
+            point = (flat.best, self._validated(pooled, held, reader))
+            return Fit(pooled, losses, (point,), chosen, reader, flat)
         losses = train(pooled, queries, texts, recipe, seed, done, among=among, network=network)
         if held and not losses:  # no weights: one figure for all rates
             curve.append((recipe.steps, self._validated(pooled, held, reader)))

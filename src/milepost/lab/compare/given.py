@@ -12,21 +12,33 @@ from milepost.lab.compare.recipe import CompareRecipe, Network
 RATES = (2e-4, 1e-3, 5e-3)
 """Learning rates of which one is chosen for each pooling."""
 
+WIDE, MOST = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2), 3000
+"""Learning rates, and the most steps, of a training until the validation loss is flat."""
+
 
 def recipe_of(
-    steps: int | None, rates: str | None, *, tune: bool, network: Network, as_index: bool
+    steps: int | None,
+    rates: str | None,
+    *,
+    tune: bool,
+    network: Network,
+    as_index: bool,
+    until_flat: bool = False,
 ) -> CompareRecipe:
     """The recipe of the options.
 
     Args:
-        steps: None for the recipe's.
-        rates: numbers, separated by commas; None for ``RATES``, or the recipe's without ``tune``.
+        steps: None for the recipe's; ``MOST`` if trained until flat.
+        rates: numbers, separated by commas; None for ``RATES``, ``WIDE`` if trained until flat, or
+            the recipe's without ``tune``.
         tune: choose among the rates.
         network: what is trained below the pooling.
         as_index: see ``CompareRecipe``.
+        until_flat: see ``CompareRecipe``.
 
     Raises:
-        InputError: a rate is not in (0, 1], or there are several without ``tune``.
+        InputError: a rate is not in (0, 1], there are several without ``tune``, or training until
+            flat without ``tune``, and so without validation pairs.
     """
     usual = CompareRecipe()
     try:
@@ -37,12 +49,15 @@ def recipe_of(
         raise InputError(f"--rate {rates}", "numbers above 0 and up to 1: --rate 1e-4,1e-3")
     if len(listed) > 1 and not tune:
         raise InputError(f"--rate {rates} with --no-tune", "one rate, or --tune")
+    if until_flat and not tune:
+        raise InputError("--until-flat with --no-tune: nothing validates", "--tune")
     return CompareRecipe(
-        steps=steps or usual.steps,
+        steps=steps or (MOST if until_flat else usual.steps),
         rate=usual.rate if tune or not listed else listed[0],
-        rates=(listed or RATES) if tune else (),
+        rates=(listed or (WIDE if until_flat else RATES)) if tune else (),
         network=network,
         as_index=as_index,
+        until_flat=until_flat,
     )
 
 
@@ -62,7 +77,7 @@ def settings_of(identity: str, sizes: Sizes, recipe: CompareRecipe) -> dict[str,
     return {
         "model": f"the --model of fingerprint {model}",
         **{name: f"--{name} {number}" for name, number in asdict(sizes).items()},
-        "steps": f"--steps {recipe.steps}",
+        "steps": f"--steps {recipe.steps}" + " --until-flat" * recipe.until_flat,
         "tune": "--tune" if recipe.rates else "--no-tune",
         "rate": f"--rate {rates}",
         "network": f"--network {recipe.network}",

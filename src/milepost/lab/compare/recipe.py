@@ -30,6 +30,7 @@ from milepost.model.pooling import PoolModule, module
 from milepost.train.fit_steps import fit_steps
 from milepost.train.losses import info_nce
 from milepost.train.schedule import order_of, rate_share
+from milepost.train.until_flat import Flat, Patience, fit_until_flat
 
 _POWERS, _POWERS_RATE = "pool.shift", 1e-2  # the weight of GeM and GGeM, and its peak rate
 
@@ -40,7 +41,12 @@ Network = Literal["frozen", "lora", "full"]
 NETWORK_RATES: dict[Network, float] = {"frozen": 0.0, "lora": 2e-4, "full": 2e-5}
 """Peak learning rates of the network, as is usual for each."""
 
-_LATER: dict[str, Any] = {"rates": (), "network": "frozen", "as_index": False}
+_LATER: dict[str, Any] = {
+    "rates": (),
+    "network": "frozen",
+    "as_index": False,
+    "until_flat": False,
+}
 
 Sides = States | LiveStates
 
@@ -50,7 +56,7 @@ class CompareRecipe:
     """How each row is trained.
 
     Attributes:
-        steps: of the optimiser.
+        steps: of the optimiser; at most, if trained until flat.
         batch: pairs in a step; the other texts of the batch are a query's negatives.
         rate: peak learning rate, after a warm-up over a tenth of the steps; then a cosine to 0.
         temperature: of InfoNCE.
@@ -58,6 +64,8 @@ class CompareRecipe:
         rates: learning rates of which validation pairs choose one for each row; empty: ``rate``.
         network: what is trained below the pooling.
         as_index: pool unit landmarks, without heads, as the document vectors of an index are made.
+        until_flat: train until the loss of the validation pairs is flat; the rate stays up after
+            its warm-up.
     """
 
     steps: int = 60
@@ -68,6 +76,7 @@ class CompareRecipe:
     rates: tuple[float, ...] = ()
     network: Network = "frozen"
     as_index: bool = False
+    until_flat: bool = False
 
     def __repr__(self) -> str:
         # Published runs are keyed by this text: a new class name, or a field that came later and
@@ -222,7 +231,7 @@ def train(
     among: Sequence[int] | None = None,
     network: nn.Module | None = None,
 ) -> list[float]:
-    """Train pooling and heads in place.
+    """Train pooling and heads in place, for the recipe's steps.
 
     Args:
         pooled: with heads.
@@ -242,35 +251,10 @@ def train(
     """
     torch.manual_seed(seed)
     pooled.train()
-    groups: list[dict[str, Any]] = [
-        {"params": [weight], "lr": _POWERS_RATE if name == _POWERS else recipe.rate}
-        for name, weight in pooled.named_parameters()
-        if weight.requires_grad
-    ]
-    below = [] if network is None else [w for w in network.parameters() if w.requires_grad]
-    if below:
-        groups.append({"params": below, "lr": NETWORK_RATES[recipe.network]})
-    weights: list[Tensor] = [weight for group in groups for weight in group["params"]]
-    if not weights:
+    optimizer = _optimizer(pooled, recipe, network)
+    if optimizer is None:
         return []
-    optimizer = torch.optim.AdamW(groups, weight_decay=0.0)
-    chosen = range(len(texts)) if among is None else among
-    batches = order_of(len(chosen), recipe.batch, recipe.steps, seed)
-
-    def loss(_: int) -> Tensor:
-        numbers = [chosen[place] for place in next(batches)]
-        asked = normalize(pooled.questions(queries, numbers), dim=-1)
-        if pooled.asks:
-            means = queries.asked(numbers)
-            pairs = normalize(pooled.pairs(texts, numbers, means), dim=-1)
-            scores = (asked[:, None] * pairs).sum(-1)
-        else:
-            found = normalize(pooled.texts(texts, numbers), dim=-1)
-            if not pooled.several:
-                return info_nce(asked, found, recipe.temperature)
-            scores = similar(asked, found)
-        # The same loss: a score is the product of the query's row of scores and the text's unit row
-        return info_nce(scores, torch.eye(len(numbers)), recipe.temperature)
+    loss = _losses(pooled, (queries, texts), recipe, seed, among)
 
     def done(step: int, value: float) -> None:
         if not isfinite(value):
@@ -280,4 +264,115 @@ def train(
             )
         say(step)
 
+    weights = _weights(optimizer)
     return fit_steps(optimizer, recipe.steps, loss, share=rate_share, clipped=weights, on_step=done)
+
+
+@torch.random.fork_rng(devices=[])
+def train_until_flat(
+    pooled: Pooled,
+    sides: tuple[Sides, Sides],
+    recipe: CompareRecipe,
+    seed: int,
+    say: Callable[[int], None],
+    *,
+    among: Sequence[int],
+    held: Sequence[int],
+    network: nn.Module | None = None,
+) -> tuple[list[float], Flat]:
+    """Train as ``train`` does, until the loss of held-out pairs is flat; the best weights stay.
+
+    Args:
+        pooled: with heads.
+        sides: states of queries and of texts.
+        recipe: whose steps are the cap.
+        seed: of the order of pairs, and of dropout.
+        say: called with each finished step.
+        among: numbers of the pairs to train on.
+        held: numbers of the pairs that validate.
+        network: what computes states, if it is trained as well.
+
+    Returns:
+        The loss of each step and how the training ended; without a step where there is no weight.
+    """
+    torch.manual_seed(seed)
+    pooled.train()
+    optimizer = _optimizer(pooled, recipe, network)
+    if optimizer is None:
+        return [], Flat(0, 0, 0.0, True, ())
+    losses: list[float] = []
+    batches = [held[at : at + recipe.batch] for at in range(0, len(held), recipe.batch)]
+
+    def validated() -> float:
+        pooled.eval()
+        found = [float(_loss(pooled, *sides, each, recipe)) * len(each) for each in batches]
+        pooled.train()
+        return sum(found) / len(held)
+
+    def done(step: int, value: float) -> None:
+        losses.append(value)
+        say(step)
+
+    found = fit_until_flat(
+        optimizer,
+        _losses(pooled, sides, recipe, seed, among),
+        validated,
+        Patience(most=recipe.steps),
+        clipped=_weights(optimizer),
+        on_step=done,
+    )
+    return losses, found
+
+
+def _optimizer(
+    pooled: Pooled, recipe: CompareRecipe, network: nn.Module | None
+) -> torch.optim.Optimizer | None:
+    """AdamW of all that is trained; None where there is nothing."""
+    groups: list[dict[str, Any]] = [
+        {"params": [weight], "lr": _POWERS_RATE if name == _POWERS else recipe.rate}
+        for name, weight in pooled.named_parameters()
+        if weight.requires_grad
+    ]
+    below = [] if network is None else [w for w in network.parameters() if w.requires_grad]
+    if below:
+        groups.append({"params": below, "lr": NETWORK_RATES[recipe.network]})
+    return torch.optim.AdamW(groups, weight_decay=0.0) if groups else None
+
+
+def _weights(optimizer: torch.optim.Optimizer) -> list[Tensor]:
+    return [weight for group in optimizer.param_groups for weight in group["params"]]
+
+
+def _losses(
+    pooled: Pooled,
+    sides: tuple[Sides, Sides],
+    recipe: CompareRecipe,
+    seed: int,
+    among: Sequence[int] | None,
+) -> Callable[[int], Tensor]:
+    """The loss of each step, on batches in the order of the seed."""
+    chosen = range(len(sides[1])) if among is None else among
+    batches = order_of(len(chosen), recipe.batch, recipe.steps, seed)
+
+    def loss(_: int) -> Tensor:
+        return _loss(pooled, *sides, [chosen[place] for place in next(batches)], recipe)
+
+    return loss
+
+
+def _loss(
+    pooled: Pooled, queries: Sides, texts: Sides, numbers: Sequence[int], recipe: CompareRecipe
+) -> Tensor:
+    """InfoNCE of some pairs, each other's negatives."""
+    asked = normalize(pooled.questions(queries, numbers), dim=-1)
+    if pooled.asks:
+        means = queries.asked(numbers)
+        pairs = normalize(pooled.pairs(texts, numbers, means), dim=-1)
+        scores = (asked[:, None] * pairs).sum(-1)
+    else:
+        found = normalize(pooled.texts(texts, numbers), dim=-1)
+        if not pooled.several:
+            return info_nce(asked, found, recipe.temperature)
+        scores = similar(asked, found)
+    # The same loss: a score is the product of the query's row of scores and the text's unit row
+    return info_nce(scores, torch.eye(len(numbers)), recipe.temperature)

@@ -217,6 +217,7 @@ class Session:
                     rate=chosen.rate if chosen else None,
                     tried={str(rate): one for rate, one in chosen.tried.items()} if chosen else {},
                     curve=fit.curve,
+                    flat=fit.flat.flat if fit.flat else None,
                 )
             )
         if self.save is not None:

@@ -22,6 +22,8 @@ def tables(found: Found) -> list[Outcome]:
         made.append(by_length(found))
     if steps_of(found):
         made.append(curves(found))
+    if any(run.flat is not None for run in found.runs):
+        made.append(stops(found))
     return [*made, by_seed(found), cost(found)]
 
 
@@ -114,7 +116,8 @@ def by_length(found: Found) -> Outcome:
 
 def steps_of(found: Found) -> list[int]:
     """The steps behind which validation was measured; none without validation."""
-    return sorted({step for run in found.runs for step, _ in run.curve})
+    curves = (run.curve for run in found.runs if run.flat is None)
+    return sorted({step for curve in curves for step, _ in curve})
 
 
 def curve_of(found: Found, row: str) -> dict[int, float]:
@@ -145,6 +148,37 @@ def curves(found: Found) -> Outcome:
     columns = ("pooling", *(f"{step} steps" for step in steps), "rate")
     question = "Is the training long enough?"
     return Outcome(columns, tuple(rows), note, (), "Learning curves", question)
+
+
+def stops(found: Found) -> Outcome:
+    """Where trainings until the validation loss is flat ended, and the rate that it chose."""
+    rows: list[tuple[Cell, ...]] = []
+    for row in found.rows:
+        runs = [run for run in found.runs if run.row == row and run.flat is not None]
+        made = {run.seed: run for run in runs}  # tasks that train alike share a training
+        if not made:
+            continue
+        ends = [run.curve[0] for run in made.values()]
+        tried = sorted({float(rate) for run in runs for rate in run.tried})
+        rates = sorted({run.rate for run in runs if run.rate is not None})
+        shown = (f"{rate:g}" + "*" * (rate in (tried[0], tried[-1])) for rate in rates)
+        rows.append(
+            (
+                row,
+                f"{fmean(step for step, _ in ends):,.0f}",
+                f"{sum(bool(run.flat) for run in made.values())} of {len(made)}",
+                f"{100 * fmean(figure for _, figure in ends):.1f}",
+                " / ".join(shown),
+            )
+        )
+    note = (
+        "Steps behind the weights that are kept, those of the lowest validation loss; seeds whose "
+        "loss became flat before the cap of --steps; nDCG@10 in per cent of the validation pairs, "
+        "a sixth of the training pairs. `*` marks a rate at an end of those tried."
+    )
+    columns = ("pooling", "steps", "flat", "validation", "rate")
+    question = "Is the training long enough?"
+    return Outcome(columns, tuple(rows), note, (), "Ends of trainings", question)
 
 
 def by_seed(found: Found) -> Outcome:
@@ -184,10 +218,11 @@ def cost(found: Found) -> Outcome:
         )
     seconds = sum({(r.row, r.seed, r.seconds[0]): r.seconds[0] for r in found.runs}.values())
     seconds += sum(run.seconds[1] for run in found.runs)
+    tuned = steps_of(found) or any(run.flat is not None for run in found.runs)
     note = (
         "Parameters of the pooling, without the head. Seconds of one training, and of pooling and "
         f"scoring a task; reading is not counted. All runs together: {seconds / 60:.0f} minutes."
-        + (" The first seed tried all rates." if steps_of(found) else "")
+        + (" The first seed tried all rates." if tuned else "")
     )
     columns = ("pooling", "parameters", "width", "training, s", *(f"{t}, s" for t in found.tasks))
     return Outcome(columns, tuple(rows), note, (), "Cost", "What does a pooling cost?")
