@@ -20,7 +20,7 @@ from milepost.lab.compare.recipe import CompareRecipe, Pooled, similar  # noqa: 
 from milepost.lab.compare.rows import CompareRow, rows_of  # noqa: E402
 from milepost.lab.compare.scores import scores  # noqa: E402
 from milepost.lab.compare.session import Session  # noqa: E402
-from milepost.lab.compare.tables import tables  # noqa: E402
+from milepost.lab.compare.tables import stops  # noqa: E402
 from milepost.pooling.maxsim import maxsim  # noqa: E402
 
 RECIPE = CompareRecipe(steps=8, batch=12, width=16, rates=(1e-7, 1e-2))
@@ -162,7 +162,6 @@ def test_ends_of_trainings_are_told_and_kept(reader, tmp_path):
     (run,) = ResultCache(tmp_path / "runs.jsonl").runs
     assert run.flat is False
     assert run.curve[0][1] == pytest.approx(run.tried[str(run.rate)])
-    table = next(one for one in tables(Found(runs)) if one.title == "Ends of trainings")
-    ((row, _, flat, _, rate),) = table.rows
+    ((row, _, flat, _, rate),) = stops(Found(runs)).rows
     assert (row, flat) == ("attention", "0 of 1")
     assert rate.endswith("*")
