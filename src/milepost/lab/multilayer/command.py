@@ -1,18 +1,19 @@
-"""``milepost lab multilayer``: pooling over layers and kind of attention, on planted topics."""
+"""``milepost lab multilayer``: pooling over layers and kind of attention."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
+from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
 
 import click
 
 from milepost.console.columns import columns
-from milepost.console.options import Settings, common, count_option, json_option
+from milepost.console.options import Interrupted, Settings, common, count_option, json_option
 from milepost.console.progress import Counter
-from milepost.lab.options import controls_option, needs_torch, seed_option
+from milepost.lab.options import FOLDER, controls_option, needs_torch, seed_option
 
 if TYPE_CHECKING:
     from milepost.lab.multilayer.study import Comparison, Trial
@@ -23,12 +24,18 @@ _PLACES = ("early", "last", "spread", "nowhere")
 
 @click.command(
     "multilayer",
-    short_help="Train poolings over layers on planted topics.",
+    short_help="Train poolings over layers.",
     epilog="""\b
 Examples:
   milepost lab multilayer
   milepost lab multilayer --study parts --place early --place spread
   milepost lab multilayer --datasets 10 --json
+  milepost lab multilayer --model minilm --out layers/
+
+\b
+With --model the five designs read the token states of a pre-trained encoder, frozen, and are
+trained and asked with real questions; --study, --place, --datasets, --steps and --rank are of
+planted topics.
 
 \b
 A few datasets show no significance: with n datasets p is at least 2/2^n before it is corrected for
@@ -51,6 +58,33 @@ the number of comparisons. See docs/pooling/multilayer.md.""",
 @count_option("--datasets", 2, "Networks with topics and texts, for each place.")
 @count_option("--steps", 60, "Training steps.")
 @count_option("--rank", 4, "Rank of LoRA; 0 freezes the network.", minimum=0)
+@click.option(
+    "--model",
+    metavar="minilm|FOLDER",
+    help="Read this encoder of transformers: all-MiniLM-L6-v2, or a folder.",
+)
+@click.option(
+    "--size",
+    type=click.Choice(["quick", "full"]),
+    default="full",
+    show_default=True,
+    help="With --model. quick: a check of seconds. full: about an hour on two cores.",
+)
+@click.option(
+    "--data",
+    metavar="FOLDER",
+    type=FOLDER,
+    default=Path("../shared/data"),
+    show_default=True,
+    help="With --model: folder with tasks/.",
+)
+@click.option(
+    "--out",
+    metavar="FOLDER",
+    type=FOLDER,
+    help="With --model: keep states and finished trainings here, so that a run can go on. "
+    "[default: lab/multilayer in Milepost's cache]",
+)
 @controls_option
 @seed_option("Seed of the first dataset.")
 @json_option
@@ -64,11 +98,17 @@ def command(
     datasets: int,
     steps: int,
     rank: int,
+    model: str | None,
+    size: str,
+    data: Path,
+    out: Path | None,
     controls: bool,
     seed: int,
     as_json: bool,
 ) -> int:
-    """Train five designs of pooling and attention on a small causal model, and compare them.
+    """Train five designs of pooling and attention, and compare them.
+
+    They read a small causal model with planted topics, or a pre-trained encoder (--model).
 
     Below them are untrained baselines, which are not compared: M5 over frozen networks that are
     random or pre-trained on meaningless sentences or on nested pairs of words.
@@ -76,6 +116,10 @@ def command(
     from milepost._optional import require
     from milepost.console.records import print_json
 
+    if model is not None:
+        for line in _pretrained(settings, model, size, data, out, as_json=as_json):
+            click.echo(line)
+        return 0
     require("scipy.stats", extra="lab")  # checked before training, not after
     from milepost.lab.multilayer.planted import PLACES
     from milepost.lab.multilayer.study import CHANCE, Training, compare, pairs_of, run
@@ -105,6 +149,35 @@ def command(
         if not settings.quiet:
             click.echo(f"\nMean reciprocal rank of 64; chance is {CHANCE:.3f}.")
     return 0
+
+
+def _pretrained(
+    settings: Settings, model: str, size: str, data: Path, out: Path | None, *, as_json: bool
+) -> Iterator[str]:
+    """Run the study on an encoder; the lines to print."""
+    import json
+
+    from milepost.engine.folder import cache_folder
+    from milepost.evaluate.embedders.choose import minilm_folder
+    from milepost.lab.multilayer.layer_states import LayerReader
+    from milepost.lab.multilayer.pretrained import SIZES, PretrainedStudy
+    from milepost.lab.multilayer.pretrained_table import lines, record
+
+    folder = (out or cache_folder() / "lab" / "multilayer") / size
+    place = minilm_folder() if model == "minilm" else Path(model)
+    with Counter(settings) as counter:
+        told = counter.steps_of(model)
+        reader = LayerReader(place, folder / "states", told)
+        try:
+            found = PretrainedStudy(reader, data, SIZES[size], folder, told).result()
+        except KeyboardInterrupt:
+            raise Interrupted(
+                "finished trainings are stored: repeat the command to continue"
+            ) from None
+    if as_json:
+        yield json.dumps(record(found))
+    else:
+        yield from lines(found)
 
 
 def _scores(trials: list[Trial]) -> Iterator[str]:
