@@ -23,6 +23,7 @@ TRAINING = {
     "ponet": (),
     "bilinear": (),
     "p2at": (),
+    "ggem": (),
     "supernet": (),
     "tokens": ("words",),
     "stitch": (),

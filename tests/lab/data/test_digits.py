@@ -91,3 +91,15 @@ def test_without_scikit_learn_the_extra_is_named(monkeypatch):
     digits.cache_clear()
     with pytest.raises(MissingExtra, match=r"milepost\[lab\]"):
         train_digits("mean")
+
+
+def test_folds_test_other_images_and_all_but_six_are_tested(monkeypatch):
+    learned = []
+    monkeypatch.setattr(lab, "_train", lambda _, images, *rest: learned.append(images))
+    for fold in range(lab.FOLDS):
+        train_digits("mean", fold=fold)
+    kinds = [{tuple(image.flatten().tolist()) for image in part} for part in learned]
+    every = {tuple(image.flatten().tolist()) for image in patched(digits()[0])}
+    left = [every - part for part in kinds]
+    assert all(len(part) > 590 for part in left)
+    assert len(set.union(*left)) == sum(map(len, left)) > 1780

@@ -14,6 +14,7 @@ from milepost.lab.p2at.shapes import CLASSES, NOISE, SIZE, draw  # noqa: E402
 from milepost.lab.p2at.study import (  # noqa: E402
     CONTROL,
     Outcome,
+    gains,
     hardest,
     overlap,
     study,
@@ -113,3 +114,40 @@ def test_a_study_has_one_outcome_an_arm_and_seed(monkeypatch):
     ]  # fmt: skip
     assert seen == [(0, 4), (1, 4), (2, 4), (3, 4)]
     assert all(0 <= each.mean <= 1 and each.milliseconds > 0 for each in outcomes)
+
+
+def test_a_study_that_was_stopped_goes_on_and_arms_of_a_seed_share_images(monkeypatch, tmp_path):
+    monkeypatch.setattr(segmentation, "TEST", 8)
+    drawn = []
+    monkeypatch.setattr(
+        segmentation, "draw", lambda count, seed: drawn.append((count, seed)) or draw(count, seed)
+    )
+
+    def stop(arm, done, of):
+        if done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        study(["identity", "flat"], 2, 1, stop, images=6, folder=tmp_path)
+    assert drawn == [(6, 0), (8, 1)] * 2
+    assert {file.stem for file in tmp_path.iterdir()} == {"identity-0", "flat-0"}
+    found = study(["identity", "flat"], 2, 1, images=6, folder=tmp_path)
+    assert drawn[4:] == [(6, 2), (8, 1)] * 2
+    fresh = study(["identity", "flat"], 2, 1, images=6)
+    assert [each.overlap for each in found] == [each.overlap for each in fresh]
+    study(["identity"], 1, 2, images=6, folder=tmp_path)  # other steps: made again
+    assert drawn[-2:] == [(6, 0), (8, 1)]
+
+
+def test_differences_are_paired_by_seed_and_none_is_told_twice():
+    overlaps = {"identity": (0.5, 0.7, 0.6), "flat": (0.6, 0.8, 0.7), "corrected@random": (0, 0, 0)}
+    outcomes = [
+        Outcome(arm, seed, 1, 1.0, 1.0, (value,) * 2)
+        for arm, values in overlaps.items()
+        for seed, value in enumerate(values)
+    ]
+    found = gains(outcomes)
+    assert list(found) == ["flat - identity"]
+    one = found["flat - identity"]
+    assert (one.mean, one.low, one.high) == pytest.approx((0.1, 0.1, 0.1))
+    assert one.clusters == 3

@@ -26,6 +26,9 @@ from milepost.train.fit_steps import fit_steps
 TRAINED = 1200
 """Images that are trained on; the other 597 are tested."""
 
+FOLDS = 3
+"""Parts of 597 images of which each can be the one that is tested; six images are in none."""
+
 _KINDS, _SIDE, _PATCH = 10, 8, 2
 _PATCHES = (_SIDE // _PATCH) ** 2
 _ROW = _SIDE // _PATCH
@@ -149,6 +152,7 @@ def train_digits(
     recipe: DigitRecipe = DigitRecipe(),
     *,
     guess: bool = False,
+    fold: int = 0,
 ) -> Outcome:
     """Train a digit reader that ends in an operator, and test it.
 
@@ -159,6 +163,7 @@ def train_digits(
         recipe: sizes and rates.
         guess: train on shuffled labels: what the operator's weights learn where there is nothing
             to learn.
+        fold: which images are tested, 0 to ``FOLDS - 1``; those of other folds are others.
 
     Raises:
         InputError: the operator reads queries, and digits have none; or a wrong setting.
@@ -173,7 +178,7 @@ def train_digits(
         layers = recipe.layers + 1
         pooling = module(name, recipe.width, layers=layers, seed=seed, **(settings or {}))
         reader = DigitReader(recipe, pooling)
-        images, kinds = digits()
+        images, kinds = (part.roll(fold * (len(part) - TRAINED), 0) for part in digits())
         images = patched(images)
         with torch.no_grad():
             reader(images[:2])  # the head learns how wide vectors are

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import asdict
+from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -12,11 +14,12 @@ from milepost.console.columns import columns
 from milepost.console.options import Interrupted, Settings, common, count_option, json_option
 from milepost.console.progress import Counter
 from milepost.console.records import as_plain, print_json
-from milepost.lab.options import controls_option, needs_torch
+from milepost.lab.options import FOLDER, controls_option, needs_torch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from milepost.evaluate.statistics import Difference
     from milepost.lab.p2at.study import Outcome
 
 
@@ -26,7 +29,8 @@ if TYPE_CHECKING:
     epilog="""\b
 Examples:
   milepost lab p2at
-  milepost lab p2at --arm corrected --arm full --seeds 3 --json
+  milepost lab p2at --arm published --arm identity --arm flat --arm corrected --out p2at/
+  milepost lab p2at --arm corrected --arm full --seeds 1 --steps 20 --images 50 --json
 """,
 )
 @click.option(
@@ -36,8 +40,15 @@ Examples:
     metavar="NAME",
     help="Mixer of the coarse map; repeat for several. [default: all]",
 )
-@count_option("--seeds", 1, "Runs of each arm.")
-@count_option("--steps", 200, "Training steps.")
+@count_option("--seeds", 8, "Runs of each arm, each on images of its own.")
+@count_option("--steps", 600, "Training steps.")
+@count_option("--images", 2000, "Images to learn from.")
+@click.option(
+    "--out",
+    metavar="FOLDER",
+    type=FOLDER,
+    help="Keep finished trainings here; a run that was stopped goes on with them.",
+)
 @controls_option
 @json_option
 @common
@@ -48,6 +59,8 @@ def command(
     arms: tuple[str, ...],
     seeds: int,
     steps: int,
+    images: int,
+    out: Path | None,
     controls: bool,
     as_json: bool,
 ) -> int:
@@ -58,7 +71,7 @@ def command(
     """
     from milepost.lab.p2at.network.segmenter import ARMS
     from milepost.lab.p2at.shapes import CLASSES
-    from milepost.lab.p2at.study import CONTROL, study
+    from milepost.lab.p2at.study import CONTROL, gains, study
 
     with Counter(settings) as counter:
         try:
@@ -67,9 +80,16 @@ def command(
                 seeds,
                 steps,
                 progress=counter.steps_of("runs"),
+                images=images,
+                folder=out,
             )
         except KeyboardInterrupt:
-            raise Interrupted("nothing is stored") from None
+            raise Interrupted(
+                "finished trainings are stored: repeat the command to continue"
+                if out
+                else "with --out FOLDER a run can be continued"
+            ) from None
+    differences = gains(outcomes) if seeds > 1 else {}
     if as_json:
         rows = [
             {
@@ -84,10 +104,18 @@ def command(
             }
             for each in outcomes
         ]
-        print_json({"rows": rows})
+        told = {
+            name: {**asdict(one), "verdict": one.verdict, "detectable": one.detectable}
+            for name, one in differences.items()
+        }
+        print_json({"rows": rows, "gains": told})
     else:
         for line in _shown(outcomes, CLASSES):
             click.echo(line)
+        if differences:
+            click.echo("")
+            for line in _compared(differences):
+                click.echo(line)
     return 0
 
 
@@ -112,3 +140,18 @@ def _shown(outcomes: Sequence[Outcome], classes: Sequence[str]) -> Iterator[str]
         )
     head = ("arm", "mIoU", "(least … most)", *classes, "weights", "seconds", "ms/image")
     yield from columns(head, rows)
+
+
+def _compared(found: Mapping[str, Difference]) -> Iterator[str]:
+    """One line a difference, and the smallest that the seeds can show."""
+    rows = [
+        (
+            name,
+            f"{one.mean:+.3f}",
+            f"({one.low:+.3f} to {one.high:+.3f})",
+            f"{one.adjusted:.4f}",
+            f"{one.detectable:.3f}",
+        )
+        for name, one in found.items()
+    ]
+    yield from columns(("difference", "mean", "95 %", "p, Holm", "detectable"), rows)

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
 from milepost.errors import InputError
+from milepost.evaluate.statistics import Difference, corrected, difference
 from milepost.lab.controls.kinds import parted
 from milepost.lab.p2at.network.segmenter import Segmenter, segmenter, weights
 from milepost.lab.p2at.shapes import CLASSES, SIZE, draw
+from milepost.lab.pieces import Pieces
 from milepost.train.fit_steps import fit_steps
 from milepost.train.schedule import warmed
 
@@ -27,7 +30,14 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-TRAIN, TEST = 500, 200
+TRAIN, TEST = 2000, 500
+"""Images to learn from, drawn anew for each seed, and images to test, the same for all."""
+
+BESIDE = ("identity", "flat")
+"""Arms of the reported differences: no block, and a block without its pyramid."""
+
+_VERSION = 1
+"""Of what the figures depend on here; a new one repeats all kept trainings."""
 
 CONTROL = "corrected@random"
 """The untrained baseline below the table: a random network whose last layer alone is trained."""
@@ -39,7 +49,7 @@ class Outcome:
 
     Attributes:
         arm: its name.
-        seed: of weights and of the order of images; the images are the same for all.
+        seed: of weights, of the images to learn from and of their order.
         weights: of the block.
         seconds: training, wall clock.
         milliseconds: one image through the network: the median of several, after some to warm up.
@@ -98,16 +108,23 @@ def hardest(losses: Tensor, least: int, threshold: float = 0.9) -> Tensor:
 
 
 def trained(
-    name: str, seed: int, steps: int, *, budget: int | None = None, batch: int = 32
+    name: str,
+    seed: int,
+    steps: int,
+    *,
+    budget: int | None = None,
+    batch: int = 32,
+    images: int | None = None,
 ) -> Segmenter:
-    """Train one arm on the shapes of seed 0.
+    """Train one arm on shapes.
 
     Args:
         name: see ``network.segmenter.ARMS``; with ``@random`` only its last layer is trained.
-        seed: of weights and order.
+        seed: of weights, images and order; arms of one seed learn from the same images.
         steps: of AdamW, its rate falling to 0 along half a cosine.
         budget: weights of the block, see ``segmenter``.
         batch: images a step.
+        images: to learn from; None for ``TRAIN``.
 
     Raises:
         InputError: no such arm or control.
@@ -115,7 +132,8 @@ def trained(
     arm, control = parted(name)
     if control not in (None, "random"):
         raise InputError(f"{name}: {control} is text, not images", f"{arm}@random")
-    images, classes = (torch.from_numpy(part) for part in draw(TRAIN, 0))
+    # Even seeds of images are for learning, the odd one of ``tested`` is for none of them.
+    pixels, classes = (torch.from_numpy(part) for part in draw(images or TRAIN, 2 * seed))
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         net = segmenter(arm, len(CLASSES), SIZE, budget=budget)
@@ -125,8 +143,8 @@ def trained(
         learned = [weight for weight in net.parameters() if weight.requires_grad]
 
         def loss(_: int) -> Tensor:
-            rows = torch.randint(len(images), (batch,))
-            losses = F.cross_entropy(net(images[rows]), classes[rows], reduction="none")
+            rows = torch.randint(len(pixels), (batch,))
+            losses = F.cross_entropy(net(pixels[rows]), classes[rows], reduction="none")
             return hardest(losses, losses.numel() // 4)
 
         adam = torch.optim.AdamW(learned, lr=4e-3, weight_decay=0.01)
@@ -166,24 +184,56 @@ def study(
     seeds: int,
     steps: int,
     progress: Callable[[str, int, int], None] = lambda _, __, ___: None,
+    *,
+    images: int | None = None,
+    folder: Path | None = None,
 ) -> list[Outcome]:
     """Train and test every arm with every seed; all blocks have as many weights as ``corrected``.
+
+    Seeds are the outer loop, so that a study that was stopped has all arms with fewer seeds.
 
     Args:
         arms: names, see ``trained``.
         seeds: how many, from 0.
         steps: of training.
         progress: called with an arm's name, what is done and of how much.
+        images: to learn from; None for ``TRAIN``.
+        folder: keeps finished trainings; None keeps nothing.
     """
     budget = weights(segmenter("corrected", len(CLASSES), SIZE).block)
+    pieces = Pieces(folder, repr((_VERSION, steps, images or TRAIN, TEST)))
     outcomes: list[Outcome] = []
-    for name in arms:
-        for seed in range(seeds):
+    for seed in range(seeds):
+        for name in arms:
             progress(name, len(outcomes), len(arms) * seeds)
-            begun = time.perf_counter()
-            net = trained(name, seed, steps, budget=budget)
-            seconds = time.perf_counter() - begun
-            outcomes.append(
-                Outcome(name, seed, weights(net.block), seconds, milliseconds(net), tested(net))
-            )
-    return outcomes
+
+            def made(name: str = name, seed: int = seed) -> dict[str, Any]:
+                begun = time.perf_counter()
+                net = trained(name, seed, steps, budget=budget, images=images)
+                seconds = time.perf_counter() - begun
+                found = tested(net)
+                return asdict(
+                    Outcome(name, seed, weights(net.block), seconds, milliseconds(net), found)
+                )
+
+            kept = pieces.kept(f"{name.replace(' ', '-')}-{seed}", (name, seed), made)
+            outcomes.append(Outcome(**{**kept, "overlap": tuple(kept["overlap"])}))
+    return sorted(outcomes, key=lambda each: arms.index(each.arm))
+
+
+def gains(outcomes: Sequence[Outcome]) -> dict[str, Difference]:
+    """Differences of the mean overlap, of all arms from each of ``BESIDE``, by ``a - b``.
+
+    A seed is what is resampled: it stands for weights and images. Corrected for all differences.
+    """
+    means: dict[str, list[float]] = {}
+    for each in sorted(outcomes, key=lambda one: one.seed):
+        means.setdefault(each.arm, []).append(each.mean)
+    found = {}
+    for beside in BESIDE:
+        for arm in means if beside in means else ():
+            if arm != beside and "@" not in arm and f"{beside} - {arm}" not in found:
+                ours, theirs = means[arm], means[beside]
+                names = [str(seed) for seed in range(len(ours))]
+                found[f"{arm} - {beside}"] = difference(ours, theirs, names)
+    return corrected(found)

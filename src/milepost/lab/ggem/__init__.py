@@ -1,0 +1,1 @@
+"""Power means with exponents for groups of channels, on digits."""

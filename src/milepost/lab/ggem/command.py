@@ -1,0 +1,101 @@
+"""``milepost lab ggem``: exponents for groups of channels against one, on digits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+import click
+
+from milepost.console.columns import columns
+from milepost.console.options import Interrupted, Settings, common, count_option, json_option
+from milepost.console.progress import Counter
+from milepost.console.records import print_json
+from milepost.lab.options import FOLDER, needs_torch
+
+if TYPE_CHECKING:
+    from milepost.lab.ggem.study import GgemResult
+
+
+@click.command(
+    "ggem",
+    short_help="GGeM, GeM, mean and maximum on digits.",
+    epilog="""\b
+Examples:
+  milepost lab ggem --out ggem/
+  milepost lab ggem --seeds 1 --rounds 1 --folds 1 --json
+
+\b
+See docs/pooling/ggem.md.""",
+)
+@count_option("--seeds", 10, "Trainings of each pooling on each fold.")
+@count_option("--rounds", 20, "How often each image is seen.")
+@click.option(
+    "--folds",
+    type=click.IntRange(1, 3),
+    default=3,
+    show_default=True,
+    help="Parts of the digits that are tested; the others train.",
+)
+@click.option(
+    "--out",
+    metavar="FOLDER",
+    type=FOLDER,
+    help="Keep finished trainings here; a run that was stopped goes on with them.",
+)
+@json_option
+@common
+@click.pass_obj
+@needs_torch
+def command(
+    settings: Settings, seeds: int, rounds: int, folds: int, out: Path | None, as_json: bool
+) -> int:
+    """Train a small digit reader with each pooling, and compare their accuracy."""
+    from milepost.lab.ggem.study import study
+
+    with Counter(settings) as counter:
+        try:
+            found = study(
+                seeds, rounds, folds=folds, folder=out, progress=counter.steps_of("digits")
+            )
+        except KeyboardInterrupt:
+            raise Interrupted(
+                "finished trainings are stored: repeat the command to continue"
+                if out
+                else "with --out FOLDER a run can be continued"
+            ) from None
+    if as_json:
+        gains = {
+            name: {**asdict(one), "verdict": one.verdict, "detectable": one.detectable}
+            for name, one in found.gains.items()
+        }
+        arms = {arm: found.accuracies(arm) for arm in found.right}
+        print_json({"accuracies": arms, "gains": gains})
+    else:
+        for line in _shown(found):
+            click.echo(line)
+    return 0
+
+
+def _shown(found: GgemResult) -> Iterator[str]:
+    """One line a pooling, then one a difference with the smallest that could be seen."""
+    rows = []
+    for arm in found.right:
+        shares = [100 * share for share in found.accuracies(arm)]
+        rows.append((arm, f"{fmean(shares):.2f}", f"({min(shares):.2f} … {max(shares):.2f})"))
+    yield from columns(("pooling", "right, %", "(least … most)"), rows)
+    yield ""
+    differences = [
+        (
+            name,
+            f"{100 * one.mean:+.2f}",
+            f"({100 * one.low:+.2f} to {100 * one.high:+.2f})",
+            f"{one.adjusted:.4f}",
+            f"{100 * one.detectable:.2f}",
+        )
+        for name, one in found.gains.items()
+    ]
+    yield from columns(("difference, points", "mean", "95 %", "p, Holm", "detectable"), differences)
