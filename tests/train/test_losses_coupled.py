@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -13,20 +12,15 @@ pytestmark = pytest.mark.torch
 torch = pytest.importorskip("torch", reason="needs the train extra: pip install 'milepost[train]'")
 
 from milepost.train.losses import (  # noqa: E402
-    coupled_entropy,
     coupled_pairs,
     each_against_negatives,
     effective_sample_size,
     posterior_weights,
-    posteriors,
-    product_entropy,
     published_weights,
     weighted_contrast,
     weighted_mean,
     weighted_pairs,
 )
-
-chance = st.floats(0.03, 0.94)
 
 
 def double(*values: float) -> object:
@@ -102,7 +96,7 @@ def trained(one: object, two: object) -> tuple:
     weights = [one.clone().requires_grad_(), two.clone().requires_grad_()]
     for _ in range(50):
         pairs = [((good + 0.5) @ w, bad @ w) for w in weights]
-        both = coupled_pairs(pairs[0], pairs[1], most=math.inf, self_normalised=False)
+        both = coupled_pairs(pairs[0], pairs[1])
         gradients = torch.autograd.grad(sum(both), weights)
         for w, gradient in zip(weights, gradients, strict=True):
             w.data -= 0.1 * gradient
@@ -120,15 +114,24 @@ def test_the_published_roles_are_one_and_the_same() -> None:
     assert (there[0] - there[1]).norm() < 0.2 * (a - b).norm()
 
 
+def test_a_coupled_step_by_hand() -> None:
+    """Relevance (2, 1) and selection (1, 3), T = 2: each loss under 1 + exp(the other's / 2)."""
+    relevance, selection = (double(2.0), double(1.0)), (double(1.0), double(3.0))
+    first, second = coupled_pairs(relevance, selection)
+    assert first.item() == pytest.approx(0.313262 * (1 + math.exp(1.5)), rel=1e-5)
+    assert second.item() == pytest.approx(2.126928 * (1 + math.exp(0.5)), rel=1e-5)
+    # Scores without dropout set the weights, where they are given.
+    first, second = coupled_pairs(relevance, selection, weighing=(double(0.0), double(-4.0)))
+    assert first.item() == pytest.approx(0.313262 * 1.135335, rel=1e-5)
+    assert second.item() == pytest.approx(2.126928 * 2, rel=1e-5)
+    first, _ = coupled_pairs(relevance, selection, temperature=10.0)
+    assert first.item() == pytest.approx(0.313262 * (1 + math.exp(0.3)), rel=1e-5)
+
+
 def test_posterior_weights_by_hand() -> None:
-    """P(r = 0 | unlabelled) at r = 0.6, and the cells that it is made of."""
+    """P(r = 0 | unlabelled) at r = 0.6, beside the published weights."""
     values = posterior_weights(double(0.6, 0.6, 0.6), double(0.1, 0.5, 0.9)).tolist()
     assert values == pytest.approx([0.425532, 0.571429, 0.869565], abs=1e-6)
-    r, s = (torch.logit(double(p)) for p in (0.6, 0.5))
-    relevant, selected = posteriors(r, s, double(0.0))
-    assert relevant.item() == pytest.approx(0.428571, abs=1e-6)  # unselected but relevant
-    assert selected.item() == pytest.approx(0.285714, abs=1e-6)  # selected, not relevant
-    assert 1 - (relevant + selected).item() == pytest.approx(0.285714, abs=1e-6)  # neither
     published = published_weights(torch.logit(double(0.1, 0.5, 0.9)), 1.0).tolist()
     assert published == pytest.approx([1.111111, 2, 10], abs=1e-6)
     assert published[2] / published[0] == pytest.approx(9)
@@ -213,80 +216,18 @@ def test_weights_of_one_are_the_plain_contrast() -> None:
     assert value.item() == pytest.approx(plain)
 
 
-@settings(max_examples=25, deadline=None)
-@given(r=chance, s=chance, label=st.sampled_from([0.0, 1.0, 0.3]))
-def test_the_product_entropy_is_its_formula(r: float, s: float, label: float) -> None:
-    """-l log(rs) - (1 - l) log(1 - rs), from logits."""
-    wanted = -label * math.log(r * s) - (1 - label) * math.log(1 - r * s)
-    value = product_entropy(torch.logit(double(r)), torch.logit(double(s)), double(label))
-    assert value.item() == pytest.approx(wanted, rel=1e-9)
-
-
-def test_the_posteriors_split_the_gradient_of_the_product() -> None:
-    """Both cross-entropies have the gradients that the product model's likelihood has."""
-    random = torch.Generator().manual_seed(2)
-    logits = [torch.randn(9, generator=random, dtype=torch.float64) * 3 for _ in range(2)]
-    labels = torch.randint(0, 2, (9,), generator=random).double()
-    for tensor in logits:
-        tensor.requires_grad_()
-    whole = torch.autograd.grad(product_entropy(*logits, labels), logits)
-    split = torch.autograd.grad(sum(coupled_entropy(*logits, labels)), logits)
-    for one, other in zip(whole, split, strict=True):
-        assert torch.allclose(one, other, atol=1e-12)
-
-
-def em(s: object) -> tuple:
-    """Likelihoods, ``s`` and ``r`` of 400 rounds of EM on the table of shares s_k r_t."""
-    shares = torch.tensor([[0.72, 0.36], [0.24, 0.12]], dtype=torch.float64)
-    r, told = double(0.5, 0.5), []
-    for _ in range(400):
-        logits = torch.logit(r).expand(2, 2).flatten(), torch.logit(s)[:, None].expand(2, 2)
-        logits = logits[0], logits[1].flatten()
-        likelihood = -4 * product_entropy(*logits, shares.flatten()).item()
-        relevant, selected = (p.reshape(2, 2) for p in posteriors(*logits, shares.flatten()))
-        s, r = selected.mean(dim=1), relevant.mean(dim=0)
-        told.append((likelihood, s.tolist(), r.tolist()))
-    return tuple(zip(*told, strict=True))
-
-
-def test_em_by_hand() -> None:
-    """Likelihoods and first step as worked out, and never a fall."""
-    likelihoods, s, r = em(double(0.5, 0.5))
-    assert s[0] == pytest.approx([0.693333, 0.453333], abs=1e-6)
-    assert r[0] == pytest.approx([0.653333, 0.493333], abs=1e-6)
-    wanted = [-2.732730, -2.354676, -2.239874, -2.192955]
-    assert likelihoods[:4] == pytest.approx(wanted, abs=1e-6)
-    assert all(b >= a - 1e-12 for a, b in pairwise(likelihoods))
-    assert likelihoods[-1] == pytest.approx(-2.164376, abs=1e-6)
-    assert s[-1] == pytest.approx([0.8692, 0.2897], abs=2e-4)
-    assert r[-1] == pytest.approx([0.8283, 0.4142], abs=2e-4)
-
-
-def test_em_from_elsewhere_ends_at_the_same_product() -> None:
-    """Another start, another scale: only the product is known."""
-    likelihoods, s, r = em(double(0.9, 0.2))
-    assert all(b >= a - 1e-12 for a, b in pairwise(likelihoods))
-    assert likelihoods[-1] == pytest.approx(-2.164376, abs=1e-6)
-    assert s[-1] == pytest.approx([0.9308, 0.3103], abs=2e-4)
-    assert r[-1] == pytest.approx([0.7736, 0.3868], abs=2e-4)
-    assert [a * b for a in s[-1] for b in r[-1]] == pytest.approx([0.72, 0.36, 0.24, 0.12])
-
-
 def test_gradients_are_right() -> None:
-    """Gradients are those of small differences, and none flows into weights or posteriors."""
+    """Gradients are those of small differences, and none flows into weights."""
     scores, positive, negative, weights = batch(4)
     one, two = scores[0].clone().requires_grad_(), scores[2].clone().requires_grad_()
-    labels = (scores[3] > 0).double()
     scores.requires_grad_()
     check = torch.autograd.gradcheck
     assert check(lambda x: weighted_contrast(x, positive, negative, weights, 0.5), (scores,))
-    assert check(lambda x, y: product_entropy(x, y, labels), (one, two))
     for normalised in (True, False):
         assert check(
             lambda x, y, n=normalised: weighted_pairs(x, y, weights[0] + 0.1, self_normalised=n),
             (one, two),
         )
-    assert not any(p.requires_grad for p in posteriors(one, two, labels))
     assert not published_weights(one).requires_grad
     assert not posterior_weights(one.sigmoid(), two.sigmoid()).requires_grad
     relevance, selection = coupled_pairs((one, two), (one.detach(), two.detach()))
@@ -298,20 +239,13 @@ def test_extreme_logits_stay_finite() -> None:
     """Certainty of any kind overflows nothing, in values or gradients."""
     one = torch.tensor([1e4, 1e4, -1e4, -1e4, 40.0], requires_grad=True)
     two = torch.tensor([1e4, -1e4, 1e4, -1e4, 40.0], requires_grad=True)
-    for labels in (torch.zeros(5), torch.ones(5)):
-        values = [
-            product_entropy(one, two, labels),
-            *coupled_entropy(one, two, labels),
-            *coupled_pairs((one, two), (two, one)),
-            weighted_contrast(
-                one[None],
-                torch.eye(1, 5) == 1,
-                torch.eye(1, 5) == 0,
-                posterior_weights(one.sigmoid(), two.sigmoid())[None],
-                0.02,
-            ),
-        ]
-        for value in values:
-            gradients = torch.autograd.grad(value, (one, two), allow_unused=True)
-            assert math.isfinite(value.item())
-            assert all(g is None or torch.isfinite(g).all() for g in gradients)
+    weights = posterior_weights(one.sigmoid(), two.sigmoid())
+    for value in (
+        weighted_pairs(one, two, weights),
+        weighted_contrast(
+            one[None], torch.eye(1, 5) == 1, torch.eye(1, 5) == 0, weights[None], 0.02
+        ),
+    ):
+        gradients = torch.autograd.grad(value, (one, two), allow_unused=True)
+        assert math.isfinite(value.item())
+        assert all(g is None or torch.isfinite(g).all() for g in gradients)

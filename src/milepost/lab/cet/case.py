@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from random import Random
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +15,10 @@ from milepost.search.lexical import terms
 from milepost.train.collection import Sentences
 from milepost.train.coupled import Floats, trust
 from milepost.train.negatives import Candidate, Evidence, Limits, reason
+
+Hide = Literal["random", "pooled"]
+"""Which sentence of the evidence was marked: any, or the one that shared words rank best, as where
+annotators judged what BM25 showed them."""
 
 
 @dataclass(frozen=True)
@@ -86,3 +92,12 @@ class Case:
         length = [float(end - start) for start, end in self.read.spans]
         shown = np.stack((np.log(self.ranks), place, np.log1p(length)), axis=1)
         return text[rows], shown[rows]
+
+
+def marked_of(
+    evidence: Sequence[int], words: NDArray[np.float32], hide: Hide, random: Random
+) -> int:
+    """The sentence of the evidence that stays marked; ``words`` are the BM25 scores of all."""
+    if hide == "random":
+        return random.choice(evidence)
+    return max(evidence, key=lambda n: (float(words[n]), -n))

@@ -1,4 +1,4 @@
-"""``milepost lab cet``: the share of hard negatives that are unmarked answers."""
+"""``milepost lab cet``: hard negatives that are unmarked answers, and what they do to a ranker."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import click
 from milepost.console.columns import columns
 from milepost.console.options import Settings, common, count_option, json_option, model_option
 from milepost.console.progress import Counter
-from milepost.console.records import print_json
+from milepost.console.records import as_plain, print_json
+from milepost.errors import InputError
 from milepost.lab.options import (
     controls_option,
     kept_vectors,
@@ -21,11 +22,14 @@ from milepost.lab.options import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from milepost.evaluate.types import Split
+    from milepost.evaluate.types import Split, Task
+    from milepost.lab.cet.case import Hide
+    from milepost.lab.cet.reading import Progress
     from milepost.lab.cet.simulation import Arm
-    from milepost.lab.cet.study import Audit, Hide
+    from milepost.lab.cet.study import Audit
+    from milepost.lab.cet.trained import Trained, TrainedArm
 
 
 @click.command(
@@ -36,6 +40,7 @@ Examples:
   milepost lab cet --data ../shared/data
   milepost lab cet meetings --hide pooled --rankers words,landmarks,minilm
   milepost lab cet --generated
+  milepost lab cet --train --split test --hide pooled
 
 See docs/pooling/coupled.md.""",
 )
@@ -46,7 +51,12 @@ See docs/pooling/coupled.md.""",
 @click.option(
     "--split", type=click.Choice(["train", "dev", "test"]), default="dev", show_default=True
 )
-@count_option("--documents", 6, "Maximum number of documents of each task.")
+@click.option(
+    "--documents",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Maximum number of documents of each task. [default: 6; all with --train]",
+)
 @click.option(
     "--hide",
     type=click.Choice(["random", "pooled"]),
@@ -69,7 +79,19 @@ See docs/pooling/coupled.md.""",
 )
 @seed_option("Seed of the choice of marked sentences.")
 @click.option("--generated", is_flag=True, help="Use generated data, where the truth is known.")
-@count_option("--seeds", 10, "Generated data sets.")
+@click.option(
+    "--train",
+    is_flag=True,
+    help="Train rankers under each kind of weights, and test them on the questions of --split.",
+)
+@click.option(
+    "--miner",
+    type=click.Choice(["minilm", "words"]),
+    default="minilm",
+    show_default=True,
+    help="Retriever whose best sentences are the negatives and the candidates (--train).",
+)
+@count_option("--seeds", 10, "Generated data sets, or trainings of each ranker.")
 @vectors_option
 @controls_option
 @json_option
@@ -82,12 +104,14 @@ def command(
     tasks: tuple[str, ...],
     data: Path | None,
     split: Split,
-    documents: int,
+    documents: int | None,
     hide: Hide,
     rankers: str,
     selected: float,
     seed: int,
     generated: bool,
+    train: bool,
+    miner: str,
     seeds: int,
     cache: Path | None,
     controls: bool,
@@ -98,6 +122,9 @@ def command(
 
     TASKS are those of milepost eval, by default squad_articles. The share of hidden answers at a
     rank is a lower bound of the share of false hard negatives from that rank.
+
+    With --train, rankers learn from the training questions of TASKS (by default squad_articles and
+    written), and are tested on other documents.
     """
     if generated:
         from milepost.lab.cet.simulation import compare
@@ -107,6 +134,25 @@ def command(
             print_json({"arms": [asdict(arm) for arm in arms]})
         else:
             click.echo("\n".join(_arms(arms)))
+        return 0
+    if train:
+        with Counter(settings) as counter:
+            result = _trained(
+                tasks or ("squad_articles", "written"),
+                data,
+                split,
+                documents,
+                miner,
+                hide,
+                selected,
+                range(seed, seed + seeds),
+                cache,
+                lambda doing, done, of: counter("", doing, done, of),
+            )
+        if as_json:
+            print_json({"trained": as_plain(asdict(result))})
+        else:
+            click.echo("\n".join(_trained_rows(result)))
         return 0
     from milepost.evaluate.names import Workshop
     from milepost.evaluate.session import data_folder
@@ -122,7 +168,7 @@ def command(
     found = []
     with Counter(settings) as counter:
         for name in tasks or ("squad_articles",):
-            task = take(load(name, split, data_folder(data)), documents=documents)
+            task = take(load(name, split, data_folder(data)), documents=documents or 6)
             found.append(
                 audited(
                     task,
@@ -142,6 +188,116 @@ def command(
         for each in found:
             click.echo("\n".join(_rows(each)))
     return 0
+
+
+def _trained(
+    tasks: Sequence[str],
+    data: Path | None,
+    split: Split,
+    documents: int | None,
+    miner: str,
+    hide: Hide,
+    selected: float,
+    seeds: Sequence[int],
+    cache: Path | None,
+    progress: Progress,
+) -> Trained:
+    """Read both splits, and train.
+
+    Raises:
+        InputError: the questions to test on are those of the training split.
+    """
+    from milepost.evaluate.embedders import embedder
+    from milepost.evaluate.session import data_folder
+    from milepost.evaluate.tasks.names import load
+    from milepost.evaluate.tasks.protocol import take
+    from milepost.lab.cet.material import asked, taught
+    from milepost.lab.cet.reading import AloneReader
+    from milepost.lab.cet.trained import study
+
+    if split == "train":
+        raise InputError("rankers are trained on the split train", "--split dev, or test")
+    reader = AloneReader(embedder("minilm"), kept_vectors(cache))
+
+    def of(name: Split) -> Iterator[Task]:
+        return (take(load(task, name, data_folder(data)), documents=documents) for task in tasks)
+
+    teaching = taught(
+        of("train"),
+        reader,
+        miner=miner,
+        hide=hide,
+        selected=selected,
+        seed=seeds[0],
+        progress=progress,
+    )
+    tests = asked(of(split), reader, miner=miner, progress=progress)
+    return study(teaching, tests, seeds=seeds, progress=progress)
+
+
+def _trained_rows(found: Trained) -> Iterator[str]:
+    """The rankers as a table."""
+    yield (
+        f"trained on {found.trained} questions about {found.trained_documents} documents, "
+        f"{found.pairs} pairs, {found.seeds} seeds"
+    )
+    yield (
+        f"tested on {found.tested} questions about {found.tested_documents} documents of "
+        f"{', '.join(found.tasks)}"
+    )
+    yield f"nDCG@10 of the retriever {found.retriever:.4f}, at best {found.ceiling:.4f}"
+    heads = ("weights", "nDCG@10", "95 %", "sd of seeds", "MRR@10", "less none", "95 %", "p", "MDE")
+    yield from columns(
+        heads,
+        [
+            (
+                arm.name,
+                f"{arm.ndcg:.4f}",
+                f"{arm.low:.4f}–{arm.high:.4f}",
+                f"{arm.spread:.4f}",
+                f"{arm.mrr:.4f}",
+                *_gain(arm),
+            )
+            for arm in found.arms
+        ],
+    )
+    yield ""
+    heads = ("weights", "hidden", "weight", "of others", "effective", "area", "models alike")
+    yield from columns(
+        heads,
+        [
+            (
+                arm.name,
+                f"{arm.false:.3f}",
+                _or_dash(arm.weights[0]),
+                _or_dash(arm.weights[1]),
+                _or_dash(arm.effective),
+                _or_dash(arm.area),
+                _or_dash(arm.alike),
+            )
+            for arm in found.arms
+        ],
+    )
+    yield "p: corrected for all rows; MDE: minimum detectable effect, 2.80 standard errors"
+    yield "hidden: share of the negatives that are hidden answers; weight: their mean weight, and"
+    yield "that of others, over the mean of all; effective: effective sample size over the pairs;"
+    yield "area: probability that a hidden answer weighs less than another negative"
+
+
+def _gain(arm: TrainedArm) -> tuple[str, str, str, str]:
+    if arm.gain is None:
+        return "", "", "", ""
+    gain = arm.gain
+    return (
+        f"{gain.mean:+.4f}",
+        f"{gain.low:+.4f} to {gain.high:+.4f}",
+        f"{gain.adjusted:.4f}",
+        _or_dash(arm.detectable, 4),
+    )
+
+
+def _or_dash(value: float | None, digits: int = 3) -> str:
+    return "–" if value is None else f"{value:.{digits}f}"
 
 
 def _rows(found: Audit) -> Iterator[str]:

@@ -38,16 +38,17 @@ class Selected:
 
 
 def fitted(
-    found: Sequence[Case], *, alike: bool = False
+    found: Sequence[Case], *, alike: bool = False, expected: float | None = None
 ) -> tuple[list[dict[int, float]], tuple[Selected, ...]]:
     """Weights of the listed sentences as negatives, by EM on marked sentences, and the selection.
 
-    How many answers there are in all, marked or hidden, fixes the mean of ``s``: more than who
-    mines would know, and which ones they are it is not told.
+    The mean of ``s`` is fixed by ``expected``, or by how many answers there are in all, marked or
+    hidden: more than who mines would know, and which ones they are it is not told.
 
     Args:
         found: questions of which one sentence each is marked.
         alike: selection has no features: one chance for all.
+        expected: prior mean of ``s``; None for the share of answers that is marked.
 
     Returns:
         For each case sentence → weight; and the selection by rank, where there is an answer.
@@ -59,7 +60,8 @@ def fitted(
     if alike:
         shown = shown[:, :0]
     labels = np.concatenate([[1.0, *(0.0 for _ in case.listed)] for case in found])
-    expected = len(found) / sum(1 + len(case.hidden) for case in found)
+    if expected is None:
+        expected = len(found) / sum(1 + len(case.hidden) for case in found)
     model = fit_product(text, shown, labels, expected=expected, strength=0.1 * len(labels))
     cuts = np.cumsum([len(numbers) for numbers in rows])[:-1]
     weights = np.split(model.weights(text, shown), cuts)

@@ -8,10 +8,9 @@ further sentences may answer that were never marked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,20 +20,15 @@ from milepost.errors import InputError, nearest
 from milepost.evaluate.embedders import Embedder
 from milepost.evaluate.statistics import interval
 from milepost.evaluate.systems.landmark import Milepost
-from milepost.evaluate.types import Question, Task
-from milepost.lab.cet.case import Case
+from milepost.evaluate.types import Task
+from milepost.lab.cet.case import Case, Hide, marked_of
+from milepost.lab.cet.reading import Progress, asked_of
 from milepost.lab.cet.selection import Selected, fitted
 from milepost.lab.cet.simulation import area
 from milepost.lab.controls.readers import ControlReader
-from milepost.search.lexical import question_terms
-from milepost.train.collection import Block, Sentences, Statistics, sentences_of
-from milepost.train.made import Source
+from milepost.train.collection import Sentences
 from milepost.train.negatives import Limits
 from milepost.types import Reader
-
-Hide = Literal["random", "pooled"]
-"""Which sentence of the evidence was marked: any, or the one that shared words rank best, as where
-annotators judged what BM25 showed them."""
 
 RANKERS = {
     "words": "BM25 over the sentences",
@@ -114,7 +108,7 @@ def audit(
     minilm: Embedder | None = None,
     controls: Sequence[ControlReader] = (),
     seed: int = 0,
-    progress: Callable[[str, int, int], object] = lambda *_: None,
+    progress: Progress = lambda *_: None,
 ) -> Audit:
     """Hide evidence of a task and count it among the candidate negatives.
 
@@ -191,43 +185,24 @@ def _cases(
     hide: Hide,
     minilm: Embedder | None,
     seed: int,
-    progress: Callable[[str, int, int], object],
+    progress: Progress,
 ) -> Iterable[Case]:
     random = Random(seed)
-    by_document: dict[str, list[Question]] = {}
-    for question in task.questions:
-        by_document.setdefault(question.document, []).append(question)
-    wanted = {word for question in task.questions for word in question_terms(question.text)}
-    statistics = Statistics(wanted)
-    reads: list[Sentences] = []
-    for document in task.documents:
-        if document.name in by_document:
-            reads.append(sentences_of(Source(document), encoder))
-            statistics.add(reads[-1])
-            progress(task.name, len(reads), len(by_document))
-    for read in reads:
-        asked = by_document[read.source.document.name]
-        evidence = [read.touching(question.spans) for question in asked]
-        several = [pair for pair in zip(asked, evidence, strict=True) if len(pair[1]) > 1]
-        if not several:
-            continue
-        questions = [question.text for question, _ in several]
-        block = Block([read], statistics)
-        cosines = np.stack([encoder.encode_query(each) for each in questions]) @ read.vectors.T
-        words = np.stack([block.by_words(each) for each in questions])
+    for asked in asked_of(task, encoder, 2, progress):
+        read, cosines, words = asked.read, asked.cosines, asked.words
+        questions = [question.text for question in asked.questions]
         orders = {
             name: _orders(name, read, questions, cosines, words, encoder, minilm)
             for name in rankers
         }
-        for row, (question, marked) in enumerate(several):
-            best = max(marked, key=lambda n: (float(words[row, n]), -n))
-            kept = random.choice(marked) if hide == "random" else best
+        for row, (question, marked) in enumerate(zip(questions, asked.evidence, strict=True)):
+            kept = marked_of(marked, words[row], hide, random)
             lists = {
                 name: [n for n in order[row] if n != kept][:_DEPTH]
                 for name, order in orders.items()
             }
             others = frozenset(marked) - {kept}
-            yield Case(read, question.text, kept, others, cosines[row], words[row], lists)
+            yield Case(read, question, kept, others, cosines[row], words[row], lists)
 
 
 def _orders(

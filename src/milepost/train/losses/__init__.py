@@ -13,12 +13,9 @@ best), ``distil.py`` (a teacher's vectors and scores), ``coupled.py`` (negatives
 from milepost.train.losses.cached import cached_backward
 from milepost.train.losses.contrast import any_against_negatives, each_against_negatives, info_nce
 from milepost.train.losses.coupled import (
-    coupled_entropy,
     coupled_pairs,
     effective_sample_size,
     posterior_weights,
-    posteriors,
-    product_entropy,
     published_weights,
     weigh,
     weighted_contrast,
@@ -42,7 +39,6 @@ __all__ = [
     "away_from",
     "back_from_boundary",
     "cached_backward",
-    "coupled_entropy",
     "coupled_pairs",
     "distances_of",
     "divergence",
@@ -55,8 +51,6 @@ __all__ = [
     "over_prefixes",
     "position_aware",
     "posterior_weights",
-    "posteriors",
-    "product_entropy",
     "published_weights",
     "similarities",
     "weigh",

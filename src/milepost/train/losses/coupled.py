@@ -6,13 +6,14 @@ tells the other how far to trust an unlabelled document.
 
 Two kinds of weights. ``published_weights`` are those of the paper's code, for comparison: of
 pairwise scores, whose level is free, so they are not probabilities. ``posterior_weights`` are
-the unbiased ones, of models trained with ``product_entropy`` or ``coupled_entropy``; they need a
+the unbiased ones, of the product model ``milepost.train.coupled.fit_product``; they need a
 selection model with features of its own (rank and retriever, not the text), or both become one.
 """
 
 from __future__ import annotations
 
-import torch
+import math
+
 import torch.nn.functional as F
 from torch import Tensor
 
@@ -101,31 +102,29 @@ def coupled_pairs(
     relevance: tuple[Tensor, Tensor],
     selection: tuple[Tensor, Tensor],
     *,
+    weighing: tuple[Tensor, Tensor] | None = None,
     temperature: float = 2.0,
-    most: float = 3.0,
-    self_normalised: bool = True,
 ) -> tuple[Tensor, Tensor]:
-    """One step of the published method: the losses of both models, each under the other's weights.
+    """One step as published: the losses of both models, each under the other's weights.
+
+    No weight is bounded and their sum is not divided out.
 
     Args:
         relevance: the relevance model's scores ``(n,)`` of positives and of negatives.
         selection: the selection model's, of the same pairs.
+        weighing: both models' scores of the negatives without dropout, which set the weights; None
+            for those of the pairs.
         temperature: see ``published_weights``.
-        most: see ``published_weights``.
-        self_normalised: see ``weighted_mean``; ``False`` and ``most`` infinite is as published.
 
     Returns:
         The relevance model's loss and the selection model's.
     """
-    losses = [
-        weighted_pairs(
-            *own,
-            published_weights(other[1], temperature, most),
-            self_normalised=self_normalised,
-        )
-        for own, other in ((relevance, selection), (selection, relevance))
-    ]
-    return losses[0], losses[1]
+    by_relevance, by_selection = weighing or (relevance[1], selection[1])
+    first, second = (
+        weighted_pairs(*own, published_weights(other, temperature, math.inf), self_normalised=False)
+        for own, other in ((relevance, by_selection), (selection, by_relevance))
+    )
+    return first, second
 
 
 def weighted_contrast(
@@ -166,60 +165,3 @@ def weigh(
     counted = negative & (weights > 0)
     logs = wide(weights.detach()).masked_fill(~counted, 1.0).log()
     return wide(scores) + temperature * logs, counted
-
-
-def product_entropy(relevance: Tensor, selection: Tensor, labels: Tensor) -> Tensor:
-    """Pointwise cross-entropy of the product model: ``-l log(r s) - (1 - l) log(1 - r s)``, mean.
-
-    ``r`` and ``s`` are known only up to a factor between them; a prior or a few fully
-    judged questions fix it.
-
-    Args:
-        relevance: ``(n,)`` logits of ``r``.
-        selection: ``(n,)`` logits of ``s``.
-        labels: ``(n,)`` in [0, 1].
-    """
-    a, b, known = wide(relevance), wide(selection), wide(labels)
-    both = F.logsigmoid(a) + F.logsigmoid(b)
-    # 1 - r s = (1 - r) + r (1 - s), which loses no digits where both are nearly 1.
-    either = torch.logaddexp(F.logsigmoid(-a), F.logsigmoid(a) + F.logsigmoid(-b))
-    return -(known * both + (1.0 - known) * either).mean()
-
-
-def posteriors(relevance: Tensor, selection: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
-    """``P(r = 1 | label)`` and ``P(s = 1 | label)``: the E step of the product model; no gradient.
-
-    Both 1 for a labelled document; ``r (1 - s) / (1 - r s)`` and ``s (1 - r) / (1 - r s)`` for an
-    unlabelled one.
-
-    Args:
-        relevance: ``(n,)`` logits of ``r``.
-        selection: ``(n,)`` logits of ``s``.
-        labels: ``(n,)`` in [0, 1]; between the ends a share of labelled ones.
-    """
-    a, b, known = wide(relevance.detach()), wide(selection.detach()), wide(labels)
-    # In logits: r (1 - s) / (1 - r s) = sigmoid(a - softplus(b)), and finite where 1 - r s is not.
-    relevant = torch.sigmoid(a - F.softplus(b))
-    selected = torch.sigmoid(b - F.softplus(a))
-    return known + (1.0 - known) * relevant, known + (1.0 - known) * selected
-
-
-def coupled_entropy(relevance: Tensor, selection: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
-    """Pointwise cross-entropies of both models against their posteriors: exact EM in small steps.
-
-    Their gradient is that of ``product_entropy``, split in two; solved to the end for frozen
-    posteriors, the likelihood never falls.
-
-    Args:
-        relevance: ``(n,)`` logits of ``r``.
-        selection: ``(n,)`` logits of ``s``.
-        labels: ``(n,)`` in [0, 1].
-
-    Returns:
-        The relevance model's loss and the selection model's.
-    """
-    relevant, selected = posteriors(relevance, selection, labels)
-    return (
-        F.binary_cross_entropy_with_logits(wide(relevance), relevant),
-        F.binary_cross_entropy_with_logits(wide(selection), selected),
-    )
