@@ -166,7 +166,7 @@ def measured(ranked: Tensor, lists: Lists) -> tuple[Floats, Floats]:
         ranked: ``(q, m)`` scores of the candidates; ties keep their order.
         lists: the candidates.
     """
-    order = ranked.argsort(1, descending=True, stable=True)[:, :CUT]
+    order = ranked.argsort(dim=1, descending=True, stable=True)[:, :CUT]
     found = lists.answers.gather(1, order).numpy().astype(np.float64)
     discount = 1 / np.log2(np.arange(2, CUT + 2))
     ideal = np.cumsum(discount)[np.minimum(lists.evidence.numpy(), CUT) - 1]
