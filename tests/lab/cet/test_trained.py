@@ -77,7 +77,7 @@ def test_one_answer_is_marked_and_the_others_are_mined():
 
 def test_who_is_asked_ranks_whatever_was_found():
     """All three questions, and what they lack is filled up."""
-    lists = asked([task("test")], fake_encoder(), most=5)
+    lists = asked([task("test")], fake_encoder(), best=5)
     assert lists.real.sum(1).tolist() == [5, 5, 5]
     assert lists.evidence.tolist() == [2, 1, 3]
     with pytest.raises(InputError, match="two sentences of evidence"):
@@ -89,7 +89,7 @@ def test_ranks_are_scored_by_hand():
     answers = torch.tensor([[0, 1, 1, 0], [0, 0, 0, 0], [1, 0, 0, 0]]).bool()
     order = torch.tensor([[2.0, 1.0, 3.0, 0.0], [4, 3, 2, 1], [1, 2, 0, -torch.inf]])
     lists = replace(
-        asked([task("test")], fake_encoder(), most=4),
+        asked([task("test")], fake_encoder(), best=4),
         answers=answers,
         evidence=torch.tensor([3, 2, 20]),
     )

@@ -123,8 +123,8 @@ def command(
     TASKS are those of milepost eval, by default squad_articles. The share of hidden answers at a
     rank is a lower bound of the share of false hard negatives from that rank.
 
-    With --train, rankers learn from the training questions of TASKS (by default squad_articles and
-    written), and are tested on other documents.
+    With --train, rankers learn from the training questions of TASKS (by default squad_articles,
+    written and policies), and are tested on other documents.
     """
     if generated:
         from milepost.lab.cet.simulation import compare
@@ -138,7 +138,7 @@ def command(
     if train:
         with Counter(settings) as counter:
             result = _trained(
-                tasks or ("squad_articles", "written"),
+                tasks or ("squad_articles", "written", "policies"),
                 data,
                 split,
                 documents,

@@ -23,6 +23,9 @@ MINERS = {
 }
 """Who ranks the would-be negatives, and the candidates of the questions that are asked."""
 
+BEST = 20
+"""Sentences that the miner lists for a question."""
+
 WEIGHTS = ("none", "posterior", "mined", "oracle")
 """Weights of a mined negative that are known before a ranker is trained: one for all; of the
 product model; of ``milepost mine``; 0 for a hidden answer and 1 for all others."""
@@ -86,6 +89,7 @@ def taught(
     *,
     miner: str = "minilm",
     hide: Hide = "random",
+    best: int = BEST,
     depth: int = 10,
     selected: float = 0.5,
     seed: int = 0,
@@ -93,14 +97,17 @@ def taught(
 ) -> Taught:
     """Training questions with several sentences of evidence, of which one stays marked.
 
-    Questions about documents with too few sentences for both kinds of negatives are left out.
+    Mined negatives are drawn from the miner's best sentences, random ones from all. As the ranker is
+    made to order what the miner lists, questions whose marked sentence is not listed are left out:
+    from them it would learn that what the miner finds is wrong.
 
     Args:
         tasks: of the training split.
         reader: gives sentences and vectors.
         miner: of ``MINERS``.
         hide: see ``case.Hide``.
-        depth: mined negatives of a question: the miner's best but the marked one.
+        best: sentences that the miner lists.
+        depth: mined negatives of a question, drawn from these.
         selected: probability that an answering sentence was marked: of ``milepost mine``'s
             weights, and the product model's prior.
         seed: of what is kept, and of random negatives.
@@ -116,13 +123,16 @@ def taught(
     for task in tasks:
         for asked in asked_of(task, reader, 2, progress):
             count = len(asked.read.spans)
-            if count <= 2 * depth:
+            if count <= depth:
                 continue
             for at, evidence in enumerate(asked.evidence):
                 cosines, words = asked.cosines[at], asked.words[at]
                 kept = marked_of(evidence, words, hide, random)
                 order = np.argsort(-(words if miner == "words" else cosines), kind="stable")
-                mined = [n for n in order.tolist() if n != kept][:depth]
+                listed = order[:best].tolist()
+                if kept not in listed:
+                    continue
+                mined = random.sample([n for n in listed if n != kept], depth)
                 drawn = random.sample([n for n in range(count) if n != kept], depth)
                 rows.append(_Row(asked, at, [kept, *mined, *drawn]))
                 others = frozenset(evidence) - {kept}
@@ -133,7 +143,7 @@ def taught(
                 names.append(task.name)
     if not rows:
         raise InputError(
-            f"no training question has two sentences of evidence among more than {2 * depth}",
+            f"no training question has two sentences of evidence among more than {depth}",
             "other tasks, or more documents of them",
         )
     lists = _lists(rows, names)
@@ -154,7 +164,7 @@ def asked(
     reader: Reader,
     *,
     miner: str = "minilm",
-    most: int = 50,
+    best: int = BEST,
     progress: Progress = lambda *_: None,
 ) -> Lists:
     """Questions to test on, each with the miner's best sentences, whatever their evidence.
@@ -163,7 +173,7 @@ def asked(
         tasks: of the split that is asked.
         reader: gives sentences and vectors.
         miner: of ``MINERS``.
-        most: candidates of a question.
+        best: candidates of a question.
         progress: see ``reading.Progress``.
 
     Raises:
@@ -175,8 +185,8 @@ def asked(
         for found in asked_of(task, reader, 1, progress):
             for at in range(len(found.questions)):
                 scores = found.words[at] if miner == "words" else found.cosines[at]
-                best = np.argsort(-scores, kind="stable")[:most]
-                rows.append(_Row(found, at, best.tolist()))
+                order = np.argsort(-scores, kind="stable")[:best]
+                rows.append(_Row(found, at, order.tolist()))
                 names.append(task.name)
     if not rows:
         raise InputError("no question has evidence", "other tasks, or more documents of them")

@@ -44,11 +44,11 @@ class RankerRecipe:
         decay: weight decay of matrices.
     """
 
-    hidden: int = 128
+    hidden: int = 64
     dropout: float = 0.2
     rounds: int = 2
     batch: int = 32
-    rate: float = 1e-3
+    rate: float = 3e-4
     decay: float = 0.01
 
 
