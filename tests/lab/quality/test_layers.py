@@ -9,7 +9,14 @@ torch = pytest.importorskip("torch", reason="needs the train extra")
 
 from milepost.errors import InputError  # noqa: E402
 from milepost.lab.quality import probes  # noqa: E402
-from milepost.lab.quality.layers import evened, fit, layer_means, log_index, mixtures  # noqa: E402
+from milepost.lab.quality.layers import (  # noqa: E402
+    by_pairs,
+    evened,
+    fit,
+    layer_means,
+    log_index,
+    mixtures,
+)
 from milepost.lab.quality.separation import centres  # noqa: E402
 from milepost.lab.quality.study import draws_of  # noqa: E402
 from support.tiny_transformers import TEXT, tiny_folder  # noqa: E402
@@ -72,6 +79,29 @@ def test_the_loss_is_the_logarithm_of_the_index():
     points = states[:, 0]
     found = log_index(torch.from_numpy(points), torch.eye(2).double()[labels])
     assert found.item() == pytest.approx(-np.log(centres(points, labels).separation))
+
+
+def test_the_contrastive_loss_by_hand():
+    """At 0 and 2 one class, at 3 the other, margin 2: 4 of the same, 0 and 1 of the others."""
+    points = torch.tensor([[0.0, 0.0], [2.0, 0.0], [3.0, 0.0]]).double().requires_grad_()
+    member = torch.tensor([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]).double()
+    found = by_pairs(points, member, margin=2.0)
+    assert found.item() == pytest.approx(5 / 3)
+    found.backward()
+    # The first draws the second by 2 · 2, and the third pushes it the same way by 2 · (2 - 1).
+    assert points.grad[:, 0].tolist() == pytest.approx([-4 / 3, 6 / 3, -2 / 3])
+
+
+def test_pairs_find_the_layer_that_tells_labels():
+    """The contrastive loss takes the third layer, too; the sum is separation times a number."""
+    states, labels = planted(4.0)
+    made = {one.name: one for one in mixtures(states, labels, np.arange(120), permutations=9)}
+    pairs = made["trained by pairs"]
+    assert np.argmax(pairs.weights) == 2
+    assert pairs.separation > made["even"].separation
+    # 30 of 60 held-out texts in each class: CHI = (n - 2) / 4 of separation.
+    for one in made.values():
+        assert one.aqi == pytest.approx(one.separation * (0.5 + 0.5 * 58 / 4))
 
 
 def test_layers_are_made_equally_loud_by_the_training_half():

@@ -32,7 +32,8 @@ def all_of(points, labels):
 def test_two_pairs_by_hand():
     assert all_of(PAIR, TWO) == pytest.approx((100, 50, 0.2, 4))
     separation, chi, dbs, index = all_of(PAIR, TWO)
-    assert 0.5 * separation + 0.5 * chi == pytest.approx(75)  # the published sum
+    assert 0.5 * separation + 0.5 * chi == centres(PAIR, TWO).aqi() == pytest.approx(75)
+    assert centres(PAIR, TWO).aqi(0.2) == pytest.approx(0.2 * 100 + 0.8 * 50)
     assert 0.5 / (1 + dbs) + 0.5 * index / (1 + index) == pytest.approx(0.816666667)
 
 

@@ -97,9 +97,9 @@ def taught(
 ) -> Taught:
     """Training questions with several sentences of evidence, of which one stays marked.
 
-    Mined negatives are drawn from the miner's best sentences, random ones from all. As the ranker is
-    made to order what the miner lists, questions whose marked sentence is not listed are left out:
-    from them it would learn that what the miner finds is wrong.
+    Mined negatives are drawn from the miner's best sentences, random ones from all. As the ranker
+    orders what the miner lists, questions whose marked sentence is not listed are left out: from
+    them it would learn that what the miner finds is wrong.
 
     Args:
         tasks: of the training split.

@@ -5,8 +5,10 @@ the simplex, the only numbers that are trained, by sparsemax. Weights trained to
 separate those texts; so they are trained on one half of the texts and measured on the other, beside
 even weights, random ones, and ones that were trained on permuted labels.
 
-The published loss could not be read. Here it is the logarithm of the Xie-Beni index, ``ln W - ln
-D2``, of layers that were first brought to the same mean squared distance to their middle.
+The published loss could not be read; by others' notes it is contrastive. Two losses stand in for
+it: the logarithm of the Xie-Beni index, ``ln W - ln D2``, and the contrastive loss of pairs
+(Hadsell, Chopra and LeCun 2006), both of layers that were first brought to the same mean squared
+distance to their middle.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ from milepost.train.fit_steps import fit_steps
 
 _WINDOW = 512  # tokens read at once; longer texts are read in several windows
 _STEPS, _RATE = 200, 0.05
+_MARGIN = 2.0  # of pairs; unrelated points of mean squared length 1 are 1.4 apart
 _DRAWS = 200
 
 
@@ -41,8 +44,8 @@ class Mixture:
     """Layers mixed by weights, on texts that the weights were not trained on.
 
     Attributes:
-        name: ``layer N`` from 1, even, random, trained, or trained on permuted labels;
-            ``even@random`` and so on for an untrained baseline.
+        name: ``layer N`` from 1, even, random, trained, trained by pairs, or trained on permuted
+            labels; ``even@random`` and so on for an untrained baseline.
         weights: ``(layers,)``, they sum to 1.
         separation: of the held-out texts.
         low: lower end of its 95 % interval, other texts drawn in the place of the held-out ones.
@@ -50,6 +53,7 @@ class Mixture:
         chance: mean of it over permuted labels.
         p: share of permuted labels, the observed ones among them, that do as well.
         probe: balanced accuracy of a linear probe trained on the texts of the other half.
+        aqi: the paper's sum of the held-out texts, see ``Centres.aqi``.
     """
 
     name: str
@@ -60,6 +64,7 @@ class Mixture:
     chance: float
     p: float
     probe: float
+    aqi: float
 
 
 def layer_means(
@@ -143,6 +148,7 @@ def mixtures(
     named["even"] = np.full(layers, 1 / layers)
     named["random"] = random.dirichlet(np.ones(layers))
     named["trained"] = fit(even[train], labels[train])
+    named["trained by pairs"] = fit(even[train], labels[train], loss=by_pairs)
     named["trained on permuted labels"] = fit(even[train], wrong[train])
     return _measured(named, even, labels, groups, half, permutations, draws, seed)
 
@@ -191,6 +197,7 @@ def _measured(
                 float(values[1:].mean()),
                 share_as_good(values),
                 probes.balanced(guess == labels[test], labels[test]),
+                centres(mixed[test], labels[test]).aqi(),
             )
         )
     return made
@@ -235,12 +242,18 @@ def evened(states: NDArray[np.floating], train: NDArray[np.bool_]) -> NDArray[np
     return found
 
 
-def fit(states: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Weights of layers that make the Xie-Beni index of these texts small, by sparsemax.
+def fit(
+    states: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    *,
+    loss: Callable[[Tensor, Tensor], Tensor] | None = None,
+) -> NDArray[np.float64]:
+    """Weights of layers that make a loss of these texts small, by sparsemax.
 
     Args:
         states: ``(n, layers, d)``.
         labels: ``(n,)`` from 0 on, at least two kinds.
+        loss: of points and classes; None for ``log_index``.
 
     Returns:
         ``(layers,)`` float64 on the simplex.
@@ -250,10 +263,12 @@ def fit(states: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.fl
     member = member[:, member.sum(0) > 0]
     scores = torch.zeros(states.shape[1], dtype=torch.float64, requires_grad=True)
 
-    def loss(_: int) -> Tensor:
-        return log_index(torch.einsum("nld,l->nd", given, sparsemax(scores)), member)
+    chosen = loss or log_index
 
-    fit_steps(torch.optim.Adam([scores], lr=_RATE), _STEPS, loss)
+    def of_step(_: int) -> Tensor:
+        return chosen(torch.einsum("nld,l->nd", given, sparsemax(scores)), member)
+
+    fit_steps(torch.optim.Adam([scores], lr=_RATE), _STEPS, of_step)
     found: NDArray[np.float64] = sparsemax(scores).detach().numpy()
     return found
 
@@ -266,3 +281,18 @@ def log_index(points: Tensor, member: Tensor) -> Tensor:
     apart = apart + torch.diag(torch.full((len(middles),), torch.inf, dtype=points.dtype))
     tiny = torch.finfo(points.dtype).tiny
     return torch.log(within / len(points) + tiny) - torch.log(apart.min() + tiny)
+
+
+def by_pairs(points: Tensor, member: Tensor, margin: float = _MARGIN) -> Tensor:
+    """Contrastive loss of all pairs of points ``(n, d)`` whose classes are one-hot ``(n, k)``.
+
+    The mean of ``|x - y|²`` of two points of a class, and ``max(0, margin - |x - y|)²`` of others
+    (Hadsell, Chopra and LeCun 2006, equation 4, without its factor 1/2).
+    """
+    number = len(points)
+    one, other = torch.triu_indices(number, number, offset=1)
+    gram = points @ points.T
+    lengths = gram.diagonal()
+    squares = (lengths[one] + lengths[other] - 2 * gram[one, other]).clamp(min=1e-12)
+    same = (member[one] * member[other]).sum(1) > 0
+    return torch.where(same, squares, (margin - squares.sqrt()).clamp(min=0).square()).mean()

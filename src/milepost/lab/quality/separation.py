@@ -1,9 +1,10 @@
 """How far apart classes of vectors lie: cluster indices, with a rule for every degenerate case.
 
 The parts of the Alignment Quality Index (Borah et al., arXiv 2506.13901), in the vectors' own
-space (the published scripts take them through t-SNE first, behind which distances mean nothing) and
-without its sum: for two classes the Calinski-Harabasz index is the inverse of the Xie-Beni index
-times a number of points, ``CHI = n1 n2 (n - 2) / n² / XBI``, so that the sum is one of them twice.
+space (the published scripts take them through t-SNE first, behind which distances mean nothing).
+Its sum is shown for layers only: for two classes the Calinski-Harabasz index is the inverse of the
+Xie-Beni index times a number of points, ``CHI = n1 n2 (n - 2) / n² / XBI``, so that the sum is one
+of them twice.
 What is measured is separability, which says nothing about safety.
 
     W     squared distances of points to their class's centre, summed
@@ -50,6 +51,16 @@ class Centres:
     chi: float
     dbs: float
     flags: tuple[str, ...] = ()
+
+    def aqi(self, share: float = 0.5) -> float:
+        """The paper's sum, ``share / XBI + (1 - share) CHI``; higher is said to be better.
+
+        For two classes it is ``separation`` times a number that depends on their sizes alone.
+
+        Args:
+            share: the paper's λ.
+        """
+        return share * self.separation + (1 - share) * self.chi
 
 
 def numbered(labels: Sequence[str] | NDArray[np.generic]) -> NDArray[np.int64]:
