@@ -246,9 +246,8 @@ def _trained_rows(found: Trained) -> Iterator[str]:
         f"{', '.join(found.tasks)}"
     )
     yield f"nDCG@10 of the retriever {found.retriever:.4f}, at best {found.ceiling:.4f}"
-    heads = ("weights", "nDCG@10", "95 %", "sd of seeds", "MRR@10", "less none", "95 %", "p", "MDE")
     yield from columns(
-        heads,
+        ("weights", "nDCG@10", "95 %", "sd of seeds", "MRR@10", "less none", "95 %", "p", "MDE"),
         [
             (
                 arm.name,
@@ -262,9 +261,8 @@ def _trained_rows(found: Trained) -> Iterator[str]:
         ],
     )
     yield ""
-    heads = ("weights", "hidden", "weight", "of others", "effective", "area", "models alike")
     yield from columns(
-        heads,
+        ("weights", "hidden", "weight", "of others", "effective", "area", "models alike"),
         [
             (
                 arm.name,
