@@ -37,7 +37,7 @@ def test_trust_falls_with_the_score_and_stays_a_chance(score, best, selected):
     """A sentence that scores higher is no surer a negative; all are sure where all is marked."""
     weight = trust(score, best, selected)
     assert 0 < weight <= 1
-    assert trust(score + 0.1, best, selected) <= weight
+    assert trust(score + 0.1, best, selected) <= weight + 1e-12  # both may be rounded
     assert trust(score, best, 1.0) == 1.0
 
 

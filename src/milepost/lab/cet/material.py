@@ -40,7 +40,7 @@ class Lists:
         sentences: ``(q, m, d)`` unit vectors of the candidates.
         scores: ``(q, m, 2)``: cosine and BM25, each less its mean over the document's sentences, in
             standard deviations.
-        real: ``(q, m)`` bool: what is no filling.
+        real: ``(q, m)`` bool: candidates, as against zeros.
         answers: ``(q, m)`` bool: evidence, hidden or not.
         evidence: ``(q,)`` int64: sentences of evidence, candidates or not.
         clusters: of each question its task and document.
