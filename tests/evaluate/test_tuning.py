@@ -5,7 +5,7 @@ import json
 import pytest
 
 from milepost.errors import InputError, UnreadableFile
-from milepost.evaluate import tuning
+from milepost.evaluate import standard, tuning
 from milepost.evaluate.names import Workshop
 from milepost.evaluate.tuned import SCHEMA, SHIPPED, Tuned, read_tuned, write_tuned
 from milepost.evaluate.types import Question, Task
@@ -110,6 +110,13 @@ def test_the_shipped_choices_were_made_on_development_questions(shared_data):
     tasks = [task for task, _ in session.loaded()]
     assert tuned.tasks == {task.name: (len(task.questions), len(task.documents)) for task in tasks}
     assert tuned.questions == tuning.hashed(tasks)
+
+
+def test_every_tuned_system_of_the_tables_has_a_family():
+    """A name with ``tuned`` that no family chooses for could not be asked."""
+    named = {name for name in (*standard.ALL, *standard.WHOLE) if ":tuned" in name}
+    assert named
+    assert named <= tuning.families().keys()
 
 
 def test_choices_are_written_and_read_again(tmp_path):
