@@ -110,7 +110,8 @@ def test_bert_equals_our_own(tmp_path: Path) -> None:
 
     for kind in ("bert", "modernbert"):
         folder = tiny_folder(tmp_path / kind, kind)
-        ours = load_checkpoint(folder, own_sentence=False)
+        ours = load_checkpoint(folder)
+        ours.own_sentence = False
         theirs = open_checkpoint(folder, transformers=True).model
         assert type(ours.backbone) is not type(theirs.backbone)
         batch = window()

@@ -308,7 +308,8 @@ def test_checkpoint_of_ours(tmp_path: Path) -> None:
     folder = write_checkpoint(tmp_path / "m", "bert")
     save_tokenizer(folder)
     lmk = read_folder(folder, granularity="sentences", rule=Rule.SAFE)
-    model = load_checkpoint(folder, own_sentence=False)
+    model = load_checkpoint(folder)
+    model.own_sentence = False
     row = lmk.rows([TEXTS[0]])[0]
     ids = torch.tensor([row.ids])
     with torch.no_grad():

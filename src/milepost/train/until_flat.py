@@ -69,7 +69,7 @@ def fit_until_flat(
     """Train until the validation loss is flat, then restore the weights with the lowest.
 
     The rate rises along a line over the first ``every`` steps and stays. A loss that is not finite
-    ends the training: higher steps cannot mend the weights.
+    ends the training: higher steps cannot repair the weights.
 
     Args:
         optimizer: of the trained weights.

@@ -71,13 +71,17 @@ def test_numbers_that_are_none_are_refused():
 
 
 def test_shapes_print_a_line_an_arm():
-    result = run(shapes, "--arm", "mean", "--arm", "corrected", "--steps", 1)
+    result = run(shapes, "--arm", "mean", "--arm", "corrected", "--steps", 1, "--seeds", 1)
     assert result.exception is None
     lines = result.output.splitlines()
     assert [line.split()[0] for line in lines] == ["arm", "mean", "corrected", "corrected@random"]
-    rows = json.loads(run(shapes, "--arm", "mean", "--steps", 1, "--json").output)["rows"]
+    rows = json.loads(run(shapes, "--arm", "mean", "--steps", 1, "--seeds", 1, "--json").output)[
+        "rows"
+    ]
     assert [row["arm"] for row in rows] == ["mean", "corrected@random"]
-    alone = run(shapes, "--arm", "mean", "--steps", 1, "--no-controls", "--json").output
+    alone = run(
+        shapes, "--arm", "mean", "--steps", 1, "--seeds", 1, "--no-controls", "--json"
+    ).output
     assert [row["arm"] for row in json.loads(alone)["rows"]] == ["mean"]
     assert set(rows[0]["overlap"]) == {"ground", "disc", "square", "bright bar", "dark bar"}
 
