@@ -1,6 +1,6 @@
 """What is lost when a text keeps fewer token vectors, or one encoding of them, than MaxSim reads.
 
-    python bench/late_interaction.py --model checkpoint --report bench/results/late-interaction.json
+    python bench/late_interaction.py --model minilm --report bench/results/late-interaction.json
 
 The 1,500 questions of the pooling lab's packaged pairs rank their 1,500 passages (205 documents).
 The network is frozen and was not trained for late interaction, so the claims of arXiv 2409.14683
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from milepost.evaluate.statistics import corrected, difference, interval
 from milepost.evaluate.tasks.reading import objects
 from milepost.evaluate.where import commit, today
-from milepost.lab.compare.reading import TokenReader, default_cache, model_folder
+from milepost.lab.compare.reading import TokenReader, default_cache
 from milepost.lab.compare.states import States
 from milepost.pooling.fixed_encoding import FixedEncoding
 from milepost.pooling.ragged import unit
@@ -143,7 +143,7 @@ def main() -> None:
         )
         print(f"{name:48} {row['numbers']:>7,} {row['ndcg']:.3f} [{low:.3f}, {high:.3f}]  {told}")
     if options.report:
-        about = {"date": today(), "commit": commit(), "model": model_folder(options.model)}
+        about = {"date": today(), "commit": commit(), "model": options.model}
         options.report.write_text(
             json.dumps({**about, "queries": len(pairs), "rows": rows}, indent=1) + "\n"
         )
