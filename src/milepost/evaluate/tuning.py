@@ -41,7 +41,7 @@ SIZES = (
 LATE = ("sentence", "200", "400", "800", "1600")
 """Units of late chunking: whole sentences, so that one pass gives all."""
 
-MODELS = ("minilm", "e5", "landmark")
+MODELS = ("minilm", "landmark")
 WEIGHTS = ("/0.5", "", "/2", "/4")
 FREE = tuple((k1, b) for k1 in (0.9, 1.5) for b in (0.4, 0.9))
 WINDOWS = (32, 64, 128)
@@ -70,10 +70,6 @@ def families() -> dict[str, list[str]]:
                 f"{name}+bm25{weight}" for name in alone for weight in WEIGHTS
             ]
             found[f"{base}:tuned@{model}+bm25/rank"] = [f"{name}+bm25/rank" for name in alone]
-    sparse = [f"splade:{unit}" for unit in SIZES]
-    found["splade:tuned"] = sparse
-    found["splade:tuned+bm25"] = [f"{name}+bm25{weight}" for name in sparse for weight in WEIGHTS]
-    found["splade:tuned+bm25/rank"] = [f"{name}+bm25/rank" for name in sparse]
     return found
 
 
