@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from milepost._optional import require
 
@@ -76,6 +76,10 @@ class Difference:
         2.80 standard errors, where half of the 95 % interval is 1.96 of them; before ``corrected``.
         """
         return 2.80 / 1.96 * (self.high - self.low) / 2
+
+    def record(self) -> dict[str, Any]:
+        """All of it for JSON, what is derived too."""
+        return {**asdict(self), "verdict": self.verdict, "detectable": self.detectable}
 
 
 def interval(

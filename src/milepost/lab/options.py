@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
-from milepost.console.options import Command
+from milepost.console.options import Command, Interrupted
 
 if TYPE_CHECKING:
     from milepost.evaluate.vectors import Vectors
@@ -45,6 +46,31 @@ def seed_option(help_text: str = "The first seed.") -> Callable[[Command], Comma
         metavar="N",
         help=help_text,
     )
+
+
+out_option = click.option(
+    "--out",
+    metavar="FOLDER",
+    type=FOLDER,
+    help="Keep finished trainings here; a run that was stopped goes on with them.",
+)
+
+
+@contextmanager
+def resumable(folder: Path | None) -> Iterator[None]:
+    """Say after Ctrl-C how a run goes on whose finished trainings are kept in a folder, or in none.
+
+    Raises:
+        Interrupted: Ctrl-C was pressed.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Interrupted(
+            "finished trainings are stored: repeat the command to continue"
+            if folder
+            else "with --out FOLDER a run can be continued"
+        ) from None
 
 
 def kept_vectors(cache: Path | None) -> Vectors:

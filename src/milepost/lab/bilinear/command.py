@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.console.options import Interrupted, Settings, common, count_option, json_option, say
+from milepost.console.options import Settings, common, count_option, json_option, say
 from milepost.console.progress import Counter
 from milepost.console.records import print_json
 from milepost.lab.options import (
-    FOLDER,
     controls_option,
     kept_vectors,
     needs_torch,
+    out_option,
+    resumable,
     seed_option,
     vectors_option,
 )
@@ -91,12 +92,7 @@ and sum-K (K planted products or sums). See docs/pooling/bilinear.md.""",
     help="A shipped model or a model folder, which reads the FOLDERs.",
 )
 @vectors_option
-@click.option(
-    "--out",
-    metavar="FOLDER",
-    type=FOLDER,
-    help="Keep finished trainings here; a run that was stopped goes on with them.",
-)
+@out_option
 @controls_option
 @json_option
 @common
@@ -171,14 +167,8 @@ def command(
             def on_progress(name: str, done: int, of: int, task: str = task.name) -> None:
                 counter(name, task, done, of)
 
-            try:
+            with resumable(out):
                 found = compare(task, names or (*CONTROLS, *STUDIED), protocol, on_progress, out)
-            except KeyboardInterrupt:
-                raise Interrupted(
-                    "finished trainings are stored: repeat the command to continue"
-                    if out
-                    else "with --out FOLDER a run can be continued"
-                ) from None
             findings.append(found)
             counter.clear()
             if not as_json:

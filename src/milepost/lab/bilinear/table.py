@@ -86,14 +86,7 @@ def record(findings: Sequence[Finding]) -> dict[str, Any]:
                 "rows": [
                     {
                         **asdict(row),
-                        "gains": {
-                            name: {
-                                **asdict(gain),
-                                "verdict": gain.verdict,
-                                "detectable": gain.detectable,
-                            }
-                            for name, gain in row.gains.items()
-                        },
+                        "gains": {name: gain.record() for name, gain in row.gains.items()},
                     }
                     for row in finding.rows
                 ],

@@ -17,6 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from milepost.lab.best_rate import at_best_rate
 from milepost.lab.bilinear.tasks import PairTask, Rows
 from milepost.lab.pieces import Pieces
 from milepost.model.pooling.fusion import FusionModule
@@ -114,17 +115,11 @@ class Trainer:
             settings: of the fusion, all of them.
             say: told trainings done and of how many.
         """
-        rates, (first, *others) = self.protocol.rates, self.protocol.seeds
-        of = len(rates) + len(others)
-        tried = []
-        for done, rate in enumerate(rates):
-            say(done, of)
-            tried.append(self.one(name, settings, rate, first))
-        found = [min(tried, key=lambda one: one.loss)]
-        for done, seed in enumerate(others, len(rates)):
-            say(done, of)
-            found.append(self.one(name, settings, found[0].rate, seed))
-        return found
+
+        def train(rate: float, seed: int) -> Training:
+            return self.one(name, settings, rate, seed)
+
+        return at_best_rate(train, self.protocol.rates, self.protocol.seeds, say)
 
     def one(self, name: str, settings: Mapping[str, Any], rate: float, seed: int) -> Training:
         """One training, or what is kept of it."""

@@ -128,8 +128,7 @@ def taught(
             for at, evidence in enumerate(asked.evidence):
                 cosines, words = asked.cosines[at], asked.words[at]
                 kept = marked_of(evidence, words, hide, random)
-                order = np.argsort(-(words if miner == "words" else cosines), kind="stable")
-                listed = order[:best].tolist()
+                listed = _listed(asked, at, miner, best)
                 if kept not in listed:
                     continue
                 mined = random.sample([n for n in listed if n != kept], depth)
@@ -184,13 +183,18 @@ def asked(
     for task in tasks:
         for found in asked_of(task, reader, 1, progress):
             for at in range(len(found.questions)):
-                scores = found.words[at] if miner == "words" else found.cosines[at]
-                order = np.argsort(-scores, kind="stable")[:best]
-                rows.append(_Row(found, at, order.tolist()))
+                rows.append(_Row(found, at, _listed(found, at, miner, best)))
                 names.append(task.name)
     if not rows:
         raise InputError("no question has evidence", "other tasks, or more documents of them")
     return _lists(rows, names)
+
+
+def _listed(asked: Asked, at: int, miner: str, best: int) -> list[int]:
+    """Numbers of the sentences that the miner ranks highest."""
+    scores = asked.words[at] if miner == "words" else asked.cosines[at]
+    listed: list[int] = np.argsort(-scores, kind="stable")[:best].tolist()
+    return listed
 
 
 def _lists(rows: Sequence[_Row], names: Sequence[str]) -> Lists:

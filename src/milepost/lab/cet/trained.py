@@ -26,9 +26,6 @@ from milepost.train.losses import effective_sample_size, published_weights
 CUT = 10
 """Ranks that are scored."""
 
-POWER = 2.80
-"""Standard errors that are found with 80 % power, at two-sided 5 %."""
-
 Floats = NDArray[np.float64]
 
 
@@ -216,7 +213,7 @@ def _arm(
         mrr=_mean(mrr, tests),
         spread=float(np.std([_mean(each, tests) for each, _ in figures])),
         gain=gain,
-        detectable=None if gain is None else POWER / 1.96 * (gain.high - gain.low) / 2,
+        detectable=None if gain is None else gain.detectable,
         false=float(hidden.float().mean()),
         weights=(
             float(yes.mean() / own.mean()) if len(yes) else None,

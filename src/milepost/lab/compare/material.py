@@ -110,6 +110,30 @@ class Material:
     split: Split = field(default="dev", repr=False)
 
 
+def of_pairs(
+    name: str, training: str, pairs: Sequence[Pair], held: Sequence[tuple[str, Pair]]
+) -> Material:
+    """A task of pairs whose held-out queries are asked, each about a document of its own.
+
+    Args:
+        name: of the task.
+        training: see ``Material``.
+        pairs: to train on.
+        held: name, query and passage of those that are asked.
+    """
+    names = [number for number, _ in held]
+    return Material(
+        name,
+        training,
+        pairs,
+        [query for _, (query, _) in held],
+        names,
+        names,
+        [text for _, (_, text) in held],
+        range(len(held)),
+    )
+
+
 def checked_tasks(text: str | None, known: Sequence[str] = TASKS) -> list[str]:
     """Names of a comma-separated list, each once, in the order of ``known``; all where None.
 
@@ -176,17 +200,7 @@ def sentences(data: Path, words: Words, sizes: Sizes) -> Material:
             training.append((ids, text))
     if len(held) < 2:
         raise InputError(f"{data / 'pairs'} has no short passages to ask for", "--data FOLDER")
-    names = [name for name, _ in held]
-    return Material(
-        "sentences",
-        "short passages",
-        training,
-        [query for _, (query, _) in held],
-        names,
-        names,
-        [text for _, (_, text) in held],
-        range(len(held)),
-    )
+    return of_pairs("sentences", "short passages", training, held)
 
 
 def documents(data: Path, words: Words, tasks: Sequence[str], sizes: Sizes) -> list[Material]:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from milepost.errors import InputError
-from milepost.lab.compare.material import QUERY, Material, Pair, Sizes
+from milepost.lab.compare.material import QUERY, Material, Pair, Sizes, of_pairs
 from milepost.lab.data.long_documents import Words, stable, stretch
 from milepost.train.rows import PAIRS, existing, pair_of, rows
 
@@ -65,17 +65,7 @@ def pairs_task(
             f"{path} holds {len(queries):,} passages, of which {len(held)} would be asked for",
             "a hundred pairs or more: one in ten is asked for",
         )
-    names = [number for number, _ in held]
-    return Material(
-        name,
-        f"pairs of {name}",
-        training,
-        [query for _, (query, _) in held],
-        names,
-        names,
-        [text for _, (_, text) in held],
-        range(len(held)),
-    )
+    return of_pairs(name, f"pairs of {name}", training, held)
 
 
 def _queries(path: Path, note: Callable[[str], None]) -> dict[str, str]:

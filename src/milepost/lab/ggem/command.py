@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -11,10 +10,11 @@ from typing import TYPE_CHECKING
 import click
 
 from milepost.console.columns import columns
-from milepost.console.options import Interrupted, Settings, common, count_option, json_option
+from milepost.console.options import Settings, common, count_option, json_option
 from milepost.console.progress import Counter
 from milepost.console.records import print_json
-from milepost.lab.options import FOLDER, needs_torch
+from milepost.lab.differences import difference_lines
+from milepost.lab.options import needs_torch, out_option, resumable
 
 if TYPE_CHECKING:
     from milepost.lab.ggem.study import GgemResult
@@ -40,12 +40,7 @@ See docs/pooling/ggem.md.""",
     show_default=True,
     help="Parts of the digits that are tested; the others train.",
 )
-@click.option(
-    "--out",
-    metavar="FOLDER",
-    type=FOLDER,
-    help="Keep finished trainings here; a run that was stopped goes on with them.",
-)
+@out_option
 @json_option
 @common
 @click.pass_obj
@@ -56,22 +51,10 @@ def command(
     """Train a small digit reader with each pooling, and compare their accuracy."""
     from milepost.lab.ggem.study import study
 
-    with Counter(settings) as counter:
-        try:
-            found = study(
-                seeds, rounds, folds=folds, folder=out, progress=counter.steps_of("digits")
-            )
-        except KeyboardInterrupt:
-            raise Interrupted(
-                "finished trainings are stored: repeat the command to continue"
-                if out
-                else "with --out FOLDER a run can be continued"
-            ) from None
+    with Counter(settings) as counter, resumable(out):
+        found = study(seeds, rounds, folds=folds, folder=out, progress=counter.steps_of("digits"))
     if as_json:
-        gains = {
-            name: {**asdict(one), "verdict": one.verdict, "detectable": one.detectable}
-            for name, one in found.gains.items()
-        }
+        gains = {name: one.record() for name, one in found.gains.items()}
         arms = {arm: found.accuracies(arm) for arm in found.right}
         print_json({"accuracies": arms, "gains": gains})
     else:
@@ -88,14 +71,4 @@ def _shown(found: GgemResult) -> Iterator[str]:
         rows.append((arm, f"{fmean(shares):.2f}", f"({min(shares):.2f} … {max(shares):.2f})"))
     yield from columns(("pooling", "right, %", "(least … most)"), rows)
     yield ""
-    differences = [
-        (
-            name,
-            f"{100 * one.mean:+.2f}",
-            f"({100 * one.low:+.2f} to {100 * one.high:+.2f})",
-            f"{one.adjusted:.4f}",
-            f"{100 * one.detectable:.2f}",
-        )
-        for name, one in found.gains.items()
-    ]
-    yield from columns(("difference, points", "mean", "95 %", "p, Holm", "detectable"), differences)
+    yield from difference_lines(found.gains, scale=100, digits=2)

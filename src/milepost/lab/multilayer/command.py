@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import click
 
 from milepost.console.columns import columns
-from milepost.console.options import Interrupted, Settings, common, count_option, json_option
+from milepost.console.options import Settings, common, count_option, json_option
 from milepost.console.progress import Counter
-from milepost.lab.options import FOLDER, controls_option, needs_torch, seed_option
+from milepost.lab.options import FOLDER, controls_option, needs_torch, resumable, seed_option
 
 if TYPE_CHECKING:
     from milepost.lab.multilayer.study import Comparison, Trial
@@ -168,12 +168,8 @@ def _pretrained(
     with Counter(settings) as counter:
         told = counter.steps_of(model)
         reader = LayerReader(place, folder / "states", told)
-        try:
+        with resumable(folder):
             found = PretrainedStudy(reader, data, SIZES[size], folder, told).result()
-        except KeyboardInterrupt:
-            raise Interrupted(
-                "finished trainings are stored: repeat the command to continue"
-            ) from None
     if as_json:
         yield json.dumps(record(found))
     else:

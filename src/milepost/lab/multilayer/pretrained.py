@@ -24,6 +24,7 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from milepost.evaluate.statistics import Difference, corrected, difference
+from milepost.lab.best_rate import at_best_rate
 from milepost.lab.compare.scores import figures
 from milepost.lab.multilayer.layer_states import LayerReader, LayerStates
 from milepost.lab.multilayer.questions import asked
@@ -188,20 +189,17 @@ class PretrainedStudy:
 
     def result(self, designs: Sequence[Design] = DESIGNS) -> PretrainedResult:
         """Train and ask, or take what is kept."""
-        rates, (first, *others) = self._settings.rates, self._settings.seeds
-        of, done = len(designs) * (len(rates) + len(others)), 0
+        rates, seeds = self._settings.rates, self._settings.seeds
         runs: dict[str, list[Trained]] = {}
-        for design in designs:
-            tried = []
-            for rate in rates:
-                self._progress(design.name, done, of)
-                tried.append(self._one(design, rate, first))
-                done += 1
-            runs[design.name] = [min(tried, key=lambda one: one.loss)]
-            for seed in others:
-                self._progress(design.name, done, of)
-                runs[design.name].append(self._one(design, runs[design.name][0].rate, seed))
-                done += 1
+        for before, design in enumerate(designs):
+
+            def train(rate: float, seed: int, design: Design = design) -> Trained:
+                return self._one(design, rate, seed)
+
+            def say(done: int, of: int, before: int = before, name: str = design.name) -> None:
+                self._progress(name, before * of + done, len(designs) * of)
+
+            runs[design.name] = at_best_rate(train, rates, seeds, say)
         return PretrainedResult(
             len(self._learned.right) - self._held,
             len(self._asked.passages),

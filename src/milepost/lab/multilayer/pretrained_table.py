@@ -8,6 +8,7 @@ from statistics import fmean
 from typing import Any
 
 from milepost.console.columns import columns
+from milepost.lab.differences import difference_lines
 from milepost.lab.multilayer.pretrained import PretrainedResult
 
 
@@ -37,22 +38,10 @@ def lines(found: PretrainedResult) -> Iterator[str]:
     )
     yield from columns(("design", "nDCG@10", "seeds", "rate", "steps", "trained"), rows)
     yield ""
-    differences = [
-        (
-            name,
-            f"{100 * one.mean:+.1f}",
-            f"({100 * one.low:+.1f} to {100 * one.high:+.1f})",
-            f"{one.adjusted:.4f}",
-            f"{100 * one.detectable:.1f}",
-        )
-        for name, one in found.gains.items()
-    ]
-    yield from columns(("difference, points", "mean", "95 %", "p, Holm", "detectable"), differences)
+    yield from difference_lines(found.gains, scale=100, digits=1)
 
 
 def record(found: PretrainedResult) -> dict[str, Any]:
     """Everything, as it is printed by ``--json``."""
     fields = asdict(found)
-    for name, one in found.gains.items():
-        fields["gains"][name] |= {"verdict": one.verdict, "detectable": one.detectable}
-    return fields
+    return {**fields, "gains": {name: one.record() for name, one in found.gains.items()}}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import asdict
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -11,15 +10,15 @@ from typing import TYPE_CHECKING
 import click
 
 from milepost.console.columns import columns
-from milepost.console.options import Interrupted, Settings, common, count_option, json_option
+from milepost.console.options import Settings, common, count_option, json_option
 from milepost.console.progress import Counter
 from milepost.console.records import as_plain, print_json
-from milepost.lab.options import FOLDER, controls_option, needs_torch
+from milepost.lab.differences import difference_lines
+from milepost.lab.options import controls_option, needs_torch, out_option, resumable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from milepost.evaluate.statistics import Difference
     from milepost.lab.p2at.study import Outcome
 
 
@@ -43,12 +42,7 @@ Examples:
 @count_option("--seeds", 8, "Runs of each arm, each on images of its own.")
 @count_option("--steps", 600, "Training steps.")
 @count_option("--images", 2000, "Images to learn from.")
-@click.option(
-    "--out",
-    metavar="FOLDER",
-    type=FOLDER,
-    help="Keep finished trainings here; a run that was stopped goes on with them.",
-)
+@out_option
 @controls_option
 @json_option
 @common
@@ -73,22 +67,15 @@ def command(
     from milepost.lab.p2at.shapes import CLASSES
     from milepost.lab.p2at.study import CONTROL, gains, study
 
-    with Counter(settings) as counter:
-        try:
-            outcomes = study(
-                list(dict.fromkeys((*(arms or ARMS), *((CONTROL,) if controls else ())))),
-                seeds,
-                steps,
-                progress=counter.steps_of("runs"),
-                images=images,
-                folder=out,
-            )
-        except KeyboardInterrupt:
-            raise Interrupted(
-                "finished trainings are stored: repeat the command to continue"
-                if out
-                else "with --out FOLDER a run can be continued"
-            ) from None
+    with Counter(settings) as counter, resumable(out):
+        outcomes = study(
+            list(dict.fromkeys((*(arms or ARMS), *((CONTROL,) if controls else ())))),
+            seeds,
+            steps,
+            progress=counter.steps_of("runs"),
+            images=images,
+            folder=out,
+        )
     differences = gains(outcomes) if seeds > 1 else {}
     if as_json:
         rows = [
@@ -104,17 +91,14 @@ def command(
             }
             for each in outcomes
         ]
-        told = {
-            name: {**asdict(one), "verdict": one.verdict, "detectable": one.detectable}
-            for name, one in differences.items()
-        }
-        print_json({"rows": rows, "gains": told})
+        gained = {name: one.record() for name, one in differences.items()}
+        print_json({"rows": rows, "gains": gained})
     else:
         for line in _shown(outcomes, CLASSES):
             click.echo(line)
         if differences:
             click.echo("")
-            for line in _compared(differences):
+            for line in difference_lines(differences, scale=1, digits=3):
                 click.echo(line)
     return 0
 
@@ -140,18 +124,3 @@ def _shown(outcomes: Sequence[Outcome], classes: Sequence[str]) -> Iterator[str]
         )
     head = ("arm", "mIoU", "(least … most)", *classes, "weights", "seconds", "ms/image")
     yield from columns(head, rows)
-
-
-def _compared(found: Mapping[str, Difference]) -> Iterator[str]:
-    """One line a difference, and the smallest that the seeds can show."""
-    rows = [
-        (
-            name,
-            f"{one.mean:+.3f}",
-            f"({one.low:+.3f} to {one.high:+.3f})",
-            f"{one.adjusted:.4f}",
-            f"{one.detectable:.3f}",
-        )
-        for name, one in found.items()
-    ]
-    yield from columns(("difference", "mean", "95 %", "p, Holm", "detectable"), rows)
