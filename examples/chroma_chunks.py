@@ -1,6 +1,6 @@
 """Chunks of a document in Chroma, found again by the question's vector.
 
-pip install milepost chromadb
+pip install . chromadb
 python examples/chroma_chunks.py FILE "question"
 """
 

@@ -1,6 +1,6 @@
 """Chunks of a document in LanceDB, found again by the question's vector.
 
-pip install milepost lancedb
+pip install . lancedb
 python examples/lancedb_chunks.py FILE "question" [FOLDER or s3://BUCKET/PATH]
 """
 

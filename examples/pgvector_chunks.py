@@ -1,6 +1,6 @@
 """Chunks of a document in PostgreSQL with pgvector, found again by the question's vector.
 
-pip install milepost pgvector 'psycopg[binary]'
+pip install . pgvector 'psycopg[binary]'
 python examples/pgvector_chunks.py FILE "question" postgresql://USER@HOST/DATABASE
 """
 

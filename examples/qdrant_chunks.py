@@ -1,6 +1,6 @@
 """Chunks of a document in Qdrant, found again by the question's vector.
 
-pip install milepost qdrant-client
+pip install . qdrant-client
 python examples/qdrant_chunks.py FILE "question"
 """
 

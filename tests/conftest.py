@@ -63,6 +63,7 @@ SLOW = (
     "docs/test_examples.py",
     "docs/test_guides.py",
     "engine/test_contract.py",
+    "evaluate/test_files_questions.py",
     "evaluate/test_mteb_adapter.py",
     "evaluate/test_report.py",
     "evaluate/test_statistics.py",

@@ -124,7 +124,8 @@ LONG = "Bees build cells of wax. The queen lays the eggs. Honey is kept for the 
 
 
 @pytest.mark.parametrize(
-    "name", [n for n, o in pooling.names().items() if not o.needs - {"segments"}]
+    "name",
+    [n for n, o in pooling.names().items() if not o.needs - {"segments"} and not o.late],
 )
 def test_every_pooling_of_landmarks_gives_unit_vectors(name: str) -> None:
     """All operators that need no question and no layers."""
@@ -150,6 +151,13 @@ def test_a_pooling_with_settings_and_weights_is_used_as_it_is() -> None:
 def test_a_pooling_that_needs_more_is_refused(name: str) -> None:
     """Landmarks have neither a question nor layers."""
     with pytest.raises(InputError, match=f"{name} needs (queries|layers)"):
+        cut(LONG, pooling=name)
+
+
+@pytest.mark.parametrize("name", ["tokens", "token-pool", "fixed-encoding"])
+def test_a_pooling_of_late_interaction_is_refused(name: str) -> None:
+    """Its vectors are compared with several of a question, or with another encoding of it."""
+    with pytest.raises(InputError, match=f"{name} is of late interaction"):
         cut(LONG, pooling=name)
 
 

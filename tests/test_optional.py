@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import shlex
+import subprocess
 import sys
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import pytest
@@ -40,3 +43,47 @@ def test_what_is_missing_is_found_without_imports() -> None:
     assert "antigravity" not in sys.modules  # it would open a browser
     with pytest.raises(MissingExtra, match=r"pip install 'milepost\[serve\]'"):
         check_installed("json", "no_such_module_here", extra="serve")
+
+
+def hint_without_extra(*options: str) -> str:
+    """The hint that a fresh Python gives where ``find_spec`` finds nothing."""
+    code = """
+from milepost._optional import require
+from milepost.errors import MissingExtra
+try:
+    require("no_such_module_here", extra="serve")
+except MissingExtra as error:
+    print(error.hint)
+"""
+    done = subprocess.run(
+        [sys.executable, *options, "-c", code], capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+def test_pip_can_follow_the_hint_without_an_index() -> None:
+    """Pip reads the extra from the installed package: it need not be on PyPI."""
+    for needed in ("milepost", "pip"):  # by metadata: find_spec("pip") runs a hook of setuptools
+        try:
+            distribution(needed)
+        except PackageNotFoundError:
+            pytest.skip(f"{needed} is not installed here")
+    _, *words = shlex.split(hint_without_extra())
+    assert words == ["install", "milepost[serve]"]
+    nowhere = ["--dry-run", "--no-deps", "--no-index", "--disable-pip-version-check"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", *words, *nowhere], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "already satisfied: milepost[serve]" in done.stdout
+
+
+def test_sources_that_are_not_installed_are_named_by_their_folder(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With PYTHONPATH alone there is no metadata that pip could read."""
+    clone = Path(__file__).resolve().parents[1]
+    monkeypatch.setenv("PYTHONPATH", str(clone / "src"))
+    if not (clone / "src" / "milepost" / "_optional.py").is_file():
+        pytest.skip("needs the checkout")
+    assert hint_without_extra("-S") == f"pip install '{clone}[serve]'"

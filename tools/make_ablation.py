@@ -38,7 +38,7 @@ Made by `python tools/make_ablation.py` from `bench/results/ablation.jsonl.xz`; 
     python bench/ablation.py --base GT_FOLDER
 
 See here what each setting of stage III gains or costs. The recipe is stage III of
-`examples/train/landmark-minilm.toml`, started from all-MiniLM-L6-v2 and
+`bench/ablation.toml`, started from all-MiniLM-L6-v2 and
 cut to {steps} steps at rate {rate:g}, on {trained:,} questions about {documents} documents; every
 other row changes one setting of it. Rows of a seed start with the same generator, so they draw the
 same examples unless their setting changes the drawing. Rows that are *read* differently have the

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 
+from milepost.engine.manifest import read_manifest
 from milepost.evaluate.compare import Overall, TaskDifference, against
 from milepost.evaluate.records import Record, read
 from milepost.evaluate.report.verdict import signed_interval
@@ -21,6 +22,8 @@ ROOT = Path(__file__).resolve().parent.parent
 RECORDS = ROOT / "bench" / "results" / "eval-test-every.jsonl.xz"
 TARGET = ROOT / "docs" / "results-every-question.md"
 
+SHIPS = ROOT / "src" / "milepost" / "models" / "landmark-minilm"
+"""The model that ``landmark`` is today."""
 OURS = "landmark"
 ALONE = {
     "landmark-only": "each sentence by its own landmark",
@@ -47,7 +50,7 @@ HEAD = """\
 # Every test question
 
 Made by `python tools/make_every_question.py`; do not edit it here. {made}.
-
+{before}
 See here how the search compares with other systems on every test question, {questions:,} in all,
 about {documents} documents, with the document given. [results.md](results.md) has all systems and
 both settings, but at most 300 questions of a task; this page decides what those leave open, as far
@@ -59,6 +62,13 @@ as the data can. Nothing was chosen on these questions. The command, for each ta
 
 Evidence found, in per cent; intervals (95 %) resample documents, and the mean weights all tasks
 equally.
+"""
+
+
+BEFORE = """
+**These are figures of earlier weights**, `{model}`; those that ship, `{ships}`, were as good on
+development questions ([decision 47](decisions/0047-ship-the-clean-english-model.md)) and have not
+been asked every test question yet.
 """
 
 
@@ -80,9 +90,16 @@ def head(records: Sequence[Record]) -> str:
         f"Milepost {one.version}, {one.machine}, model `{one.fingerprint}`"
     )
     names = list(dict.fromkeys(record.system for record in records))
+    ships = read_manifest(SHIPS).fingerprint
+    before = (
+        ""
+        if one.fingerprint.startswith(ships)
+        else BEFORE.format(model=one.fingerprint, ships=ships)
+    )
     lines = [",".join(names[at : at + 4]) for at in range(0, len(names), 4)]
     return HEAD.format(
         made=made,
+        before=before,
         questions=sum(record.questions for record in mine),
         documents=sum(record.documents for record in mine),
         whole=", ".join(record.task for record in mine if record.questions < 300),

@@ -31,7 +31,7 @@ def operators() -> Iterator[str]:
             f"`{row.equation}`",
             ", ".join(sorted(row.needs)) or "–",
             ", ".join(f"`{name}`" for name in row.parameters) or "–",
-            "yes" if row.trains else "no",
+            "yes" if row.learns else "no",
             f"[{row.paper}](https://arxiv.org/abs/{row.paper})" if row.paper else "–",
         )
 

@@ -1,11 +1,10 @@
-"""Write ``docs/results-ranking.md`` and its picture from what the benches left.
+"""Write ``docs/results-ranking.md`` and its pictures from what the benches left.
 
     python tools/make_ranking.py
 
-Reads ``ranking.json`` and ``ranking-light.json`` (``bench/fit_ranking.py`` of commit 54009c5),
-``reranker.json`` (``bench/fit_reranker.py``), ``reliability.json`` and, where they are,
-``reliability-light.json`` and ``reliability-budget.json`` (``bench/reliability.py``) under
-``bench/results``. Needs the extra ``eval``.
+Reads ``fit.json`` and ``fit-light.json`` (``milepost fit``), ``reliability.json`` and, where they
+are, the files named in ``SOMETHING_ELSE`` (``bench/reliability.py``) under ``bench/results``. Needs
+the extra ``eval``.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from milepost.engine.manifest import read_manifest
 from milepost.evaluate.report.outcome import Figure, Outcome, Panel, Series
 from milepost.evaluate.report.outcome_plot import plot
 
@@ -23,6 +23,17 @@ ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
 DEFAULT = "landmark-minilm"
 """The model used if none is named."""
+MODELS = (
+    ROOT / "src" / "milepost" / "models",
+    ROOT / "packages" / "multilingual" / "src" / "milepost_multilingual",
+)
+"""Where the folders of the models that ship are."""
+NEW_WEIGHTS = "2026-11-23"
+"""Measurements before this day have no fingerprint and are of earlier weights (decision 47)."""
+SAMPLED = {"documents": 16, "questions": 8}
+"""What ``bench/reliability.py`` asks of a task if nothing else is said."""
+SIZES = ["12"]
+"""The sizes of collections that it asks then."""
 
 HEAD = """\
 # The ranking: the gain of the learned ranking, and what a score means
@@ -33,15 +44,10 @@ See here how much evidence the learned ranking and the reranker add, and how wel
 passage is calibrated, so that you can choose a value for `--min-score`.
 """
 
-ROWS = {
-    "fused": "fused score",
-    "and the paragraph's best": "fused score and the paragraph's best",
-    "trees and both": "trees and both of these",
-    "trees and both, length counted": "trees and both of these, with length penalty",
-    "before": "without reranking",
-    "read again": "with reranking",
-}
-"""Rows of the reports of the benches → how the page names them."""
+FITS = ("fit.json", "fit-light.json")
+
+RERANKED = "questions with reranker"
+"""Where a report has the questions that a reranker was asked, with and without it."""
 
 CALIBRATION = """\
 ## What a score means
@@ -49,11 +55,11 @@ CALIBRATION = """\
 `Passage.score` is the probability that the passage contains evidence. Below is how often passages
 of each probability did: {model}, {split} questions, {made}; {passages:,} passages, the five best
 of every question, each asked of its document, of a collection that contains it and of a document
-that does not answer it. The parameters of the calibration (three, and two more for what a reranker
-adds) were fitted on development questions, none on these.
+that does not answer it. The parameters of the calibration were fitted on development questions,
+none on these.
 
     {command}
-
+{earlier}
 ![predicted and observed probability](results/reliability.svg)
 
 {errors} To get "nothing found", choose a minimum score for your purpose (`milepost search
@@ -68,6 +74,21 @@ If the document answers the question, the best passage has a median score of {an
 does not, {elsewhere:.0%}. The scores order a pair of the two correctly in {apart:.0%} of cases.
 """
 
+EARLIER = """
+**These are figures of earlier weights**{fingerprint}; those that ship, `{ships}`, have not been
+measured so yet.
+"""
+
+ABSENT = """\
+An **absent** question ({questions} about {documents} documents, from `data/questions`) is about its
+document, which does not answer it: harder to tell than a question asked of another document.
+"""
+
+COLLECTIONS = """\
+By the size of the collection that contains the answer ({mixed}the predicted and the observed
+probability are means over passages):
+"""
+
 LIMITS = """\
 Of the questions asked of a document that does not answer them, a **false alarm** is one for which
 any passage is shown (beside it, the number of passages per question). Such a document may happen
@@ -78,36 +99,57 @@ passage shown contains evidence. At 0% everything is shown.
 
 SOMETHING_ELSE = {
     "reliability-light.json": "The light model",
+    "reliability-multilingual.json": "The multilingual model",
+    "reliability-sizes.json": "Collections of several sizes",
     "reliability-budget.json": "With a budget",
 }
 """Other measurements of the calibration, each in its own file, if it exists."""
 
 
-def page(
-    fitted: dict[str, dict[str, Any]],
-    again: dict[str, Any],
-    said: dict[str, dict[str, Any]],
-) -> str:
+def page(fitted: dict[str, dict[str, Any]], said: dict[str, dict[str, Any]]) -> str:
     """The whole page."""
-    parts = [HEAD]
-    for name, report in fitted.items():
-        parts.append("\n".join(gains(name, report)))
-    parts.append("\n".join(reranked(again)))
+    parts = [HEAD, *("\n".join(gains(report)) for report in fitted.values())]
     first = said["reliability.json"]
     parts.append(
         CALIBRATION.format(
             **{key: first[key] for key in ("model", "split", "passages")},
             made=made_at(first),
             command=command("reliability.json", first),
+            earlier=earlier(first),
             errors=errors(first),
         )
     )
     if "limits" in first:
-        parts += [LIMITS, "\n".join(limits(first))]
+        parts += [LIMITS, *tables_of(first)]
+    pictured = pictures(said)
     for name, title in SOMETHING_ELSE.items():
         if name in said:
-            parts += [f"### {title}\n", besides(name, said[name]), "\n".join(limits(said[name]))]
+            parts += [f"### {title}\n", besides(name, said[name], name in pictured)]
+            parts += tables_of(said[name])
     return "\n".join(parts)
+
+
+def tables_of(said: dict[str, Any]) -> Iterator[str]:
+    """What each minimum score costs and, where it was measured, the sizes of collections."""
+    if "absent" in said:
+        yield ABSENT.format(**said["absent"])
+    yield "\n".join(limits(said))
+    rows = said.get("collections", [])
+    if [row["size"] for row in rows] not in ([], SIZES):
+        mixed = any(row["size"] == "mixed" for row in rows)
+        yield COLLECTIONS.format(mixed="`mixed`: documents of all tasks; " if mixed else "")
+        yield "\n".join(collections(rows))
+
+
+def earlier(said: dict[str, Any]) -> str:
+    """A note where a measurement is not of the weights that ship; else nothing."""
+    folders = (folder / said["model"] for folder in MODELS)
+    ships = next((read_manifest(each).fingerprint for each in folders if each.is_dir()), None)
+    measured = said.get("fingerprint")
+    before = said["date"] < NEW_WEIGHTS if measured is None else measured != ships
+    if ships is None or not before:
+        return ""
+    return EARLIER.format(fingerprint=f", `{measured}`" if measured else "", ships=ships)
 
 
 def made_at(said: dict[str, Any]) -> str:
@@ -120,7 +162,16 @@ def command(name: str, said: dict[str, Any]) -> str:
     model = f" --model {said['model']}" if said["model"] != DEFAULT else ""
     budget = f" --budget {said['budget']}" if said.get("budget") else ""
     split = f" --split {said['split']}"
-    return f"python bench/reliability.py{split}{model}{budget} --out bench/results/{name}"
+    sampled = "".join(
+        f" --{what} {number}"
+        for what, number in said.get("sampled", SAMPLED).items()
+        if number != SAMPLED[what]
+    )
+    sizes = [row["size"] for row in said.get("collections", [])]
+    collection = f" --collection {','.join(sizes)}" if sizes not in ([], SIZES) else ""
+    absent = " --absent scratch/absent" if "absent" in said else ""
+    options = f"{split}{model}{budget}{sampled}{collection}{absent}"
+    return f"python bench/reliability.py{options} --out bench/results/{name}"
 
 
 def errors(said: dict[str, Any]) -> str:
@@ -140,101 +191,116 @@ def errors(said: dict[str, Any]) -> str:
     )
 
 
-def besides(name: str, said: dict[str, Any]) -> str:
-    """One more measurement in a paragraph."""
+def besides(name: str, said: dict[str, Any], pictured: bool) -> str:
+    """One more measurement in a paragraph, and its picture."""
     asked = f"with a budget of {said['budget']}" if said.get("budget") else "the five best"
     return (
         f"{said['model']}, {said['split']} questions, {made_at(said)}; {said['passages']:,} "
-        f"passages, {asked}: `{command(name, said)}`.\n\n{errors(said)}"
+        f"passages, {asked}: `{command(name, said)}`.\n{earlier(said)}\n"
+        + (f"![predicted and observed probability](results/{svg(name)})\n\n" if pictured else "")
+        + errors(said)
     )
 
 
 def limits(said: dict[str, Any]) -> Iterator[str]:
     """The costs and savings of each minimum score, one row each."""
-    yield "| minimum score | false alarms | passages | misses, document | misses, collection |"
-    yield "|---|---|---|---|---|"
+    absent = "absent" in said
+    yield (
+        "| minimum score | false alarms | passages | misses, document | misses, collection |"
+        + " false alarms, absent |" * absent
+    )
+    yield "|---" * (5 + absent) + "|"
     for row in said["limits"]:
         yield (
             f"| {row['least']:.0%} | {row['false alarms']:.1%} | {row['passages']:.2f} | "
             f"{row['misses']['document']:.1%} | {row['misses']['collection']:.1%} |"
+            + (f" {row['absent']:.1%} |" if absent else "")
         )
     yield ""
 
 
-def gains(name: str, report: dict[str, Any]) -> Iterator[str]:
-    """One model's table: evidence found with and without the learned ranking."""
-    yield f"## {name}: evidence found on development questions"
-    yield ""
-    crossed = report.get("twins", 0)
-    more = (
-        f" and, at half the weight, {crossed:,} times of two models that were each trained on one "
-        "half of the other documents and asked about the second (`bench/twins.py` of then)"
-    )
+def collections(rows: list[dict[str, Any]]) -> Iterator[str]:
+    """What each size of a collection gives, one row each."""
+    leasts = list(rows[0]["misses"])
+    misses = " | ".join(f"misses at {float(each):.0%}" for each in leasts)
     yield (
-        f"{report['date']}. {report['trees']} trees, trained on training questions about documents "
-        f"that the encoder has not seen, asked {report['train']:,} times in three settings"
-        f"{more if crossed else ''} ({report['sentences']:,} sentences); `fused score` is the "
-        "search without the learned ranking. "
-        "`length_penalty` and `growth_threshold` were chosen on the development questions shown. "
-        "Within 1,600 characters, per "
-        "cent; the last column is the mean over tasks and budgets."
+        "| documents wanted | searched, mean | questions | calibration error | predicted | observed"
+        f" | {misses} |"
     )
+    yield "|---" * (6 + len(leasts)) + "|"
+    for row in rows:
+        cells = " | ".join(f"{row['misses'][each]:.1%}" for each in leasts)
+        yield (
+            f"| {row['size']} | {row['searched']:.1f} | {row['questions']:,} | {row['error']:.3f} "
+            f"| {row['said']:.1%} | {row['true']:.1%} | {cells} |"
+        )
     yield ""
-    yield from tables(report)
-    yield from overlaps(report)
 
 
-def reranked(report: dict[str, Any]) -> Iterator[str]:
-    """The table of the reranker."""
-    weight, least, near = (report["learned"][name] for name in ("weight", "least", "near"))
-    yield f"## The reranker of {report['model']}"
+def gains(report: dict[str, Any]) -> Iterator[str]:
+    """One model's tables: evidence found with and without the learned ranking and reranker."""
+    cases, probability = report["cases"], report["probability"]
+    yield f"## {report['model']}: evidence found on development questions"
     yield ""
     yield (
-        f"{report['date']}, commit 54009c5 (`milepost fit` today): `python bench/fit_reranker.py "
-        f"--model FOLDER --documents 30 --questions 8`: development questions in "
-        f"{report['dev']:,} cases, the best windows of each reranked. Chosen on the questions "
-        "shown: weight "
-        f"{weight:g}, `min_cosine` {least:g}, `neighbour_share` {near:g}, and "
-        "`length_penalty`, `growth_threshold` and the calibration. For its gain on test questions "
-        "compare `landmark` with `landmark-first` in [the results](results.md)."
+        f"{report['date']}, `milepost fit` ([models](models.md#ranking-and-probabilities)). "
+        f"{report['trees']} trees, trained on training questions about documents that the encoder "
+        f"has not seen, in {cases['learned from']:,} cases; `fused order` is the search without "
+        "the learned ranking. Calibration, `length_penalty`, `growth_threshold` and the "
+        f"reranker's weight were chosen on the development questions shown, {cases['chosen on']:,} "
+        "cases. Within 1,600 characters, per cent; the last column is the mean over tasks and "
+        f"budgets. Calibration error of its probabilities there: {_errors(probability)}."
     )
     yield ""
-    yield from tables(report)
-    yield from overlaps(report)
-    yield (
-        "The collections contain 12 questions of `policies`; the loss there is one or two of them. "
-        "The starting weights matter: a network that continued from the encoder's weights, which "
-        "have memorised the training questions, took the last column from "
-        "78.2 to 78.7 and from 73.0 to 73.1."
+    found = dict(report["evidence"])
+    again = found.pop(RERANKED, {})
+    yield from tables(found, report["budgets"])
+    if again:
+        yield (
+            f"### Its reranker\n\nThe {cases['reranked']:,} cases in which the reranker was asked. "
+            "For its gain on test questions compare `landmark` with `landmark-first` in "
+            "[the results](results.md).\n"
+        )
+        yield from tables(again, report["budgets"])
+
+
+def _errors(probability: dict[str, Any]) -> str:
+    """The calibration error of each ranking."""
+    return ", ".join(
+        f"{row} {each['fitted']['calibration error']:.3f}" for row, each in probability.items()
     )
-    yield ""
 
 
-def tables(report: dict[str, Any]) -> Iterator[str]:
+def tables(found: dict[str, Any], budgets: list[int]) -> Iterator[str]:
     """Evidence found within 1,600 characters by row, one table a setting."""
-    budget = report["budgets"].index(1600)
+    budget = budgets.index(1600)
     for setting, title in (
         ("document", "the document given"),
         ("collection", "a collection searched"),
     ):
-        first = next(iter(report["table"].values()))[setting]
-        yield f"| {title} | {' | '.join(first)} | mean | 800, 1,600, 3,200 |"
-        yield "|---" * (len(first) + 3) + "|"
-        for row, of_settings in report["table"].items():
+        first = next(iter(found.values()))[setting]
+        yield f"| {title} | {' | '.join(first)} | {', '.join(f'{each:,}' for each in budgets)} |"
+        yield "|---" * (len(first) + 2) + "|"
+        for row, of_settings in found.items():
             figures = of_settings[setting]
             at = [values[budget] for values in figures.values()]
-            every = fmean(fmean(values) for values in figures.values())
-            cells = " | ".join(f"{value:.1f}" for value in (*at, fmean(at), every))
-            yield f"| {ROWS.get(row, row)} | {cells} |"
+            cells = " | ".join(f"{value:.1f}" for value in (*at, fmean(figures["mean"])))
+            yield f"| {row} | {cells} |"
         yield ""
 
 
-def overlaps(report: dict[str, Any]) -> Iterator[str]:
-    """How well the first passage covers the evidence, by how far it grows."""
-    found = {drop: f"{100 * value:.1f}" for drop, value in report["overlap"].items()}
-    grown = ", ".join(f"{drop} {value}" for drop, value in found.items())
-    yield f"F1 of the first passage with the evidence, by `growth_threshold` (%): {grown}."
-    yield ""
+def svg(name: str) -> str:
+    """The picture of a file of measurements."""
+    return f"{Path(name).stem}.svg"
+
+
+def pictures(said: dict[str, dict[str, Any]]) -> list[str]:
+    """The files that get a picture: the first of each model, without a budget."""
+    first: dict[str, str] = {}
+    for name, of in said.items():
+        if not of.get("budget"):
+            first.setdefault(of["model"], name)
+    return list(first.values())
 
 
 def picture(said: dict[str, Any]) -> str:
@@ -253,31 +319,28 @@ def picture(said: dict[str, Any]) -> str:
     return plot(Outcome((), (), "", (panel,), "reliability", question))
 
 
-def measured() -> tuple[dict[str, dict[str, Any]], dict[str, Any], dict[str, dict[str, Any]]]:
-    """What the benches left: each model's gains by its name, the reranker's, the calibration.
+def measured() -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
+    """What was measured: each model's gains and the calibration, both by file.
 
-    The last is by file; of those in ``SOMETHING_ELSE``, the ones that exist.
+    Of the files in ``SOMETHING_ELSE``, the ones that exist.
     """
 
     def read(name: str) -> dict[str, Any]:
         held: dict[str, Any] = json.loads((RESULTS / name).read_text(encoding="utf-8"))
         return held
 
-    fitted = [read("ranking.json"), read("ranking-light.json")]
-    gained = {report["model"]: report for report in fitted}
     besides = [name for name in SOMETHING_ELSE if (RESULTS / name).is_file()]
     said = {name: read(name) for name in ("reliability.json", *besides)}
-    return gained, read("reranker.json"), said
+    return {name: read(name) for name in FITS}, said
 
 
 def main() -> None:
-    """Read the figures, write page and picture."""
-    fitted, again, said = measured()
-    text = page(fitted, again, said)
+    """Read the figures, write page and pictures."""
+    fitted, said = measured()
+    text = page(fitted, said)
     (ROOT / "docs" / "results-ranking.md").write_text(text, encoding="utf-8")
-    (ROOT / "docs" / "results" / "reliability.svg").write_text(
-        picture(said["reliability.json"]), encoding="utf-8"
-    )
+    for name in pictures(said):
+        (ROOT / "docs" / "results" / svg(name)).write_text(picture(said[name]), encoding="utf-8")
     print(text)
 
 

@@ -2,8 +2,8 @@
 
     python tools/question_task.py --out scratch/questions [--data ../shared/data] [--absent]
 
-Questions that their document does not answer have no spans, which training and evaluation refuse;
-``--absent`` writes them too.
+Questions that their document does not answer have no spans, which training and evaluation refuse
+and ``milepost fit`` calibrates with; ``--absent`` writes them too.
 """
 
 from __future__ import annotations

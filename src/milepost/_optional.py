@@ -21,8 +21,26 @@ def require(module: str, *, extra: str) -> ModuleType:
     except ImportError as error:
         raise MissingExtra(
             f"this needs {module}, which cannot be imported ({error})",
-            f"pip install 'milepost[{extra}]'",
+            f"pip install '{_installed()}[{extra}]'",
         ) from error
+
+
+def _installed() -> str:
+    """What ``pip install`` needs to be told to add an extra.
+
+    pip keeps a Milepost that is installed, however it was (from a clone, a wheel, an index), and
+    reads the extra from its metadata; it asks no index for it. One that runs from its sources
+    without being installed is named by their folder.
+    """
+    # Not above: it imports the parser of e-mail.
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    sources = Path(__file__).resolve().parents[2]
+    try:
+        distribution("milepost")
+    except PackageNotFoundError:
+        return str(sources) if (sources / "pyproject.toml").is_file() else "milepost"
+    return "milepost"
 
 
 def check_installed(*modules: str, extra: str) -> None:

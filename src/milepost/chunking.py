@@ -80,8 +80,8 @@ def chunks(
 
     Raises:
         UnreadableFile: the file cannot be read.
-        InputError: ``size`` is not a length, or the pooling is unknown or needs more than
-            landmarks.
+        InputError: ``size`` is not a length, or the pooling is unknown, needs more than
+            landmarks, or is of late interaction.
         ModelError: the model is missing or damaged.
     """
     limit = parse_length(size, "size")
@@ -195,6 +195,13 @@ def _pool(pooling: str | Pool) -> Callable[[NDArray[np.float32], list[int]], NDA
     if more := operator.needs - {"segments"}:
         raise InputError(
             f"the pooling {operator.name} needs {' and '.join(sorted(more))} beside the landmarks",
+            "pooling='lmk'",
+        )
+
+    if operator.late:
+        raise InputError(
+            f"the pooling {operator.name} is of late interaction: its vectors cannot be compared "
+            "with one of a question",
             "pooling='lmk'",
         )
 

@@ -17,6 +17,7 @@ from milepost import intake
 from milepost.checking import PASSAGES, check_store, prepared
 from milepost.encoder import Encoder, load
 from milepost.engine.precision import Arithmetic, checked
+from milepost.engine.reads import reads_of
 from milepost.errors import IndexBusy, StorageFull, StoreError
 from milepost.filters import Filter
 from milepost.filters import given as parsed_filter
@@ -282,7 +283,8 @@ class Index:
     def _search_model(self, rerank: bool) -> SearchModel:
         """What the search asks of the model; its reranker is loaded meanwhile."""
         reranker = preload(self.model) if rerank else None
-        return SearchModel(self._ranking, reranker, self.model.count_tokens)
+        reads = reads_of(self.model.manifest.name)
+        return SearchModel(self._ranking, reranker, self.model.count_tokens, reads)
 
     def check(
         self,

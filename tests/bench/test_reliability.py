@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
+import json
+import sys
+
 import numpy as np
 import pytest
+
+import milepost
+from support.ranking_cases import add_absent, book_task
 
 
 @pytest.fixture
@@ -86,3 +93,70 @@ def test_all_measures_of_some_questions(bench):
     assert told["told apart"] == 1.0
     assert told["median best chance"] == {"answered": 0.425, "elsewhere": 0.125}
     assert told["tasks"] == {"a task": told["error"]}
+
+
+def test_absent_questions_and_other_sizes_stand_beside_the_three_settings(bench):
+    """They change no figure of the settings that the calibration is fitted for."""
+    before = bench.measures(found(bench))
+    more = [
+        bench.Asked("absent", "absent", ((0.4, False),)),
+        bench.Asked("absent", "absent", ((0.05, False),)),
+        bench.Asked("a task", "100", ((0.9, True),), 60),
+        bench.Asked("a task", "100", ((0.4, False),), 40),
+    ]
+    after = bench.measures([*found(bench), *more])
+    assert [row.pop("absent") for row in after["limits"]] == [1.0, 0.5, 0.5, 0.5, 0.0]
+    assert after["median best chance"].pop("absent") == 0.225
+    assert after == before
+    one, usual, hundred = bench.by_size([*found(bench), *more], ["1", "12", "100"])
+    assert (one["size"], one["searched"], one["questions"]) == ("1", 1.0, 2)
+    assert one["misses"]["0.2"] == usual["misses"]["0.2"] == 0.5
+    assert hundred == {
+        "size": "100",
+        "searched": 50.0,
+        "questions": 2,
+        "error": 0.25,
+        "said": 0.65,
+        "true": 0.5,
+        "misses": {"0.0": 0.5, "0.1": 0.5, "0.2": 0.5, "0.3": 0.5, "0.5": 0.5},
+    }
+
+
+def test_sizes_are_numbers_of_documents_or_mixed(bench):
+    assert bench.sizes_of("1, 12,012,mixed") == ("1", "12", "mixed")
+    for wrong in ("", "0", "-3", "all", "1,,2", "²"):
+        with pytest.raises(argparse.ArgumentTypeError, match="numbers of documents, or mixed"):
+            bench.sizes_of(wrong)
+
+
+def test_a_run_on_pieces_of_the_book(bench, tmp_path, monkeypatch):
+    """Two tasks, all sizes, absent questions: counts of what was asked, and the fingerprint."""
+    for name, first in (("one", 0), ("two", 10)):
+        book_task(tmp_path / f"{name}.jsonl", first, 3, 2, size=800)
+    book_task(tmp_path / "absent.jsonl", 20, 2, 1, size=800)
+    add_absent(tmp_path / "absent.jsonl", 20, 2, 2, size=800)
+    monkeypatch.setattr(
+        bench, "TASKS", [str(tmp_path / f"{name}.jsonl") for name in ("one", "two")]
+    )
+    out = tmp_path / "out.json"
+    options = ["--model", "landmark-light", "--questions", "1", "--collection", "1,2,12,mixed"]
+    options += ["--absent", str(tmp_path / "absent.jsonl"), "--cache", str(tmp_path / "cache")]
+    monkeypatch.setattr(sys, "argv", ["reliability.py", *options, "--out", str(out)])
+    bench.main()
+    told = json.loads(out.read_text(encoding="utf-8"))
+    assert told["fingerprint"] == milepost.load("landmark-light").fingerprint
+    assert told["sampled"] == {"documents": 16, "questions": 1}
+    assert told["questions"] == 2 * 3 * 3
+    assert told["absent"] == {"questions": 4, "documents": 2}
+    rows = [(row["size"], row["searched"], row["questions"]) for row in told["collections"]]
+    assert rows == [("1", 1.0, 6), ("2", 1.7, 6), ("12", 3.0, 6), ("mixed", 6.0, 6)]
+    for row in told["collections"]:
+        assert row["misses"]["0.0"] < 1.0
+    assert all(0 <= row["absent"] <= 1 for row in told["limits"])
+
+
+def test_a_task_without_absent_questions_is_named(bench, tmp_path):
+    path = tmp_path / "t.jsonl"
+    book_task(path, 0, 1, 1, size=800)
+    with pytest.raises(SystemExit, match="no dev question without spans; try: python tools"):
+        bench.absent_from(path, None, argparse.Namespace(split="dev", budget=None))

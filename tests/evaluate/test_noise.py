@@ -1,14 +1,15 @@
-"""Questions with typing errors, as keywords, in capitals."""
+"""Questions with typing errors, as keywords, in capitals, without accents."""
 
 from __future__ import annotations
 
 from random import Random
+from unicodedata import normalize
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from milepost.evaluate.noise import keywords, misspelt, noisy
+from milepost.evaluate.noise import keywords, misspelt, noisy, unaccented
 from milepost.evaluate.types import Question, Task
 from milepost.types import Document
 
@@ -61,10 +62,54 @@ def test_words_are_those_of_the_search() -> None:
         assert misspelt("NASA's 1969 1,600 of", Random(seed)).endswith("'s 1969 1,600 of")
 
 
-@pytest.mark.parametrize("noise", ["typos", "keywords", "capitals"])
+@pytest.mark.parametrize(
+    ("written", "typed"),
+    [
+        ("Où naît-il ? À Besançon, cœur", "Ou nait-il ? A Besancon, cœur"),
+        ("Đường Nguyễn Trãi ở đâu?", "Duong Nguyen Trai o dau?"),
+        ("¿Quién enseñó español?", "¿Quien enseno espanol?"),
+        ("Straße, Łódź, İstanbul, ılık, Ångström", "Straße, Lodz, Istanbul, ilik, Angstrom"),
+        ("Ποιος είναι ο ήλιος; ΐ", "Ποιος ειναι ο ηλιος; ι"),
+        ("Где ёлка, йод и її?", "Где елка, йод и її?"),
+    ],
+)
+def test_accents_go_however_they_are_encoded(written: str, typed: str) -> None:
+    """Letters that are composed, and letters with marks behind them."""
+    assert unaccented(written) == typed
+    assert normalize("NFC", unaccented(normalize("NFD", written))) == typed
+    assert unaccented(typed) == typed
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "हिन्दी में कितने अक्षर हैं?",
+        "ภาษาไทยมีกี่ตัวอักษร",
+        "كَمْ عددُ الحُروف؟ آ أ إ",
+        "שָׁלוֹם, מה שלומך?",
+        "がぎぐ パピプ 東京はどこ？",
+        "한국어 낱말",
+        "ﬁ ½ x² Ⅷ",
+    ],
+)
+def test_other_marks_stay(text: str) -> None:
+    """Vowels and parts of letters are no accents, and nothing else is replaced."""
+    for form in ("NFC", "NFD"):
+        assert unaccented(normalize(form, text)) == normalize(form, text)
+
+
+@given(st.text())
+def test_any_text_loses_its_accents_once(text: str) -> None:
+    """What is left is not longer, and has none."""
+    found = unaccented(text)
+    assert len(found) <= len(text)
+    assert unaccented(found) == found
+
+
+@pytest.mark.parametrize("noise", ["typos", "keywords", "capitals", "unaccented"])
 def test_a_task_keeps_all_but_its_words(noise: str) -> None:
     """Documents, evidence and kinds stay, and its results are not taken for those without noise."""
-    asked = Question("q", "what does a worker bee gather?", "d", ((0, 3),), kind="how")
+    asked = Question("q", "what does a worker bée gather?", "d", ((0, 3),), kind="how")
     task = Task("bees", "dev", (Document("d", "It gathers honey."),), (asked,))
     changed = noisy(task, noise)  # type: ignore[arg-type]
     (question,) = changed.questions

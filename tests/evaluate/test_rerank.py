@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from milepost.errors import InputError
+from milepost.errors import InputError, ModelError
 from milepost.evaluate.embedders import LandmarkEmbedder
+from milepost.evaluate.names import Workshop
 from milepost.evaluate.systems.dense import Dense
 from milepost.evaluate.systems.rerank import Reranked
 from milepost.evaluate.vectors import Vectors
@@ -86,6 +88,30 @@ def test_documents_follow_their_best_unit(folder: Path) -> None:
     assert sorted(documents) == ["one", "three", "two"]
     assert documents[0] == ranking.best(1)[0].document
     assert ranking.documents(1) == documents[:1]
+
+
+def test_a_cross_encoder_by_its_name_on_the_hub(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One in the hub's cache orders as its folder does; one that nobody has is refused."""
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
+    cached = tmp_path / "models--somebody--cross"
+    shutil.copytree(folder, cached / "snapshots" / "0123abc")
+    (cached / "refs").mkdir()
+    (cached / "refs" / "main").write_text("0123abc")
+    workshop = Workshop(Vectors(None))
+    named = workshop.make("bm25|rerank:somebody/cross")
+    own = workshop.make(f"bm25|rerank:{folder}")
+    assert named.name == "bm25|rerank:somebody/cross"
+    assert named.fingerprint == own.fingerprint
+    found, wanted = (list(s.open(DOCUMENTS).search([QUESTION])) for s in (named, own))
+    assert found[0].best(5) == wanted[0].best(5)
+    with pytest.raises(ModelError, match="the Hugging Face hub does not give it") as refused:
+        workshop.make("bm25|rerank:nobody/nothing")
+    assert "owner/name" in refused.value.hint
 
 
 def test_nothing_to_reorder(folder: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -11,17 +12,18 @@ import pytest
 from click.testing import CliRunner
 
 from milepost.cli.program import program
+from milepost.cli.sources import model_for
+from milepost.console.options import Settings
 from milepost.engine.folder import MULTILINGUAL, PACKAGES, find_model, packaged, shipped_models
 from milepost.errors import ModelError
-from milepost.library.languages import language_of, model_for
-
-pytest.importorskip("py3langid", reason="needs the test extra")
+from milepost.library.languages import Choice, choice_for, sample
 
 TEXTS = {
     "en": "The queen lays all the eggs of the colony, and the workers build their cells of wax. ",
     "de": "Die Königin legt alle Eier des Volkes, und die Arbeiterinnen bauen Zellen aus Wachs. ",
     "ja": "女王蜂は巣のすべての卵を産み、働き蜂は蜜蝋で巣房を作ります。花粉も集めてきます。",
     "ru": "Матка откладывает все яйца семьи, а рабочие пчёлы строят соты из воска. ",
+    "am": "ንግሥቲቱ ሁሉንም እንቁላሎች ትጥላለች። ሠራተኞቹ ከሰም ቤቶችን ይሠራሉ። ",
     "ar": "تضع الملكة كل بيض الخلية، وتبني العاملات الأقراص من الشمع، وتجمع حبوب اللقاح. ",
 }
 
@@ -43,16 +45,6 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("language", TEXTS)
-def test_languages_are_told_apart(language: str) -> None:
-    assert language_of(TEXTS[language] * 3) == language
-
-
-def test_what_is_no_prose_has_no_language() -> None:
-    for text in ("", "12 34 56", "x = 1"):
-        assert language_of(text) == ""
-
-
 def written(folder: Path, *languages: str) -> list[str]:
     """A file of each language."""
     folder.mkdir()
@@ -61,10 +53,85 @@ def written(folder: Path, *languages: str) -> list[str]:
     return [str(folder)]
 
 
+def chosen(paths: list[str], *piped: str) -> Choice:
+    return choice_for(sample(paths).files, piped)
+
+
 def test_most_of_the_files_decide(package: Path, tmp_path: Path) -> None:
-    assert model_for(written(tmp_path / "a", "de", "ru", "en")) == MULTILINGUAL
-    assert model_for(written(tmp_path / "b", "en", "en", "de")) is None
-    assert model_for(["-", "s3://bucket/x", str(tmp_path / "none")]) is None
+    assert chosen(written(tmp_path / "a", "de", "ru", "en")) == Choice(MULTILINGUAL)
+    assert chosen(written(tmp_path / "b", *["en"] * 9, "de")) == Choice(None)
+    assert chosen(["-", "s3://bucket/x", str(tmp_path / "none")]) == Choice(None)
+
+
+def test_a_script_that_no_model_reads_decides_nothing(package: Path, tmp_path: Path) -> None:
+    assert chosen(written(tmp_path / "a", "am", "am", "en")) == Choice(None)
+
+
+def test_files_are_drawn_from_the_whole_list(package: Path, tmp_path: Path) -> None:
+    """Five English files before fifty Japanese ones do not decide."""
+    folder = tmp_path / "many"
+    folder.mkdir()
+    for number in range(55):
+        text = TEXTS["en" if number < 5 else "ja"]
+        (folder / f"{number:03}.txt").write_text(text * 5, encoding="utf-8")
+    drawn = sample([str(folder)])
+    names = [path.name for path in drawn.files]
+    assert len(names) == len(set(names)) == 12
+    assert (names[0], names[-1]) == ("000.txt", "054.txt")
+    assert sample([str(folder)]) == drawn
+    assert chosen([str(folder)]) == Choice(MULTILINGUAL)
+    (folder / "055.txt").write_text(TEXTS["en"], encoding="utf-8")
+    assert sample([str(folder)]).digest != drawn.digest
+
+
+def test_a_minority_is_reported(package: Path, tmp_path: Path) -> None:
+    choice = chosen(written(tmp_path / "a", "en", "en", "de"))
+    assert choice.model is None
+    assert choice.message == (
+        "1 of 3 files looked at is not English, which landmark-minilm reads; try: --model "
+        "landmark-multilingual"
+    )
+
+
+def test_a_piped_text_is_looked_at(package: Path, tmp_path: Path) -> None:
+    assert chosen(["-"], TEXTS["ja"] * 9) == Choice(MULTILINGUAL)
+    assert chosen(["-"], TEXTS["en"] * 9) == Choice(None)
+    assert chosen([*written(tmp_path / "a", "en"), "-"], TEXTS["de"] * 90) == Choice(MULTILINGUAL)
+
+
+def test_a_pipe_is_read_once(
+    package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The language of a piped text chooses the model; the text is then searched."""
+    monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "cache"))
+    arguments = ["search", "Wer legt die Eier?", "-", "--json"]
+    result = CliRunner().invoke(program, arguments, input=TEXTS["de"] * 3)
+    assert result.exit_code == 0, result.output
+    assert "Königin" in json.loads(result.stdout)["passages"][0]["text"]
+    assert "is not English" not in result.stderr
+
+
+def test_the_choice_is_made_again_when_files_change(
+    package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And its message is printed once for each choice."""
+    monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "cache"))
+    paths = written(tmp_path / "texts", "en", "en", "de")
+    told = []
+    monkeypatch.setattr("milepost.cli.sources.say", told.append)
+
+    def model() -> str | None:
+        return model_for(Settings(), None, paths)
+
+    assert (model(), model()) == (None, None)
+    assert [line[:14] for line in told] == ["1 of 3 files l"]
+    for number in range(4):
+        (tmp_path / "texts" / f"new{number}.txt").write_text(TEXTS["ru"] * 5, encoding="utf-8")
+    assert (model(), model()) == (MULTILINGUAL, MULTILINGUAL)
+    (tmp_path / "texts" / "0.txt").write_text(TEXTS["en"] * 90, encoding="utf-8")
+    assert model() is None
+    assert len(told) == 2
+    assert model_for(Settings(), "landmark-light", paths) == "landmark-light"
 
 
 def test_a_search_takes_it_and_the_index_keeps_it(
@@ -101,7 +168,28 @@ def test_the_missing_package_is_named() -> None:
 
 
 def test_a_package_of_another_version_is_named(package: Path) -> None:
+    """By an error where it is asked for, and by a line of ``models`` and ``doctor``."""
     manifest = json.loads((package / "milepost.json").read_text())
     (package / "milepost.json").write_text(json.dumps(manifest | {"schema": 99}))
-    with pytest.raises(ModelError, match=r"does not match this version of Milepost.*same version"):
+    problem = "does not match this version of Milepost"
+    with pytest.raises(ModelError, match=problem) as raised:
         find_model(MULTILINGUAL)
+    hint = raised.value.hint
+    assert re.fullmatch(r"pip install \. \./packages/\S+ in a clone of Milepost", hint)
+    assert MULTILINGUAL not in {model.manifest.name for model in shipped_models()}
+    run = CliRunner().invoke
+    text = run(program, ["models"]).stdout
+    assert f"{MULTILINGUAL}  (unusable)" in text
+    assert problem in text
+    assert hint in text
+    (unusable,) = json.loads(run(program, ["models", "--json"]).stdout)["unusable"]
+    assert (unusable["name"], unusable["hint"]) == (MULTILINGUAL, hint)
+    found = run(program, ["doctor", "--json", "--model", "landmark-light"])
+    findings = json.loads(found.stdout)["findings"]
+    (finding,) = [each for each in findings if each["subject"] == "model package"]
+    assert (finding["state"], finding["hint"]) == ("note", hint)
+    assert problem in finding["detail"]
+
+
+def test_what_matches_is_not_reported(package: Path) -> None:
+    assert json.loads(CliRunner().invoke(program, ["models", "--json"]).stdout)["unusable"] == []

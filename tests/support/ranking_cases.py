@@ -57,19 +57,48 @@ def book_task(path, first, documents, questions=10, split="dev", size=2600):
         split: of the questions.
         size: characters of a piece.
     """
-    text = BOOK.read_text(encoding="utf-8")[20_000:]
     lines = []
     for number in range(first, first + documents):
-        part = text[number * size : (number + 1) * size]
+        part = _piece(number, size)
         name = f"piece {number}"
         lines.append({"id": name, "text": part})
-        sentences = list(re.finditer(r"[A-Z][^.;:?!]{50,}[.;:?!]", part))
-        for place in range(questions):
-            found = sentences[place % len(sentences)]
-            words = [word for word in re.findall(r"[a-z]+", found[0]) if len(word) > 4]
-            # Every second word, another half where sentences are few: no question twice.
-            asked = words[place // len(sentences) :: 2][:6] or words[:6]
-            question = f"What is said of {' '.join(asked)}?"
-            spans = [[found.start(), found.end()]]
-            lines.append({"document": name, "question": question, "spans": spans, "split": split})
+        for question, span in _asked(part, questions):
+            asked = {"document": name, "question": question, "spans": [span], "split": split}
+            lines.append(asked)
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+
+
+def add_absent(path, first, documents, questions, split="dev", size=2600, away=40):
+    """Add questions to such a task that its pieces do not answer: what others ``away`` say.
+
+    Args:
+        path: the file.
+        first: the first piece that is asked.
+        documents: how many pieces.
+        questions: about each.
+        split: of the questions.
+        size: characters of a piece.
+        away: how many pieces further the book answers.
+    """
+    with path.open("a", encoding="utf-8") as file:
+        for number in range(first, first + documents):
+            for question, _ in _asked(_piece(number + away, size), questions):
+                asked = {"document": f"piece {number}", "question": question, "spans": []}
+                file.write(json.dumps({**asked, "split": split}) + "\n")
+
+
+def _piece(number, size):
+    """A piece of the book."""
+    start = 20_000 + number * size
+    return BOOK.read_text(encoding="utf-8")[start : start + size]
+
+
+def _asked(part, questions):
+    """Questions of the rarer words of a piece's sentences, with the sentence's span."""
+    sentences = list(re.finditer(r"[A-Z][^.;:?!]{50,}[.;:?!]", part))
+    for place in range(questions):
+        found = sentences[place % len(sentences)]
+        words = [word for word in re.findall(r"[a-z]+", found[0]) if len(word) > 4]
+        # Every second word, another half where sentences are few: no question twice.
+        asked = words[place // len(sentences) :: 2][:6] or words[:6]
+        yield f"What is said of {' '.join(asked)}?", [found.start(), found.end()]

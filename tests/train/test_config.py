@@ -28,7 +28,6 @@ from milepost.train.config import (  # noqa: E402
 )
 from milepost.train.data_settings import DataSettings  # noqa: E402
 from milepost.train.needs import WrongSettings  # noqa: E402
-from milepost.train.schedule import rate_at  # noqa: E402
 from milepost.train.stages import STAGES, MarkedStage, PairsStage  # noqa: E402
 from support.tiny_runs import CHECK, write_run  # noqa: E402
 
@@ -242,32 +241,48 @@ def test_examples_are_right(file: Path, tmp_path: Path) -> None:
     assert read_config(file, init="owner/name", out=tmp_path).stages
 
 
+def test_the_reranker_starts_from_weights_that_the_first_run_keeps() -> None:
+    """At a step that this run checks."""
+    said = tomllib.loads((EXAMPLES / "reranker.toml").read_text(encoding="utf-8"))
+    first = read_config(EXAMPLES / "landmark-minilm-first.toml", init="owner/name")
+    folder, _, step = said["init"].rpartition("/checkpoint-")
+    assert (EXAMPLES / folder).resolve() == first.out.resolve()
+    assert first.check.keep
+    assert int(step) % first.check.every == 0
+    assert int(step) <= first.stages[0].steps
+
+
 def test_the_model_that_ships_is_two_runs_of_one_recipe(tmp_path: Path) -> None:
-    """The second begins at the first one's checkpoint and keeps 0.4 of it; the rest is the same."""
-    first, last = (
+    """The second begins at the first one's checkpoint and keeps half of it, as the record says."""
+    ends = ("-first", "")
+    runs = [
         read_config(EXAMPLES / f"landmark-minilm{end}.toml", init="owner/name", out=tmp_path)
-        for end in ("-first", "")
-    )
+        for end in ends
+    ]
     left, said = (
         tomllib.loads((EXAMPLES / f"landmark-minilm{end}.toml").read_text(encoding="utf-8"))
-        for end in ("-first", "")
+        for end in ends
     )
     assert said["init"] == f"{left['out']}/checkpoint"
-    assert (first.base_share, last.base_share) == (0.0, 0.4)
-    assert (first.data, first.check, first.windows) == (last.data, last.check, last.windows)
-    (short,), (long,) = first.stages, last.stages
-    assert short.parts == long.parts
+    first, last = runs
+    assert (first.data, first.windows) == (last.data, last.windows)
+    assert dataclasses.replace(first.check, keep=False) == last.check
     recipe = json.loads((EXAMPLES.parents[1] / "checkpoint" / "recipe.json").read_text("utf-8"))
-    assert (long.steps, long.rate, long.warm_up, long.floor, last.seed, last.average) == tuple(
-        recipe[name] for name in ("steps", "rate", "warm_up", "floor", "seed", "average")
-    )
-    began = recipe["record"]["run 1"]
-    assert (short.steps, short.warm_up, first.seed) == tuple(
-        began[name] for name in ("steps", "warm_up", "seed")
-    )
-    whole = dataclasses.replace(long, steps=began["stopped early out of"], warm_up=short.warm_up)
-    for step in range(short.steps):  # rates of the first steps of 4,000
-        assert rate_at(short, step) == pytest.approx(rate_at(whole, step), rel=0.01)
+    assert recipe["mix"] == [1 - last.base_share, last.base_share] == [0.5, 0.5]
+    for run, record in zip(runs, recipe["runs"], strict=True):
+        (stage,) = run.stages
+        for name in ("steps", "rate", "warm_up", "floor"):
+            assert getattr(stage, name) == record[name], name
+        assert (run.seed, run.average, run.data.hold_out) == tuple(
+            record[name] for name in ("seed", "average", "hold_out")
+        )
+        assert dataclasses.asdict(run.windows).items() >= record["windows"].items()
+        for part, drawn in zip(stage.parts, record["parts"], strict=True):
+            assert part.kind == drawn["kind"]
+            assert part.weight == drawn["weight"]
+            kept = json.loads(json.dumps(dataclasses.asdict(part.settings)))
+            told = {name: value for name, value in drawn.items() if name not in ("kind", "weight")}
+            assert {name: kept[name] for name in told} == told
 
 
 def test_the_page_names_every_key() -> None:

@@ -20,6 +20,7 @@ pytestmark = pytest.mark.torch
 torch = pytest.importorskip("torch", reason="needs the train extra: pip install 'milepost[train]'")
 
 from milepost.errors import InputError, MilepostError  # noqa: E402
+from milepost.model.card import record_of  # noqa: E402
 from milepost.train import loop as loops  # noqa: E402
 from milepost.train.config import read_config  # noqa: E402
 from milepost.train.loop import Event  # noqa: E402
@@ -58,6 +59,12 @@ def left_by(folder: Path) -> dict[str, Any]:
     files = {file.name: file.read_bytes() for file in (folder / "checkpoint").iterdir()}
     lines = [{**line, "seconds": 0} for line in RunFolder(folder, resume=True).lines()]
     return {"checkpoint": files, "log": lines}
+
+
+def kept_by(folder: Path) -> dict[str, bytes]:
+    """The weights that each check left."""
+    found = sorted(folder.glob("checkpoint*"))
+    return {path.name: (path / "model.safetensors").read_bytes() for path in found}
 
 
 class Killed(BaseException):
@@ -109,6 +116,33 @@ def test_stopped_after_every_step(home: Path, whole: dict[str, Any], tmp_path: P
             train(config, resume=number > 0, stopped=lambda: True)
     assert train(config, resume=True, stopped=lambda: True).steps == ALL
     assert left_by(tmp_path / "run") == whole
+
+
+def test_the_weights_of_every_check_are_kept(
+    home: Path, whole: dict[str, Any], tmp_path: Path
+) -> None:
+    """Each in a folder of its own that can be opened and trained on; the same after a kill."""
+    text = (home / "run.toml").read_text(encoding="utf-8")
+    file = home / "keeping.toml"
+    file.write_text(text.replace("every = 20", "every = 4\nkeep = true"), encoding="utf-8")
+    train(read_config(file, out=tmp_path / "whole"))
+    kept = kept_by(tmp_path / "whole")
+    assert list(kept) == ["checkpoint", *(f"checkpoint-{n}" for n in (11, 4, 6, 8))]
+    assert kept["checkpoint"] == kept["checkpoint-11"]
+    assert kept["checkpoint"] == whole["checkpoint"]["model.safetensors"]
+    assert len(set(kept.values())) == 4
+    config = read_config(file, out=tmp_path / "run")
+    with pytest.raises(Killed):
+        train(config, on_progress=at(9, kill))
+    assert list(kept_by(tmp_path / "run")) == [f"checkpoint{n}" for n in ("", "-4", "-6", "-8")]
+    train(config, resume=True)
+    assert kept_by(tmp_path / "run") == kept
+    record = record_of(tmp_path / "run" / "checkpoint-6")
+    assert record is not None
+    assert record["last"]["step"] == 6
+    start = str(tmp_path / "run" / "checkpoint-4")
+    again = read_config(home / "run.toml", out=tmp_path / "again", init=start)
+    assert train(again).steps == ALL
 
 
 def test_a_finished_run_has_nothing_left_to_do(

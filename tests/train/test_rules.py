@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections import Counter
+from itertools import islice
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given, settings
@@ -125,6 +128,46 @@ def test_a_text_in_which_people_speak_gives_nothing():
     found = questions_of(talk)
     assert (found.made, found.headings) == ([], [])
     assert found.dropped == {"text in which people speak": 1}
+
+
+TREATISE = "I have collected shells, and I think that I can tell how they were made. " * 40
+
+
+@pytest.mark.parametrize(
+    "speech",
+    ["Do you mean it?", "Art thou he?", "“I know thee,” said she.", "'Give me your hand.'"],
+)
+def test_who_says_i_speaks_only_if_somebody_is_spoken_to(speech):
+    """The author of a treatise says "I" all the time; speech addresses somebody."""
+    text = f"Shells\n\nHow shells are made\n\n{TREATISE}"
+    assert [each.question for each in questions_of(text).made] == ["How shells are made"]
+    spoken = questions_of(f"{text}\n\n{speech}\n")
+    assert spoken.dropped == {"text in which people speak": 1}
+
+
+def test_the_shipped_book_gives_questions():
+    """A treatise in the first person: each answer is prose of its chapter, not its list."""
+    book = Path(__file__).parents[2] / "examples" / "origin-of-species.txt"
+    if not book.is_file():
+        pytest.skip("needs the checkout")
+    text = book.read_text(encoding="utf-8")
+    found = questions_of(text, "origin-of-species")
+    made = {each.question: text[slice(*each.spans[0])] for each in found.made}
+    assert len(made) == 12
+    assert made["HYBRIDISM, origin-of-species"].startswith(
+        "The view commonly entertained by naturalists is that"
+    )
+    assert not any(answer.count(" – ") > 2 or "....." in answer for answer in made.values())
+
+
+@pytest.mark.shared
+def test_no_novel_gives_questions(shared_data):
+    """Novels of which the first person has a share, as their narrators' or their heroes' word."""
+    with gzip.open(shared_data / "corpus" / "literature.jsonl.gz", "rt", encoding="utf-8") as file:
+        novels = [json.loads(line)["text"] for line in islice(file, 16)]
+    told = [n for n in novels if len(re.findall(r"\bI\b", n)) * 250 > len(n.split())]
+    assert len(told) > 8
+    assert not any(questions_of(novel).made for novel in told)
 
 
 @pytest.mark.parametrize(

@@ -142,7 +142,7 @@ def test_the_command_writes_a_page_and_says_how_to_ask_the_same(
 
     first = run()
     assert first.returncode == 0, first.stderr
-    assert "page.html: 1 document, 2 sentences, 2.0 MB: text" in first.stderr
+    assert "page.html: 1 document, 2 sentences, 1.9 MB: text" in first.stderr
     assert f'milepost search "…" PATH --model {light.folder}' in first.stderr
     again = run()
     assert again.returncode == 2

@@ -136,7 +136,7 @@ def _opened(
             db, model=model, create=False, read_only=True, precision=settings.precision
         )
     try:
-        folder = model_folder(model, (pdf,), options)
+        folder = model_folder(settings, model, (pdf,), options)
         with Bar(settings, as_json=as_json) as bar:
             index, report = indexed((pdf,), folder, settings, bar, options, cache=cache)
     except KeyboardInterrupt:

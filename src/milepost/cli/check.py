@@ -121,7 +121,7 @@ def check(
     differ are never verbatim.
     """
     from milepost.checking import prepared
-    from milepost.cli.sources import model_folder
+    from milepost.cli.sources import expand, model_folder
     from milepost.filters import given
 
     if paths and db is not None:
@@ -135,10 +135,13 @@ def check(
     chosen = Chosen(names, given(where))
     if paths:
         options = READ_DEFAULTS.changed(ocr=ocr)
-        folder = model_folder(model, paths, options)
+        sources = expand(paths, options)
+        folder = model_folder(settings, model, paths, options, sources)
         found, report = _in_files(paths, text, chosen, folder, options, cache=not no_cache)
         if found is None:
-            index, report = _indexed(settings, paths, folder, options, as_json, cache=not no_cache)
+            index, report = _indexed(
+                settings, paths, folder, options, as_json, cache=not no_cache, sources=sources
+            )
             with index:
                 found = _in_index(index, text, chosen, report, min_score)
     else:
@@ -211,14 +214,13 @@ def _documents(
     paths: tuple[str, ...], chosen: Chosen, failed: dict[str, str], seen: _Seen
 ) -> Iterator[Document]:
     """Read the files one at a time; ``failed`` gets those that cannot be read."""
-    from milepost.cli.sources import expand, select
+    from milepost.cli.sources import select
     from milepost.errors import MilepostError
     from milepost.filters import facts
     from milepost.intake import absolute
     from milepost.intake import found as found_files
     from milepost.text import read
 
-    expand(paths, READ_DEFAULTS)  # refuses an empty path
     files = [str(file) for file in found_files([absolute(path) for path in paths], failed)[0]]
     for file in select(files, chosen.names) if chosen.names else files:
         try:
@@ -241,13 +243,14 @@ def _indexed(
     as_json: bool,
     *,
     cache: bool,
+    sources: list[str | Document],
 ) -> tuple[Index, Report]:
     from milepost.cli.sources import indexed
     from milepost.console.progress import Bar
 
     try:
         with Bar(settings, as_json=as_json) as bar:
-            return indexed(paths, folder, settings, bar, options, cache=cache)
+            return indexed(paths, folder, settings, bar, options, cache=cache, sources=sources)
     except KeyboardInterrupt:
         kept = "what was read is kept; run the same command to go on" if cache else ""
         raise Interrupted(kept) from None

@@ -78,6 +78,7 @@ def run_checks(model: str | None, precision: Arithmetic | None = None) -> Iterat
     yield _processor()
     yield _database()
     yield from _storage()
+    yield from _packages()
     try:
         folder = find_model(model)
     except MilepostError as error:
@@ -151,6 +152,14 @@ def _storage() -> Iterator[Finding]:
         yield Finding("disk", "note", f"{megabytes(free)} free", "free some space before you index")
     else:
         yield Finding("disk", "ok", f"{free / 1e9:,.1f} GB free")
+
+
+def _packages() -> Iterator[Finding]:
+    """The packages with models that this version of Milepost cannot read."""
+    from milepost.engine.folder import mismatched_models
+
+    for error in mismatched_models().values():
+        yield Finding("model package", "note", error.problem, error.hint)
 
 
 def _model(folder: ModelFolder) -> Finding:

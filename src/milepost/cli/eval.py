@@ -141,8 +141,8 @@ Vectors are kept in the cache: after an interruption the same command continues.
 )
 @click.option(
     "--noise",
-    type=click.Choice(["typos", "keywords", "capitals"]),
-    help="Ask the questions with a typing error in a fifth of the words, as keywords, in capitals.",
+    type=click.Choice(["typos", "keywords", "capitals", "unaccented"]),
+    help="Ask with typing errors in a fifth of the words, as keywords, in capitals, unaccented.",
 )
 @click.option(
     "--together",

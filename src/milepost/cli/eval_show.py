@@ -96,7 +96,7 @@ def show_names() -> int:
     tasks |= {f"{name}:FOLDER": "a public data set on disk" for name in FORMATS}
     tasks["FILE.jsonl"] = "questions of your own"
     _section("Tasks", tasks)
-    _section("Systems: BASE[:UNIT][@MODEL][+bm25[/rank]][|rerank:FOLDER]", BASES)
+    _section("Systems: BASE[:UNIT][@MODEL][+bm25[/rank]][|rerank:CROSS-ENCODER]", BASES)
     _section("Systems of milepost eval answers alone", CONTROLS)
     _section(
         "Models", {**MODELS, "FOLDER": "a model of Milepost, sentence-transformers or model2vec"}

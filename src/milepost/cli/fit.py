@@ -30,7 +30,8 @@ Examples:
 \b
 Train questions teach, dev questions calibrate; where there are questions of one split only, they
 do both, cross-fitted by document. NAME:train and NAME:dev take one split of a task. At least 200
-questions about 20 documents are needed, and 1,000 about 50 for trees. See docs/models.md.
+questions about 20 documents are needed, and 1,000 about 50 for trees. Questions without spans
+("spans": []), which their document does not answer, calibrate only. See docs/models.md.
 
 \b
 Environment:

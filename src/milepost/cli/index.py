@@ -124,15 +124,19 @@ def index(
         _check_watch(paths)
     if workers is not None:
         _check_workers(workers, paths, watch)
+    options = READ_DEFAULTS.changed(hidden=hidden, ocr=ocr)
+    sources = expand(paths, options)
     if model is None and isinstance(place, Path) and (rebuild or not place.exists()):
-        model = languages.model_for(paths)
+        piped = [source.text for source in sources if not isinstance(source, str)]
+        choice = languages.choice_for(languages.sample(paths).files, piped)
+        model = choice.model
+        if choice.message and not settings.quiet:
+            say(choice.message)
     find_model(model)  # before anything is erased
     if not _any_there(paths):
         _refuse(place, paths, rebuild)
     if rebuild:
         _erase(place)
-    options = READ_DEFAULTS.changed(hidden=hidden, ocr=ocr)
-    sources = expand(paths, options)
     if workers is not None:
         return _with_workers(settings, workers, paths, place, model, hidden, ocr, as_json)
     with open_index(place, model=model, precision=settings.precision) as opened:

@@ -126,7 +126,7 @@ def _library(
 
     if paths and db is None:
         options = READ_DEFAULTS.changed(ocr=ocr)
-        chosen = model_folder(model, paths, options)
+        chosen = model_folder(settings, model, paths, options)
         index, folder = cached_index(paths, chosen, settings, options)
     else:
         place = required_db(db)

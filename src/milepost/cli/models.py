@@ -26,7 +26,7 @@ Examples:
 def models(_: Settings, as_json: bool) -> int:
     """List the installed models: name, vector dimensions, fingerprint, size and training data."""
     from milepost.engine import shipped_models
-    from milepost.engine.folder import DEFAULT
+    from milepost.engine.folder import DEFAULT, mismatched_models
 
     shipped = shipped_models()
     if not shipped:
@@ -34,7 +34,12 @@ def models(_: Settings, as_json: bool) -> int:
     if as_json:
         from milepost.console.records import print_json
 
-        print_json({"default": DEFAULT, "models": [_record(model) for model in shipped]})
+        unusable = [
+            {"name": name, "problem": error.problem, "hint": error.hint}
+            for name, error in mismatched_models().items()
+        ]
+        record = {"default": DEFAULT, "models": [_record(model) for model in shipped]}
+        print_json(record | {"unusable": unusable})
         return 0
     for model in shipped:
         manifest = model.manifest
@@ -47,6 +52,9 @@ def models(_: Settings, as_json: bool) -> int:
         )
         for key, value in manifest.trained.items():
             click.echo(f"  {key}: {value}")
+    for name, error in mismatched_models().items():
+        click.echo(f"{name}  (unusable)")
+        click.echo(f"  {error.problem}; try: {error.hint}")
     return 0
 
 

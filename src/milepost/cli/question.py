@@ -172,18 +172,21 @@ class Question:
         )
 
     def _read(self, settings: Settings, *, as_json: bool) -> tuple[Query, Index, Report]:
-        from milepost.cli.sources import indexed, model_for
+        from milepost.cli.sources import expand, indexed, model_for
         from milepost.console.progress import Bar
         from milepost.encoder import load
 
         cache = not self.no_cache
         try:
             options = READ_DEFAULTS.changed(hidden=self.hidden, ocr=self.ocr)
-            model = model_for(self.model, self.paths, options)
+            sources = expand(self.paths, options)
+            model = model_for(settings, self.model, self.paths, options, sources)
             encoder = load(model, precision=settings.precision)
             query = self._parse(encoder)  # costs some milliseconds; reading may cost minutes
             with Bar(settings, as_json=as_json) as bar:
-                return query, *indexed(self.paths, encoder, settings, bar, options, cache=cache)
+                return query, *indexed(
+                    self.paths, encoder, settings, bar, options, cache=cache, sources=sources
+                )
         except KeyboardInterrupt:
             kept = "what was read is kept; run the same command to go on" if cache else ""
             raise Interrupted(kept) from None

@@ -190,7 +190,7 @@ def _index(
         from milepost.cli.sources import cached_index, model_folder
 
         options = READ_DEFAULTS.changed(ocr=chosen.ocr)
-        folder = model_folder(model, paths, options)
+        folder = model_folder(settings, model, paths, options)
         return cached_index(paths, folder, settings, options)
     from milepost.store.address import data_folder, local_folder
 

@@ -70,11 +70,23 @@ def read_stdin(options: ReadOptions = READ_DEFAULTS) -> Document:
 
 
 def model_for(
-    model: str | None, paths: Sequence[str], options: ReadOptions = READ_DEFAULTS
+    settings: Settings,
+    model: str | None,
+    paths: Sequence[str],
+    options: ReadOptions = READ_DEFAULTS,
+    sources: Sequence[str | Document] = (),
 ) -> str | None:
     """The model that is named, else the one that reads the language of the paths' files.
 
-    The choice is kept in the cache, beside the indexes: the files are looked at once.
+    The choice is kept in the cache, beside the indexes: files are looked at again where the list of
+    them has changed. What users should know of it is said when it is made.
+
+    Args:
+        settings: of the program.
+        model: the name given, or None.
+        paths: files and folders.
+        options: how they are read.
+        sources: what ``expand`` made of the paths; of it the text that came through a pipe.
     """
     from milepost.engine.folder import MULTILINGUAL, packaged
 
@@ -82,24 +94,33 @@ def model_for(
         return model
     from milepost.library import languages
 
+    drawn = languages.sample(paths)
     kept = cache_place(paths, "model", options).with_suffix(".model")
-    try:
-        return kept.read_text(encoding="utf-8") or None
-    except (OSError, UnicodeDecodeError):
-        chosen = languages.model_for(paths)
+    with suppress(OSError, ValueError):  # missing, or of an earlier version
+        digest, chosen = kept.read_text(encoding="utf-8").split("\n")
+        if digest == drawn.digest and "-" not in paths:
+            return chosen or None
+    piped = [source.text for source in sources if not isinstance(source, str)]
+    choice = languages.choice_for(drawn.files, piped)
+    if choice.message and not settings.quiet:
+        say(choice.message)
     with suppress(OSError):
         kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_text(chosen or "", encoding="utf-8")
-    return chosen
+        kept.write_text(f"{drawn.digest}\n{choice.model or ''}", encoding="utf-8")
+    return choice.model
 
 
 def model_folder(
-    model: str | None, paths: Sequence[str], options: ReadOptions = READ_DEFAULTS
+    settings: Settings,
+    model: str | None,
+    paths: Sequence[str],
+    options: ReadOptions = READ_DEFAULTS,
+    sources: Sequence[str | Document] = (),
 ) -> ModelFolder:
     """The folder of ``model_for``."""
     from milepost.engine import find_model
 
-    return find_model(model_for(model, paths, options))
+    return find_model(model_for(settings, model, paths, options, sources))
 
 
 def cache_place(paths: Sequence[str], fingerprint: str, options: ReadOptions) -> Path:
@@ -131,17 +152,19 @@ def indexed(
     options: ReadOptions,
     *,
     cache: bool,
+    sources: list[str | Document] | None = None,
 ) -> tuple[Index, Report]:
     """Bring an index of the paths up to date; unchanged files are not opened.
 
-    A model that is given as a folder is loaded when a text has to be encoded.
+    A model that is given as a folder is loaded when a text has to be encoded. ``sources`` is what
+    ``expand`` has made of the paths, where it was called before: a pipe is read once.
 
     The cache is best effort: a damaged one is built again, one that cannot be written is not used.
     """
     from milepost.engine.folder import ModelFolder
     from milepost.index import open as open_index
 
-    sources = expand(paths, options)
+    sources = expand(paths, options) if sources is None else sources
     chosen = model.path if isinstance(model, ModelFolder) else model
     opened = partial(open_index, model=chosen, precision=settings.precision)
     if cache:

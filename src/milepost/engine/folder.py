@@ -104,15 +104,34 @@ def shipped_models() -> list[ModelFolder]:
     found = [ModelFolder(folder, read_manifest(folder)) for folder in folders]
     for folder in map(packaged, PACKAGES):
         if folder is not None:
-            with suppress(ModelError):  # ``find_model`` says what is wrong with it
+            with suppress(ModelError):  # see ``mismatched_models``
                 found.append(ModelFolder(folder, read_manifest(folder)))
     return found
+
+
+def mismatched_models() -> dict[str, ModelError]:
+    """Models of packages that do not match this version of Milepost: name → what is wrong."""
+    wrong = {}
+    for name in PACKAGES:
+        folder = packaged(name)
+        try:
+            if folder is not None:
+                _of_package(folder)
+        except ModelError as error:
+            wrong[name] = error
+    return wrong
 
 
 def packaged(name: str) -> Path | None:
     """The folder of a model that comes in a package of its own; None where that is missing."""
     found = folder_of(PACKAGES[name]) if name in PACKAGES else None
     return found / name if found and (found / name / MANIFEST).is_file() else None
+
+
+def install_command(name: str, *, both: bool = False) -> str:
+    """What installs the package of a model, in a clone; ``both``: and Milepost of its version."""
+    folder = PACKAGES[name].removeprefix("milepost_").replace("_", "-")
+    return f"pip install {'. ' if both else ''}./packages/{folder}"
 
 
 def model_of(fingerprint: str) -> ModelFolder | None:
@@ -146,7 +165,7 @@ def find_model(name: str | os.PathLike[str] | None = None) -> ModelFolder:
         package = PACKAGES[os.fspath(name)].replace("_", "-")
         raise ModelError(
             f"the model {name} is in the package {package}, which is not installed",
-            f"pip install ./packages/{package.removeprefix('milepost-')} in a clone of Milepost",
+            f"{install_command(os.fspath(name))} in a clone of Milepost",
         )
     shipped = SHIPPED / os.fspath(name)
     # "." and ".." exist below SHIPPED, too, and mean the caller's folders.
@@ -176,7 +195,7 @@ def _of_package(folder: Path) -> Manifest:
         package = folder.parent.name.replace("_", "-")
         raise ModelError(
             f"the package {package} does not match this version of Milepost: {error.problem}",
-            f"install milepost and {package} from the same version",
+            f"{install_command(folder.name, both=True)} in a clone of Milepost",
         ) from error
 
 

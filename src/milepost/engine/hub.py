@@ -12,6 +12,9 @@ from milepost.errors import InputError, MilepostError, ModelError, first_line
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 
+OTHER_FRAMEWORKS = ("onnx/*", "openvino/*", "*.h5", "*.ot", "*.msgpack")
+"""Files of a model on the hub that torch does not read."""
+
 
 def local(
     source: str | os.PathLike[str],

@@ -1,6 +1,6 @@
 """Names of systems, as ``--systems`` reads them, to systems.
 
-    NAME  = BASE[:UNIT][@MODEL][+bm25 | +bm25/rank | +bm25/WEIGHT][|rerank:FOLDER]
+    NAME  = BASE[:UNIT][@MODEL][+bm25 | +bm25/rank | +bm25/WEIGHT][|rerank:CROSS]
     BASE  = landmark         Milepost's search
             landmark-first   the same without reranking
             landmark-only    its landmarks without words
@@ -19,6 +19,7 @@
     UNIT  = sentence, SIZE, SIZE-OVERLAP, recursive:SIZE-OVERLAP, semantic:SIZE-OVERLAP,
             langchain, chroma (their defaults), tuned (the best on development questions)
     MODEL = minilm (default), landmark, wordllama, e5, a folder, or owner/name of the hub
+    CROSS = a cross-encoder of sentence-transformers: a folder, or owner/name of the hub
 
 Sizes are characters. ``+bm25`` adds the standard scores of words over the same units, ``/WEIGHT``
 times those of the vectors; ``/rank`` joins by reciprocal rank. To add a system, write a file
@@ -31,7 +32,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from pathlib import Path
 
 from milepost.engine.folder import find_model
 from milepost.engine.openvino import open_engine
@@ -44,7 +44,7 @@ from milepost.evaluate.systems.fused import Fused, ScoringSystem
 from milepost.evaluate.systems.landmark import Landmarks, Milepost
 from milepost.evaluate.systems.late import Late
 from milepost.evaluate.systems.lexical import Bm25, Bm25s
-from milepost.evaluate.systems.rerank import Reranked
+from milepost.evaluate.systems.rerank import Reranked, cross_encoder_folder
 from milepost.evaluate.systems.scales import Scales
 from milepost.evaluate.systems.sparse import Sparse, splade_folder
 from milepost.evaluate.systems.splitters import splitter
@@ -200,7 +200,8 @@ class Workshop:
         parsed = parse(name)
         if parsed.reranker:
             inner = self.make(name.partition("|")[0])
-            return Reranked(name, inner, Path(parsed.reranker), dtype=self._dtype)
+            folder = cross_encoder_folder(parsed.reranker)
+            return Reranked(name, inner, folder, dtype=self._dtype)
         if parsed.unit == "tuned":
             if self._tuned is None:
                 raise InputError(f"{name}: nothing has been tuned", "milepost eval tune FILE")

@@ -1,18 +1,21 @@
-"""Questions as people type them in a hurry: with typing errors, as search words, in capitals."""
+"""Questions as people type them in a hurry: misspelt, as search words, in capitals, unaccented."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from random import Random
 from typing import Literal
+from unicodedata import name, normalize
 
 from milepost.evaluate.types import Task
 from milepost.search.lexical import is_stop_word, tokens
 
-Noise = Literal["typos", "keywords", "capitals"]
+Noise = Literal["typos", "keywords", "capitals", "unaccented"]
 """``typos``: a typing error in a fifth of the words. ``keywords``: the question without function
-words. ``capitals``: the question in capital letters."""
+words. ``capitals``: the question in capital letters. ``unaccented``: without the marks of Latin and
+Greek letters."""
 
 _SHARE = 0.2
 _LEAST = 4  # characters of a word that gets an error
@@ -23,6 +26,11 @@ _BESIDE = {
     for n, letter in enumerate(row)
 }
 """The letters to the left and right of a letter on a keyboard."""
+
+_STROKES = str.maketrans("ĐđŁłØøıĦħŦŧ", "DdLlOoiHhTt")
+"""Letters that no decomposition takes apart."""
+
+_MARKS = range(0x300, 0x370)  # the block Combining Diacritical Marks
 
 
 def misspelt(text: str, random: Random) -> str:
@@ -71,10 +79,42 @@ def keywords(text: str) -> str:
     return " ".join(m[0] for m in tokens(text) if not is_stop_word(m[0])) or text
 
 
+def unaccented(text: str) -> str:
+    """A text without the accents, dots, hooks and strokes of Latin and Greek letters.
+
+    Of Cyrillic letters only ё loses its dots, as it does when Russians type; й and ї are letters of
+    their own. In all other scripts marks are vowels, tones or parts of letters (Arabic, Hebrew,
+    Hindi, Thai, Japanese, Korean): these texts stay as they are.
+
+    >>> unaccented("Où est née Łucja Świątek? Где ёлка и йод? हिन्दी")
+    'Ou est nee Lucja Swiatek? Где елка и йод? हिन्दी'
+    """
+    found: list[str] = []
+    bare = False
+    for letter in text:
+        if ord(letter) in _MARKS:
+            found.append("" if bare else letter)
+        else:
+            base = _base(letter)
+            bare = base is not None
+            found.append(base or letter)
+    return "".join(found)
+
+
+@lru_cache(maxsize=4096)
+def _base(letter: str) -> str | None:
+    """The letter without its marks; None where they are not to be removed."""
+    base = normalize("NFD", letter)[0]
+    if base in "еЕ" or name(base, "").startswith(("LATIN ", "GREEK ")):
+        return base.translate(_STROKES)
+    return None
+
+
 NOISES: Mapping[Noise, Callable[[str, Random], str]] = {
     "typos": misspelt,
     "keywords": lambda text, random: keywords(text),
     "capitals": lambda text, random: text.upper(),
+    "unaccented": lambda text, random: unaccented(text),
 }
 
 

@@ -25,8 +25,10 @@ class Question:
         text: the question.
         document: name of the document that holds the evidence.
         spans: evidence as code-point offsets into that document: ascending, apart, not empty.
-            Empty for a task that judges whole documents only.
-        relevant: documents judged relevant, with their grade (1 unless the task grades).
+            Empty for a task that judges whole documents only, and for an absent question, which
+            its document does not answer.
+        relevant: documents judged relevant, with their grade (1 unless the task grades); none for
+            an absent question.
         kind: the question's type, "" if the task has no types (``context``, ``scattered`` …).
     """
 
@@ -36,6 +38,11 @@ class Question:
     spans: tuple[Span, ...]
     relevant: Mapping[str, int] = field(default_factory=dict)
     kind: str = ""
+
+    @property
+    def absent(self) -> bool:
+        """Whether its document, though it is about this, does not answer."""
+        return not self.spans and not self.relevant
 
 
 @dataclass(frozen=True, slots=True)

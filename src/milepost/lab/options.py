@@ -52,7 +52,8 @@ out_option = click.option(
     "--out",
     metavar="FOLDER",
     type=FOLDER,
-    help="Keep finished trainings here; a run that was stopped goes on with them.",
+    help="Keep finished trainings here; a run that was stopped goes on with them, one with other "
+    "settings is refused.",
 )
 
 

@@ -1,90 +1,128 @@
 """Which installed model reads the language of some files.
 
 The default model reads English. Where the package with the multilingual model is installed, the
-beginnings of some files decide; without it nothing is read here.
+beginnings of some files decide, drawn from the whole list; without it nothing is read here.
 """
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import cache
-from itertools import islice
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from milepost.engine.folder import MULTILINGUAL, packaged
-from milepost.errors import MilepostError, MissingExtra
+from milepost.engine.folder import DEFAULT, MULTILINGUAL, packaged
+from milepost.engine.reads import reads_of
+from milepost.errors import MilepostError
+from milepost.language import judge
 from milepost.objects import is_address
 
-_FILES = 5
+_FILES = 12
 _CHARACTERS = 4000
 _LARGE = 2_000_000
 """Bytes of a file that is read whole to see its beginning, at most; plain text may be larger."""
 _PLAIN = frozenset((".txt", ".md", ".rst", ".text"))
-_SURE = 0.7
-_FEWEST = 40
-"""Letters of which a language can be told."""
+_MINORITY = 0.2
+"""The share of what was looked at that is worth a message."""
 
 
-def model_for(paths: Sequence[str]) -> str | None:
-    """The name of the model that reads most of some files; None for the default.
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The model for some files.
+
+    Attributes:
+        model: its name; None for the default.
+        message: one line for users, "" where all is as they expect.
+    """
+
+    model: str | None
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Files that stand for a list of files.
+
+    Attributes:
+        files: some of the list, at even distances, the first and the last among them.
+        digest: changes with the list, and with one of these files.
+    """
+
+    files: tuple[Path, ...]
+    digest: str
+
+
+def sample(paths: Sequence[str]) -> Sample:
+    """Draw files from a list; the same list gives the same ones.
 
     Args:
-        paths: files and folders, of which the first few files are looked at. Addresses and what
-            comes through a pipe are not.
+        paths: files and folders, ``-`` for a pipe. Addresses and pipes are not looked at.
     """
-    if packaged(MULTILINGUAL) is None:
-        return None
-    foreign = english = 0
-    for text in _beginnings([path for path in paths if path != "-" and not is_address(path)]):
-        language = language_of(text)
-        if language == "en":
-            english += len(text)
-        elif language:
-            foreign += len(text)
-    return MULTILINGUAL if foreign > english else None
-
-
-def language_of(text: str) -> str:
-    """The language of a text, as ISO 639-1 has it; "" where it cannot be told.
-
-    Raises:
-        MissingExtra: py3langid is not installed, which comes with the package of the multilingual
-            model.
-    """
-    if sum(map(str.isalpha, text)) < _FEWEST:
-        return ""
-    language, probability = _identifier().classify(text)
-    return str(language) if probability > _SURE else ""
-
-
-@cache
-def _identifier() -> Any:
-    try:
-        from py3langid import langid
-    except ImportError as error:
-        raise MissingExtra(
-            f"the language of a text is told by py3langid, which cannot be imported ({error})",
-            "pip install py3langid",
-        ) from error
-    return langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)
-
-
-def _beginnings(paths: Sequence[str]) -> list[str]:
-    from milepost.text import read
-    from milepost.text.encoding import decode
     from milepost.text.folders import files
 
-    found: list[str] = []
+    local = [Path(path).expanduser() for path in paths if path != "-" and not is_address(path)]
+    listed: list[Path] = []
     with suppress(MilepostError):  # whoever reads the files says what is wrong
-        for path in islice(files([Path(path).expanduser() for path in paths]), _FILES):
-            try:
-                if path.suffix.lower() in _PLAIN:
-                    with path.open("rb") as file:
-                        found.append(decode(file.read(4 * _CHARACTERS), str(path))[0])
-                elif path.stat().st_size <= _LARGE:
-                    found.append(read(path).text)
-            except (OSError, MilepostError):
-                continue
+        listed.extend(files(local))
+    last = len(listed) - 1
+    places = (
+        range(len(listed)) if last < _FILES else (i * last // (_FILES - 1) for i in range(_FILES))
+    )
+    drawn = tuple(listed[place] for place in places)
+    digest = hashlib.sha256()
+    for path in listed:
+        digest.update(os.fsencode(path) + b"\0")
+    for path in drawn:
+        with suppress(OSError):
+            state = path.stat()
+            digest.update(f"{state.st_size} {state.st_mtime_ns}\0".encode())
+    return Sample(drawn, digest.hexdigest())
+
+
+def choice_for(files: Sequence[Path], piped: Sequence[str] = ()) -> Choice:
+    """The model that reads most of some files and texts.
+
+    Args:
+        files: their beginnings are read; see ``sample``.
+        piped: texts that came through a pipe.
+    """
+    other = reads_of(MULTILINGUAL)
+    if other is None or packaged(MULTILINGUAL) is None:
+        return Choice(None)
+    foreign = english = count = 0
+    texts = [*_beginnings(files), *(text[:_CHARACTERS] for text in piped)]
+    for text in texts:
+        written = judge(text)
+        if written.english:
+            english += len(text)
+        elif written.script in other.scripts:
+            foreign += len(text)
+            count += 1
+    if foreign > english:
+        return Choice(MULTILINGUAL)
+    if foreign < _MINORITY * (foreign + english) or not foreign:
+        return Choice(None)
+    return Choice(
+        None,
+        f"{count} of {len(texts)} files looked at {'is' if count == 1 else 'are'} not English, "
+        f"which {DEFAULT} reads; try: --model {MULTILINGUAL}",
+    )
+
+
+def _beginnings(files: Sequence[Path]) -> list[str]:
+    from milepost.text import read
+    from milepost.text.encoding import decode
+
+    found: list[str] = []
+    for path in files:
+        try:
+            if path.suffix.lower() in _PLAIN:
+                with path.open("rb") as file:
+                    found.append(decode(file.read(4 * _CHARACTERS), str(path))[0])
+            elif path.stat().st_size <= _LARGE:
+                found.append(read(path).text)
+        except (OSError, MilepostError):
+            continue
     return [text[:_CHARACTERS] for text in found]

@@ -7,6 +7,7 @@ the owner, under a heading that says so.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -17,6 +18,7 @@ from milepost.engine.manifest import Manifest
 
 CARD = "README.md"
 
+_FOLDER = re.compile(r"checkpoint(?:-(\d+))?")
 _NEEDED = {"settings", "data", "versions", "machine", "started", "base_model"}
 
 _ENCODER = """A landmark model of Milepost. It reads a text in windows of whole sentences, and gives
@@ -31,7 +33,8 @@ _RERANKER = """A reranker of Milepost. It reads windows that begin with a questi
 sentences for it. It belongs in the folder `reranker` of a landmark model.
 """
 
-_USE = """    pip install milepost
+_USE = """With Milepost installed:
+
     milepost search "a question" report.pdf --model FOLDER_OR_HUB_NAME
 """
 
@@ -47,7 +50,8 @@ def record_of(checkpoint: str | Path) -> dict[str, Any] | None:
     """What ``milepost train`` recorded of a checkpoint: ``run.json``, with the last ``check``.
 
     Args:
-        checkpoint: the folder ``checkpoint`` of a run.
+        checkpoint: the folder ``checkpoint`` of a run, or ``checkpoint-N``, whose last check is
+            that after N steps.
 
     Returns:
         None for a checkpoint of another origin, or a record that cannot be read.
@@ -59,13 +63,15 @@ def record_of(checkpoint: str | Path) -> dict[str, Any] | None:
     except (OSError, ValueError):
         return None
     whole = isinstance(record, dict) and record.keys() >= _NEEDED and "stages" in record["settings"]
-    if folder.name != "checkpoint" or not whole:
+    kept = _FOLDER.fullmatch(folder.name)
+    if kept is None or not whole:
         return None
+    step = int(kept[1]) if kept[1] else None
     last: dict[str, Any] = {}
     for line in log:
         with suppress(ValueError):  # the last line of a run that was killed
             read = json.loads(line)
-            last = read if "check" in read else last
+            last = read if "check" in read and step in (None, read["step"]) else last
     return {**record, "last": last}
 
 

@@ -7,6 +7,9 @@
     ψ(x)   = S x / √m          S: random signs, (m, d); or x itself
     q · p  = (1/R) Σ_r Σ_c q_(c) · p_(c) ≈ Σ_i max_j q_i · p_j      r: R repetitions, drawn anew
 
+The operator ``fixed-encoding`` makes them in ``milepost lab compare``, the sums divided by the
+number of the query's tokens as well: the lab's MaxSim is a mean over these.
+
 A text's token near a query's token tends to lie in its cell. So a search for the greatest product
 of single vectors finds candidates, and ``maxsim`` ranks them.
 """
@@ -14,14 +17,19 @@ of single vectors finds candidates, and ``maxsim`` ranks them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from milepost.errors import InputError
+from milepost.pooling.operator import Batch, Operator, Parameter
 from milepost.pooling.ragged import checked_lengths, checked_states, owners, split, starts
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
+
+    from milepost.pooling.operator import Weights
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -185,3 +193,50 @@ class FixedEncoding:
         texts = zip(starts(lengths), split(agreeing, lengths), strict=True)
         nearest = [start + text.argmax(0) for start, text in texts]
         return np.array(nearest, np.int64).reshape(len(lengths), len(wanted))
+
+
+def fixed_encoding(
+    batch: Batch, settings: Mapping[str, Any], weights: Weights
+) -> NDArray[np.floating]:
+    """The encoding of texts, or of queries divided by their tokens, ``(texts, R · 2^k · m)``."""
+    encoding = FixedEncoding(weights["planes"], weights.get("signs"))
+    if settings["side"] == "query":
+        return encoding.queries(batch.states, batch.lengths) / batch.lengths[:, None]
+    return encoding.documents(batch.states, batch.lengths)
+
+
+def _start(
+    settings: Mapping[str, Any], width: int, _: int, random: np.random.Generator
+) -> dict[str, NDArray[np.float32]]:
+    encoding = FixedEncoding.drawn(
+        width,
+        planes=settings["planes"],
+        repetitions=settings["repetitions"],
+        projected=settings["projected"],
+        seed=int(random.integers(2**32)),
+    )
+    signs = {} if encoding.signs is None else {"signs": encoding.signs}
+    return {"planes": encoding.planes, **signs}
+
+
+OPERATORS = (
+    Operator(
+        "fixed-encoding",
+        "one long vector whose product approximates MaxSim (MUVERA)",
+        paper="2405.19504",
+        family="late-interaction",
+        equation="z_rc = mean of S_r x_i/√m over φ_r(x_i) = c; a query's: (1/nR) Σ in place of it",
+        order="kept",
+        compute=fixed_encoding,
+        start=_start,
+        parameters={
+            "planes": Parameter(4, "Products whose signs choose a cell, k.", least=0, most=12),
+            "repetitions": Parameter(20, "Draws of cells, R.", least=1),
+            "projected": Parameter(8, "Numbers of a cell, m; 0 keeps the states.", least=0),
+            "side": Parameter("text", "What is encoded.", choices=("text", "query")),
+        },
+        fixed=frozenset({"planes", "signs"}),
+        late="one",
+        query_settings={"side": "query"},
+    ),
+)

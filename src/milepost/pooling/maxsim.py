@@ -2,20 +2,26 @@
 
     MaxSim(q, p) = Σ_i max_j q_i · p_j              i: tokens of the query; j: tokens of the text
 
+The operator ``tokens`` keeps them all, for the comparison of ``milepost lab compare``.
 ``token_pooling.py`` lowers the number of vectors of a text, ``fixed_encoding.py`` makes one vector
 of them whose product with a query's approximates MaxSim.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from milepost.errors import InputError
-from milepost.pooling.ragged import checked_lengths, checked_states, maxima, sums
+from milepost.pooling.operator import Batch, Operator
+from milepost.pooling.ragged import checked_lengths, checked_states, maxima, stacked, sums
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
+
+    from milepost.pooling.operator import Weights
 
 
 def maxsim(
@@ -51,3 +57,23 @@ def maxsim(
     parts = checked_lengths(query_lengths, len(asked), "query_lengths")
     greatest = maxima(read @ asked.T, checked_lengths(lengths, len(read)))
     return sums(greatest.T, parts).astype(np.float32)
+
+
+def tokens(batch: Batch, _: Mapping[str, Any], __: Weights) -> NDArray[np.floating]:
+    """Every state, ``(texts, most tokens, d)``; see ``stacked``."""
+    return stacked(batch.states, batch.lengths)
+
+
+OPERATORS = (
+    Operator(
+        "tokens",
+        "every token's vector, scored by MaxSim (ColBERT)",
+        paper="2004.12832",
+        family="late-interaction",
+        equation="z_i = x_i, score: Σ_i max_j q_i · z_j over the tokens q_i of the query",
+        order="free",
+        compute=tokens,
+        single="same",
+        late="many",
+    ),
+)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from milepost.errors import InputError, ModelError, nearest
+from milepost.errors import InputError, nearest
 from milepost.pooling.ragged import checked_lengths, checked_states, from_padded
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ Value = int | float | bool | str | tuple[int, ...] | tuple[str, ...]
 """A setting of an operator."""
 Need = Literal["queries", "segments", "layers"]
 """Inputs of an operator other than states and lengths, see ``Batch``."""
+Late = Literal["", "many", "one"]
+"""Late interaction, see ``Operator.late``."""
 Order = Literal["free", "kept"]
 """``free``: the order of a text's tokens does not matter. ``kept``: it matters."""
 
@@ -154,6 +156,10 @@ class Operator:
         needs: inputs other than states and lengths.
         fixed: weights that are drawn once and never trained (hashes, signs).
         single: ``"same"`` if the vector of a text of one token is the state of that token.
+        late: of late interaction, which compares the tokens of query and text: ``"many"`` gives
+            vectors that are scored by MaxSim, as many as a text has tokens or fewer; ``"one"`` a
+            vector whose product with a query's approximates MaxSim; "" for all others.
+        query_settings: settings that a query is pooled with, in place of a text's.
         make: what makes the torch module of a pooling of others, see ``register``; None for ours.
     """
 
@@ -169,12 +175,19 @@ class Operator:
     needs: frozenset[Need] = frozenset()
     fixed: frozenset[str] = frozenset()
     single: Literal["same", "other"] = "other"
+    late: Late = ""
+    query_settings: Mapping[str, Value] = field(default_factory=dict)
     make: Callable[..., Any] | None = None
 
     @property
     def trains(self) -> bool:
         """Whether it has weights."""
         return self.start is not None
+
+    @property
+    def learns(self) -> bool:
+        """Whether training changes its weights; those of late interaction are drawn once."""
+        return self.trains and not self.late
 
     def begun(
         self,
@@ -248,7 +261,8 @@ class Pool:
 
         Returns:
             ``(texts, d_out)`` float32, finite, not normalized to unit length; ``(texts, k, d_out)``
-            of a pooling of others that gives k vectors a text.
+            of late interaction, where texts of fewer than k vectors end in rows of zeros, and of a
+            pooling of others that gives k vectors a text.
 
         Raises:
             InputError: empty texts, lengths or segments that do not add up, NaN, a wrong type or
@@ -276,6 +290,11 @@ class Pool:
                 "smaller states: scale them",
             )
         return vectors
+
+    def of_queries(self) -> Pool:
+        """The same for queries, which late interaction pools in another way."""
+        settings = {**self.settings, **self.operator.query_settings}
+        return Pool(self.operator, settings, self.weights, self.seed)
 
     def save(self, file: Path) -> None:
         """Write name, settings and weights into one ``.npz`` file."""
@@ -350,28 +369,3 @@ class Pool:
                     )
             self._widths = widths
         return self.weights or {}
-
-
-def read_head(file: Path) -> tuple[str, dict[str, Any], dict[str, NDArray[np.float32]] | None]:
-    """Name, settings and weights of a file that ``Pool.save`` wrote.
-
-    Raises:
-        ModelError: the file is missing, damaged or not a pooling.
-    """
-    import json
-    import zipfile
-
-    import numpy as np
-
-    try:
-        with np.load(file, allow_pickle=False) as arrays:
-            head = json.loads(str(arrays["head"]))
-            prefix = "weight:"
-            weights = {n[len(prefix) :]: arrays[n] for n in arrays.files if n.startswith(prefix)}
-            trained = bool(arrays["trained"])
-            name, settings = str(head["operator"]), dict(head["settings"])
-    except (OSError, KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise ModelError(
-            f"{file} is not a pooling ({error})", "write it again with Pool.save"
-        ) from None
-    return name, settings, weights if trained else None

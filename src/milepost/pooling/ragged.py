@@ -137,6 +137,20 @@ def split(values: NDArray[np.floating], lengths: NDArray[np.int64]) -> list[NDAr
     return np.split(values, starts(lengths)[1:]) if len(lengths) else []
 
 
+def stacked(values: NDArray[np.floating], lengths: NDArray[np.int64]) -> NDArray[np.floating]:
+    """The rows of each text, ``(texts, most, …)``; a text of fewer ends in rows of zeros.
+
+    >>> import numpy as np
+    >>> stacked(np.array([[1.0], [2.0], [3.0]]), np.array([2, 1])).tolist()
+    [[[1.0], [2.0]], [[3.0], [0.0]]]
+    """
+    import numpy as np
+
+    found = np.zeros((len(lengths), int(lengths.max(initial=0)), *values.shape[1:]), values.dtype)
+    found[np.arange(found.shape[1]) < lengths[:, None]] = values
+    return found
+
+
 def sums(values: NDArray[np.floating], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
     """Sum over each text, ``(texts, …)`` float64."""
     import numpy as np

@@ -5,15 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from milepost.errors import InputError, nearest
+from milepost.errors import InputError, ModelError, nearest
 from milepost.pooling.adaptive import OPERATORS as ADAPTIVE
 from milepost.pooling.bilinear import OPERATORS as BILINEAR
+from milepost.pooling.fixed_encoding import OPERATORS as FIXED_ENCODING
 from milepost.pooling.ggem import OPERATORS as GGEM
 from milepost.pooling.hierarchy import OPERATORS as HIERARCHY
 from milepost.pooling.latent_attention import OPERATORS as LATENT_ATTENTION
 from milepost.pooling.layer_weights import OPERATORS as LAYER_WEIGHTS
+from milepost.pooling.maxsim import OPERATORS as MAXSIM
 from milepost.pooling.multilayer import OPERATORS as MULTILAYER
-from milepost.pooling.operator import Operator, Pool, read_head
+from milepost.pooling.operator import Operator, Pool
 from milepost.pooling.p2at import OPERATORS as P2AT
 from milepost.pooling.plain import OPERATORS as PLAIN
 from milepost.pooling.ponet import OPERATORS as PONET
@@ -21,11 +23,15 @@ from milepost.pooling.registry import found, others
 from milepost.pooling.saturated import OPERATORS as SATURATED
 from milepost.pooling.set_attention import OPERATORS as SET_ATTENTION
 from milepost.pooling.sketch import OPERATORS as SKETCH
+from milepost.pooling.token_pooling import OPERATORS as TOKEN_POOLING
 from milepost.pooling.top_k import OPERATORS as TOP_K
 from milepost.pooling.wordpool import OPERATORS as WORDPOOL
 from milepost.pooling.xpool import OPERATORS as XPOOL
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from milepost.pooling.operator import Weights
 
 TABLE: dict[str, Operator] = {
@@ -47,6 +53,9 @@ TABLE: dict[str, Operator] = {
         *LATENT_ATTENTION,
         *ADAPTIVE,
         *SATURATED,
+        *MAXSIM,
+        *TOKEN_POOLING,
+        *FIXED_ENCODING,
     )
 }
 """Every operator of Milepost by its name."""
@@ -100,5 +109,30 @@ def load(file: Path | str) -> Pool:
         ModelError: the file is missing, damaged or not a pooling.
         InputError: it names an operator that this version does not have.
     """
-    name, settings, weights = read_head(Path(file))
+    name, settings, weights = _read(Path(file))
     return get(name, weights=weights, **settings)
+
+
+def _read(file: Path) -> tuple[str, dict[str, Any], dict[str, NDArray[np.float32]] | None]:
+    """Name, settings and weights of a file that ``Pool.save`` wrote.
+
+    Raises:
+        ModelError: the file is missing, damaged or not a pooling.
+    """
+    import json
+    import zipfile
+
+    import numpy as np
+
+    try:
+        with np.load(file, allow_pickle=False) as arrays:
+            head = json.loads(str(arrays["head"]))
+            prefix = "weight:"
+            weights = {n[len(prefix) :]: arrays[n] for n in arrays.files if n.startswith(prefix)}
+            trained = bool(arrays["trained"])
+            name, settings = str(head["operator"]), dict(head["settings"])
+    except (OSError, KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise ModelError(
+            f"{file} is not a pooling ({error})", "write it again with Pool.save"
+        ) from None
+    return name, settings, weights if trained else None

@@ -4,19 +4,24 @@
     group            → the mean of its vectors
 
 The paper's best form, hierarchical pooling: ``factor`` times fewer vectors, no training, and
-nothing changes for queries.
+nothing changes for queries. The operator ``token-pool`` does so in ``milepost lab compare``.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from milepost.errors import InputError
-from milepost.pooling.ragged import checked_lengths, checked_states, split, unit
+from milepost.pooling.operator import Batch, Operator, Parameter
+from milepost.pooling.ragged import checked_lengths, checked_states, split, stacked, unit
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
+
+    from milepost.pooling.operator import Weights
 
 
 def pool_tokens(
@@ -61,10 +66,15 @@ def _means(states: NDArray[np.floating], factor: int) -> NDArray[np.float64]:
     """The mean of each group of a text's tokens, ``(n, d)`` → ``(groups, d)``."""
     import numpy as np
 
-    groups = ward(unit(states), max(len(states) // factor, 1))
+    groups = grouped(states, factor)
     total = np.zeros((len(np.unique(groups)), states.shape[1]))
     np.add.at(total, groups, states.astype(np.float64))
     return total / np.bincount(groups)[:, None]
+
+
+def grouped(states: NDArray[np.floating], factor: int) -> NDArray[np.int64]:
+    """The group of each of a text's tokens, ``(n, d)`` → ``(n,)``, by their directions."""
+    return ward(unit(states), max(len(states) // factor, 1))
 
 
 def ward(points: NDArray[np.floating], groups: int) -> NDArray[np.int64]:
@@ -96,7 +106,8 @@ def ward(points: NDArray[np.floating], groups: int) -> NDArray[np.int64]:
     np.fill_diagonal(cost, np.inf)  # and so are rows and columns of groups that are gone
     nearest = cost.argmin(1)
     for _ in range(number - groups):
-        found = int(cost[rows, nearest].argmin())
+        least = cost[rows, nearest]
+        found = int(least.argmin())
         one, two = sorted((found, int(nearest[found])))
         labels[labels == two] = one
         # The cost of joining another group to both, from its costs with each (Lance and Williams).
@@ -105,8 +116,38 @@ def ward(points: NDArray[np.floating], groups: int) -> NDArray[np.int64]:
         sizes[one] += sizes[two]
         cost[one] = cost[:, one] = added
         cost[two] = cost[:, two] = np.inf
-        # Joining never brings a group nearer to the others, so no other row's nearest changes.
+        # Joining never brings a group nearer to the others, so no other row's nearest changes; nor
+        # does one that the joined group is as near to as before, which saves equal points a search.
         stale = np.isin(nearest, (one, two))
+        near = stale & (added <= least)
+        nearest[near] = one
+        stale &= ~near
         stale[one] = True
         nearest[stale] = cost[stale].argmin(1)
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)
+
+
+def token_pool(batch: Batch, settings: Mapping[str, Any], _: Weights) -> NDArray[np.floating]:
+    """The vectors of ``pool_tokens``, ``(texts, most vectors, d)``; see ``stacked``."""
+    factor, kept = int(settings["factor"]), int(settings["kept"])
+    return stacked(*pool_tokens(batch.states, batch.lengths, factor, kept=kept))
+
+
+OPERATORS = (
+    Operator(
+        "token-pool",
+        "means of groups of near tokens, scored by MaxSim (token pooling)",
+        paper="2409.14683",
+        family="late-interaction",
+        equation="z_g = (1/|g|) Σ x_i over i in g, groups by Ward's method on x_i/|x_i|",
+        order="kept",
+        compute=token_pool,
+        parameters={
+            "factor": Parameter(2, "Tokens for each vector of a text, on average.", least=1),
+            "kept": Parameter(1, "First tokens that stay as they are, such as [CLS].", least=0),
+        },
+        single="same",
+        late="many",
+        query_settings={"factor": 1},
+    ),
+)

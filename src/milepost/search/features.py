@@ -55,6 +55,7 @@ sentences it holds. In a single document these columns are constant or known fro
 """
 
 _BEST = 20
+_NEARLY = 0.99999
 
 
 def features(scope: Scope, fused: Fused, rows: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -156,12 +157,15 @@ def _documents(
     size = np.diff(scope.document_offsets)
     own = scope.document_offsets.searchsorted(rows, side="right") - 1
     landmark, sentence = (np.add.reduceat(each, first) / size for each in (lone, length))
+    if len(first) == 1:  # of curves around their mean: else rounding, which trees learned by heart
+        landmark = np.zeros(1, np.float32)
     best = np.maximum.reduceat(score, first)
     covered = np.zeros(len(first), np.float32)
     possible = sum(scope.idf.values())
     for term, weight in scope.idf.items():
         if weight > 0.0:
             covered += weight / possible * (np.add.reduceat(scope.counts[term], first) > 0)
+    covered = _all(covered)
     top = np.argsort(-score, kind="stable")[:_BEST]
     holders = scope.document_offsets.searchsorted(top, side="right") - 1
     held = np.bincount(holders, minlength=len(first)) / len(top)
@@ -203,7 +207,14 @@ def _cover(
         paragraphs += weight / possible * np.maximum.reduceat(there, first)
         if weight == greatest:
             np.maximum(rarest, there, out=rarest)
-    return alone, near, rarest, paragraphs
+    return _all(alone), _all(near), rarest, _all(paragraphs)
+
+
+def _all(shares: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Shares, exactly 1 where all is there: other machines and the page round sums differently."""
+    import numpy as np
+
+    return np.where(shares > _NEARLY, np.float32(1.0), shares)
 
 
 def _rank(values: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -282,19 +282,10 @@ def fuse(scope: Scope, vocab_coverage: float, settings: Fusion) -> Fused:
         scale_shift=shift,
         landmarks=landmarks,
         words=words,
-        notes=_notes(scope, signals, share),
+        notes=_notes(scope),
     )
 
 
-def _notes(scope: Scope, signals: dict[str, float], share: float) -> tuple[str, ...]:
-    notes = []
-    if signals["out of vocabulary"] > 0.5 and share < 1.0:
-        notes.append(
-            "the model hardly knows this language or notation (vocabulary coverage "
-            f"{1 - signals['out of vocabulary']:.0%}): landmarks weigh {share:.0%}; "
-            "landmark-multilingual reads more languages"
-        )
+def _notes(scope: Scope) -> tuple[str, ...]:
     missing = [term for term, weight in scope.idf.items() if weight <= 0.0]
-    if missing:
-        notes.append(f"not in the text: {', '.join(missing)}")
-    return tuple(notes)
+    return (f"not in the text: {', '.join(missing)}",) if missing else ()

@@ -26,6 +26,7 @@ from milepost.search.required import (
     required,
 )
 from milepost.search.scope import Scope, gather
+from milepost.search.unread import unread_notes
 from milepost.search.where import leaves_nothing, no_match
 from milepost.types import Hit, Passage, mark_at, page_of, place_in_words, places_at
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from milepost.language import Reads
     from milepost.search.query import Query
     from milepost.search.reranking import Reranker
     from milepost.store.base import Snapshot
@@ -49,11 +51,13 @@ class SearchModel:
         ranking: what it has learned about searching.
         reranker: scores the best windows; None for none.
         count_tokens: length of a text in its tokens, for a budget in tokens.
+        reads: what it reads; None where that is not known.
     """
 
     ranking: Ranking
     reranker: Reranker | None = None
     count_tokens: Measure | None = None
+    reads: Reads | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,13 +146,21 @@ def _searched(
     among = None if must is None else must.ranked
     ranked = rank(snapshot, scope, query, model.ranking, model.reranker, among)
     found = _passages(snapshot, scope, ranked, query, _measure(query, model), must)
+    found.sort(key=lambda passage: -passage.score)
     passages = [passage for passage in found if passage.score >= query.limits.min_score]
+    unread = unread_notes(
+        query.text,
+        [passage.text for passage in found],
+        model.reads,
+        1.0 - ranked.fused.signals["out of vocabulary"],
+        ranked.fused.share,
+    )
     return SearchResult(
-        tuple(sorted(passages, key=lambda passage: -passage.score)),
+        tuple(passages),
         ranked.fused.signals,
         ranked.fused.weights,
         dict(scope.idf),
-        ranked.fused.notes,
+        (*unread, *ranked.fused.notes),
         _relevance(scope, ranked.fused.score, {passage.document for passage in passages}),
         max((passage.score for passage in found), default=0.0),
     )

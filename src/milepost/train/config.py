@@ -141,6 +141,7 @@ class CheckSettings:
         documents, questions: maximum of each task.
         budget: characters that must contain the evidence.
         every: steps between checks; the end of a stage is checked too.
+        keep: keep the averaged weights of every check in a folder of their own, named by the step.
     """
 
     tasks: tuple[Path, ...] = ()
@@ -149,6 +150,7 @@ class CheckSettings:
     questions: int = 120
     budget: int = 1600
     every: int = 500
+    keep: bool = False
 
     def __post_init__(self) -> None:
         with Checks() as check:

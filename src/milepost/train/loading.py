@@ -22,10 +22,13 @@ from milepost.errors import InputError, nearest
 from milepost.evaluate.tasks.reading import (
     Line,
     Named,
+    is_table,
     lines,
+    part_of,
     question_text,
     spans_of,
     split_of,
+    task_name,
 )
 from milepost.evaluate.types import Split
 from milepost.train.data import (
@@ -120,14 +123,9 @@ class Texts:
 
 def task_files(path: Path) -> tuple[Path, Path]:
     """Where a task's documents and its questions are: in two files of a folder, or in one file."""
-    if not path.is_dir():
+    if not path.is_dir() or is_table(path):
         return path, path
-    plain, packed = (
-        tuple(path / f"{stem}.{kind}" for stem in ("documents", "questions"))
-        for kind in ("jsonl", "jsonl.gz")
-    )
-    documents, questions = (a if a.is_file() else b for a, b in zip(plain, packed, strict=True))
-    return documents, questions
+    return part_of(path, "documents"), part_of(path, "questions")
 
 
 def load_task(
@@ -143,7 +141,7 @@ def load_task(
 
     Args:
         path: a folder with ``documents.jsonl.gz`` and ``questions.jsonl.gz``, or one file of JSON
-            lines that holds both.
+            lines that holds both; tables (``is_table``) in the place of either.
         texts: gets the documents.
         report: gets counts and wrong lines.
         split: only questions of this split; in one file a question that names none is of ``dev``.
@@ -154,7 +152,7 @@ def load_task(
     Raises:
         UnreadableFile: a file is missing or damaged.
     """
-    task = path.name.removesuffix(".gz").removesuffix(".jsonl")
+    task = task_name(path)
     counts, bad = report.of(path, "questions", "documents asked of"), report.wrong[path]
     documents, questions = task_files(path)
     both = documents == questions

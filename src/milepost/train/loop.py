@@ -230,6 +230,8 @@ class Loop:
         self.checkpoint.model.eval()
         with self.average.lent():
             self.folder.write_checkpoint(self.checkpoint.save)
+            if self.config.check.keep and self.done:
+                self.folder.write_checkpoint(self.checkpoint.save, kept_at=self.done)
             found: dict[str, dict[str, float]] = {}
             with memory("in the check"):
                 if self.check is not None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from milepost.errors import InputError, UnreadableFile, nearest
-from milepost.evaluate.tasks.reading import Line, Named, lines, split_of
+from milepost.evaluate.tasks.reading import Line, Named, is_table, lines, split_of
 from milepost.evaluate.types import Split
 from milepost.text import files, read
 from milepost.train.licences import barred
@@ -74,8 +74,8 @@ def sources(
     """Documents one at a time, in a fixed order.
 
     Args:
-        paths: files of JSON lines (``id``, ``text``, and ``title``, ``licence``, ``split`` where
-            they are known), other files of any format, folders.
+        paths: files of JSON lines or tables (``id``, ``text``, and ``title``, ``licence``,
+            ``split`` where they are known), other files of any format, folders.
         dropped: gets the documents left out, by reason.
         bad: gets an error for each line or file that cannot be used.
         split: lines of another split are left out; a line that names none is in every split.
@@ -166,7 +166,9 @@ def checked_kinds(given: Iterable[str], known: Sequence[str]) -> tuple[str, ...]
 def _files(paths: Iterable[Path]) -> Iterator[Path]:
     """Files as they are named; folders walked as ``milepost index`` walks them, and JSON lines."""
     for path in paths:
-        if path.is_dir():
+        if is_table(path):
+            yield path
+        elif path.is_dir():
             found = {*files([path]), *path.rglob("*.jsonl.gz")}
             yield from sorted(found)
         else:
@@ -174,7 +176,7 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def _is_lines(path: Path) -> bool:
-    return path.name.removesuffix(".gz").endswith(".jsonl")
+    return path.name.removesuffix(".gz").endswith(".jsonl") or is_table(path)
 
 
 def _source(line: Line, names: Named) -> tuple[Source, Split | None]:

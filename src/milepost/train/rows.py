@@ -5,19 +5,17 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from milepost._optional import require
 from milepost.errors import InputError, UnreadableFile, first_line
-from milepost.evaluate.tasks.reading import Line, lines, question_text, table_lines
+from milepost.evaluate.tasks.reading import Line, is_saved, lines, question_text
 
 JSON_LINES = ("*.jsonl.gz", "*.jsonl")
 PAIRS = (*JSON_LINES, "**/*.parquet")
 """What is read of a folder: of one with pairs also Parquet, which the hub keeps in folders."""
 
-_SAVED, _SPLITS = "dataset_info.json", "dataset_dict.json"
+_SPLITS = "dataset_dict.json"
 _DIVIDED = {".csv": ",", ".tsv": "\t"}
 _HELD = re.compile(r"(test|valid|validation|dev|eval)([-_.]|$)")
 _NEGATIVE = re.compile(r"negative(?:_(\d+))?")
@@ -33,7 +31,7 @@ def existing(paths: Iterable[Path], kinds: Sequence[str] = JSON_LINES) -> list[P
     """
     found: list[Path] = []
     for path in paths:
-        if path.is_file() or (kinds == PAIRS and _is_saved(path)):
+        if path.is_file() or (kinds == PAIRS and is_saved(path)):
             found.append(path)
             continue
         files = sorted(file for kind in kinds for file in path.glob(kind))
@@ -65,22 +63,7 @@ def rows(path: Path, bad: list[InputError]) -> Iterator[Line]:
         UnreadableFile: it cannot be read.
         MissingExtra: it needs datasets or pyarrow, which is not installed.
     """
-    if path.suffix == ".parquet":
-        yield from map(_without_empty, table_lines(path, extra="train"))
-    elif path.suffix in _DIVIDED:
-        yield from _divided(path, bad)
-    elif _is_saved(path):
-        datasets = require("datasets", extra="train")
-        try:
-            for number, fields in enumerate(datasets.load_from_disk(str(path)), 1):
-                yield _without_empty(Line(path, number, fields))
-        except (OSError, ValueError, TypeError) as error:
-            first = first_line(error)
-            raise UnreadableFile(
-                f"{path} cannot be read: {first}", "save it again by save_to_disk"
-            ) from error
-    else:
-        yield from lines(path, bad)
+    yield from _divided(path, bad) if path.suffix in _DIVIDED else lines(path, bad)
 
 
 def _divided(path: Path, bad: list[InputError]) -> Iterator[Line]:
@@ -128,12 +111,3 @@ def negatives_of(fields: Mapping[str, Any]) -> object:
         (int(found[1] or 0), name) for name in fields if (found := _NEGATIVE.fullmatch(name))
     )
     return [fields[name] for _, name in numbered]
-
-
-def _without_empty(line: Line) -> Line:
-    """A row of a table without the columns that it leaves empty."""
-    return replace(line, fields={k: v for k, v in line.fields.items() if v is not None})
-
-
-def _is_saved(path: Path) -> bool:
-    return (path / _SAVED).is_file()

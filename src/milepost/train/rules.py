@@ -42,6 +42,9 @@ _ASKS = re.compile(
 _ASKS_BARE = re.compile(r"(?:how|why|what|who|where) (?:to )?[a-z]", re.I)
 _SPEECH = re.compile(r"[\"“”]|^['‘]|[,.!?-]['’]")
 _I = re.compile(r"\bI\b(?![.)-])")
+_YOU = re.compile(r"\b(?:you|yours?|thou|thee|thy|ye)\b", re.I)
+_CONTENTS = re.compile(r"(?:[^–—]* (?:[–—]|--) ){3}|.*(?:\.{4}|(?:\. ){4})", re.DOTALL)
+"""Topics of a chapter with dashes between them, as old books list them, or a row of dots."""
 _LINKS = re.compile(r"(?:these|the following) (?:resources|links|pages)\b", re.I)
 _CAPTION = re.compile(
     r"(?:fig(?:ure)?|table|box|text|dataset|movie|video|ex(?:ample|ercise)?)\.? ?S?\d"
@@ -131,13 +134,13 @@ def questions_of(text: str, title: str = "", rules: Sequence[str] = RULES) -> Fo
     ('What do bees eat in winter?', ((36, 62),))
     """
     found = Found()
-    sentences = [_trimmed(text, span) for span in split(text)]
     paragraphs = _paragraphs(text)
     found.headings = [span for span in paragraphs if _is_heading(text[slice(*span)])]
     if _is_talk(text):
         found.headings = []
         found.dropped["text in which people speak"] = 1
         return found
+    sentences = [_trimmed(text, span) for span in split(text)]
     prose = [s for s in sentences if s[0] < s[1] and not _inside(s[0], found.headings)]
     # Made in one list and filtered by name, so that a question made twice is dropped alike
     # whatever rules are asked for.
@@ -229,7 +232,9 @@ def _beginning(text: str, sentences: Sequence[Span], heading: str) -> Span | Non
     asked = set(question_terms(heading))
     at = 0
     # Many answers begin by asking the question over again.
-    while at < len(sentences) and text[slice(*sentences[at])].endswith("?"):
+    while at < len(sentences) and (
+        text[slice(*sentences[at])].endswith("?") or _CONTENTS.match(text, *sentences[at])
+    ):
         at += 1
     if at == len(sentences):
         return None
@@ -299,10 +304,12 @@ def _terms(text: str, found: Found) -> Iterator[Made]:
 def _is_talk(text: str) -> bool:
     """Whether a text is mostly speech: a novel, a meeting, a chat.
 
-    There a short line is speech, not a heading, and "X is a …" is an opinion.
+    There a short line is speech, not a heading, and "X is a …" is an opinion. Who speaks says "I"
+    and speaks to somebody; the author of a treatise says "I" and addresses nobody.
     """
     words = len(text.split())
-    return len(_I.findall(text)) * 250 > words and words > 500
+    said = len(_I.findall(text)) * 250 > words and words > 500
+    return said and len(_YOU.findall(text)) * 4_000 > words
 
 
 def _is_heading(words: str) -> bool:

@@ -17,6 +17,7 @@ from tokenizers import Tokenizer as Backend
 from milepost.engine.folder import cache_folder
 from milepost.engine.tokenizer import Tokenizer
 from milepost.errors import InputError, ModelError, UnreadableFile, nearest
+from milepost.evaluate.tasks.reading import is_table
 from milepost.model import Checkpoint, open_checkpoint, with_lora
 from milepost.model.fetch import local
 from milepost.model.huggingface import HuggingFace
@@ -169,7 +170,7 @@ def _need_data(config: Config) -> None:
             )
     for task in config.data.tasks:
         for path in task_files(task):
-            if not path.is_file():
+            if not (path.is_file() or is_table(path)):
                 raise UnreadableFile(
                     f"{config.file} names {task}, which is not a task: it has no {path.name}",
                     "a folder of a task has documents and questions; or name one file of both",

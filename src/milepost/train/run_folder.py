@@ -5,6 +5,7 @@
     log.jsonl      a line every so many steps
     state.pt       what the run resumes from: weights, optimiser, random numbers, position
     checkpoint/    the averaged weights, for ``milepost export``
+    checkpoint-N/  those of the check after N steps, where the settings say to keep them
     curves.svg, curves.png
     README.md      a model card, when the run is done
     lock           the number of the process that trains here
@@ -181,12 +182,19 @@ class RunFolder:
             os.truncate(log, length)
         return state
 
-    def write_checkpoint(self, save: Callable[[Path], None]) -> Path:
-        """Let ``save`` write a checkpoint into a folder, then put its files in place; the place."""
-        target = self.path / CHECKPOINT
+    def write_checkpoint(self, save: Callable[[Path], None], *, kept_at: int | None = None) -> Path:
+        """Let ``save`` write a checkpoint into a folder, then put its files in place; the place.
+
+        Args:
+            save: is given the folder.
+            kept_at: the step whose weights get a folder of their own; None for ``checkpoint``,
+                which the next check overwrites.
+        """
+        name = CHECKPOINT if kept_at is None else f"{CHECKPOINT}-{kept_at}"
+        target = self.path / name
         if not self.writes:
             return target
-        draft = self.path / (CHECKPOINT + _PART)
+        draft = self.path / (name + _PART)
         with self._writing(target):
             shutil.rmtree(draft, ignore_errors=True)
             draft.mkdir()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from milepost.engine.folder import ModelFolder
+from milepost.engine.reads import reads_of
 from milepost.errors import ModelError
+from milepost.language import ENGLISH_WORDS, FOREIGN_WORDS, NEUTRAL, RANGES
 from milepost.search.features import FEATURES
 from milepost.search.fusion import SIGNALS
 from milepost.search.ranking import Ranking
@@ -61,6 +63,13 @@ def add_model(pack: Pack, encoder: Encoder) -> None:
         "features": list(FEATURES),
         "signals": list(SIGNALS),
         "fusion": asdict(ranking.fusion),
+        "reads": _reads(manifest.name),
+    }
+    pack.facts["language"] = {
+        "ranges": RANGES,
+        "neutral": NEUTRAL,
+        "english": sorted(ENGLISH_WORDS),
+        "foreign": sorted(FOREIGN_WORDS),
     }
     pack.add("tokens", "\n".join(tokens).encode("utf-8"))
     _add_table(pack, network)
@@ -70,6 +79,19 @@ def add_model(pack: Pack, encoder: Encoder) -> None:
     pack.facts["vectors"] = sizes
     pack.add("vectors", b"".join(each.astype("<f4").tobytes() for each in network.vectors.values()))
     _add_trees(pack, ranking.trees)
+
+
+def _reads(name: str) -> dict[str, Any] | None:
+    """What the model reads, for the page's note; see ``language.Reads``."""
+    reads = reads_of(name)
+    if reads is None:
+        return None
+    return {
+        "model": reads.model,
+        "scripts": sorted(reads.scripts),
+        "elsewhere": sorted(reads.elsewhere),
+        "remedy": reads.remedy,
+    }
 
 
 def _check(network: Network, encoder: Encoder) -> None:

@@ -52,6 +52,26 @@ def test_json_holds_every_seed_and_interval():
     assert run(*given).output == result.output
 
 
+def test_a_folder_of_other_settings_is_refused(tmp_path):
+    """What is there stays; other tasks, fusions and seeds may join it."""
+    given = ("--task", "product-1", "--fusion", "mlb", "--json", "--out", tmp_path)
+    first = (*given, "--steps", 5, "--seeds", 1)
+    assert run(*first).exception is None
+    kept = {file: file.read_bytes() for file in tmp_path.iterdir()}
+    for more, said in (
+        (("--steps", 6), f"{tmp_path} holds runs with --steps 5, not --steps 6"),
+        (("--parameters", 900), f"{tmp_path} holds runs with --parameters 1000, not"),
+    ):
+        refused = run(*first, *more).exception
+        assert isinstance(refused, InputError)
+        assert str(refused).startswith(said)
+    assert {file: file.read_bytes() for file in tmp_path.iterdir()} == kept
+    assert run(*first, "--seeds", 2, "--fusion", "mfb").exception is None
+    assert run("--task", "sum-1", *first[2:], "--steps", 6).exception is None
+    names = {file: file.read_bytes() for file in kept if file.name != "study.json"}
+    assert names == {file: kept[file] for file in names}
+
+
 @pytest.fixture
 def folder(tmp_path):
     """A document to learn from and one to be tested on, six questions each."""

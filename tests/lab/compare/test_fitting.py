@@ -15,8 +15,9 @@ from milepost.errors import InputError  # noqa: E402
 from milepost.lab.compare.cache import ResultCache  # noqa: E402
 from milepost.lab.compare.fitting import Chosen, Fitter, parted  # noqa: E402
 from milepost.lab.compare.found import Found  # noqa: E402
+from milepost.lab.compare.pooled import Pooled, similar  # noqa: E402
 from milepost.lab.compare.reading import TokenReader  # noqa: E402
-from milepost.lab.compare.recipe import CompareRecipe, Pooled, similar  # noqa: E402
+from milepost.lab.compare.recipe import CompareRecipe  # noqa: E402
 from milepost.lab.compare.rows import CompareRow, rows_of  # noqa: E402
 from milepost.lab.compare.scores import scores  # noqa: E402
 from milepost.lab.compare.session import Session  # noqa: E402

@@ -12,8 +12,9 @@ pytestmark = pytest.mark.torch
 torch = pytest.importorskip("torch", reason="needs the train extra")
 
 from milepost import pooling  # noqa: E402
+from milepost.lab.compare.pooled import Pooled  # noqa: E402
 from milepost.lab.compare.reading import TokenReader  # noqa: E402
-from milepost.lab.compare.recipe import CompareRecipe, Pooled, train  # noqa: E402
+from milepost.lab.compare.recipe import CompareRecipe, train  # noqa: E402
 from milepost.lab.compare.rows import CompareRow  # noqa: E402
 from milepost.lab.compare.scores import figures, scores  # noqa: E402
 
@@ -127,7 +128,7 @@ def test_an_operator_with_a_query_scores_pairs(sides, monkeypatch):
         pooling.names()["mean"], name="asking", needs=frozenset({"queries"}), single="other"
     )
     monkeypatch.setattr(CompareRow, "known", property(lambda _: asking))
-    monkeypatch.setattr("milepost.lab.compare.recipe.module", lambda *_, **__: Asking(asking))
+    monkeypatch.setattr("milepost.lab.compare.pooled.module", lambda *_, **__: Asking(asking))
     pooled = Pooled(CompareRow("asking"), sides[1], 0, RECIPE.width)
     assert pooled.reads == "landmarks"
     assert pooled.query is not pooled.text

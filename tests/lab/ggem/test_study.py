@@ -10,6 +10,8 @@ pytest.importorskip("sklearn", reason="needs the lab extra")
 from click.testing import CliRunner
 
 from milepost.console.options import Settings
+from milepost.errors import InputError
+from milepost.lab.ggem import study as module
 from milepost.lab.ggem.command import command
 from milepost.lab.ggem.study import ARMS, PAIRS, study
 
@@ -25,7 +27,7 @@ def test_a_study_that_was_stopped_goes_on_with_what_is_kept(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         study(1, 1, folds=1, folder=tmp_path, progress=stop)
     kept = {file: file.stat().st_mtime_ns for file in tmp_path.iterdir()}
-    assert len(kept) == 3
+    assert len(kept) == 3 + 1  # and their settings
     found = study(1, 1, folds=1, folder=tmp_path)
     assert {file: file.stat().st_mtime_ns for file in kept} == kept
     assert found == study(1, 1, folds=1)
@@ -44,3 +46,24 @@ def test_the_command_prints_poolings_and_differences(tmp_path):
         assert name in result.output
     again = CliRunner().invoke(command, [*given, "--json"], obj=Settings(), standalone_mode=False)
     assert set(json.loads(again.output)["accuracies"]) == set(ARMS)
+
+
+def test_the_command_refuses_a_folder_of_other_settings(monkeypatch, tmp_path):
+    """What is there stays; more seeds may join it."""
+    monkeypatch.setattr(module, "ARMS", {name: ARMS[name] for name in ("mean", "max")})
+    monkeypatch.setattr(module, "PAIRS", (("mean", "max"),))
+
+    def run(seeds, rounds):
+        given = ["--seeds", seeds, "--rounds", rounds, "--folds", 1, "--out", tmp_path, "--json"]
+        return CliRunner().invoke(
+            command, [str(each) for each in given], obj=Settings(), standalone_mode=False
+        )
+
+    assert run(1, 1).exception is None
+    kept = {file: file.read_bytes() for file in tmp_path.iterdir()}
+    refused = run(1, 2).exception
+    assert isinstance(refused, InputError)
+    assert str(refused).startswith(f"{tmp_path} holds runs with --rounds 1, not --rounds 2; try: ")
+    assert {file: file.read_bytes() for file in tmp_path.iterdir()} == kept
+    assert run(2, 1).exception is None
+    assert {file: file.read_bytes() for file in kept} == kept

@@ -5,9 +5,11 @@ from __future__ import annotations
 import gzip
 import json
 import lzma
+import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
-from random import Random
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -18,88 +20,12 @@ torch = pytest.importorskip("torch", reason="needs the train extra: pip install 
 
 from milepost.console.options import Settings  # noqa: E402
 from milepost.errors import InputError  # noqa: E402
-from milepost.lab.data.long_documents import TASKS  # noqa: E402
+from milepost.evaluate.embedders import choose  # noqa: E402
 from milepost.lab.lmk import study as module  # noqa: E402
 from milepost.lab.lmk.arms import POOLINGS  # noqa: E402
-from milepost.lab.lmk.base import BaseSettings  # noqa: E402
 from milepost.lab.lmk.command import command  # noqa: E402
-from milepost.lab.lmk.material import Amounts  # noqa: E402
-from milepost.lab.lmk.pairs import SETS  # noqa: E402
 from milepost.lab.lmk.study import LmkSettings, Study  # noqa: E402
-from milepost.lab.lmk.training import Recipe  # noqa: E402
-
-WORDS = [f"{a}{b}" for a in ("cat", "dog", "tree", "river", "bird") for b in ("", "s", "ly", "ing")]
-SMALL = LmkSettings(
-    BaseSettings(layers=2, width=16, heads=2, vocabulary=400, row=64, batch=2, steps=2),
-    Recipe(steps=2, batch=4, passage=(32, 64), granularities=(16, 32)),
-    Amounts((512, 1024), hosts=3, documents=3, questions=2, tuning=4, short=4),
-    rates=(1e-4, 1e-3),
-    tuning_steps=1,
-    seeds=(0, 1),
-    attributed=2,
-)
-
-
-def text(random: Random, words: int) -> str:
-    return "".join(f"The {' '.join(random.choices(WORDS, k=9))}. " for _ in range(words // 10))
-
-
-def write(path: Path, rows: list[dict[str, Any]]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with gzip.open(path, "wt", encoding="utf-8") as file:
-        file.writelines(json.dumps(row) + "\n" for row in rows)
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A corpus of three splits, tasks whose documents are long enough, and pairs."""
-    folder, random = tmp_path_factory.mktemp("data"), Random(1)
-    splits = ["train", "dev", "test"]
-    write(
-        folder / "corpus" / "science.jsonl.gz",
-        [
-            {
-                "id": f"{split}-{n}",
-                "title": f"The {split} number {n}",
-                "text": text(random, 2600),
-                "kind": "science",
-                "licence": "CC0",
-                "source": "",
-                "split": split,
-            }
-            for split in splits
-            for n in range(2)
-        ],
-    )
-    for name in TASKS:
-        write(
-            folder / "tasks" / name / "documents.jsonl.gz",
-            [
-                {"id": split, "title": "", "text": text(random, 2600), "meta": {}}
-                for split in splits
-            ],
-        )
-        write(
-            folder / "tasks" / name / "questions.jsonl.gz",
-            [
-                {
-                    "id": f"{split}{n}",
-                    "document": split,
-                    "question": "What sat?",
-                    "spans": [[4, 40]],
-                    "split": split,
-                }
-                for split in splits
-                for n in range(2)
-            ],
-        )
-    for name in SETS:
-        rows = [
-            {"query": f"what is {name} {n}?", "passage": f"{name} {n}. {text(random, 120)}"}
-            for n in range(24)
-        ]
-        write(folder / "pairs" / f"{name}.jsonl.gz", rows)
-    return folder
+from support.small_lmk import SMALL, write_minilm  # noqa: E402
 
 
 def study(data: Path, out: Path, settings: LmkSettings = SMALL, said: Any = None) -> Study:
@@ -139,7 +65,7 @@ def test_every_pooling_is_measured_at_every_length(done: tuple[Path, dict[str, A
 
 
 def test_finished_runs_are_not_repeated(data: Path, done: tuple[Path, dict[str, Any]]) -> None:
-    """Not even without their figures: weights are read again. Other settings train anew."""
+    """Not even without their figures: weights are read again."""
     out, first = done
     trained: list[str] = []
 
@@ -153,36 +79,91 @@ def test_finished_runs_are_not_repeated(data: Path, done: tuple[Path, dict[str, 
     (out / "cls-1.json").write_text("{")
     assert study(data, out, said=said).result()["runs"] == again["runs"]
     assert not trained
-    other = replace(SMALL, recipe=replace(SMALL.recipe, temperature=0.1))
-    study(data, out, other, said).run("mean", 0, 1e-3)
-    assert trained
 
 
-def test_the_command_prints_the_page_and_writes_the_figures(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_other_settings_are_refused_and_what_is_done_stays(
+    data: Path, done: tuple[Path, dict[str, Any]]
 ) -> None:
-    monkeypatch.setitem(module.SIZES, "quick", replace(SMALL, rates=(1e-3,)))
-    file = tmp_path / "result.json.xz"
-    args = ["--size", "quick", "--data", data, "--out", tmp_path / "runs", "--device", "cpu"]
-    runner = CliRunner()
+    """Named are the folder and both values; a third seed is none of them."""
+    out = done[0]
+    kept = {file: file.read_bytes() for file in out.glob("*.*")}
+    recipe = replace(SMALL.recipe, temperature=0.1)
+    for other, said in (
+        (replace(SMALL, recipe=recipe), "recipe.temperature=0.03, not recipe.temperature=0.1"),
+        (replace(SMALL, attributed=0), "attributed=2, not attributed=0"),
+        (replace(SMALL, rates=(1e-4,)), "rates=(0.0001, 0.001), not rates=(0.0001,)"),
+    ):
+        with pytest.raises(InputError, match=re.escape(f"{out} holds runs with {said}; try: ")):
+            study(data, out, other).result()
+    older = out / "study.json"
+    older.unlink()  # as a folder has none that was made before there was one
+    with pytest.raises(InputError, match=r"gate-lmk\.json was made with other settings"):
+        study(data, out, replace(SMALL, recipe=recipe)).result()
+    (out / "mean-0.json").unlink()
+    with pytest.raises(InputError, match=r"mean-0\.safetensors was made with other settings"):
+        study(data, out, replace(SMALL, recipe=recipe)).run("mean", 0, 1e-3)
+    more = study(data, out, replace(SMALL, seeds=(0, 1, 2)))
+    rate = json.loads(kept[out / "cls-1.json"])["made"]["rate"]
+    assert more.run("cls", 2, rate)["seed"] == 2
+    assert more.result()["runs"]
+    assert {file: file.read_bytes() for file in kept} == kept
 
-    def run(*more: object) -> Any:
-        return runner.invoke(
+
+def test_other_data_is_refused(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the command, also where the encoder is not pre-trained on it."""
+    monkeypatch.setitem(module.SIZES, "quick", replace(SMALL, rates=(1e-3,), attributed=0))
+    write_minilm(tmp_path / "minilm")
+    monkeypatch.setattr(choose, "minilm_folder", lambda: tmp_path / "minilm")
+    other = tmp_path / "data"
+    shutil.copytree(data, other)
+    for file in (other / "pairs").iterdir():
+        file.write_bytes(gzip.compress(gzip.decompress(file.read_bytes()).replace(b"what", b"who")))
+
+    def run(data: Path, *more: object) -> Any:
+        given = ["--size", "quick", "--minilm", "--seeds", 1, "--out", tmp_path / "out", *more]
+        return CliRunner().invoke(
             command,
-            [str(each) for each in (*args, *more)],
+            [str(each) for each in (*given, "--data", data, "--device", "cpu", "--json")],
             obj=Settings(quiet=True),
             standalone_mode=False,
         )
 
-    base = run("--base-only")
-    assert base.exception is None
+    first = run(data)
+    assert first.exception is None
+    for each in json.loads(first.stdout)["runs"]:
+        assert 0 <= each["flat"]["best"] <= each["flat"]["steps"] <= 3
+        assert each["flat"]["flat"] in (True, False)
+    kept = {file: file.read_bytes() for file in (tmp_path / "out").glob("*/*.*")}
+    refused = run(other).exception
+    assert isinstance(refused, InputError)
+    assert "quick-minilm holds runs with the --data of fingerprint" in str(refused)
+    assert json.loads(run(data).stdout)["runs"] == json.loads(first.stdout)["runs"]
+    assert {file: file.read_bytes() for file in (tmp_path / "out").glob("*/*.*")} == kept
+
+
+def test_the_command_prints_the_page_and_writes_the_figures(
+    commanded: tuple[Path, list[Any]],
+) -> None:
+    folder, (base, result) = commanded
     assert "loss" in base.stdout
-    result = run("--result", file, "--seeds", 1)
-    assert result.exception is None
     assert "## Verdict" in result.stdout
-    found = json.loads(lzma.decompress(file.read_bytes()))
+    written = (folder / "result.json.xz").read_bytes()
+    assert written == (folder / "runs" / "quick" / "result.json.xz").read_bytes()
+    found = json.loads(lzma.decompress(written))
     assert found["settings"]["seeds"] == [0]
     assert len(found["runs"]) == 6
+
+
+def test_words_alone_are_asked_the_same(done: tuple[Path, dict[str, Any]]) -> None:
+    """BM25 at every length; only a passage put in has the words of its query."""
+    result = done[1]
+    own = [each for each in result["runs"][0]["found"] if each["reading"] == "own"]
+    for words, network in zip(result["words"], own, strict=True):
+        for name in ("material", "length", "reading"):
+            assert words[name] == network[name]
+        assert len(words["ndcg"]) == len(network["ndcg"])
+        if words["material"] in ("short", "needles"):
+            assert fmean(words["ndcg"]) > 0.9
 
 
 def test_too_little_data_is_named(data: Path, tmp_path: Path) -> None:

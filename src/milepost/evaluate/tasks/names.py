@@ -5,7 +5,8 @@ articles               titles and headings of the shared corpus
 needle                 a needle in the shared book; needle:FILE in a text of one's own
 FORMAT:FOLDER          a public format: beir, conteb, longbench, longembed, mldr, qasper
 FOLDER                 the same, in the format of its files; or a folder like the shared ones
-FILE.jsonl             a task of one's own, see ``own.py``; also FILE.jsonl.gz
+FILE.jsonl             a task of one's own, see ``own.py``; also FILE.jsonl.gz, FILE.parquet, and a
+                       folder that ``save_to_disk`` of Hugging Face datasets wrote
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from milepost.evaluate.tasks.articles import read_articles
 from milepost.evaluate.tasks.needle import needles
 from milepost.evaluate.tasks.own import read_own
 from milepost.evaluate.tasks.public import FORMATS, format_of, read_public
-from milepost.evaluate.tasks.reading import SPLITS
+from milepost.evaluate.tasks.reading import SPLITS, is_table, part_of
 from milepost.evaluate.tasks.shared import SPAN_TASKS, TEST_ONLY, read_folder
 from milepost.evaluate.types import Split, Task
 from milepost.text import read
@@ -29,13 +30,15 @@ NAMES = (*SPAN_TASKS, "articles", "needle")
 _SAY = "--data FOLDER, or MILEPOST_DATA=FOLDER in the environment"
 
 
-def load(name: str, split: Split, data: Path | None = None) -> Task:
+def load(name: str, split: Split, data: Path | None = None, *, absent: bool = False) -> Task:
     """The task of a name or path.
 
     Args:
         name: see the module.
         split: which questions.
         data: the folder of the shared data, for tasks by name.
+        absent: take questions with an empty list of spans, too (``Question.absent``), from a
+            folder or a file of one's own; else they are an error.
 
     Raises:
         InputError: the task is unknown (with the nearest known name), the shared data is missing,
@@ -51,17 +54,17 @@ def load(name: str, split: Split, data: Path | None = None) -> Task:
     if colon and rest and kind == "needle":
         return replace(_needle(Path(rest).expanduser(), split), name=name)
     path = Path(name).expanduser()
-    if path.is_file() and not path.name.endswith((".jsonl", ".jsonl.gz")):
+    if is_table(path) or path.name.endswith((".jsonl", ".jsonl.gz")):
+        return read_own(path, split, absent=absent)
+    if path.is_file():
         raise InputError(
-            f"{path} is not a task: files of questions end in .jsonl or .jsonl.gz",
+            f"{path} is not a task: files of questions end in .jsonl, .jsonl.gz or .parquet",
             "a file as in docs/evaluation.md, or needle:FILE to hide sentences in a text",
         )
     if path.is_dir():
-        if any(path.glob("questions.jsonl*")):
-            return read_folder(path, split)
+        if part_of(path, "questions").exists():
+            return read_folder(path, split, absent=absent)
         return read_public(format_of(path), path, split)
-    if path.name.endswith((".jsonl", ".jsonl.gz")):
-        return read_own(path, split)
     known = (*NAMES, *(f"{each}:FOLDER" for each in FORMATS), "FILE.jsonl")
     near = nearest(kind, (*NAMES, *FORMATS))
     raise InputError(f"unknown task {name!r}", f"{near}one of {', '.join(known)}")

@@ -1,4 +1,4 @@
-r"""A task of your own: one file of JSON lines, gzipped or not.
+r"""A task of your own: one file of JSON lines, gzipped or not, or a table (``is_table``).
 
 There are two kinds of line, those with and those without a ``question``:
 
@@ -20,6 +20,8 @@ A question line may also have
     "id": "q17"          its name, unique; else ``line N``,
     "split": "dev"       ``train``, ``dev`` (where it says nothing) or ``test``,
     "type": "scattered"  a word by which results are grouped.
+
+``milepost fit`` also takes ``"spans": []``: the document is about this and does not answer.
 
 Documents of which only another split asks are left out; one of which nobody asks is in every
 split's collection, to be searched and never the answer. Other keys of a document line are kept as
@@ -47,6 +49,7 @@ from milepost.evaluate.tasks.reading import (
     question_text,
     spans_of,
     split_of,
+    task_name,
 )
 from milepost.evaluate.types import Question, Split, Task
 from milepost.text import read
@@ -55,11 +58,17 @@ from milepost.types import Document
 _KEYS = ("question", "document", "text", "spans", "id", "split", "type")
 
 
-def read_own(path: Path, split: Split) -> Task:
+def read_own(path: Path, split: Split, *, absent: bool = False) -> Task:
     """The questions of one split and the documents they ask of.
 
     Lines of other splits are checked too, but for the spans in files that only they ask of: those
     files are not read.
+
+    Args:
+        path: the file.
+        split: of the questions.
+        absent: take questions with an empty list of spans, too, which their document does not
+            answer; else they are an error.
 
     Raises:
         UnreadableFile: the file, or a document's file, cannot be read.
@@ -88,12 +97,13 @@ def read_own(path: Path, split: Split) -> Task:
         document = shelf.document(line, fetch=wanted)
         if document is None:  # a file of another split
             continue
+        spans = spans_of(line, line.fields.get("spans"), document, absent=absent)
         question = Question(
             name=name,
             text=words,
             document=document.name,
-            spans=spans_of(line, line.fields.get("spans"), document),
-            relevant={document.name: 1},
+            spans=spans,
+            relevant={document.name: 1} if spans else {},
             kind=line.text("type") if "type" in line.fields else "",
         )
         if wanted:
@@ -103,7 +113,7 @@ def read_own(path: Path, split: Split) -> Task:
     used = dict.fromkeys(question.document for question in questions)
     used |= dict.fromkeys(name for name in documents if name not in wanted_by_any)
     return Task(
-        name=path.name.removesuffix(".gz").removesuffix(".jsonl"),
+        name=task_name(path),
         split=split,
         documents=tuple(shelf.known[name] for name in used),
         questions=tuple(questions),

@@ -6,7 +6,7 @@ import gzip
 import json
 import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, get_args
@@ -17,6 +17,10 @@ from milepost.evaluate.types import Split
 from milepost.types import Document, Span
 
 SPLITS: tuple[Split, ...] = get_args(Split)
+
+
+_SAVED = "dataset_info.json"
+_LINES, _PARQUET = (".jsonl", ".jsonl.gz"), ".parquet"
 
 
 class NoQuestions(InputError):
@@ -71,17 +75,25 @@ class Line:
 
 
 def lines(path: Path, bad: list[InputError] | None = None) -> Iterator[Line]:
-    """JSON objects of a file of JSON lines, gzipped or not; blank lines say nothing.
+    """JSON objects of a file of JSON lines, gzipped or not, or rows of a table (``is_table``).
+
+    Blank lines say nothing, and neither do empty cells.
 
     Args:
-        path: the file.
+        path: the file, or the folder of a table.
         bad: gets an error for each line that is not a JSON object, and the others are read; None:
             the first such line raises.
 
     Raises:
         UnreadableFile: the file is missing or damaged, or (without ``bad``) a line is not UTF-8.
         InputError: a line is not a JSON object, without ``bad``.
+        MissingExtra: a table needs datasets or pyarrow, which is not installed.
     """
+    if is_table(path):
+        for line in _rows(path):
+            filled = {name: cell for name, cell in line.fields.items() if cell is not None}
+            yield replace(line, fields=filled)
+        return
     for number, packed in enumerate(_byte_lines(path), 1):
         try:
             fields = _object(packed, f"{path}, line {number}: ")
@@ -115,6 +127,59 @@ def table_lines(path: Path, *, extra: str) -> Iterator[Line]:
         first = first_line(error)
         problem = f"{path} cannot be read: {first}"
         raise UnreadableFile(problem, "download the file again") from error
+
+
+def is_saved(path: Path) -> bool:
+    """Whether ``save_to_disk`` of Hugging Face datasets wrote the folder, of one split."""
+    return (path / _SAVED).is_file()
+
+
+def is_table(path: Path) -> bool:
+    """Whether a path is a file of Parquet, a folder of nothing else, or a saved data set.
+
+    A ``README.md`` in the folder, such as that of a data set on the hub, does not count.
+    """
+    if not path.is_dir():
+        return path.suffix == _PARQUET
+    names = (file.name for file in path.iterdir())
+    kinds = {Path(name).suffix for name in names if name[0] != "." and name != "README.md"}
+    return is_saved(path) or kinds == {_PARQUET}
+
+
+def _rows(path: Path) -> Iterator[Line]:
+    """Rows of a table with all their cells."""
+    if not path.is_dir():
+        yield from table_lines(path, extra="train")
+    elif not is_saved(path):
+        for file in sorted(path.glob(f"*{_PARQUET}")):
+            yield from table_lines(file, extra="train")
+    else:
+        datasets = require("datasets", extra="train")
+        try:
+            for number, fields in enumerate(datasets.load_from_disk(str(path)), 1):
+                yield Line(path, number, fields)
+        except (OSError, ValueError, TypeError) as error:
+            first = first_line(error)
+            raise UnreadableFile(
+                f"{path} cannot be read: {first}", "save it again by save_to_disk"
+            ) from error
+
+
+def part_of(folder: Path, stem: str) -> Path:
+    """The ``documents`` or ``questions`` of a task's folder: JSON lines or a table.
+
+    Where there is neither, the name that the gzipped lines would have.
+    """
+    named = [folder / f"{stem}{kind}" for kind in (*_LINES, _PARQUET)]
+    found = [path for path in named if path.is_file()]
+    found += [table] if (table := folder / stem).is_dir() and is_table(table) else []
+    return found[0] if found else named[1]
+
+
+def task_name(path: Path) -> str:
+    """What the task in a file or folder is called: its name without the suffix of its kind."""
+    name = path.name.removesuffix(".gz")
+    return name.removesuffix(_LINES[0]).removesuffix(_PARQUET)
 
 
 def objects(path: Path) -> Iterator[Mapping[str, Any]]:
@@ -193,17 +258,25 @@ def question_text(line: Line, *keys: str) -> str:
     return words
 
 
-def spans_of(line: Line, value: Any, document: Document) -> tuple[Span, ...]:
+def spans_of(
+    line: Line, value: Any, document: Document, *, absent: bool = False
+) -> tuple[Span, ...]:
     """Evidence spans, ascending.
 
     Spans may be given in any order. Ones that overlap are an error: whether two pieces or one
     were meant, only the author knows, and ``all``-evidence metrics depend on it.
 
+    Args:
+        line: of the question, for messages.
+        value: the spans as the line has them.
+        document: which they count in.
+        absent: whether an empty list may say that the document does not answer.
+
     Raises:
         InputError: no spans, not pairs of whole numbers, empty, outside the document, overlapping.
     """
     pair = "a span is [start, end]: code points of the document, end exclusive"
-    if not isinstance(value, list) or not value:
+    if not isinstance(value, list) or not (value or absent):
         raise line.wrong(f"'spans' is {_shown(value)}, not a list of spans", pair)
     found: list[Span] = []
     for span in value:
@@ -285,5 +358,5 @@ def _quoted(names: Collection[str]) -> str:
 
 
 def _shown(value: Any) -> str:
-    words = json.dumps(value, ensure_ascii=False)
+    words = json.dumps(value, ensure_ascii=False, default=str)  # tables have dates, bytes
     return words if len(words) <= 40 else words[:39] + "…"

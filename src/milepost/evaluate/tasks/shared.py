@@ -16,6 +16,7 @@ from milepost.evaluate.tasks.reading import (
     Named,
     lines,
     need_questions,
+    part_of,
     question_text,
     spans_of,
     split_of,
@@ -39,17 +40,23 @@ TEST_ONLY = frozenset({"long_corpora"})
 """Tasks without training and development questions: four very long documents."""
 
 
-def read_folder(folder: Path, split: Split) -> Task:
+def read_folder(folder: Path, split: Split, *, absent: bool = False) -> Task:
     """A task from its two files.
 
     The collection is the documents that a question of the split names; a document lies in one
     split only, so no question of another split can ask for it.
 
+    Args:
+        folder: of the two files.
+        split: of the questions.
+        absent: take questions with an empty list of spans, too, which their document does not
+            answer; else they are an error.
+
     Raises:
         UnreadableFile: a file is missing or damaged.
         InputError: a line that cannot be used, or no question of the split.
     """
-    source = _either(folder, "questions")
+    source = part_of(folder, "questions")
     asking: list[Line] = []
     names = Named("question")
     for line in lines(source):
@@ -58,12 +65,12 @@ def read_folder(folder: Path, split: Split) -> Task:
             asking.append(line)
     need_questions(asking, split, source)
     wanted = {line.name("document") for line in asking}
-    documents, facts = _documents(_either(folder, "documents"), wanted)
+    documents, facts = _documents(part_of(folder, "documents"), wanted)
     return Task(
         name=folder.name,
         split=split,
         documents=tuple(documents.values()),
-        questions=tuple(_question(line, documents) for line in asking),
+        questions=tuple(_question(line, documents, absent) for line in asking),
         facts=facts,
     )
 
@@ -100,19 +107,14 @@ def _documents(
     return documents, facts
 
 
-def _question(line: Line, documents: dict[str, Document]) -> Question:
+def _question(line: Line, documents: dict[str, Document], absent: bool) -> Question:
     document = documents[line.name("document")]
+    spans = spans_of(line, line.fields.get("spans"), document, absent=absent)
     return Question(
         name=line.name("id"),
         text=question_text(line, "question"),
         document=document.name,
-        spans=spans_of(line, line.fields.get("spans"), document),
-        relevant={document.name: 1},
+        spans=spans,
+        relevant={document.name: 1} if spans else {},
         kind=line.text("type") if "type" in line.fields else "",
     )
-
-
-def _either(folder: Path, stem: str) -> Path:
-    """The gzipped file, or the plain one where only that is there."""
-    plain = folder / f"{stem}.jsonl"
-    return plain if plain.is_file() else folder / f"{stem}.jsonl.gz"

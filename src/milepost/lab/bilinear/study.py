@@ -155,7 +155,8 @@ def compare(
         folder: keeps finished trainings; None keeps nothing.
 
     Raises:
-        InputError: an unknown fusion, one that is larger than the budget, or too few rows.
+        InputError: an unknown fusion, one that is larger than the budget, too few rows, or a
+            folder that holds the task with other settings.
     """
     if len(task.train) < FEWEST:
         raise InputError(

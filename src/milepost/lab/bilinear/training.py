@@ -30,7 +30,7 @@ _COSINE = 20.0
 _VALIDATED = 5  # one row in so many validates
 
 _VERSION = 1
-"""Of what the figures depend on here; a new one repeats all kept trainings."""
+"""Of what the figures depend on here; a new one does not go on with what an older one kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +94,31 @@ class Trainer:
 
     @classmethod
     def of(cls, task: PairTask, protocol: Protocol, folder: Path | None = None) -> Trainer:
-        """The trainer of a task; ``folder`` keeps what is done, None keeps nothing."""
+        """The trainer of a task; ``folder`` keeps what is done, None keeps nothing.
+
+        Raises:
+            InputError: the folder holds the task with other settings or rows.
+        """
         learning, validation = parted(task.train)
         patience = replace(protocol.patience, most=task.steps)
-        shared = repr((_VERSION, protocol.batch, asdict(patience), _digest(task)))
+        data = _digest(task)
+        shared = repr((_VERSION, protocol.batch, asdict(patience), data))
         key = hashlib.sha256(shared.encode()).hexdigest()
+        settings = {
+            "version": f"version {_VERSION} of the protocol",
+            "parameters": f"--parameters {task.parameters}",
+            "steps": f"--steps {task.steps}",
+            "batch": f"batches of {protocol.batch}",
+            "patience": f"{patience.checks} checks, {patience.every} steps apart, "
+            f"of {patience.least:g}",
+            "rows": f"{len(task.train)} training rows",
+            "candidates": f"{task.train.y.shape[1]} candidates a row",
+            "data": f"vectors of fingerprint {data[:8]}",
+        }
         protocol = replace(protocol, patience=patience)
-        return cls(task, learning, validation, protocol, Pieces(folder, key))
+        pieces = Pieces(folder, key, settings, task.name)
+        pieces.check()
+        return cls(task, learning, validation, protocol, pieces)
 
     def trained(
         self,

@@ -13,6 +13,7 @@ Comes in: a checkpoint, pairs and documents. Goes out: a cache of runs, tables, 
     images.py     the task on images
     controls.py   untrained baselines
     rows.py       rows: an operator, its settings, and the network below it
+    pooled.py     a pooling with its heads, and scores of its vectors
     recipe.py     pooling and head trained by InfoNCE
     fitting.py    one training: learning rate and curve by validation pairs
     scores.py     queries × texts, and nDCG@10 of each query

@@ -12,6 +12,7 @@ from typing import Any
 from milepost.errors import InputError
 from milepost.evaluate.types import Split
 from milepost.evaluate.writing import write_bytes
+from milepost.lab.same_settings import check_same
 
 SCHEMA = "milepost-pooling/1"
 
@@ -151,13 +152,8 @@ class ResultCache:
         Raises:
             InputError: the runs that are there were made by others, which stay as they are.
         """
-        for name, value in settings.items():
-            known = self.settings.get(name, value)
-            if self.runs and known != value:
-                raise InputError(
-                    f"{self.path} holds runs with {known}, not {value}",
-                    f"{known}, or another --json FILE",
-                )
+        if self.runs:
+            check_same(self.path, self.settings, settings, "--json FILE")
         self.settings = dict(settings)
 
     def has(self, key: str) -> bool:

@@ -15,8 +15,9 @@ from statistics import fmean
 
 from milepost.errors import InputError
 from milepost.lab.compare.live import LiveStates
+from milepost.lab.compare.pooled import Pooled, Sides
 from milepost.lab.compare.reading import Text, TokenReader
-from milepost.lab.compare.recipe import CompareRecipe, Pooled, Sides, train, train_until_flat
+from milepost.lab.compare.recipe import CompareRecipe, train, train_until_flat
 from milepost.lab.compare.rows import CompareRow
 from milepost.lab.compare.scores import figures, scores
 from milepost.lab.compare.states import States

@@ -62,4 +62,6 @@ def images() -> Measure:
 def fits(row: CompareRow) -> bool:
     """Whether a row fits: images have no queries and no other network, and one vector each."""
     known = row.known
-    return row.network == TRAINED and "queries" not in known.needs and known.make is None
+    if known.late or known.make is not None:
+        return False
+    return row.network == TRAINED and "queries" not in known.needs

@@ -4,11 +4,14 @@
     text    z = head(pool(states | query))         query   mean of its states, a head of its own
 
 The second form is for operators that read a query: they score a pair and give no vector of a text
-alone. An operator with k vectors a text is scored by their greatest products (``similar``). Heads
-of one seed and width start with the same numbers for all operators, batches are the same for all,
-and there is no weight decay, since it would move the power of generalised means (``ggem``). Powers
-have their own learning rate, as in their paper: at the rate of the other weights they would hardly
-move. A centre starts as the mean of the training states, as its page asks.
+alone. An operator with k vectors a text is scored by their greatest products (``similar``). Late
+interaction trains the head on every token, by MaxSim, and pools what the head gives: its rows
+differ in what they keep of the same trained vectors.
+
+Heads of one seed and width start with the same numbers for all operators, batches are the same for
+all, and there is no weight decay, since it would move the power of generalised means (``ggem``).
+Powers have their own learning rate, as in their paper: at the rate of the other weights they would
+hardly move. A centre starts as the mean of the training states, as its page asks.
 """
 
 from __future__ import annotations
@@ -23,10 +26,7 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from milepost.errors import InputError
-from milepost.lab.compare.live import LiveRagged, LiveStates
-from milepost.lab.compare.rows import CompareRow
-from milepost.lab.compare.states import Ragged, Reads, States, reads_of
-from milepost.model.pooling import PoolModule, module
+from milepost.lab.compare.pooled import Pooled, Sides, similar
 from milepost.train.fit_steps import fit_steps
 from milepost.train.losses import info_nce
 from milepost.train.schedule import order_of, rate_share
@@ -47,8 +47,6 @@ _LATER: dict[str, Any] = {
     "as_index": False,
     "until_flat": False,
 }
-
-Sides = States | LiveStates
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,136 +85,6 @@ class CompareRecipe:
             if name not in _LATER or value != _LATER[name]
         }
         return f"Recipe({', '.join(f'{name}={value!r}' for name, value in told.items())})"
-
-
-class Pooled(nn.Module):
-    """A pooling and its heads.
-
-    Args:
-        row: the operator, its settings and its network.
-        states: of the training texts.
-        seed: of its weights.
-        width: of the heads' vectors; None compares the pooled vectors without heads.
-        as_index: see ``CompareRecipe``.
-
-    Attributes:
-        pool: the pooling.
-        asks: whether it reads a query.
-        several: whether it gives several vectors a text.
-        comparable: whether query and text vectors have the same width without heads.
-
-    Raises:
-        InputError: the pooling does not fit an index, or gives another shape, or NaN.
-    """
-
-    def __init__(
-        self,
-        row: CompareRow,
-        states: States,
-        seed: int,
-        width: int | None,
-        *,
-        as_index: bool = False,
-    ) -> None:
-        super().__init__()
-        operator = row.known
-        self.reads: Reads = "index" if as_index else reads_of(operator)
-        self.asks = "queries" in operator.needs
-        if as_index and operator.needs - {"segments"}:
-            raise InputError(
-                f"{row.name} reads {', '.join(sorted(operator.needs))}, which an index has not",
-                "leave --as-index out, or name poolings that read states alone",
-            )
-        d = int(states.tokens.shape[1])
-        more: dict[str, Any] = dict(row.settings)
-        if "layers" in operator.needs:
-            more["layers"] = int(states.layers.shape[1])
-        self.pool: PoolModule = module(
-            row.operator, d, query_width=d if self.asks else 0, seed=seed, **more
-        )
-        with torch.no_grad():
-            for name, weight in self.pool.named_parameters():
-                if name == "centre":
-                    weight.copy_(torch.from_numpy(states.centre(self.reads)))
-            one = self.pooled(states.some([0], self.reads), torch.zeros(1, d))
-        self.out, self.several = int(one.shape[-1]), one.ndim == 3
-        self.comparable = not self.asks or self.out == d
-        self.text: nn.Module = nn.Identity() if width is None else _head(self.out, width, seed)
-        self.query: nn.Module = self.text
-        if self.asks and width is not None:
-            self.query = _head(d, width, seed)
-
-    @property
-    def parameters_of_pooling(self) -> int:
-        """Number of trained weights, without the heads."""
-        return sum(weight.numel() for weight in self.pool.parameters())
-
-    def pooled(self, some: Ragged | LiveRagged, asked: Tensor | None = None) -> Tensor:
-        """``(texts, d_out)`` or ``(texts, k, d_out)``.
-
-        Args:
-            some: the texts.
-            asked: ``(texts, d)`` for operators that read queries.
-        """
-        states, lengths, segments = some.padded()
-        needs = self.pool.operator.needs
-        vectors: Tensor = self.pool(
-            states,
-            lengths,
-            asked if self.asks else None,
-            segments if "segments" in needs else None,
-        )
-        return vectors
-
-    def questions(self, states: Sides, numbers: Sequence[int]) -> Tensor:
-        """Vectors of queries, ``(queries, width)`` or ``(queries, k, width)``."""
-        if self.asks:
-            vectors: Tensor = self.query(states.asked(numbers))
-            return vectors
-        return self.texts(states, numbers)
-
-    def texts(self, states: Sides, numbers: Sequence[int]) -> Tensor:
-        """Vectors of texts independent of a query, as of ``questions``."""
-        vectors: Tensor = self.text(self.pooled(states.some(numbers, self.reads)))
-        return vectors
-
-    def pairs(self, states: Sides, numbers: Sequence[int], asked: Tensor) -> Tensor:
-        """Vectors of every text under every query, ``(queries, texts, width)``.
-
-        Args:
-            states: the texts'.
-            numbers: which texts.
-            asked: ``(queries, d)`` means of the queries' states.
-        """
-        every = asked.expand(len(numbers), -1, -1)
-        pooled = self.pooled(states.some(numbers, self.reads), every)
-        vectors: Tensor = self.text(pooled).transpose(0, 1)
-        return vectors
-
-
-def similar(asked: Tensor, found: Tensor) -> Tensor:
-    """Scores of queries with texts, ``(queries, texts)``; vectors of unit length.
-
-    One vector each: cosines. Several: the mean over a query's vectors of the greatest cosine with a
-    vector of the text (MaxSim, arXiv 2004.12832, which sums; ``milepost.pooling.maxsim``).
-
-    Args:
-        asked: ``(queries, d)`` or ``(queries, k, d)``.
-        found: ``(texts, d)`` or ``(texts, l, d)``.
-    """
-    if asked.ndim == 2:
-        return asked @ found.T
-    rows = [torch.einsum("kd,tld->tkl", each, found).amax(2).mean(1) for each in asked]
-    return torch.stack(rows)
-
-
-def _head(enters: int, leaves: int, seed: int) -> nn.Linear:
-    """A linear map whose initial weights depend on its sizes and the seed alone."""
-    head = nn.Linear(enters, leaves, bias=False)
-    spread = torch.Generator().manual_seed(seed)
-    with torch.no_grad():
-        head.weight.copy_(torch.randn(leaves, enters, generator=spread) / enters**0.5)
-    return head
 
 
 @torch.random.fork_rng(devices=[])

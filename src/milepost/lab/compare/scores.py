@@ -1,7 +1,8 @@
 """Scores of every query with every text, and their metrics.
 
 Poolings without a query use the NumPy reference: without padding, a document of 8,192 tokens takes
-memory for its own states alone. Pairs of query and text are pooled by the torch module, a text with
+memory for its own states alone. Late interaction is scored some texts at a time, for the same
+reason. Pairs of query and text are pooled by the torch module, a text with
 as many queries as fit.
 """
 
@@ -16,7 +17,7 @@ from torch.nn.functional import normalize
 
 from milepost.errors import InputError
 from milepost.evaluate.metrics import of_documents
-from milepost.lab.compare.recipe import Pooled, similar
+from milepost.lab.compare.pooled import Pooled, similar
 from milepost.lab.compare.states import States
 
 METRICS = ("ndcg@10", "first")
@@ -33,7 +34,7 @@ def scores(
     texts: States,
     say: Callable[[int], None] = lambda done: None,
 ) -> NDArray[np.float32]:
-    """Cosines, ``(queries, texts)``; of several vectors see ``similar``.
+    """Cosines, ``(queries, texts)``; of several vectors, and of late interaction, see ``similar``.
 
     Args:
         pooled: a pooling, with heads or without.
@@ -43,21 +44,42 @@ def scores(
     """
     pooled.eval()  # dropout is of training alone
     means = torch.from_numpy(queries.means())
+    found: NDArray[np.float32]
     if pooled.asks:
         asked = normalize(pooled.query(means), dim=-1)
         columns = []
         for number in range(len(texts)):
             columns.append(_column(pooled, texts, number, means, asked))
             say(number + 1)
-        found: NDArray[np.float32] = torch.stack(columns, 1).numpy()
+        found = torch.stack(columns, 1).numpy()
+        return found
+    if pooled.late:
+        late, done = [], 0
+        every = list(_late(pooled, queries, query=True))
+        for vectors in _late(pooled, texts, query=False):
+            late.append(torch.cat([similar(each, vectors) for each in every]))
+            done += len(vectors)
+            say(done)
+        found = torch.cat(late, 1).numpy()
         return found
     sides = []
     for side in (queries, texts):
-        vectors = _vectors(pooled, side)
-        sides.append(normalize(pooled.text(torch.from_numpy(vectors)), dim=-1))
-        say(len(vectors))
-    every: NDArray[np.float32] = similar(*sides).numpy()
-    return every
+        pools = _vectors(pooled, side)
+        sides.append(normalize(pooled.text(torch.from_numpy(pools)), dim=-1))
+        say(len(pools))
+    found = similar(*sides).numpy()
+    return found
+
+
+def _late(pooled: Pooled, states: States, *, query: bool) -> Iterator[torch.Tensor]:
+    """Vectors of late interaction, of some texts at a time, see ``Pool``."""
+    pool = pooled.pool.reference()
+    if query:
+        pool = pool.of_queries()
+    for numbers in _groups(states.sizes(pooled.reads)):
+        some = states.some(numbers, pooled.reads)
+        heads = pooled.headed(torch.from_numpy(some.states)).numpy()
+        yield torch.from_numpy(pool(heads, some.lengths))
 
 
 def _column(

@@ -25,8 +25,9 @@ from milepost.lab.compare.controls import Reader, control
 from milepost.lab.compare.fitting import Chosen, Fit, Fitter, parted
 from milepost.lab.compare.images import Measure
 from milepost.lab.compare.material import Material
+from milepost.lab.compare.pooled import Pooled
 from milepost.lab.compare.reading import Text, TokenReader
-from milepost.lab.compare.recipe import CompareRecipe, Pooled
+from milepost.lab.compare.recipe import CompareRecipe
 from milepost.lab.compare.rows import TRAINED, CompareRow
 from milepost.lab.compare.scores import figures, scores
 from milepost.lab.compare.states import States

@@ -7,7 +7,7 @@ Every digit but six is tested once, in three folds, so that intervals resample 1
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -28,7 +28,7 @@ ARMS: dict[str, tuple[str, dict[str, Any]]] = {
 PAIRS = (("ggem", "gem"), ("ggem", "shuffled"), ("ggem", "mean"), ("ggem", "max"), ("gem", "mean"))
 
 _VERSION = 1
-"""Of what the figures depend on here; a new one repeats all kept trainings."""
+"""Of what the figures depend on here; a new one does not go on with what an older one kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +66,13 @@ def study(
         progress: told the arm, trainings done, and of how many.
 
     Raises:
+        InputError: the folder holds a study with other settings.
         MissingExtra: scikit-learn, which holds the digits, is not installed.
     """
     recipe = DigitRecipe(rounds=rounds)
-    pieces = Pieces(folder, repr((_VERSION, recipe)))
+    told = {name: f"{name}={value}" for name, value in asdict(recipe).items()}
+    told |= {"version": f"version {_VERSION} of the study", "rounds": f"--rounds {rounds}"}
+    pieces = Pieces(folder, repr((_VERSION, recipe)), told)
     right: dict[str, list[list[int]]] = {arm: [[] for _ in range(seeds)] for arm in ARMS}
     done = 0
     for seed in range(seeds):

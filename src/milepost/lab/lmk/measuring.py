@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import pairwise
@@ -12,15 +12,20 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from milepost.evaluate.systems.lexical import Bm25
+from milepost.lab.data.long_documents import Words
 from milepost.lab.lmk.base import RotaryEncoder
 from milepost.lab.lmk.material import Material, Search
 from milepost.lab.lmk.reader import Reader, Text
+from milepost.types import Document
 
 GRANULARITY = 32
 """Of LMK when it reads; the authors find it best after training with several."""
 PROBED = (64, 256, 2048)
 """Other granularities that an LMK network reads with."""
 WINDOW = 512
+SHORT = 256
+"""Tokens of a short text."""
 
 Say = Callable[[str], None]
 
@@ -31,8 +36,7 @@ class Found:
 
     Attributes:
         material: ``short``, ``needles`` or ``natural``.
-        reading: ``own``, or a probe: another granularity, ``all tokens`` of the LMK row,
-            ``windows``, ``no positions``.
+        reading: ``own``, or a probe: another granularity, ``windows``, ``no positions``.
         length: of the documents in tokens.
         ndcg: at 10, of each question.
         reciprocal: 1 / rank of the right document, of each question.
@@ -61,7 +65,12 @@ def found(
     length: int,
 ) -> Found:
     """Rank all documents for every question by the product of their vectors."""
-    ranks = ranks_of(vectors(search.queries), vectors(search.documents), search.right)
+    scores = vectors(search.queries) @ vectors(search.documents).T
+    return _found(scores, search.right, material, reading, length)
+
+
+def _found(scores: Tensor, right: Sequence[int], material: str, reading: str, length: int) -> Found:
+    ranks = ranks_of(scores, right)
     return Found(
         material,
         reading,
@@ -71,15 +80,13 @@ def found(
     )
 
 
-def ranks_of(queries: Tensor, documents: Tensor, right: Sequence[int]) -> list[int]:
+def ranks_of(scores: Tensor, right: Sequence[int]) -> list[int]:
     """The rank of each query's document, from 1; of those with equal scores it is the last.
 
     Args:
-        queries: ``(q, d)``, unit length.
-        documents: ``(n, d)``, unit length.
+        scores: ``(q, n)`` of documents for each query.
         right: number of the right document of each query.
     """
-    scores = queries @ documents.T
     own = scores.gather(1, torch.tensor(right)[:, None])
     ranks: list[int] = (scores >= own).sum(dim=1).tolist()
     return ranks
@@ -91,14 +98,39 @@ def measured(reader: Reader, material: Material, lengths: Sequence[int], say: Sa
     def vectors(texts: Sequence[Text]) -> Tensor:
         return reader.vectors(texts, GRANULARITY)
 
-    short = material.short_search(material.short, 256)
-    some = [found(short, vectors, "short", "own", 256)]
-    for length in lengths:
+    some: list[Found] = []
+    for name, length, search in _searches(material, lengths):
         say(f"{length:,} tokens")
-        some.append(found(material.needle_search(length), vectors, "needles", "own", length))
-        if material.asked:
-            some.append(found(material.natural_search(length), vectors, "natural", "own", length))
+        some.append(found(search, vectors, name, "own", length))
     return some
+
+
+def bm25(material: Material, words: Words, lengths: Sequence[int]) -> list[Found]:
+    """What words alone find of the same: the package's BM25, its default numbers.
+
+    Args:
+        material: token ids, which are turned into text again.
+        words: their tokenizer.
+        lengths: of documents in tokens.
+    """
+    some: list[Found] = []
+    for name, length, search in _searches(material, lengths):
+        # A document without a word would be left out, and with it its place among the others.
+        texts = [words.text([text]).strip() or "-" for text in search.documents]
+        system = Bm25("bm25", lambda text: [(0, len(text))])
+        opened = system.open([Document(str(n), text) for n, text in enumerate(texts)])
+        scores = opened.scores([words.text([query]) for query in search.queries])
+        some.append(_found(torch.from_numpy(scores), search.right, name, "own", length))
+    return some
+
+
+def _searches(material: Material, lengths: Sequence[int]) -> Iterator[tuple[str, int, Search]]:
+    """Name, length and search of all that is measured."""
+    yield "short", SHORT, material.short_search(material.short, SHORT)
+    for length in lengths:
+        yield "needles", length, material.needle_search(length)
+        if material.asked:
+            yield "natural", length, material.natural_search(length)
 
 
 def probed(reader: Reader, material: Material, lengths: Sequence[int], say: Say) -> list[Found]:

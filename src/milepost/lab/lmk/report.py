@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from milepost.lab.lmk.verdict import DRAWS, Effect, Figures, Verdict, effect, verdict
-
-NAMES = {
-    "lmk": "LMK",
-    "mean": "mean",
-    "cls": "CLS",
-    "every": "every 32nd token",
-    "multi-cls": "CLS before each piece",
-    "last": "last token",
-}
+from milepost.lab.lmk.verdict import (
+    DRAWS,
+    NAMES,
+    Effect,
+    Figures,
+    Verdict,
+    advice,
+    effect,
+    verdict,
+)
 
 
 def report(result: Mapping[str, Any], draws: int = DRAWS) -> str:
@@ -29,18 +29,19 @@ def report(result: Mapping[str, Any], draws: int = DRAWS) -> str:
     """
     figures, judged = Figures(result), verdict(result, draws)
     sections = [
-        *_verdict(judged),
+        *_verdict(judged, advice(result, draws)),
         *_lengths(figures, result, draws),
         *_depths(figures),
         *_probes(figures),
         *_attribution(result),
-        *_training(result),
+        *_training(figures, result),
     ]
     return "\n".join(sections) + "\n"
 
 
-def _verdict(judged: Verdict) -> Iterator[str]:
+def _verdict(judged: Verdict, advised: str) -> Iterator[str]:
     yield "## Verdict\n"
+    yield f"**What to choose.** {advised}\n"
     yield from _table(["hypothesis", "answer"], judged.answers.items())
     fair = "no pooling starts ahead" if judged.gate <= 3 else "one starts ahead, so see below"
     yield f"\nUntrained, the poolings lie within {judged.gate:.1f} points on short texts: {fair}.\n"
@@ -73,14 +74,14 @@ def _lengths(figures: Figures, result: Mapping[str, Any], draws: int) -> Iterato
         yield f"## {title}\n"
         yield f"{len(clusters)} questions, {len(set(clusters))} documents. nDCG@10 in per cent.\n"
         rows = []
-        for pooling in dict.fromkeys(run["pooling"] for run in result["runs"]):
+        for pooling in figures.poolings:
             cells = [NAMES[pooling]]
             for length in figures.lengths:
                 values = figures.of(pooling, material, length)
                 one = effect("", values, np.ones(values.shape[1]), clusters, draws=draws)
                 cells.append(f"{one.mean:.1f} ({one.low:.1f} to {one.high:.1f})")
             seeds = sum(run["pooling"] == pooling for run in result["runs"])
-            rows.append([*cells, str(seeds)])
+            rows.append([*cells, str(seeds or "–")])
         yield from _table(["pooling", *(f"{n:,}" for n in figures.lengths), "seeds"], rows)
         yield ""
 
@@ -89,7 +90,7 @@ def _depths(figures: Figures) -> Iterator[str]:
     longest = figures.lengths[-1]
     yield f"## By the place of the evidence, {longest:,} tokens\n"
     rows = []
-    for pooling in ("lmk", "mean", "cls"):
+    for pooling in figures.poolings:
         values = figures.of(pooling, "needles", longest)
         means = [values[:, figures.quarters == quarter].mean() for quarter in range(4)]
         rows.append([NAMES[pooling], *(f"{mean:.1f}" for mean in means)])
@@ -111,6 +112,9 @@ def _probes(figures: Figures) -> Iterator[str]:
         [NAMES[pooling], reading, *(_cell(means.get(length)) for length in figures.lengths)]
         for (pooling, reading), means in found.items()
     ]
+    if "bm25" in figures.poolings:
+        means = [figures.of("bm25", "needles", length).mean() for length in figures.lengths]
+        rows.append([NAMES["bm25"], "–", *(f"{mean:.1f}" for mean in means)])
     yield from _table(["pooling", "reading", *(f"{n:,}" for n in figures.lengths)], rows)
     yield ""
 
@@ -134,21 +138,39 @@ def _attribution(result: Mapping[str, Any]) -> Iterator[str]:
     yield ""
 
 
-def _training(result: Mapping[str, Any]) -> Iterator[str]:
+def _training(figures: Figures, result: Mapping[str, Any]) -> Iterator[str]:
     yield "## Training\n"
-    losses: dict[str, list[float]] = {}
+    yield "nDCG@10 on short texts, before and after.\n"
+    runs: dict[str, list[Mapping[str, Any]]] = {}
     for run in result["runs"]:
-        losses.setdefault(run["pooling"], []).append(run["loss"])
-    rows = [
-        [
-            NAMES[pooling],
-            f"{result['gate'][pooling]:.1f}",
-            f"{result['rates'][pooling]:g}",
-            f"{fmean(some):.2f}",
-        ]
-        for pooling, some in losses.items()
-    ]
-    yield from _table(["pooling", "short texts, untrained", "rate chosen", "loss at the end"], rows)
+        runs.setdefault(run["pooling"], []).append(run)
+    until_flat = any("flat" in run for run in result["runs"])
+    rows = []
+    for pooling in figures.poolings:
+        trained = f"{figures.of(pooling, 'short', 256).mean():.1f}"
+        if pooling not in runs:
+            rows.append([NAMES[pooling], "–", trained, *["–"] * (2 + until_flat)])
+            continue
+        some = runs[pooling]
+        rows.append(
+            [
+                NAMES[pooling],
+                f"{result['gate'][pooling]:.1f}",
+                trained,
+                f"{result['rates'][pooling]:g}",
+                f"{fmean(run['loss'] for run in some):.2f}",
+                *([_flat(some)] if until_flat else []),
+            ]
+        )
+    head = ["pooling", "untrained", "trained", "rate chosen", "loss at the end"]
+    yield from _table([*head, "validation loss flat"] if until_flat else head, rows)
+
+
+def _flat(runs: Sequence[Mapping[str, Any]]) -> str:
+    """How many trainings ended because nothing was gained, and after how many steps."""
+    ends = [run["flat"] for run in runs]
+    steps = ", ".join(f"{end['best']:,}" for end in ends)
+    return f"{sum(end['flat'] for end in ends)} of {len(ends)}, best after {steps} steps"
 
 
 def _table(head: Sequence[str], rows: Any) -> Iterator[str]:

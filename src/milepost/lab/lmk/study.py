@@ -6,7 +6,7 @@ each pooling is chosen on held-out pairs. Then each network reads documents of u
 or more: with four passages put in (``needles.py``), and natural ones with questions.
 
 Every run leaves its figures in a folder, the chosen ones their weights too; finished runs are not
-repeated. ``verdict.py`` says what follows.
+repeated, and never written over. ``verdict.py`` says what follows.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
-from functools import cached_property
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property, partial
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -32,16 +32,18 @@ from milepost.lab.lmk.material import Amounts, Material, gathered, training_text
 from milepost.lab.lmk.measuring import (
     GRANULARITY,
     attribution,
+    bm25,
     found,
     measured,
     probed,
 )
 from milepost.lab.lmk.reader import Reader
-from milepost.lab.lmk.training import Recipe, train
-from milepost.lab.pieces import Pieces
+from milepost.lab.lmk.training import Recipe, train, train_until_flat
+from milepost.lab.pieces import Pieces, fingerprint, made_otherwise
+from milepost.train.until_flat import Patience
 
-GATE_POINTS = 3.0
-"""By so many points of nDCG@10 the poolings of an untrained encoder may differ on short texts."""
+RESULT = "result.json.xz"
+"""All figures of a finished study, in its folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,8 @@ class LmkSettings:
         seeds: of the three poolings that the claim is about; the others have the first one.
         probes: whether the first seed is read in other ways, too.
         attributed: documents for attribution, 0 for none.
+        patience: of the control with absolute positions, whose trainings have no number of steps
+            but end when the loss on held-out pairs is flat; 2,000 steps are one round of the pairs.
     """
 
     base: BaseSettings = field(default_factory=BaseSettings)
@@ -67,6 +71,7 @@ class LmkSettings:
     seeds: tuple[int, ...] = (0, 1, 2, 3)
     probes: bool = True
     attributed: int = 40
+    patience: Patience = field(default_factory=lambda: Patience(checks=6, most=2000))
 
     @property
     def arms(self) -> list[tuple[Pooling, int]]:
@@ -91,6 +96,7 @@ SIZES = {
         tuning_steps=2,
         seeds=(0,),
         attributed=2,
+        patience=Patience(every=1, checks=2, most=4),
     ),
     "small": LmkSettings(),
     "large": LmkSettings(
@@ -168,11 +174,31 @@ class Study:
         base = self.base.name, self.base.facts
         return hashlib.sha256(repr((shared, texts, asked, base)).encode()).hexdigest()
 
+    @cached_property
+    def _pieces(self) -> Pieces:
+        """What is done. More seeds may be added to it; all else must stay."""
+        settings, given = asdict(self.settings), self.material
+        told = {
+            f"{part}.{name}": f"{part}.{name}={value}"
+            for part in ("base", "recipe", "amounts", *(("patience",) if self.minilm else ()))
+            for name, value in settings[part].items()
+        }
+        for name in ("rates", "tuning_steps", "probes", "attributed"):
+            told[name] = f"{name}={settings[name]}"
+        told["seed"] = f"first seed {self.settings.seeds[0]}"
+        told["minilm"] = "--minilm" if self.minilm else "no --minilm"
+        told["encoder"] = (
+            f"an encoder of fingerprint {fingerprint(self.base.name, self.base.facts)}"
+        )
+        told["pairs"] = f"{len(given.training)} training pairs"
+        told["data"] = f"the --data of fingerprint {given.digest}"
+        return Pieces(self.folder, self._key, told)
+
     def result(self) -> dict[str, Any]:
         """Everything: trained, measured, and what was used; as ``--json`` prints it.
 
         Raises:
-            InputError: data is missing, or the folder holds another study.
+            InputError: data is missing, or the folder holds a study with other settings.
         """
         gate = self.gate()
         rates = {pooling: self.rate(pooling) for pooling in self.settings.poolings}
@@ -190,12 +216,19 @@ class Study:
             ],
             "natural": [[question.document, question.kind] for question in given.asked],
             "runs": runs,
+            "words": self.words(),
         }
+
+    def words(self) -> list[dict[str, Any]]:
+        """What BM25 finds of the same questions, which knows no vectors."""
+        self.progress("words alone", 1, 1)
+        lengths = self.settings.amounts.lengths
+        return [each.fields() for each in bm25(self.material, self.base.words, lengths)]
 
     def gate(self) -> dict[str, float]:
         """nDCG@10 of each pooling on short texts before any training with it, in per cent."""
         return {
-            pooling: self._kept(f"gate-{pooling}", 0, lambda pooling=pooling: self._before(pooling))
+            pooling: self._pieces.kept(f"gate-{pooling}", 0, partial(self._before, pooling))
             for pooling in self.settings.poolings
         }
 
@@ -211,7 +244,7 @@ class Study:
         """Train with a pooling and measure, or return what was measured before."""
 
         def done() -> dict[str, Any]:
-            reader, losses = self._trained(pooling, seed, rate)
+            reader, losses, flat = self._trained(pooling, seed, rate)
             settings, given = self.settings, self.material
             lengths = settings.amounts.lengths
 
@@ -221,6 +254,8 @@ class Study:
             records = measured(reader, given, lengths, say)
             result: dict[str, Any] = {"pooling": pooling, "seed": seed, "rate": rate}
             result["loss"] = round(fmean(losses[-20:]), 4)
+            if flat is not None:
+                result["flat"] = flat
             if seed == settings.seeds[0]:
                 if settings.probes:
                     records += probed(reader, given, lengths, say)
@@ -232,7 +267,9 @@ class Study:
             result["found"] = [each.fields() for each in records]
             return result
 
-        found_: dict[str, Any] = self._kept(f"{pooling}-{seed}", (rate, self._recipe(None)), done)
+        found_: dict[str, Any] = self._pieces.kept(
+            f"{pooling}-{seed}", (rate, self._recipe(None)), done
+        )
         return found_
 
     def _reader(self, pooling: Pooling) -> Reader:
@@ -267,46 +304,62 @@ class Study:
             return self._short(reader, self.material.tuning)
 
         steps = self.settings.tuning_steps
-        tried: float = self._kept(f"rate-{pooling}-{rate:g}", (steps, self._recipe(steps)), done)
+        tried: float = self._pieces.kept(
+            f"rate-{pooling}-{rate:g}", (steps, self._recipe(steps)), done
+        )
         return tried
 
     def _recipe(self, steps: int | None) -> str:
-        return repr((self.settings.recipe, steps))
+        recipe = (self.settings.recipe, steps)
+        return repr((*recipe, self.settings.patience) if self.minilm else recipe)
 
-    def _train(self, reader: Reader, steps: int, rate: float, seed: int) -> list[float]:
-        recipe = self.settings.recipe
-        some = Recipe(**{**asdict(recipe), "steps": steps})
+    def _train(
+        self, reader: Reader, steps: int, rate: float, seed: int
+    ) -> tuple[list[float], dict[str, Any] | None]:
+        """Losses, and how a training ended that had no number of steps but at most so many."""
+        recipe, given = self.settings.recipe, self.material
         name = f"{reader.pooling}-{seed}, rate {rate:g}"
-        return train(
-            reader,
-            self.material.training,
-            some,
-            rate,
-            seed,
-            lambda step, _: self.progress(name, step + 1, steps),
-        )
 
-    def _trained(self, pooling: Pooling, seed: int, rate: float) -> tuple[Reader, list[float]]:
-        """A trained network: of the folder, if it is there."""
+        def say(step: int, loss: float) -> None:
+            self.progress(name, step + 1, steps)
+
+        if self.minilm is None:
+            some = replace(recipe, steps=steps)
+            return train(reader, given.training, some, rate, seed, say), None
+        patience = replace(self.settings.patience, most=steps)
+        losses, ended = train_until_flat(
+            reader, given.training, given.tuning, recipe, patience, rate, seed, say
+        )
+        loss = round(min(ended.loss, 1e9), 4)  # JSON knows no infinity
+        kept = {"flat": ended.flat, "steps": ended.steps, "best": ended.best, "loss": loss}
+        return losses, kept
+
+    def _trained(
+        self, pooling: Pooling, seed: int, rate: float
+    ) -> tuple[Reader, list[float], dict[str, Any] | None]:
+        """A trained network: of the folder, if it is there; its losses, and how it ended.
+
+        Raises:
+            InputError: the folder's was trained otherwise.
+        """
         reader = self._reader(pooling)
         weights = self.folder / f"{pooling}-{seed}.safetensors"
         key = hashlib.sha256(f"{self._key} {rate} {self._recipe(None)}".encode()).hexdigest()
         note = weights.with_suffix(".losses.json")
         try:
             kept = json.loads(note.read_text(encoding="utf-8"))
-            if kept["key"] == key:
-                reader.network.load_state_dict(load_file(weights))
-                return reader, kept["losses"]
+            if kept["key"] != key:
+                raise made_otherwise(weights)
+            reader.network.load_state_dict(load_file(weights))
+            return reader, kept["losses"], kept.get("ended")
         except (OSError, SafetensorError, TypeError, ValueError, KeyError, RuntimeError):
             pass  # none that can be read: it is trained
-        losses = self._train(reader, self.settings.recipe.steps, rate, seed)
+        settings = self.settings
+        steps = settings.patience.most if self.minilm else settings.recipe.steps
+        losses, ended = self._train(reader, steps, rate, seed)
         self.folder.mkdir(parents=True, exist_ok=True)
         draft = weights.with_suffix(".part")
         save_file({name: value.cpu() for name, value in reader.network.state_dict().items()}, draft)
         draft.replace(weights)
-        write_text(note, json.dumps({"key": key, "losses": losses}))
-        return reader, losses
-
-    def _kept(self, name: str, depends: Any, make: Any) -> Any:
-        """What the folder holds, if it was made of the same; else make and keep it."""
-        return Pieces(self.folder, self._key).kept(name, depends, make)
+        write_text(note, json.dumps({"key": key, "losses": losses, "ended": ended}))
+        return reader, losses, ended

@@ -12,6 +12,8 @@ Intervals and p-values come from a bootstrap over documents and seeds, both draw
 corrected by Holm over the six tests of H2 to H4. The gate: untrained, all poolings lie within 3
 points on short texts; else the encoder prefers one of them, and long texts are judged by the
 change from 512 tokens on (the difference in differences), and the page says so.
+
+``advice`` says in a sentence what a user should choose at which length.
 """
 
 from __future__ import annotations
@@ -32,6 +34,18 @@ GATE = 3.0
 DRAWS = 10_000
 POWER = 2.8
 """Standard errors that 80 % power at a two-sided 5 % needs."""
+
+CLAIMED = ("lmk", "mean", "cls")
+"""What the claim compares."""
+NAMES = {
+    "lmk": "LMK",
+    "mean": "mean",
+    "cls": "CLS",
+    "every": "every 32nd token",
+    "multi-cls": "CLS before each piece",
+    "last": "last token",
+    "bm25": "BM25, words alone",
+}
 
 Floats = NDArray[np.float64]
 Answer = Literal["supported", "contradicted", "not decided"]
@@ -78,7 +92,10 @@ class Verdict:
 
 
 class Figures:
-    """nDCG@10 of every question, by pooling, material and length; one row a seed, in points."""
+    """nDCG@10 of every question, by pooling, material and length; one row a seed, in points.
+
+    BM25 counts as a pooling of one seed.
+    """
 
     def __init__(self, result: Mapping[str, Any]) -> None:
         self.lengths: list[int] = list(result["settings"]["amounts"]["lengths"])
@@ -87,6 +104,9 @@ class Figures:
             for one in run["found"]:
                 key = run["pooling"], one["material"], one["reading"], one["length"]
                 self._rows.setdefault(key, []).append(one["ndcg"])
+        for one in result.get("words", ()):
+            key = "bm25", one["material"], one["reading"], one["length"]
+            self._rows.setdefault(key, []).append(one["ndcg"])
         self.clusters = [name for name, _ in result["needles"]]
         self.quarters = np.array([quarter for _, quarter in result["needles"]])
 
@@ -97,6 +117,15 @@ class Figures:
     def lead(self, over: str, length: int) -> Floats:
         """LMK less another pooling on the documents with passages put in, seed by seed."""
         return self.of("lmk", "needles", length) - self.of(over, "needles", length)
+
+    def documents(self, material: str, count: int) -> list[str]:
+        """What the questions about short texts or documents are not independent in."""
+        return self.clusters if material == "needles" else [str(number) for number in range(count)]
+
+    @property
+    def poolings(self) -> list[str]:
+        """Each once; BM25 last."""
+        return list(dict.fromkeys(pooling for pooling, *_ in self._rows))
 
     @property
     def read(self) -> list[tuple[str, str, str, int]]:
@@ -202,18 +231,27 @@ def _slope(figures: Figures, other: str) -> Floats:
 def _level(figures: Figures, material: str, length: int, draws: int) -> Effect:
     """LMK less the better of mean and CLS, with the 90 % interval of an equivalence test."""
     best = max(("mean", "cls"), key=lambda other: figures.of(other, material, length).mean())
-    values = figures.of("lmk", material, length) - figures.of(best, material, length)
-    clusters = (
-        figures.clusters
-        if material == "needles"
-        else [str(number) for number in range(values.shape[1])]
-    )
+    return _ahead(figures, "lmk", best, material, length, draws, level=0.9)
+
+
+def _ahead(
+    figures: Figures,
+    one: str,
+    other: str,
+    material: str,
+    length: int,
+    draws: int,
+    *,
+    level: float = 0.95,
+) -> Effect:
+    """One pooling less another at a length."""
+    values = figures.of(one, material, length) - figures.of(other, material, length)
     return effect(
-        f"LMK − {best} at {length:,}",
+        f"{NAMES[one].partition(',')[0]} − {other} at {length:,}",
         values,
         np.ones(values.shape[1]),
-        clusters,
-        level=0.9,
+        figures.documents(material, values.shape[1]),
+        level=level,
         draws=draws,
     )
 
@@ -245,3 +283,85 @@ def _both(answers: Sequence[Answer]) -> Answer:
     if "contradicted" in answers:
         return "contradicted"
     return "supported" if set(answers) == {"supported"} else "not decided"
+
+
+def advice(result: Mapping[str, Any], draws: int = DRAWS) -> str:
+    """What a user should choose among LMK, mean and CLS at which length, in one sentence.
+
+    At each length the one that finds most is compared with the others. One of them is behind if the
+    95 % interval lies above 0 and p, corrected by Holm over all lengths, is below 0.05. Two are
+    level if the 90 % interval lies within ±2 points. All else is not decided.
+
+    Args:
+        result: see ``verdict``.
+        draws: of the bootstrap.
+    """
+    figures = Figures(result)
+    places = {256: "short", **dict.fromkeys(figures.lengths, "needles")}
+    first = {
+        length: max(CLAIMED, key=lambda one: figures.of(one, material, length).mean())
+        for length, material in places.items()
+    }
+    leads = {
+        (length, other): _ahead(figures, first[length], other, material, length, draws)
+        for length, material in places.items()
+        for other in CLAIMED
+        if other != first[length]
+    }
+    if "bm25" in figures.poolings:
+        leads |= {
+            (length, "bm25"): _ahead(figures, "bm25", first[length], material, length, draws)
+            for length, material in places.items()
+        }
+    adjusted = holm({repr(key): one.p for key, one in leads.items()})
+    sure = {key for key, one in leads.items() if one.low > 0 and adjusted[repr(key)] < 0.05}
+    clauses: dict[str, list[int]] = {}
+    for length, material in places.items():
+        best = first[length]
+        rest = [other for other in CLAIMED if other != best and (length, other) not in sure]
+        level = all(
+            _equivalent(_ahead(figures, best, other, material, length, draws, level=0.9))
+            == "supported"
+            for other in rest
+        )
+        clauses.setdefault(_choice(best, rest, level=level), []).append(length)
+    said = []
+    for clause, lengths in clauses.items():
+        more = ""
+        if clause.startswith("take"):
+            at = lengths[-1]
+            one = min((leads[at, o] for o in CLAIMED if o != first[at]), key=lambda e: e.mean)
+            more = f" ({one.name}: {one.mean:+.1f} points, {one.low:+.1f} to {one.high:+.1f})"
+        said.append(f"at {_listed([f'{n:,}' for n in lengths])} tokens {clause}{more}")
+    ahead = [length for length, other in leads if other == "bm25" and (length, other) in sure]
+    if ahead:
+        words = "words alone (BM25) find more than all three"
+        said.append(f"at {_listed([f'{n:,}' for n in ahead])} tokens {words}")
+    before = max(result["gate"], key=lambda one: result["gate"][one])
+    gate = max(result["gate"].values()) - min(result["gate"].values())
+    whose = (
+        f"for an encoder that prefers {NAMES[before]} before any training by {gate:.1f} points, "
+    )
+    sentence = ("" if gate <= GATE else whose) + "; ".join(said)
+    return f"{sentence[0].upper()}{sentence[1:]}."
+
+
+def _choice(best: str, rest: Sequence[str], *, level: bool) -> str:
+    """What to do where ``rest`` are not surely behind the best one."""
+    names = [NAMES[one] for one in CLAIMED if one == best or one in rest]
+    behind = [NAMES[one] for one in CLAIMED if one != best and one not in rest]
+    if not rest:
+        return f"take {NAMES[best]}"
+    if level:
+        found = f"{_listed(names, 'or')} will do, as they are level"
+    elif behind:
+        found = f"choose {_listed(names, 'or')}, between which nothing is decided"
+    else:
+        return f"nothing is decided between {_listed(names)}: keep what your model was trained with"
+    return f"{found}, but not {behind[0]}, which is behind" if behind else found
+
+
+def _listed(names: Sequence[str], joint: str = "and") -> str:
+    """Words with commas and a last ``and``."""
+    *others, last = names
+    return f"{', '.join(others)} {joint} {last}" if others else last

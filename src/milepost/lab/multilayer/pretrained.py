@@ -29,7 +29,7 @@ from milepost.lab.compare.scores import figures
 from milepost.lab.multilayer.layer_states import LayerReader, LayerStates
 from milepost.lab.multilayer.questions import asked
 from milepost.lab.multilayer.study import M1, M2, M3, M4, M5, Design
-from milepost.lab.pieces import Pieces
+from milepost.lab.pieces import Pieces, fingerprint
 from milepost.model.pooling import module
 from milepost.train.losses import info_nce
 from milepost.train.schedule import order_of
@@ -182,13 +182,25 @@ class PretrainedStudy:
         self._learned = asked(data, "train", reader.words, settings.pairs).pairs()
         self._asked = asked(data, "dev", reader.words, settings.asked)
         shared = replace(settings, rates=(), seeds=())
-        told = repr((shared, reader.identity, asdict(self._learned), asdict(self._asked)))
-        self._pieces = Pieces(folder, hashlib.sha256(told.encode()).hexdigest())
+        texts = asdict(self._learned), asdict(self._asked)
+        told = repr((shared, reader.identity, *texts))
+        named = {
+            name: f"{name}={value}"
+            for name, value in asdict(shared).items()
+            if name not in ("rates", "seeds")
+        }
+        named["model"] = f"the --model of fingerprint {fingerprint(reader.identity)}"
+        named["data"] = f"the --data of fingerprint {fingerprint(texts)}"
+        self._pieces = Pieces(folder, hashlib.sha256(told.encode()).hexdigest(), named)
         self._held = max(settings.batch, len(self._learned.right) // 6)
         self._states: dict[bool, tuple[LayerStates, ...]] = {}
 
     def result(self, designs: Sequence[Design] = DESIGNS) -> PretrainedResult:
-        """Train and ask, or take what is kept."""
+        """Train and ask, or take what is kept.
+
+        Raises:
+            InputError: the folder holds a study with other settings.
+        """
         rates, seeds = self._settings.rates, self._settings.seeds
         runs: dict[str, list[Trained]] = {}
         for before, design in enumerate(designs):

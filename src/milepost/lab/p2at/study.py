@@ -37,7 +37,7 @@ BESIDE = ("identity", "flat")
 """Arms of the reported differences: no block, and a block without its pyramid."""
 
 _VERSION = 1
-"""Of what the figures depend on here; a new one repeats all kept trainings."""
+"""Of what the figures depend on here; a new one does not go on with what an older one kept."""
 
 CONTROL = "corrected@random"
 """The untrained baseline below the table: a random network whose last layer alone is trained."""
@@ -199,9 +199,18 @@ def study(
         progress: called with an arm's name, what is done and of how much.
         images: to learn from; None for ``TRAIN``.
         folder: keeps finished trainings; None keeps nothing.
+
+    Raises:
+        InputError: no such arm, or the folder holds a study with other settings.
     """
     budget = weights(segmenter("corrected", len(CLASSES), SIZE).block)
-    pieces = Pieces(folder, repr((_VERSION, steps, images or TRAIN, TEST)))
+    settings = {
+        "version": f"version {_VERSION} of the study",
+        "steps": f"--steps {steps}",
+        "images": f"--images {images or TRAIN}",
+        "tested": f"{TEST} test images",
+    }
+    pieces = Pieces(folder, repr((_VERSION, steps, images or TRAIN, TEST)), settings)
     outcomes: list[Outcome] = []
     for seed in range(seeds):
         for name in arms:

@@ -14,6 +14,10 @@ from milepost.errors import InputError, MissingExtra
 from milepost.lab.options import FILE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy as np
+    from numpy.typing import NDArray
     from rich.console import Console
 
     from milepost.lab.show.study import Example, Picture
@@ -131,7 +135,7 @@ def _print(
         for row in str(array).splitlines():
             print_line(screen, f"    {row}")
     print_line(screen, "  vectors")
-    for vector in numbers.vectors:
+    for vector in _vectors(numbers):
         shown = " ".join(f"{value:.2f}" for value in vector[:_SHOWN])
         print_line(screen, f"    [{shown}{' …' if len(vector) > _SHOWN else ''}]")
     if found is None:
@@ -148,6 +152,15 @@ def _print(
     order = sorted(range(len(found.parts)), key=lambda n: -found.shares[n])[:_MOST]
     for number in order:
         print_line(screen, f"  {100 * found.shares[number]:5.1f} %  {visible(found.parts[number])}")
+
+
+def _vectors(numbers: Example) -> Iterator[NDArray[np.float32]]:
+    """Each vector of the example; rows of zeros are none of a text that has several."""
+    for text in numbers.vectors:
+        if text.ndim == 1:
+            yield text
+        else:
+            yield from text[text.any(1)]
 
 
 def _style(strength: float) -> str:

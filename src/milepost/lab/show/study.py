@@ -41,7 +41,7 @@ class Example:
         states: ``(5, 8)``, or ``(5, 3, 8)`` of operators that need layers; float32.
         lengths: of the two texts.
         given: queries and segments where they are needed.
-        vectors: what came out, ``(2, d_out)``.
+        vectors: what came out, ``(2, d_out)``, or ``(2, k, d_out)`` for several a text.
     """
 
     states: NDArray[np.float32]
@@ -74,7 +74,7 @@ def described(operator: Operator, settings: dict[str, Any]) -> list[tuple[str, s
         ("paper", f"arXiv {operator.paper}" if operator.paper else "none: known to everybody"),
         ("needs", needs),
         ("order of tokens", order),
-        ("trained", "yes" if operator.trains else "no"),
+        ("trained", "yes" if operator.learns else "no"),
     ]
     for name, parameter in operator.parameters.items():
         choices = f" ({', '.join(parameter.choices)})" if parameter.choices else ""
@@ -111,6 +111,8 @@ def moves(
 ) -> NDArray[np.float64]:
     """How far each token moves the vector of a text, as shares of the sum, ``(tokens,)``.
 
+    Of several vectors a text: how far each of them is from the nearest that is left, summed.
+
     Args:
         pool: an operator set up.
         states: of one text, ``(tokens, d)`` or ``(tokens, layers, d)``.
@@ -137,10 +139,23 @@ def moves(
     found = []
     for at in range(0, count, many):
         left = [np.delete(everything, n) for n in range(at, min(at + many, count))]
-        found.append(np.linalg.norm((pooled(left) - whole).reshape(len(left), -1), axis=1))
+        found.append(_distances(whole, pooled(left)))
     moved = np.concatenate(found)
     total = moved.sum()
     return moved / total if total else moved
+
+
+def _distances(whole: NDArray[np.float64], left: NDArray[np.float32]) -> NDArray[np.float64]:
+    """How far what is left is from the whole, ``(texts,)``; rows of zeros are no vectors."""
+    if whole.ndim == 1:
+        apart: NDArray[np.float64] = np.linalg.norm(left - whole, axis=1)
+        return apart
+    sums = []
+    for text in left.astype(np.float64):
+        there = text[text.any(-1)] if text.any() else text[:1]
+        squares = (whole**2).sum(1)[:, None] + (there**2).sum(1) - 2 * whole @ there.T
+        sums.append(float(np.sqrt(np.maximum(squares, 0.0).min(1)).sum()))
+    return np.array(sums)
 
 
 def picture(pool: Pool, reader: TokenReader, text: str, query: str) -> Picture:

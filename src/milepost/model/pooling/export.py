@@ -53,7 +53,14 @@ def graph(module: PoolModule, *, query_width: int = 0) -> Any:
     Args:
         module: in training or evaluation mode; it is not changed.
         query_width: of operators that read queries.
+
+    Raises:
+        InputError: it gives as many vectors as a text has tokens or fewer.
     """
+    if module.operator.late == "many":
+        raise InputError(
+            f"{module.operator.name} gives many vectors a text: a graph gives one", "mean"
+        )
     with no_telemetry():
         import openvino
     needs = module.operator.needs
@@ -109,8 +116,8 @@ def install(file: Path, folder: Path) -> Manifest:
 
     Raises:
         ModelError: file or folder cannot be read.
-        InputError: the pooling needs a query or layers, was trained on another width, or its
-            vectors differ in width from those of questions.
+        InputError: the pooling needs a query or layers, is of late interaction, was trained on
+            another width, or its vectors differ in width from those of questions.
     """
     manifest = read_manifest(folder)
     pool = load(file)
@@ -120,6 +127,12 @@ def install(file: Path, folder: Path) -> Manifest:
             f"{file} holds {pool.operator.name}, which needs {', '.join(sorted(beyond))}: a "
             "document has one vector, whatever is asked",
             "a pooling that reads states alone, see: milepost lab show",
+        )
+    if pool.operator.late:
+        raise InputError(
+            f"{file} holds {pool.operator.name}, of late interaction: an index compares a "
+            "document's vector with one of the question",
+            "a pooling that gives one, such as attention",
         )
     landmarks = np.eye(1, manifest.dimensions, dtype=np.float32)
     segments = [1] if pool.operator.needs else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any
 
 import torch
@@ -69,7 +70,8 @@ class PoolModule(nn.Module):
                 text; for operators that need segments.
 
         Returns:
-            ``(texts, d_out)`` float32; ``(texts, q, d_out)`` for several queries per text.
+            ``(texts, d_out)`` float32; ``(texts, q, d_out)`` for several queries per text; for
+            several vectors a text see ``Pool``.
 
         Raises:
             InputError: the operator needs segments, and there are none.
@@ -102,6 +104,12 @@ class PoolModule(nn.Module):
         """See ``milepost.pooling.layer_norm.named_norm``."""
         scale, shift = self.weight(f"{name}_scale"), self.weight(f"{name}_shift")
         return F.layer_norm(values, scale.shape, scale, shift, EPS)
+
+    def of_queries(self) -> PoolModule:
+        """The same weights for queries, see ``Pool.of_queries``."""
+        queries = copy(self)
+        queries.settings = {**self.settings, **self.operator.query_settings}
+        return queries
 
     def reference(self) -> Pool:
         """The NumPy pooling with the weights as they are now."""

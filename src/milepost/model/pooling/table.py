@@ -8,6 +8,7 @@ from milepost.model.pooling.adaptive import MODULES as ADAPTIVE
 from milepost.model.pooling.bilinear import MODULES as BILINEAR
 from milepost.model.pooling.ggem import MODULES as GGEM
 from milepost.model.pooling.hierarchy import MODULES as HIERARCHY
+from milepost.model.pooling.late import MODULES as LATE
 from milepost.model.pooling.latent_attention import MODULES as LATENT_ATTENTION
 from milepost.model.pooling.layer_weights import MODULES as LAYER_WEIGHTS
 from milepost.model.pooling.module import PoolModule
@@ -41,6 +42,7 @@ MODULES: dict[str, type[PoolModule]] = {
     **LATENT_ATTENTION,
     **ADAPTIVE,
     **SATURATED,
+    **LATE,
 }
 
 

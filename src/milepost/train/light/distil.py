@@ -50,7 +50,9 @@ LEFT_OUT = 15
 """Every so many-th document is asked about on the way and not learned from."""
 SEED = 1
 """Of the weights that begin at random; what is drawn has the recipe's."""
-DATA = "corpus (train), written, squad_articles, covid_papers, trials (no nc), meetings; pairs"
+DATA = (
+    "corpus (train), written, squad_articles, covid_papers, trials, meetings, all without nc; pairs"
+)
 CHECKED = 400
 """Steps between two checks."""
 

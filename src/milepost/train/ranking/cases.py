@@ -5,6 +5,9 @@ three settings: of its document, of a collection that holds it, and (``elsewhere
 document or collection, where no sentence is evidence: what a probability must know. Of the
 collections every second one holds documents of all tasks, which differ in kind as people's files
 do; the others hold documents of one task, which resemble each other.
+
+A question that its document does not answer, though it is about this, is asked of that document:
+setting ``absent``. That is harder to tell than ``elsewhere``; the calibration alone learns from it.
 """
 
 from __future__ import annotations
@@ -29,10 +32,11 @@ from milepost.store import open_store
 from milepost.train.ranking.questions import Sample, spread
 
 if TYPE_CHECKING:
-    from milepost.store import Store
+    from milepost.store import Entry, Store
+    from milepost.types import Document
 
 Floats = NDArray[np.float32]
-Setting = Literal["document", "collection", "elsewhere"]
+Setting = Literal["document", "collection", "elsewhere", "absent"]
 Progress = Callable[[str, int, int], None]
 """What is being done, how much of it is done, and of how much."""
 
@@ -48,7 +52,7 @@ class Ask:
 
     Attributes:
         task: its task.
-        document: the document that holds its evidence.
+        document: the document that holds its evidence or, ``absent``, that it is about.
         setting: what the store holds.
         question: its words and evidence.
         query: the question as the search is given it.
@@ -150,6 +154,26 @@ def asks(
                         yield Ask(*asked, query, store, n in for_reranker)
 
 
+def absent_asks(
+    samples: Sequence[Sample], encoder: Encoder, reranked: int | None, progress: Progress
+) -> Iterator[Ask]:
+    """Every question that its document does not answer, asked of that document.
+
+    At most ``reranked`` questions about a document are for the reranker.
+    """
+    for sample in samples:
+        for number, document in enumerate(sample.documents):
+            progress(f"reading {sample.task}", number, len(sample.documents))
+            store = _store(encoder)
+            store.put(_entry(document, encoder))
+            questions = sample.questions[number]
+            for_reranker = spread(range(len(questions)), reranked)
+            for n, question in enumerate(questions):
+                query = Query.parse(question.text, encoder, operators=False)
+                for_it = n in for_reranker
+                yield Ask(sample.task, document.name, "absent", question, query, store, for_it)
+
+
 def signals(ask: Ask) -> Signals:
     """What the fusion's weights are learned from."""
     scope = _scope(ask)
@@ -207,10 +231,11 @@ def _scope(ask: Ask) -> Scope:
 
 
 def _gains(ask: Ask, scope: Scope) -> Floats:
-    """Share of the question's evidence in each sentence, ``(n,)``; zeros elsewhere."""
+    """Share of the question's evidence in each sentence, ``(n,)``; zeros where nothing is."""
     gains = np.zeros(len(scope.spans), np.float32)
     names = [info.name for info in scope.documents]
-    if ask.setting == "elsewhere" or ask.document not in names:
+    holds = ask.setting in ("document", "collection") and ask.document in names
+    if not holds or not ask.question.spans:
         return gains
     first, last = scope.document_offsets[names.index(ask.document) :][:2]
     part = scope.spans[first:last]
@@ -242,9 +267,7 @@ class _Stores:
             together: list[Store] = []
             for number, document in enumerate(sample.documents):
                 progress(f"reading {sample.task}", number, len(sample.documents))
-                marks = encoder.encode(document)
-                parts = marks.spans, marks.vectors, marks.vocab_coverage
-                made = entry(hashed(document), parts, None)
+                made = _entry(document, encoder)
                 alone.append(_store(encoder))
                 stores = [alone[-1], _at(together, number // TOGETHER, encoder)]
                 if len(samples) > 1:
@@ -275,6 +298,12 @@ def _at(stores: list[Store], number: int, encoder: Encoder) -> Store:
     if number == len(stores):
         stores.append(_store(encoder))
     return stores[number]
+
+
+def _entry(document: Document, encoder: Encoder) -> Entry:
+    """A document as stores hold it."""
+    marks = encoder.encode(document)
+    return entry(hashed(document), (marks.spans, marks.vectors, marks.vocab_coverage), None)
 
 
 def _store(encoder: Encoder) -> Store:

@@ -19,6 +19,8 @@ from milepost.train.ranking.cases import Case
 from milepost.train.ranking.choosing import Bench, Chosen, choose
 
 FOLDS = 5
+MIN_SCORES = (0.1, 0.2, 0.3, 0.5)
+"""Minimum scores at which is told what a search would show of a question."""
 Key = tuple[str, str]
 
 
@@ -38,11 +40,13 @@ class Crossfit:
     Attributes:
         found: ``(cases, budgets)`` float64, evidence found within each of ``BUDGETS``.
         probability: log loss and calibration error, with the default and with the fitted numbers.
+        best: ``(cases,)`` float64, the highest probability of a passage, 0 where none is shown.
         chosen: the numbers for each part.
     """
 
     found: NDArray[np.float64]
     probability: dict[str, dict[str, float]]
+    best: NDArray[np.float64]
     chosen: tuple[Chosen, ...]
 
     @property
@@ -63,6 +67,7 @@ def crossfit(
     """
     of = np.array([parts[case.key] for case in bench.cases])
     found = np.zeros((len(bench.cases), len(BUDGETS)))
+    best = np.zeros(len(bench.cases))
     passages: list[Shown] = []
     said: list[NDArray[np.float64]] = []
     chosen: list[Chosen] = []
@@ -73,6 +78,7 @@ def crossfit(
         shown = bench.shown(numbers.rerank, numbers.growth_threshold).of(mine)
         passages.append(shown)
         said.append(probabilities(shown, numbers.calibration))
+        np.maximum.at(best, shown.owner, said[-1])
         chosen.append(numbers)
     every = _joined(passages)
     unfitted = Fusion().calibration if penalties is None else Reranking().calibration
@@ -80,7 +86,7 @@ def crossfit(
         "default": figures(every, probabilities(every, unfitted)),
         "fitted": figures(every, np.concatenate(said)),
     }
-    return Crossfit(found, figures_of, tuple(chosen))
+    return Crossfit(found, figures_of, best, tuple(chosen))
 
 
 def by_task(cases: Sequence[Case], found: NDArray[np.float64]) -> dict[str, dict[str, list[float]]]:
@@ -95,6 +101,30 @@ def by_task(cases: Sequence[Case], found: NDArray[np.float64]) -> dict[str, dict
             means = {task: 100 * np.mean(values, axis=0) for task, values in rows.items()}
             means["mean"] = np.mean(list(means.values()), axis=0)
             table[setting] = {task: np.round(each, 2).tolist() for task, each in means.items()}
+    return table
+
+
+def reached(cases: Sequence[Case], best: NDArray[np.float64]) -> dict[str, dict[str, list[float]]]:
+    """Setting → task → questions whose best passage has at least each of ``MIN_SCORES``, per cent.
+
+    Of ``document`` many should, of ``elsewhere`` and ``absent`` few.
+
+    Args:
+        cases: the questions.
+        best: of each the highest probability of a passage, ``(cases,)``.
+    """
+    table: dict[str, dict[str, list[float]]] = {}
+    least = np.array(MIN_SCORES)
+    for setting in ("document", "elsewhere", "absent"):
+        rows: dict[str, list[NDArray[np.bool_]]] = {}
+        for case, value in zip(cases, best, strict=True):
+            if case.setting == setting:
+                rows.setdefault(case.task, []).append(value >= least)
+        if rows:
+            table[setting] = {
+                task: np.round(100 * np.mean(values, axis=0), 2).tolist()
+                for task, values in rows.items()
+            }
     return table
 
 

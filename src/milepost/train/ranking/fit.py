@@ -29,7 +29,15 @@ from milepost.train.ranking.boosting import ROUNDS, case_weights, learn_trees
 from milepost.train.ranking.calibration import calibrate
 from milepost.train.ranking.cases import Ask, Case, Floats, Progress
 from milepost.train.ranking.choosing import Bench, Chosen, choose
-from milepost.train.ranking.crossfit import FOLDS, Key, by_task, crossfit, folds
+from milepost.train.ranking.crossfit import (
+    FOLDS,
+    MIN_SCORES,
+    Key,
+    by_task,
+    crossfit,
+    folds,
+    reached,
+)
 from milepost.train.ranking.questions import (
     ENOUGH_FOR_TREES,
     SIZES,
@@ -111,14 +119,21 @@ def fit(
         note(notes[-1])
     if with_trees:
         require("lightgbm", extra="fit")
+    if roles.unused:
+        notes.append(
+            f"{roles.unused} train questions that their document does not answer are not used: "
+            "where train questions teach, dev questions calibrate"
+        )
+        note(notes[-1])
     reranker = LandmarkReranker.of(encoder)
     learn = _asks(roles.learn, encoder, sizes, progress)
     choosing = learn if roles.shared else _asks(roles.choose, encoder, sizes, progress)
+    absent = list(asking.absent_asks(roles.absent, encoder, sizes.reranked, progress))
+    asked = [*choosing, *absent]
     parts = folds((ask.key for ask in choosing), seed)
+    parts |= folds((ask.key for ask in absent if ask.key not in parts), seed)
     learner = _Learner(encoder, seed, rounds if with_trees else 0, progress)
-    cases, learned = (
-        learner.shared(learn, parts) if roles.shared else learner.apart(learn, choosing)
-    )
+    cases, learned = learner.shared(asked, parts) if roles.shared else learner.apart(learn, asked)
     progress("choosing", 0, 1)
     bench = Bench(cases, learned.before)
     crossed = crossfit(bench, parts)
@@ -130,10 +145,11 @@ def fit(
         "learned ranking": by_task(cases, crossed.found),
     }
     probability = {"learned ranking": crossed.probability}
+    best = {"learned ranking": reached(cases, crossed.best)}
     reranked: Chosen | None = None
-    some = [number for number, ask in enumerate(choosing) if ask.reranked]
+    some = [number for number, ask in enumerate(asked) if ask.reranked]
     if reranker is not None:
-        small = _reranked_bench(bench, choosing, some, reranker, progress)
+        small = _reranked_bench(bench, asked, some, reranker, progress)
         again = crossfit(small, parts, crossed.penalties)
         reranked = choose(small, every[some], chosen.length_penalty)
         evidence["questions with reranker"] = {
@@ -141,6 +157,7 @@ def fit(
             "with reranker": by_task(small.cases, again.found),
         }
         probability["with reranker"] = again.probability
+        best["with reranker"] = reached(small.cases, again.best)
     fusion = _fields(learned, chosen, reranked)
     report = {
         "model": encoder.manifest.name,
@@ -153,7 +170,7 @@ def fit(
         "questions": _counted(roles),
         "cases": {
             "learned from": len(learn),
-            "chosen on": len(cases),
+            "chosen on": len(choosing),
             "reranked": len(some) if reranker is not None else 0,
         },
         "cross-fitted trees": roles.shared and learned.trees is not None,
@@ -164,11 +181,15 @@ def fit(
         "probability": probability,
         "learned": fusion,
     }
+    if absent:  # what is not asked is not in the report
+        report["absent"] = {"questions": _absent(roles), "min scores": list(MIN_SCORES), **best}
     return Fitted(fusion, learned.trees, report)
 
 
 class _Learner:
     """Learns weights and trees, for all questions or for all but a part of the documents.
+
+    Questions that their document does not answer are scored like all others and teach nothing.
 
     Args:
         encoder: the model.
@@ -240,6 +261,7 @@ class _Learner:
 
     def _ranked(self, fusion: Fusion, cases: Sequence[Case]) -> tuple[Fusion, Trees | None]:
         """Trees; without, the two numbers that bring the fused score to log-odds."""
+        cases = [case for case in cases if case.setting != "absent"]
         if self._rounds:
             self._progress("trees", 0, 1)
             return fusion, learn_trees(cases, self._seed, self._rounds)
@@ -298,6 +320,12 @@ def _counted(roles: Roles) -> dict[str, dict[str, dict[str, int]]]:
             "left out: licence": sample.licences,
         }
     return counted
+
+
+def _absent(roles: Roles) -> dict[str, dict[str, int]]:
+    """Task → questions that their document does not answer, and how many documents."""
+    counted = ((sample.task, count([sample])) for sample in roles.absent)
+    return {task: {"questions": q, "documents": d} for task, (q, d) in counted}
 
 
 def _versions() -> dict[str, str]:

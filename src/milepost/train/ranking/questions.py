@@ -7,6 +7,9 @@ choose; where there are only dev (or only train) questions they do both, cross-f
 The vectors of documents that the model was trained on look better than those of new ones: their
 questions would teach the ranking to trust vectors too much. ``hold_out`` is the share of the train
 documents that the model's training left out, by the same hash.
+
+Questions that their document does not answer (``Question.absent``) teach nothing: they join the
+calibration, and are sampled apart from the others, so that those are asked as without them.
 """
 
 from __future__ import annotations
@@ -90,10 +93,19 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """Samples to learn from, and samples to choose on: the same ones where ``shared``."""
+    """Samples to learn from, and samples to choose on: the same ones where ``shared``.
+
+    Attributes:
+        learn, choose: of questions with evidence.
+        absent: of questions that their document does not answer; documents that nothing is
+            learned from, but where ``shared``.
+        unused: train questions of that kind, which cannot calibrate where train questions teach.
+    """
 
     learn: tuple[Sample, ...]
     choose: tuple[Sample, ...]
+    absent: tuple[Sample, ...] = ()
+    unused: int = 0
 
     @property
     def shared(self) -> bool:
@@ -140,15 +152,21 @@ def roles(
     share = float(trained.get("hold_out", 0.0)) if hold_out is None else hold_out
     wanted: tuple[Split, ...] = ("train", "dev") if split == "both" else (split,)
     found: dict[Split, list[Sample]] = {"train": [], "dev": []}
+    absent: dict[Split, list[Sample]] = {"train": [], "dev": []}
     kept = Kept(trained, share, allow_nc)
     for name in names:
         for task in _tasks(name, data, wanted):
             teaches = kept if task.split == "train" else None
-            found[task.split].append(sample(task, sizes, teaches))
-    choose = tuple(found["dev"])
-    held = {(each.task, document.name) for each in choose for document in each.documents}
+            for into, part in zip((found, absent), _parted(task), strict=True):
+                if part.questions:
+                    into[task.split].append(sample(part, sizes, teaches))
+    choose, empty = tuple(found["dev"]), tuple(absent["dev"])
+    held = {(each.task, d.name) for each in (*choose, *empty) for d in each.documents}
     learn = tuple(_without(each, held) for each in found["train"])
-    made = Roles(learn, choose) if learn and choose else Roles(learn or choose, learn or choose)
+    if learn and choose:
+        made = Roles(learn, choose, empty, count(absent["train"])[0])
+    else:
+        made = Roles(learn or choose, learn or choose, empty if choose else tuple(absent["train"]))
     for role, samples in (("learn from", made.learn), ("calibrate on", made.choose)):
         _need(samples, enough, role, made.shared)
     return made
@@ -163,11 +181,11 @@ def _tasks(name: str, data: Path | None, wanted: Sequence[Split]) -> list[Task]:
     missing: NoQuestions | None = None
     for each in splits:
         try:
-            task = load(plain, each, data)
+            task = load(plain, each, data, absent=True)
         except NoQuestions as error:
             missing = error
             continue
-        if any(not question.spans for question in task.questions):
+        if any(not (question.spans or question.absent) for question in task.questions):
             raise InputError(
                 f"task {plain} marks no evidence in its documents",
                 "tasks whose questions have spans; see docs/evaluation.md",
@@ -176,6 +194,13 @@ def _tasks(name: str, data: Path | None, wanted: Sequence[Split]) -> list[Task]:
     if not found and missing is not None:
         raise missing
     return found
+
+
+def _parted(task: Task) -> tuple[Task, Task]:
+    """The task with the questions that their document answers, and with those it does not."""
+    answered = tuple(question for question in task.questions if not question.absent)
+    absent = tuple(question for question in task.questions if question.absent)
+    return replace(task, questions=answered), replace(task, questions=absent)
 
 
 @dataclass(frozen=True, slots=True)

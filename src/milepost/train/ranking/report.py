@@ -35,6 +35,24 @@ def lines(report: Mapping[str, Any]) -> Iterator[str]:
                 f"  {f'{name}, {state}':<26}{row['log loss']:>12.4f}"
                 f"{row['calibration error']:>20.4f}"
             )
+    if "absent" in report:
+        yield ""
+        yield from _told_apart(report["absent"])
+
+
+def _told_apart(absent: Mapping[str, Any]) -> Iterator[str]:
+    """What a minimum score shows of questions that the document answers, and does not."""
+    yield "questions with a passage of at least a score, %, by task; cross-fitted by document"
+    yield f"  {'minimum score':<46}" + "".join(f"{each:>8.0%}" for each in absent["min scores"])
+    for ranking in ("learned ranking", "with reranker"):
+        for task, asked in absent["questions"].items():
+            counted = f"absent: {asked['questions']:,} questions ({asked['documents']})"
+            named = (("document", "document"), ("elsewhere", "elsewhere"), ("absent", counted))
+            for setting, words in named:
+                shares = absent.get(ranking, {}).get(setting, {}).get(task)
+                if shares is not None:
+                    cells = "".join(f"{value:>8.1f}" for value in shares)
+                    yield f"  {f'{task}, {ranking}, {words}':<46}{cells}"
 
 
 def _counted(split: Mapping[str, int] | None) -> str:

@@ -36,8 +36,8 @@ class MarkedStage:
             are certain. Weights of mined sentences take precedence.
         halo_dropout: probability of dropping a window's context, for each side.
         question_dropout: probability of dropping each token of a question; two stay.
-        noise: how often a question is read with ``typos``, as ``keywords`` or in ``capitals``,
-            see ``evaluate.noise``.
+        noise: how often a question is read with ``typos``, as ``keywords``, in ``capitals``
+            or ``unaccented``, see ``evaluate.noise``.
         dimensions: widths at which vectors are trained (Matryoshka); empty: the full width.
 
     Raises:

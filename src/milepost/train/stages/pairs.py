@@ -28,8 +28,8 @@ class PairsStage:
         chunk: texts in memory at a time (gradient cache: less memory, more time); 0: all.
         temperature: divides cosines.
         question_dropout: probability of dropping each token of a query; two stay.
-        noise: how often a query is read with ``typos``, as ``keywords`` or in ``capitals``,
-            see ``evaluate.noise``.
+        noise: how often a query is read with ``typos``, as ``keywords``, in ``capitals``
+            or ``unaccented``, see ``evaluate.noise``.
         dimensions: widths at which vectors are trained (Matryoshka); empty: the full width.
 
     Raises:

@@ -25,8 +25,8 @@ class RerankStage:
             about the document is then no negative.
         temperature: divides cosines.
         question_dropout: probability of dropping each token of a question; two stay.
-        noise: how often a question is read with ``typos``, as ``keywords`` or in ``capitals``,
-            see ``evaluate.noise``.
+        noise: how often a question is read with ``typos``, as ``keywords``, in ``capitals``
+            or ``unaccented``, see ``evaluate.noise``.
 
     Raises:
         WrongSettings: one or more settings cannot be used.

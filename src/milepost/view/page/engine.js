@@ -6,12 +6,14 @@ import { SCALES, bm25, greatest, idf, ordered } from "./curves.js";
 import { readDocuments } from "./documents.js";
 import { features } from "./features.js";
 import { fuse } from "./fusion.js";
+import { Judge } from "./language.js";
 import { readNetwork } from "./network.js";
 import { readOperators } from "./operators.js";
 import { expandHits } from "./passages.js";
 import { counted, holding, operatorNotes, placesOf, required } from "./required.js";
 import { questionTerms } from "./terms.js";
 import { readTrees } from "./trees.js";
+import { unreadNotes } from "./unread.js";
 import { WordPiece } from "./wordpiece.js";
 import { markAt, placeAt } from "./words.js";
 
@@ -30,6 +32,7 @@ export async function readEngine(pack) {
     network: await readNetwork(pack),
     trees: await readTrees(pack),
     documents: await readDocuments(pack),
+    judge: new Judge(pack.facts.language),
   });
 }
 
@@ -67,7 +70,7 @@ class Engine {
   search(question, most, chosen = null) {
     const asked = readOperators(question);
     if (asked.excluded.length && !hasWord(asked.question)) throw new BadQuestion("The question only says what passages must not hold. Ask for something as well.");
-    const query = this.read(asked.question);
+    const query = { ...this.read(asked.question), text: question };
     const scope = this.gather(query, chosen ?? this.documents.listed.map((_, number) => number));
     const { phrases, excluded } = asked;
     if (!phrases.length && !excluded.length) return this.searched(scope, query, most, null);
@@ -99,7 +102,9 @@ class Engine {
       : expandHits(...numbers, most, threshold, must?.banned);
     const passages = runs.map((run) => this.passage(scope, score, run)).filter(Boolean);
     passages.sort((a, b) => b.score - a.score);
-    return { passages, signals: fused.signals, terms: scope.idf, notes: fused.notes, relevance: relevance(scope, fused.score) };
+    const texts = passages.map(({ document, start, end }) => document.points.slice(start, end));
+    const notes = [...unreadNotes(this.judge, query.text, texts, this.model.reads, fused), ...fused.notes];
+    return { passages, signals: fused.signals, terms: scope.idf, notes, relevance: relevance(scope, fused.score) };
   }
 
   /** Measure the question against the sentences of some documents. */

@@ -26,7 +26,7 @@ export function features(scope, fused, rows, names) {
     const best = greatest(values);
     return take(rows, (row) => values[row] - best);
   };
-  const all = (value) => take(rows, () => value);
+  const same = (value) => take(rows, () => value);
   const columns = {
     landmark: () => pick(lone, rows),
     "landmark ±1": () => pick(near, rows),
@@ -96,15 +96,15 @@ export function features(scope, fused, rows, names) {
     },
     "document length": () => take(rows, (row) => Math.log(whole.size[own(row)])),
     "document sentence length": () => take(rows, (row) => whole.length[own(row)]),
-    documents: () => all(Math.log(whole.size.length)),
+    documents: () => same(Math.log(whole.size.length)),
     length: () => pick(length, rows),
     "length around 6": () => pick(around(length, 6), rows),
-    "length of documents": () => all(mean(length)),
+    "length of documents": () => same(mean(length)),
     "vocabulary coverage": () => pick(scope.coverage, rows),
-    share: () => all(fused.share),
-    "scale shift": () => all(fused.shift),
+    share: () => same(fused.share),
+    "scale shift": () => same(fused.shift),
   };
-  return names.map((name) => (columns[name] ?? (() => all(fused.signals[name])))());
+  return names.map((name) => (columns[name] ?? (() => same(fused.signals[name])))());
 }
 
 /** A number for each of some sentences. */
@@ -137,8 +137,11 @@ function covered(scope) {
     }
     for (let part = 0; part < parts.length; part += 1) parts[part] += share * held[part];
   }
-  return { alone, near, rarest, paragraphs: parts };
+  return { alone: all(alone), near: all(near), rarest, paragraphs: all(parts) };
 }
+
+/** Shares of which 1 is exact: sums are rounded differently in Python. */
+const all = (shares) => shares.map((share) => (share > 0.99999 ? 1 : share));
 
 /** How many of the best sentences tell in which documents the answer may be. */
 const BEST = 20;
@@ -172,7 +175,8 @@ function documents(scope, score, lone, length) {
   const held = new Float32Array(count);
   const top = ordered(score).subarray(0, BEST);
   for (const row of top) held[of[row]] += 1 / top.length;
-  return { of, size, best, covered, held, landmark: averages(lone), length: averages(length) };
+  const landmark = count > 1 ? averages(lone) : new Float32Array(1); // one: rounding around 0
+  return { of, size, best, covered: all(covered), held, landmark, length: averages(length) };
 }
 
 /** For each sentence the number of its paragraph. */

@@ -30,7 +30,7 @@ export function fuse(scope, coverage, settings) {
       for (let row = 0; row < score.length; row += 1) score[row] += Math.fround(curve[row] * weight);
     });
   }
-  return { score, signals, share, shift, landmarks, words, notes: notes(scope, signals, share) };
+  return { score, signals, share, shift, landmarks, words, notes: notes(scope) };
 }
 
 function measure(scope, coverage) {
@@ -52,16 +52,9 @@ function measure(scope, coverage) {
   };
 }
 
-function notes(scope, signals, share) {
-  const found = [];
-  const unknown = signals["out of vocabulary"];
-  const percent = (value) => `${Math.round(100 * value)}%`;
-  if (unknown > 0.5 && share < 1) {
-    found.push(`the model hardly knows this language or notation (vocabulary coverage ${percent(1 - unknown)}): landmarks weigh ${percent(share)}; landmark-multilingual reads more languages`);
-  }
+function notes(scope) {
   const missing = [...scope.idf].filter(([, weight]) => weight <= 0).map(([term]) => term);
-  if (missing.length) found.push(`not in the text: ${missing.join(", ")}`);
-  return found;
+  return missing.length ? [`not in the text: ${missing.join(", ")}`] : [];
 }
 
 function sum(values) {

@@ -1,0 +1,146 @@
+"""Whether a text is English: other languages are told apart, English texts of all kinds are not."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from milepost.language import UNKNOWN, Reads, Written, judge
+from support.languages import PAGES, QUESTIONS
+
+ROOT = Path(__file__).resolve().parents[1]
+ENGLISH = Written(english=True, script="")
+
+
+@pytest.mark.parametrize(("language", "script"), PAGES)
+def test_other_languages_are_told(language: str, script: str) -> None:
+    page = PAGES[language, script]
+    assert judge(page) == Written(english=False, script=script)
+    assert judge(unicodedata.normalize("NFD", page)) == judge(page)
+
+
+@pytest.mark.parametrize(("language", "script"), PAGES)
+def test_capitals_are_not_taken_for_english(language: str, script: str) -> None:
+    """Latin abbreviations and names tell nothing, so that of capitals nothing may be known."""
+    assert judge(PAGES[language, script].upper()).script in {script, ""}
+    assert not judge(PAGES[language, script].upper()).english
+
+
+def test_few_words_of_another_language_leave_a_text_english() -> None:
+    text = (
+        'In the "Kritik der reinen Vernunft" Kant asks what can be known; the word ἀρχή, which '
+        "the Greeks used, and the naïve résumé of his café friends are not in it, nor are Москва "
+        "and 東京."
+    )
+    assert judge(text) == ENGLISH
+
+
+def pieces(size: int) -> list[tuple[str, str]]:
+    """English texts of the repository, in pieces of so many characters: prose, code, tables."""
+    files = [
+        ROOT / "examples" / "origin-of-species.txt",
+        ROOT / "README.md",
+        ROOT / "THIRD_PARTY.md",
+        ROOT / "constraints.txt",
+        *sorted((ROOT / "docs").glob("results*.md")),
+        *sorted((ROOT / "src" / "milepost").rglob("*.py")),
+        *sorted((ROOT / "src" / "milepost").rglob("*.js")),
+        *sorted((ROOT / "examples" / "train").glob("*.toml")),
+    ]
+    foreign = {"language.py", "stem.js", "abbreviations.py"}  # lists of other languages' words
+    found = []
+    for file in files:
+        if file.name not in foreign:
+            text = file.read_text(encoding="utf-8")
+            found += [(file.name, text[at : at + size]) for at in range(0, len(text), size)]
+    return found
+
+
+@pytest.mark.parametrize("size", [200, 1200])
+def test_english_texts_are_hardly_ever_taken_for_others(size: int) -> None:
+    """Prose, code and tables of this repository: at most one piece in a thousand."""
+    given = pieces(size)
+    wrong = [(name, piece) for name, piece in given if judge(piece).script]
+    assert len(given) > 1000
+    assert len(wrong) <= len(given) / 1000, wrong
+    book = {piece: judge(piece) for name, piece in given if name == "origin-of-species.txt"}
+    french = [piece for piece, each in book.items() if each.script]  # Darwin quotes some
+    assert all(re.search(r"\b(les|que|qui)\b", piece) for piece in french), french
+    assert sum(each == ENGLISH for each in book.values()) > 0.97 * len(book)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "12 34 56\n78.5 -3 1e9",
+        "x = 1; el = document.querySelector('#la'); de = lang.get('x'); return el ?? de",
+        "José Müller\tSão Paulo\t12\nZoë Gößmann\tKøbenhavn\t9\nRenée Brontë\tMálaga\t7",
+        "10:00 EST\n11:00 EST\n12:00 IST\n13:00 EST\n14:00 CET",
+        "LA, CA, DE, IL, ME\nDE, LA, IL\nLA, IL, DE",
+        "α + β = γ, Δx → 0, ∑ μ σ λ",
+        "apples oranges pears bananas grapes plums cherries",
+        "naïve café",
+    ],
+)
+def test_of_what_is_no_prose_nothing_is_said(text: str) -> None:
+    assert judge(text) == UNKNOWN
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *QUESTIONS,
+        "THE FEE WAS RAISED TO FIVE POUNDS, WHICH WAS MORE THAN ANY OF THEM COULD PAY.",
+        "It was raised to five, and they did not pay.",
+        "The café's naïve owner would not have these.",
+    ],
+)
+def test_short_english_is_english(text: str) -> None:
+    assert judge(text, 2) == ENGLISH
+
+
+def test_what_a_model_reads_decides_the_note() -> None:
+    english = Reads("model-e", frozenset(), frozenset({"Latin", "Thai"}), "`get it` reads it")
+    many = Reads("model-m", frozenset({"Latin", "Thai"}), frozenset(), "")
+    latin, other = Written(False, "Latin"), Written(False, "other")
+    assert english.note(latin, "this text") == (
+        "this text is not English, which model-e reads: searched mostly by words; `get it` reads it"
+    )
+    assert not many.note(latin, "this text")
+    for model in (english, many):
+        assert not model.note(ENGLISH, "this text")
+        assert not model.note(UNKNOWN, "this text")
+        assert model.note(other, "this text").startswith("no package of Milepost reads the script")
+
+
+def lines(path: Path) -> Iterator[dict[str, str]]:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        yield from map(json.loads, file)
+
+
+@pytest.mark.shared
+def test_of_real_texts_as_docs_languages_says(shared_data: Path) -> None:
+    """Two passages of each document: others are told, English ones are not taken for others."""
+    told: Counter[bool] = Counter()
+    for each in lines(shared_data / "tasks" / "multilingual" / "documents.jsonl.gz"):
+        for at in (0, len(each["text"]) // 2):
+            told[bool(judge(each["text"][at : at + 400]).script)] += 1
+    assert told.total() == 942
+    assert told[True] >= 0.99 * told.total(), told
+    english: Counter[str] = Counter()
+    for file in sorted((shared_data / "corpus").glob("*.jsonl.gz")):
+        for each in islice(lines(file), 200):
+            for size in (200, 1200):
+                at = max(0, len(each["text"]) - size) // 2
+                english[judge(each["text"][at : at + size]).script] += 1
+    assert english.total() > 2500
+    assert not {**english, "": 0}.keys() - {""}, english

@@ -1,0 +1,169 @@
+"""Write ``docs/results-lmk.md`` and its pictures from a finished study of landmark pooling.
+
+    python tools/make_lmk_study.py lmk/small
+    python tools/make_lmk_study.py lmk.json.xz --docs docs
+
+Takes the folder that ``milepost lab lmk --out`` filled, or the file of its ``--result``. The page
+is printed too. Needs the extras ``train`` and ``eval``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import lzma
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from milepost.evaluate.report.outcome import Figure, Outcome, Panel, Series
+from milepost.evaluate.report.outcome_plot import plot
+from milepost.lab.lmk.report import report
+from milepost.lab.lmk.study import RESULT
+from milepost.lab.lmk.verdict import CLAIMED, DRAWS, NAMES, Figures, Floats, effect
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = "results-lmk.md"
+PLOTS = "results/lmk-{}.svg"
+QUARTERS = ("first quarter", "second", "third", "last")
+
+HEAD = """\
+# Landmark pooling, tested
+
+Made by `python tools/make_lmk_study.py` from the figures of `milepost lab lmk`; do not edit it
+here. {made}.
+
+See here whether LMK (arXiv 2601.21525) finds more than mean and CLS, and at which lengths. The
+rules were [fixed before the run](lmk-study.md). Encoder: {encoder}, trained with each pooling on
+{pairs:,} pairs, {training} of {batch}; seeds {seeds}. nDCG@10 in per cent; intervals are 95 % over
+documents and seeds, both drawn anew.
+
+"""
+
+
+def main() -> None:
+    """Write the page and its pictures."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("study", type=Path, help="folder of a finished study, or its --result")
+    parser.add_argument("--docs", type=Path, default=ROOT / "docs", help="folder to write into")
+    parser.add_argument("--draws", type=int, default=DRAWS, help="of each bootstrap")
+    options = parser.parse_args()
+    source = options.study / RESULT if options.study.is_dir() else options.study
+    if not source.is_file():
+        parser.error(f"{source} does not exist; finish the study: milepost lab lmk --out FOLDER")
+    result = json.loads(lzma.decompress(source.read_bytes()))
+    page = head(result) + report(result, options.draws)
+    for name, outcome in pictures(result, options.draws).items():
+        path = PLOTS.format(name)
+        (options.docs / path).parent.mkdir(parents=True, exist_ok=True)
+        (options.docs / path).write_text(plot(outcome), encoding="utf-8")
+        page += f"\n![{outcome.question}]({path})\n"
+    (options.docs / PAGE).write_text(page, encoding="utf-8")
+    print(page)
+
+
+def head(result: Mapping[str, Any]) -> str:
+    """What was done, in the numbers of the run."""
+    settings, base = result["settings"], result["base"]
+    until_flat = any("flat" in run for run in result["runs"])
+    most = settings["patience"]["most"] if until_flat else settings["recipe"]["steps"]
+    encoders = {
+        "rotary": "{layers} layers of {width} channels, pre-trained here by {steps:,} steps of "
+        "masked words, which prefers no pooling",
+        "minilm": "layers {layers} of all-MiniLM-L6-v2, made for the mean, with absolute positions",
+    }
+    return HEAD.format(
+        made=result["made"],
+        encoder=encoders[base["name"]].format(**base),
+        pairs=result["pairs"],
+        training=f"at most {most:,} steps, until the validation loss is flat,"
+        if until_flat
+        else f"{most:,} steps",
+        batch=settings["recipe"]["batch"],
+        seeds=", ".join(map(str, settings["seeds"])),
+    )
+
+
+def pictures(result: Mapping[str, Any], draws: int) -> dict[str, Outcome]:
+    """Score by length, evidence at each depth, and what moves the vector if that was measured."""
+    figures = Figures(result)
+    made = {"length": lengths(figures, result, draws), "depth": depths(figures, draws)}
+    if any(run.get("attribution") for run in result["runs"]):
+        made["attribution"] = attribution(result, draws)
+    return made
+
+
+def lengths(figures: Figures, result: Mapping[str, Any], draws: int) -> Outcome:
+    """Each pooling at each length, documents with passages put in beside natural ones."""
+    natural = [document for document, _ in result["natural"]]
+    panels = [
+        Panel(
+            title,
+            "tokens of a document",
+            "nDCG@10, %",
+            tuple(f"{length:,}" for length in figures.lengths),
+            tuple(
+                Series(
+                    NAMES[pooling],
+                    tuple(
+                        mean(figures.of(pooling, material, length), clusters, draws)
+                        for length in figures.lengths
+                    ),
+                )
+                for pooling in figures.poolings
+            ),
+        )
+        for material, clusters, title in (
+            ("needles", figures.clusters, "Four passages put in"),
+            ("natural", natural, "Natural documents"),
+        )
+        if clusters
+    ]
+    return outcome("lmk-length", "What does each pooling find as documents grow?", *panels)
+
+
+def depths(figures: Figures, draws: int) -> Outcome:
+    """Evidence in each quarter of the longest documents."""
+    longest = figures.lengths[-1]
+    series = []
+    for pooling in (*CLAIMED, *(["bm25"] if "bm25" in figures.poolings else [])):
+        values = figures.of(pooling, "needles", longest)
+        places = [np.flatnonzero(figures.quarters == quarter) for quarter in range(4)]
+        found = [
+            mean(values[:, at], [figures.clusters[number] for number in at], draws) for at in places
+        ]
+        series.append(Series(NAMES[pooling], tuple(found)))
+    title = f"Documents of {longest:,} tokens"
+    panel = Panel(title, "where the evidence stands", "nDCG@10, %", QUARTERS, tuple(series))
+    return outcome("lmk-depth", "What is found of evidence at each depth?", panel)
+
+
+def attribution(result: Mapping[str, Any], draws: int) -> Outcome:
+    """How much each tenth of a document moves its vector."""
+    series = []
+    for run in result["runs"]:
+        if run.get("attribution"):
+            tenths = 100 * np.array(run["attribution"]).T
+            texts = [str(number) for number in range(tenths.shape[1])]
+            found = tuple(mean(each[None], texts, draws) for each in tenths)
+            series.append(Series(NAMES[run["pooling"]], found))
+    ticks = tuple(str(number) for number in range(1, len(series[0].figures) + 1))
+    panel = Panel("Attribution", "tenth of the document", "share, %", ticks, tuple(series))
+    return outcome("lmk-attribution", "What moves the vector?", panel)
+
+
+def mean(values: Floats, clusters: list[str], draws: int) -> Figure:
+    """A mean over seeds and questions with its interval; ``(seeds, questions)`` in per cent."""
+    one = effect("", values, np.ones(values.shape[1]), clusters, draws=draws)
+    return Figure(one.mean / 100, one.low / 100, one.high / 100)
+
+
+def outcome(name: str, question: str, *panels: Panel) -> Outcome:
+    """Panels without a table: the page has its own."""
+    return Outcome((), (), "", panels, name, question)
+
+
+if __name__ == "__main__":
+    main()
