@@ -9,12 +9,12 @@ that matter and with the document given. Needs the extra ``eval``.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 
+from best_of_each import COMMON, METRIC, line, overall, table
 from milepost.engine.manifest import read_manifest
-from milepost.evaluate.compare import Overall, TaskDifference, against
+from milepost.evaluate.compare import Overall, TaskDifference
 from milepost.evaluate.records import Record, read
 from milepost.evaluate.report.verdict import signed_interval
 
@@ -30,20 +30,11 @@ ALONE = {
     "landmark-scales": "each sentence with its neighbours (±0, ±1, ±3), as BM25 at several scales",
 }
 """The landmarks without words."""
-TODAY = (
-    "bm25", "bm25:400", "bm25:tuned", "bm25:langchain", "bm25s:tuned", "sentence@minilm",
-    "chunk:tuned@minilm", "sentence:tuned@minilm+bm25", "sentence@minilm+bm25/rank",
-    "chunk:tuned@minilm+bm25", "chunk:tuned@minilm+bm25/rank", "chunk:langchain@minilm",
-    "chunk:langchain@minilm+bm25/rank",
-)  # fmt: skip
-"""Set-ups of BM25 and MiniLM over sentences or chunks, or both fused, in common use."""
-BEST = "the best common set-up, task by task"
 ALONE_RIVALS = (
     "sentence@minilm", "sentence-scales@minilm", "sentence@landmark", "sentence-scales@landmark",
     "chunk:tuned@landmark", "late-chunk:tuned@landmark", "bm25:tuned",
 )  # fmt: skip
 """The rivals of the landmarks alone."""
-METRIC = "recall@1600"
 BUDGETS = (800, 1600, 3200)
 
 HEAD = """\
@@ -116,12 +107,12 @@ def systems(records: Sequence[Record]) -> Iterator[str]:
     mean = {name: fmean(figures[name, task] for task in tasks) for name in names}
     asked = {r.task: r.questions for r in records if r.system == OURS}
     yield "## Within 1,600 characters\n"
-    yield _line("system", *(f"{task} ({asked[task]:,})" for task in tasks), "mean")
-    yield _line("---", *["---:"] * (len(tasks) + 1))
+    yield line("system", *(f"{task} ({asked[task]:,})" for task in tasks), "mean")
+    yield line("---", *["---:"] * (len(tasks) + 1))
     for name in sorted(names, key=mean.__getitem__, reverse=True):
         cells = [f"{figures[name, task]:.1f}" for task in tasks]
         shown = f"**{name}**" if name == OURS else name
-        yield _line(shown, *cells, f"{mean[name]:.1f}")
+        yield line(shown, *cells, f"{mean[name]:.1f}")
     yield ""
 
 
@@ -130,16 +121,13 @@ def search(records: Sequence[Record]) -> Iterator[str]:
     yield "## The search against the best of each task\n"
     yield (
         "The best of the common set-ups (BM25 or MiniLM over sentences or chunks, or both fused: "
-        f"{', '.join(f'`{name}`' for name in TODAY)}), chosen for each task after the fact, "
+        f"{', '.join(f'`{name}`' for name in COMMON)}), chosen for each task after the fact, "
         "which a user cannot do.\n"
     )
-    best = best_of_each(records)
-    chosen = {record.task: record.system for record in best}
-    found = _overall([*records, *(replace(record, system=BEST) for record in best)], OURS, BEST)
-    yield from _rows(found, chosen)
+    yield from table(records, OURS, COMMON)
     yield "The same search compared with one set-up for all tasks:\n"
     rivals = [n for n in dict.fromkeys(r.system for r in records) if n not in (OURS, *ALONE)]
-    yield from _overalls([_overall(records, OURS, name) for name in rivals])
+    yield from _overalls([overall(records, OURS, name) for name in rivals])
 
 
 def alone(records: Sequence[Record]) -> Iterator[str]:
@@ -147,7 +135,7 @@ def alone(records: Sequence[Record]) -> Iterator[str]:
     yield "## The landmarks alone, without words\n"
     for name, meaning in ALONE.items():
         yield f"`{name}`: {meaning}.\n"
-        yield from _overalls([_overall(records, name, rival) for rival in ALONE_RIVALS])
+        yield from _overalls([overall(records, name, rival) for rival in ALONE_RIVALS])
 
 
 def kinds(records: Sequence[Record]) -> Iterator[str]:
@@ -157,59 +145,35 @@ def kinds(records: Sequence[Record]) -> Iterator[str]:
         "Compared with the common set-up that finds most on the kind at the budget. *Left*: what "
         "that set-up leaves to gain, 100 minus its figure; a difference cannot be larger.\n"
     )
-    yield _line(
+    yield line(
         "kind", "questions", "characters", "search", "best common set-up", "", "difference", "left"
     )
-    yield _line("---", "---:", "---:", "---:", "---", "---:", "---:", "---:")
+    yield line("---", "---:", "---:", "---:", "---", "---:", "---:", "---:")
     written = [record for record in records if record.task == "written"]
     mine = next(record for record in written if record.system == OURS)
     for kind in sorted(set(mine.per_question.kinds)):
         for budget in BUDGETS:
             metric = f"recall@{budget}"
             rival = max(
-                (record for record in written if record.system in TODAY),
+                (record for record in written if record.system in COMMON),
                 key=lambda record: _of_kind(record, kind, metric),
             )
             own, other = (_of_kind(record, kind, metric) for record in (mine, rival))
-            row = _overall([mine, rival], OURS, rival.system, metric).rows[0]
+            row = overall([mine, rival], OURS, rival.system, metric).rows[0]
             asked = row.kinds[kind].questions
-            yield _line(
+            yield line(
                 kind, f"{asked}", f"{budget:,}", f"{own:.1f}", f"`{rival.system}`", f"{other:.1f}",
                 signed_interval(row.kinds[kind]), f"{100 - other:.1f}",
             )  # fmt: skip
     yield ""
 
 
-def best_of_each(records: Sequence[Record]) -> list[Record]:
-    """Of each task the record of the common set-up that finds most."""
-    return [
-        max((r for r in records if r.task == task and r.system in TODAY), key=_figure)
-        for task in _tasks(records)
-    ]
-
-
-def _rows(found: Overall, chosen: dict[str, str]) -> Iterator[str]:
-    yield _line("task", "best common set-up", "search", "rival", "difference", "verdict", "p")
-    yield _line("---", "---", "---:", "---:", "---:", "---", "---:")
-    for row in found.rows:
-        own, other = 100 * row.mean_a, 100 * row.mean_b
-        yield _line(
-            row.task, f"`{chosen[row.task]}`", f"{own:.1f}", f"{other:.1f}",
-            signed_interval(row.difference), row.difference.verdict, f"{row.adjusted:.3f}",
-        )  # fmt: skip
-    own, other = 100 * found.mean_a, 100 * found.mean_b
-    yield _line(
-        "**mean**", "", f"{own:.1f}", f"{other:.1f}", signed_interval(found.difference), "", ""
-    )
-    yield ""
-
-
 def _overalls(all_found: Sequence[Overall]) -> Iterator[str]:
-    yield _line("compared with", "this", "rival", "mean difference", "behind on")
-    yield _line("---", "---:", "---:", "---:", "---")
+    yield line("compared with", "this", "rival", "mean difference", "behind on")
+    yield line("---", "---:", "---:", "---:", "---")
     for found in sorted(all_found, key=lambda one: one.difference.mean):
         behind = ", ".join(map(_behind, (row for row in found.rows if row.difference.mean < 0)))
-        yield _line(
+        yield line(
             found.b, f"{100 * found.mean_a:.1f}", f"{100 * found.mean_b:.1f}",
             signed_interval(found.difference), behind or "nothing",
         )  # fmt: skip
@@ -220,10 +184,6 @@ def _behind(row: TaskDifference) -> str:
     return f"{row.task} {signed_interval(row.difference)}, {row.difference.verdict}"
 
 
-def _overall(records: Sequence[Record], ours: str, rival: str, metric: str = METRIC) -> Overall:
-    return against(records, ours, metric, rivals=[rival])[0].overall[0]
-
-
 def _of_kind(record: Record, kind: str, metric: str) -> float:
     asked = record.per_question
     return 100 * fmean(
@@ -231,16 +191,8 @@ def _of_kind(record: Record, kind: str, metric: str) -> float:
     )
 
 
-def _figure(record: Record) -> float:
-    return record.metrics[METRIC]
-
-
 def _tasks(records: Sequence[Record]) -> list[str]:
     return list(dict.fromkeys(record.task for record in records))
-
-
-def _line(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def main() -> None:

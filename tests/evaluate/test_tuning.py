@@ -51,6 +51,19 @@ def test_the_best_candidate_is_chosen_and_all_are_kept(few):
     assert heard == [name for grid in tuned.grids.values() for name in grid]
 
 
+def test_the_rivals_of_some_models_can_be_tuned_alone(few):
+    """What was known of the others is kept; a name that nothing has is refused."""
+    shop = Workshop(Vectors(None))
+    first = tuning.tune([_task("dev")], shop, only=["bm25"])
+    assert set(first.choices) == {"bm25:tuned"}
+    both = tuning.tune([_task("dev")], shop, only=["landmark"], known=first)
+    assert set(both.choices) == set(few)
+    assert both.grids["bm25:tuned"] == first.grids["bm25:tuned"]
+    with pytest.raises(InputError, match="nothing of 'landmrk' is tuned") as raised:
+        tuning.tune([_task("dev")], shop, only=["landmrk"])
+    assert "landmark" in str(raised.value.hint)
+
+
 def test_what_was_tuned_on_the_same_questions_is_kept(few, tmp_path):
     """After a kill the same call goes on with the next family; other questions begin anew."""
     shop = Workshop(Vectors(None))

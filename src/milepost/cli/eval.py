@@ -257,6 +257,12 @@ evaluate.add_command(answers)
 @evaluate.command("tune", short_help="Choose the settings of the rivals.")
 @click.argument("file", type=FILE)
 @task_options(splits=("train", "dev"))
+@click.option(
+    "--only",
+    metavar="NAMES",
+    default="",
+    help="Tune the rivals with these models or of these kinds, such as e5,splade; others are kept.",
+)
 @model_option
 @_dtype
 @common
@@ -268,6 +274,7 @@ def tune(
     split: Split,
     questions: int | None,
     documents: int | None,
+    only: str,
     data: Path | None,
     cache: Path | None,
     model: str | None,
@@ -305,6 +312,7 @@ def tune(
     tuned = tune(
         [task for task, _ in session.loaded()],
         session.workshop,
+        only=split_names(only),
         known=read_tuned(file) if file.exists() else None,
         progress=on_progress,
         save=partial(write_tuned, file),

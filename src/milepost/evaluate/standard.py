@@ -7,14 +7,12 @@ from collections.abc import Iterable
 SHORT = ("landmark", "landmark-only", "bm25", "bm25:400", "bm25-scales")
 """Asked where nobody says which: they need nothing but the base install."""
 
-_ALONE = (
-    "sentence",
-    "sentence-scales",
-    "sentence-window:tuned",
-    "chunk:tuned",
-    "late-chunk:tuned",
-)
-_JOINED = (
+_WAYS = (
+    "sentence@{}",
+    "sentence-scales@{}",
+    "sentence-window:tuned@{}",
+    "chunk:tuned@{}",
+    "late-chunk:tuned@{}",
     "sentence:tuned@{}+bm25",
     "sentence@{}+bm25/rank",
     "chunk:tuned@{}+bm25",
@@ -24,12 +22,9 @@ _JOINED = (
 )
 
 
-def _of(model: str) -> tuple[str, ...]:
+def _of(model: str, *, late: bool = True) -> tuple[str, ...]:
     """A model in each of the usual ways to use one."""
-    return (
-        *(f"{way}@{model}" for way in _ALONE),
-        *(way.format(model) for way in _JOINED),
-    )
+    return tuple(way.format(model) for way in _WAYS if late or not way.startswith("late"))
 
 
 ALL = (
@@ -42,6 +37,10 @@ ALL = (
     "chunk:langchain@minilm",
     "chunk:langchain@minilm+bm25/rank",
     "chunk:chroma@minilm",
+    *_of("e5", late=False),
+    "splade:tuned",
+    "splade:tuned+bm25",
+    "splade:tuned+bm25/rank",
     *_of("landmark"),
     "landmark@landmark-light",
     "landmark-only@landmark-light",

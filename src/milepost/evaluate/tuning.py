@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 
+from milepost.errors import InputError, nearest
 from milepost.evaluate import where
 from milepost.evaluate.metrics import BUDGETS
 from milepost.evaluate.names import Workshop, parse
@@ -41,7 +42,9 @@ SIZES = (
 LATE = ("sentence", "200", "400", "800", "1600")
 """Units of late chunking: whole sentences, so that one pass gives all."""
 
-MODELS = ("minilm", "landmark")
+MODELS = ("minilm", "e5", "landmark")
+READ_LATE = ("minilm", "landmark")
+"""Models that late chunking is tuned with; for e5 it would take longer than all else together."""
 WEIGHTS = ("/0.5", "", "/2", "/4")
 FREE = tuple((k1, b) for k1 in (0.9, 1.5) for b in (0.4, 0.9))
 WINDOWS = (32, 64, 128)
@@ -63,13 +66,18 @@ def families() -> dict[str, list[str]]:
         found[f"sentence-window:tuned@{model}"] = [
             f"sentence-window:{size}@{model}" for size in (1, 2, 3, 5)
         ]
-        for base, units in (("chunk", SIZES[1:]), ("late-chunk", LATE)):
+        late = (("late-chunk", LATE),) if model in READ_LATE else ()
+        for base, units in (("chunk", SIZES[1:]), *late):
             alone = [f"{base}:{unit}@{model}" for unit in units]
             found[f"{base}:tuned@{model}"] = alone
             found[f"{base}:tuned@{model}+bm25"] = [
                 f"{name}+bm25{weight}" for name in alone for weight in WEIGHTS
             ]
             found[f"{base}:tuned@{model}+bm25/rank"] = [f"{name}+bm25/rank" for name in alone]
+    sparse = [f"splade:{unit}" for unit in SIZES]
+    found["splade:tuned"] = sparse
+    found["splade:tuned+bm25"] = [f"{name}+bm25{weight}" for name in sparse for weight in WEIGHTS]
+    found["splade:tuned+bm25/rank"] = [f"{name}+bm25/rank" for name in sparse]
     return found
 
 
@@ -77,6 +85,7 @@ def tune(
     tasks: Sequence[Task],
     workshop: Workshop,
     *,
+    only: Sequence[str] = (),
     known: Tuned | None = None,
     progress: Callable[[str, float], None] | None = None,
     save: Callable[[Tuned], None] | None = None,
@@ -86,14 +95,16 @@ def tune(
     Args:
         tasks: none of them of the test split.
         workshop: makes the systems.
+        only: families of these models or bases alone, such as ``e5`` or ``bm25``; none for all.
         known: what was tuned before, with the same model and dtype. If the questions are the same,
             the families whose candidates it has are kept.
         progress: called with each candidate and its figure.
         save: called after each family with what is known by then.
 
     Raises:
-        InputError: a task of the test split.
+        InputError: a task of the test split, or no family of that model or base.
     """
+    wanted = _families(only)
     asked = [for_tuning(task) for task in tasks]
 
     def figure(name: str) -> float:
@@ -112,7 +123,7 @@ def tune(
         date=where.today(),
         commit=where.commit(),
     )
-    for family, candidates in families().items():
+    for family, candidates in wanted.items():
         if before is not None and set(candidates) <= before.grids.get(family, {}).keys():
             continue
         grid = {name: figure(name) for name in candidates}
@@ -123,6 +134,24 @@ def tune(
         if save is not None:
             save(made)
     return made
+
+
+def _families(only: Sequence[str]) -> dict[str, list[str]]:
+    """The families of some models or bases; none for all."""
+    found = families()
+    names = {family: {parse(family).base, parse(family).model} for family in found}
+    unknown = [name for name in only if not any(name in each for each in names.values())]
+    if unknown:
+        known = sorted({name for each in names.values() for name in each if name})
+        raise InputError(
+            f"nothing of {unknown[0]!r} is tuned",
+            f"{nearest(unknown[0], known)}one of {', '.join(known)}",
+        )
+    return {
+        family: candidates
+        for family, candidates in found.items()
+        if not only or names[family].intersection(only)
+    }
 
 
 def _with(tuned: Tuned, family: str, choice: str, grid: Mapping[str, float]) -> Tuned:
