@@ -54,6 +54,7 @@ SLOW = (
     "cli/test_cli_objects.py",
     "cli/test_cli_progress.py",
     "cli/test_cli_search.py",
+    "cli/test_cli_search_cache.py",
     "cli/test_cli_terminal.py",
     "cli/test_cli_train.py",
     "cli/test_cli_annotate.py",

@@ -21,6 +21,7 @@ from milepost import pooling
 from milepost.evaluate.report.drawing import OTHERS, OURS, Axis, Line, draw_lines, figure, settings
 from milepost.govern import PAPER, Controller
 from milepost.govern.controller import SECOND
+from milepost.lab.cet.published import published_weights
 from milepost.lab.compare.reading import TokenReader
 from milepost.lab.quality.separation import centres
 from milepost.lab.show.study import QUERY, TEXT, as_svg, picture
@@ -29,7 +30,7 @@ from milepost.model.bytes.tokenizer import encode
 from milepost.pooling.fixed_encoding import FixedEncoding
 from milepost.pooling.maxsim import maxsim
 from milepost.pooling.ragged import unit
-from milepost.train.losses.coupled import posterior_weights, published_weights
+from milepost.train.losses.coupled import posterior_weights
 
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "pooling" / "pictures"
 
@@ -95,7 +96,7 @@ def coupled(axes: Any) -> None:
         Line(style, chance.tolist(), posterior_weights(chance, torch.full((60,), s)).tolist())
         for style, s in zip((OURS, *OTHERS[1:3]), (0.9, 0.5, 0.1), strict=True)
     ]
-    published = published_weights(torch.logit(chance))
+    published = published_weights(torch.logit(chance), 2.0)
     lines.append(Line(OTHERS[0], chance.tolist(), (published / published.max()).tolist()))
     ticks = (0, 0.25, 0.5, 0.75, 1)
     name = "chance that it is relevant; published: sigmoid of the other model's score"

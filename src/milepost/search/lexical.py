@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from milepost._patterns import late
+from milepost.stemming import stem
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,8 +63,8 @@ words ("what", "does") are rare in the documents that answer it and would weigh 
 def terms(text: str, without: Collection[str] = ()) -> list[str]:
     """Lexical terms in order, repeats kept.
 
-    Case and accents are folded, English endings stemmed, digits with their separators are
-    one term, runs of a script without spaces become pairs of characters.
+    Case and accents are folded, words stemmed (see ``milepost.stemming``), digits with their
+    separators are one term, runs of a script without spaces become pairs of characters.
 
     Args:
         text: any.
@@ -110,26 +111,13 @@ def question_terms(question: str) -> list[str]:
 
 @lru_cache(maxsize=1 << 16)
 def _fold(word: str) -> str:
-    """One word: case, accents, possessive, English stem (Snowball)."""
+    """One word: case, accents, possessive, stem."""
     if not word.isascii():
         word = _IGNORED.sub("", unicodedata.normalize("NFKD", word.replace("’", "'")))
         # Indic signs must come back together; only Latin, Greek and Cyrillic lost theirs. Some
         # ligatures of Arabic come apart as several words.
         word = "".join(unicodedata.normalize("NFC", word).split())
-    word = word.casefold().removesuffix("'s").replace("'", "")
-    if word.isascii():
-        return _stemmer()(word) if len(word) > 3 else word
-    if len(word) > 4 and word.startswith("ال"):  # the Arabic article is written with its noun
-        return word[2:]
-    return word
-
-
-@lru_cache(maxsize=1)
-def _stemmer() -> Callable[[str], str]:
-    from snowballstemmer import EnglishStemmer
-
-    stem: Callable[[str], str] = EnglishStemmer().stemWord
-    return stem
+    return stem(word.casefold().removesuffix("'s").replace("'", ""))
 
 
 def idf(frequency: int, sentences: int) -> float:

@@ -8,6 +8,7 @@ stands before one of the same name there.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 OWN = Path(__file__).with_name("page")
@@ -19,15 +20,19 @@ _EXPORT = re.compile(r"^export (?=(?:async )?(?:const|let|function|class)\b)", r
 _NAME = re.compile(r"^export (?:async )?(?:const|let|function\*?|class) (\w+)", re.MULTILINE)
 
 
-def script(entry: str = "main.js") -> str:
+def script(entry: str = "main.js", made: Mapping[str, str] | None = None) -> str:
     """The script that does what a module does, its imports included.
+
+    Args:
+        entry: name of the module.
+        made: modules that stand before the files of their names.
 
     Raises:
         ValueError: a module imports or exports in a form that is not known, or modules import each
             other in a circle.
     """
     done: dict[str, str] = {}
-    _add(entry, done, ())
+    _add(entry, made or {}, done, ())
     return "\n".join(done.values())
 
 
@@ -36,14 +41,14 @@ def style(*names: str) -> str:
     return "\n".join(_read(name) for name in names)
 
 
-def _add(name: str, done: dict[str, str], above: tuple[str, ...]) -> None:
+def _add(name: str, made: Mapping[str, str], done: dict[str, str], above: tuple[str, ...]) -> None:
     if name in above:
         raise ValueError(f"a circle of imports: {' → '.join((*above, name))}")
     if name in done:
         return
-    source = _read(name)
+    source = made[name] if name in made else _read(name)
     for _, needed in _IMPORT.findall(source):
-        _add(needed, done, (*above, name))
+        _add(needed, made, done, (*above, name))
     names = _NAME.findall(source)
     inside = _EXPORT.sub("", _IMPORT.sub(_taken, source))
     for line in inside.splitlines():

@@ -13,6 +13,7 @@ from milepost.errors import InputError
 from milepost.library.documents import document_id
 from milepost.search.lexical import terms
 from milepost.search.scope import EVERYTHING
+from milepost.stemming import SCRIPTS, stemmer_of
 from milepost.store.sqlite.segment import pack as packed_rows
 from milepost.view.coding import code
 from milepost.view.pack import Pack, bits_of, varints
@@ -24,8 +25,11 @@ _LONE = re.compile("[\ud800-\udfff]")
 """Half a pair of surrogates: a browser would join two of them to one character."""
 
 
-def add_documents(pack: Pack, state: Snapshot) -> None:
+def add_documents(pack: Pack, state: Snapshot) -> set[str]:
     """Add all sections of the documents of a state.
+
+    Returns:
+        Names of the stemmers that their words need, but for the English one.
 
     Raises:
         InputError: there is nothing to show, or more than a page can search.
@@ -73,8 +77,10 @@ def add_documents(pack: Pack, state: Snapshot) -> None:
     pack.add("coverage", coverage.tobytes())
     pack.add("paragraphs", bits_of(sentences.paragraph_starts))
     _add_landmarks(pack, state, infos)
-    _add_words(pack, texts, sentences.document_offsets.tolist(), spans.tolist())
+    words = _add_words(pack, texts, sentences.document_offsets.tolist(), spans.tolist())
     _check_tiling(infos, sentences.document_offsets.tolist(), spans.tolist())
+    # Single letters are symbols: α, β and π do not bring the Greek stemmer.
+    return {name for word in words if len(word) > 1 and (name := stemmer_of(word)) in SCRIPTS}
 
 
 def _add_landmarks(pack: Pack, state: Snapshot, infos: Sequence[DocumentInfo]) -> None:
@@ -90,8 +96,8 @@ def _add_landmarks(pack: Pack, state: Snapshot, infos: Sequence[DocumentInfo]) -
 
 def _add_words(
     pack: Pack, texts: Sequence[str], offsets: Sequence[int], spans: Sequence[Sequence[int]]
-) -> None:
-    """Which sentences hold each word, and how often."""
+) -> list[str]:
+    """Which sentences hold each word, and how often; returns the words."""
     import numpy as np
 
     held: dict[str, list[tuple[int, int]]] = {}
@@ -114,6 +120,7 @@ def _add_words(
     pack.add("word sizes", varints(np.array(sizes, np.int64)))
     pack.add("word rows", varints(np.array(steps, np.int64)))
     pack.add("word counts", varints(np.array(counts, np.int64)))
+    return words
 
 
 def _check_tiling(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from milepost.view import bundle
 from milepost.view.document_sections import add_documents
 from milepost.view.model_sections import add_model
 from milepost.view.pack import Pack, as_characters
+from milepost.view.stemmers import module
 
 if TYPE_CHECKING:
     from milepost.index import Index
@@ -94,9 +96,9 @@ def page_text(index: Index) -> tuple[str, PageSize]:
     add_model(pack, index.model)
     mark = set(pack.sizes)
     with index.snapshot() as state:
-        add_documents(pack, state)
+        stemmers = add_documents(pack, state)
     data = as_characters(pack.to_bytes())
-    text = html_of(data)
+    text = html_of(data, stemmers)
     share = len(data) / max(1, sum(pack.sizes.values()))
     parts = {"model": 0, "text": 0, "landmarks": 0, "words": 0}
     for name, size in pack.sizes.items():
@@ -120,16 +122,17 @@ def _part(name: str, of_model: bool) -> str:
     return "landmarks" if name.startswith("landmark") else "words"
 
 
-def html_of(data: str) -> str:
+def html_of(data: str, stemmers: Collection[str] = ()) -> str:
     """The page of some data.
 
     Its policy allows its own style and script and nothing else: no request to anywhere.
 
     Args:
         data: see ``pack.as_characters``.
+        stemmers: those that its documents' words need, see ``stemmers.module``.
     """
     style = bundle.style("style.css", "document.css", "view.css")
-    script = bundle.script()
+    script = bundle.script(made={"stemmers.js": module(stemmers)} if stemmers else None)
     for text, end in ((style, "</style"), (script, "</script"), (script, "<!--")):
         if end in text.lower():
             raise ValueError(f"the page's own source holds {end}")

@@ -18,7 +18,15 @@ from milepost.lab.stitch import study  # noqa: E402
 from milepost.lab.stitch.controls import window  # noqa: E402
 from milepost.lab.stitch.maps import compare, problem  # noqa: E402
 from milepost.lab.stitch.material import Plan, material, recall  # noqa: E402
-from milepost.lab.stitch.outcome import CONTROL, mean_over_seeds, starts_of  # noqa: E402
+from milepost.lab.stitch.outcome import (  # noqa: E402
+    CONTROL,
+    SN_NET,
+    Descendant,
+    Outcome,
+    gains,
+    mean_over_seeds,
+    starts_of,
+)
 from milepost.lab.stitch.plot import check, draw  # noqa: E402
 from milepost.lab.stitch.study import run  # noqa: E402
 from milepost.lab.stitch.training import (  # noqa: E402
@@ -183,11 +191,11 @@ def test_the_whole_experiment(given_, tmp_path, monkeypatch):
         out=tmp_path / "pool",
         progress=lambda *each: told.append(each),
     )
-    assert ("seed 0, control", 14, 14) in told
+    assert ("seed 0, control", 17, 17) in told
     arms = {each.arm for each in outcome.descendants}
     assert arms == {
         *(f"start:{start}" for start in STARTS), "random", "transpose", "pinv",
-        "pool", "alone", "early exit", CONTROL,
+        f"start:{SN_NET}", "pool", SN_NET, "alone", "early exit", CONTROL,
     }  # fmt: skip
     pool = [row for row, _ in mean_over_seeds(outcome, ("pool",))]
     names, matrix = outcome.matrix
@@ -197,13 +205,50 @@ def test_the_whole_experiment(given_, tmp_path, monkeypatch):
         "wide embeddings"
     ] == pytest.approx(PLAN.stitching)
     assert all(cost > 0 for cost in outcome.costs.values())
-    assert [each.start for each in starts_of(outcome)] == list(STARTS)
+    assert [each.start for each in starts_of(outcome)] == [*STARTS, SN_NET]
+    equal_to_the_pool(outcome)
     what_knows_nothing(outcome)
     read = load_pool(tmp_path / "pool")
     assert [path.name for path in read.paths] == list(names)
     picture = tmp_path / "stitch.svg"
     draw(outcome, picture)
     assert "<svg" in picture.read_text()
+
+
+def equal_to_the_pool(outcome):
+    """SN-Net has the pool's sizes and steps, other weights, and one seed gives no difference."""
+    pool, apart = ([row for row, _ in mean_over_seeds(outcome, (arm,))] for arm in ("pool", SN_NET))
+    assert [(row.name, row.parameters, row.operations) for row in apart] == [
+        (row.name, row.parameters, row.operations) for row in pool
+    ]
+    assert all(a.agreement != b.agreement for a, b in zip(pool, apart, strict=True))
+    costs = outcome.costs
+    assert costs[f"{SN_NET}, apart"] == pytest.approx(costs["auxiliaries"])
+    assert costs[f"{SN_NET}, stitching"] == pytest.approx(costs["stitching, least_squares"])
+    assert gains(outcome) == {}
+
+
+def test_the_pool_less_sn_net_by_hand():
+    """Two seeds; the stitched paths of a seed are averaged before the seeds are."""
+
+    def row(arm, name, seed, found):
+        return Descendant(arm, name, seed, 1, 1, 1.0, 0.0, found)
+
+    recalls = {
+        "pool": {"narrow": (0.2, 0.3), "0-0": (0.5, 0.6), "1-0": (0.7, 0.8), "wide": (0.4, 0.4)},
+        SN_NET: {"narrow": (0.1, 0.2), "0-0": (0.5, 0.5), "1-0": (0.5, 0.5), "wide": (0.4, 0.4)},
+    }
+    rows = [
+        row(arm, name, seed, found)
+        for arm, paths in recalls.items()
+        for name, values in paths.items()
+        for seed, found in enumerate(values)
+    ]
+    found = gains(Outcome(tuple(rows), ((), ()), {}, {}, 1))
+    means = {kind: one.mean for kind, one in found.items()}
+    assert means == pytest.approx({"narrow": 0.1, "stitched": 0.15, "wide": 0.0})
+    assert found["stitched"].low == pytest.approx(0.1)
+    assert found["stitched"].high == pytest.approx(0.2)
 
 
 def what_knows_nothing(outcome):

@@ -54,18 +54,34 @@ def written(folder, repeats):
 
 def test_words_and_bytes_are_compared_as_json_and_as_a_table():
     found = json.loads(
-        run("words", "--steps", 2, "--size", 5000, "--arms", "words,bytes", "--json")
+        run("words", "--steps", 2, "--size", 5000, "--arms", "words,bytes", "--seeds", 1, "--json")
     )
     assert found["experiment"] == "words"
     controls = ["words@random", "words@nonsense", "words@hierarchical"]
     assert [row["arm"] for row in found["rows"]] == ["words", "bytes", *controls]
     assert {"machine", "commit", "date"} <= found.keys()
     table = run(
-        "words", "--steps", 1, "--size", 5000, "--arms", "words", "--seed", 3, "--no-controls"
-    )
+        "words", "--steps", 1, "--size", 5000, "--arms", "words", "--seed", 3, "--seeds", 1,
+        "--no-controls",
+    )  # fmt: skip
     assert "@" not in table
     assert "bits a byte" in table
     assert "No guess can be right more than 80% of the time" in table
+
+
+def test_subwords_are_compared_with_words_over_windows_and_trainings(tmp_path):
+    arguments = (
+        "words", "--steps", 1, "--size", 5000, "--seeds", 2, "--arms", "words,subwords",
+        "--vocabulary", 300, "--no-controls", "--out", tmp_path,
+    )  # fmt: skip
+    table = run(*arguments)
+    assert table.count("words - subwords") == 4
+    assert "trainings resampled" in table
+    found = json.loads(run(*arguments, "--json"))
+    (gains,) = found["gains"].values()
+    assert {"detectable", "low", "high"} <= gains["right words, windows resampled"][
+        "words - subwords"
+    ].keys()
 
 
 def test_the_pool_is_a_matrix():

@@ -227,9 +227,10 @@ def test_an_old_schema_is_brought_up_to_date(
     """By the statements of its migration; the documents stay."""
     store.put(numbered(0))
 
-    def add_a_column(connection: psycopg.Connection[Any], partitions: int) -> None:
+    def add_a_column(connection: psycopg.Connection[Any], partitions: int) -> bool:
         assert partitions == 1
         connection.execute("ALTER TABLE documents ADD COLUMN extra text")
+        return True
 
     monkeypatch.setattr(schema, "VERSION", schema.VERSION + 1)
     monkeypatch.setitem(schema.MIGRATIONS, schema.VERSION - 1, add_a_column)
@@ -239,6 +240,22 @@ def test_an_old_schema_is_brought_up_to_date(
     assert admin("SELECT value FROM meta WHERE key = 'version'", address) == [
         (str(schema.VERSION),)
     ]
+
+
+@pytest.mark.parametrize(("word", "stays"), [("größe", True), ("книга", False)])
+def test_words_without_their_stems(
+    store: PostgresStore, address: str, word: str, stays: bool
+) -> None:
+    """Version 2 stays what it is where it holds words of a script that is stemmed now."""
+    store.put(entry("it", [f"the {word} here "]))
+    admin("UPDATE meta SET value = '2' WHERE key = 'version'", address)
+    if stays:
+        opened(address).close()
+    else:
+        with pytest.raises(OldSchema, match=r"schema 2, this one reads.*--rebuild"):
+            opened(address)
+    version = str(schema.VERSION) if stays else "2"
+    assert admin("SELECT value FROM meta WHERE key = 'version'", address) == [(version,)]
 
 
 def test_what_is_no_index_is_left_alone(address: str) -> None:

@@ -3,26 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import milepost
 from milepost.encoder import Encoder
 from milepost.search.lexical import question_terms
+from milepost.types import Document
+from milepost.view import write_page
 from milepost.view.vocabulary import vocabulary
 from support.browser_page import Watched
+from support.languages import PAGES
 from support.ranking_cases import BOOK
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 
+SCRIPTS = (
+    "Пчёлы строят соты.\n\nΟι μέλισσες χτίζουν κερήθρες.\n\nالنحل يبني الأقراص.\n\n"
+    "मधुमक्खियाँ छत्ते बनाती हैं।\n\nՄեղուները բջիջներ են կառուցում։\n\nதேனீக்கள் கூடுகளை கட்டுகின்றன.\n"
+)
+"""Words of each script that is stemmed, so that the page has all stemmers."""
+
+
 @pytest.fixture(scope="module")
-def page(small_page: Path, browser: Any) -> Iterator[Page]:
-    """A page, opened."""
-    with Watched(browser, small_page.as_uri()) as opened:
-        opened.goto(small_page.as_uri())
+def page(light: Encoder, tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Iterator[Page]:
+    """A page of these scripts, opened."""
+    path = tmp_path_factory.mktemp("pages") / "scripts.html"
+    with milepost.open(model=light) as index:
+        index.add(Document("scripts.txt", SCRIPTS))
+        write_page(index, path)
+    with Watched(browser, path.as_uri()) as opened:
+        opened.goto(path.as_uri())
         opened.wait_for_selector("#documents li")
         yield opened
 
@@ -49,6 +63,12 @@ def test_words_of_the_book_and_of_the_tokenizer(page: Page, light: Encoder) -> N
     assert different(words[::6], page, light) == []
 
 
+def test_words_of_many_languages(page: Page, light: Encoder) -> None:
+    words = {word for text in PAGES.values() for word in text.split()}
+    assert len(words) > 400
+    assert different(sorted(words), page, light) == []
+
+
 def test_letters_of_all_scripts(page: Page, light: Encoder) -> None:
     letters = [
         letter
@@ -67,6 +87,8 @@ def test_letters_of_all_scripts(page: Page, light: Encoder) -> None:
         "it's O'Neill’s l'arbre we'll 'quoted' rock'n'roll",
         "naïve café Ångström ﬁne ½ x² İstanbul ılık ΣΊΣΥΦΟΣ straße STRAẞE ᎣᎯᏲ",
         "東京都の蜂 ミツバチ 벌집 ผึ้ง मधुमक्खी النحل דבורה",
+        "Пчелою сотами ПЧЁЛЫ строился μέλισσας κερηθρών يبنون والأقراص ٢٠٢٣ मधुमक्खियों छत्तों",
+        "Մեղուներից բջիջներով தேனீக்களின் கூடுகளில் μmol группа2 covidом می‌خواهم кни\u00adги",
         "e\u0301te\u0301 soft\u00adhyphen a\u200db zero\u200bwidth",
         "$3+4=7 <a|b> ^~` [UNK] [SEP] ##ing _under_score_",
         "🐜🐜 👩‍🚀🥑 ants\u3000wide",

@@ -172,7 +172,7 @@ class OpenedBm25s(OpenedWords):
     """Units and their index."""
 
     def __init__(self, units: Units, library: Any) -> None:
-        from snowballstemmer import EnglishStemmer
+        from snowballstemmer.english_stemmer import EnglishStemmer
 
         super().__init__(units)
         self._library = library

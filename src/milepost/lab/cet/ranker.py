@@ -16,8 +16,8 @@ import torch
 from torch import Tensor, nn
 
 from milepost.lab.cet.material import Lists, Taught
+from milepost.lab.cet.published import coupled_pairs, weighted_pairs
 from milepost.train.fit_steps import take_step
-from milepost.train.losses import coupled_pairs, weighted_pairs
 from milepost.train.schedule import order_of, rate_share
 
 PUBLISHED = {"published": 2.0, "published, T = 10": 10.0}
@@ -127,9 +127,7 @@ def _trained(
         with torch.no_grad():
             quiet = [_scores(each.eval(), lists, rows, columns)[1] for each in models]
         both = [_scores(each.train(), lists, rows, columns) for each in models]
-        losses = coupled_pairs(
-            both[0], both[1], weighing=(quiet[0], quiet[1]), temperature=PUBLISHED[arm]
-        )
+        losses = coupled_pairs(both[0], both[1], (quiet[0], quiet[1]), PUBLISHED[arm])
         for model, optimizer, own in zip(models, optimizers, losses, strict=True):
             take_step(optimizer, own, share, list(model.parameters()))
     return ranker.eval(), None if selection is None else selection.eval()

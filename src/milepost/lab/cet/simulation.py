@@ -8,15 +8,14 @@ labels and tested on the truth.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 
+from milepost.lab.cet.published import published_weights
 from milepost.train.coupled import Floats, Logistic, fit_product, logistic, sigmoid
-from milepost.train.losses import published_weights
 
 ARMS = ("naive", "published", "coupled", "oracle")
 """What is not labelled is irrelevant; the same under the paper's weights, both models on the same
@@ -83,7 +82,7 @@ def published(
     models = starts
     for _ in range(_ROUNDS):
         scores = [torch.from_numpy(model.logits(features)) for model in models]
-        weights = [published_weights(each, temperature, math.inf).numpy() for each in scores]
+        weights = [published_weights(each, temperature).numpy() for each in scores]
         relevance, selection = (
             logistic(features, labels, np.where(labels > 0, 1.0, other), start=model)
             for model, other in zip(models, reversed(weights), strict=True)

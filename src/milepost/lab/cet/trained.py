@@ -18,10 +18,11 @@ from torch import Tensor
 
 from milepost.evaluate.statistics import Difference, corrected, mean_over_tasks, over_tasks
 from milepost.lab.cet.material import Lists, Taught
+from milepost.lab.cet.published import published_weights
 from milepost.lab.cet.ranker import ARMS, PUBLISHED, Ranker, RankerRecipe, scores, train
 from milepost.lab.cet.reading import Progress
 from milepost.lab.cet.simulation import area
-from milepost.train.losses import effective_sample_size, published_weights
+from milepost.train.losses import effective_sample_size
 
 CUT = 10
 """Ranks that are scored."""
@@ -184,7 +185,7 @@ def _weights(
     relevant, selected = (scores(each, data.lists)[:, own] for each in (ranker, selection))
     both = torch.stack((relevant.flatten(), selected.flatten()))
     same = float(torch.corrcoef(both)[0, 1])
-    return published_weights(selected, PUBLISHED[name], torch.inf), same
+    return published_weights(selected, PUBLISHED[name]), same
 
 
 def _arm(

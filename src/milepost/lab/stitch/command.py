@@ -12,6 +12,7 @@ from milepost.console.columns import columns
 from milepost.console.options import Settings, common, json_option
 from milepost.console.progress import Counter
 from milepost.console.records import print_json
+from milepost.lab.differences import difference_lines
 from milepost.lab.options import FILE, FOLDER, controls_option, needs_torch
 
 if TYPE_CHECKING:
@@ -101,13 +102,16 @@ def command(
 ) -> int:
     """Distil a narrow and a wide encoder, stitch them, and compare every descendant.
 
-    Agreement and recall are relative to the ancestor, on held-out sentences of TEXT.
+    The arm sn-net stitches encoders of the same sizes that were trained apart, for as many steps.
+    Agreement and recall are relative to the ancestor, on held-out sentences of TEXT. With the
+    defaults this takes two minutes a seed on two cores.
     """
     from dataclasses import replace
 
     from milepost.lab.controls.readers import control_readers
     from milepost.lab.stitch.maps import compare, problem
     from milepost.lab.stitch.material import TINY, Plan
+    from milepost.lab.stitch.outcome import gains
     from milepost.lab.stitch.study import run
 
     if report:
@@ -138,7 +142,8 @@ def command(
 
         draw(outcome, report)
     if as_json:
-        print_json({"maps": maps, **asdict(outcome)})
+        compared = {name: one.record() for name, one in gains(outcome).items()}
+        print_json({"maps": maps, **asdict(outcome), "gains": compared})
     else:
         click.echo("\n".join((*_maps(errors), "", *_tables(outcome))))
     return 0
@@ -157,7 +162,7 @@ def _maps(errors: Iterable[MapError]) -> Iterator[str]:
 
 def _tables(outcome: Outcome) -> Iterator[str]:
     """The descendants, the starts, the matrix, the costs and the updates."""
-    from milepost.lab.stitch.outcome import ARMS, mean_over_seeds, starts_of
+    from milepost.lab.stitch.outcome import ARMS, gains, mean_over_seeds, starts_of
 
     yield f"against the ancestor, {outcome.sentences} held-out sentences"
     yield from columns(
@@ -189,6 +194,10 @@ def _tables(outcome: Outcome) -> Iterator[str]:
             for each in starts_of(outcome)
         ],
     )
+    found = gains(outcome)
+    if found:
+        yield "\npool less sn-net, recall@10, trainings resampled"
+        yield from difference_lines(found, scale=1, digits=3)
     names, matrix = outcome.matrix
     yield "\nrecall@10 with documents by the row and questions by the column"
     yield from columns(

@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from milepost.evaluate.statistics import Difference, corrected, difference
 from milepost.model.stitch.starts import STARTS
 
 MAIN = "least_squares"
@@ -14,8 +15,15 @@ MAIN = "least_squares"
 CONTROL = "control"
 """The arm of untrained baselines."""
 
-ARMS = "pool", "alone", "early exit", CONTROL
+SN_NET = "sn-net"
+"""The arm of auxiliaries that were trained apart, see ``study``."""
+
+ARMS = "pool", SN_NET, "alone", "early exit", CONTROL
 """The arms in the table of sizes."""
+
+
+ENDS = "narrow", "wide"
+"""The descendants without a stitch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +31,8 @@ class Descendant:
     """One encoder of one seed.
 
     Attributes:
-        arm: ``pool``, ``early exit`` or ``alone``; ``start:KIND`` before the paths are trained and
-            ``random``, ``transpose`` … after; ``control`` for untrained baselines.
+        arm: ``pool``, ``sn-net``, ``early exit`` or ``alone``; ``start:KIND`` before the paths are
+            trained and ``random``, ``transpose`` … after; ``control`` for untrained baselines.
         name: of its path; of a control ``PATH@random``, ``bytes@nonsense`` or
             ``bytes@hierarchical``.
         seed: of the run.
@@ -95,7 +103,7 @@ class StartOutcome:
     """An initialization of the stitches: means over the stitched paths and seeds.
 
     Attributes:
-        start: of ``STARTS``.
+        start: of ``STARTS``, or ``sn-net``.
         before, after: agreement and recall, before the paths are trained and after.
     """
 
@@ -104,25 +112,50 @@ class StartOutcome:
     after: tuple[float, float]
 
 
+def gains(outcome: Outcome) -> dict[str, Difference]:
+    """Recall of the pool less that of SN-Net, which has the same sizes and steps.
+
+    The seeds are resampled: the interval is about other trainings, on the same held-out sentences.
+
+    Returns:
+        Of the narrow encoder, the mean of the stitched ones, and the wide encoder; corrected.
+        Nothing after a single seed.
+    """
+    found: dict[str, dict[str, dict[int, list[float]]]] = {}
+    for arm in ("pool", SN_NET):
+        for each in outcome.descendants:
+            if each.arm == arm:
+                kind = each.name if each.name in ENDS else "stitched"
+                seeds = found.setdefault(kind, {}).setdefault(arm, {})
+                seeds.setdefault(each.seed, []).append(each.recall)
+    means = {
+        kind: {arm: [statistics.fmean(of) for of in seeds.values()] for arm, seeds in arms.items()}
+        for kind, arms in found.items()
+    }
+    return corrected(
+        {
+            kind: difference(arms["pool"], arms[SN_NET], [str(n) for n in range(len(arms["pool"]))])
+            for kind, arms in means.items()
+            if len(arms["pool"]) > 1
+        }
+    )
+
+
 def _agreements(rows: Sequence[Descendant]) -> list[float]:
     """Of those that share the ancestor's space."""
     return [each.agreement for each in rows if each.agreement is not None]
 
 
 def starts_of(outcome: Outcome) -> Iterator[StartOutcome]:
-    """Every initialization; the narrow and the wide encoder, which have no stitch, are left out."""
+    """Every initialization of the pool, and SN-Net's, over the paths that have a stitch."""
 
     def means(arm: str) -> tuple[float, float]:
-        rows = [
-            each
-            for each in outcome.descendants
-            if each.arm == arm and each.name not in ("narrow", "wide")
-        ]
+        rows = [each for each in outcome.descendants if each.arm == arm and each.name not in ENDS]
         return (
             statistics.fmean(_agreements(rows)),
             statistics.fmean(each.recall for each in rows),
         )
 
-    for start in STARTS:
+    for start in (*STARTS, SN_NET):
         after = "pool" if start == MAIN else start
         yield StartOutcome(start, means(f"start:{start}"), means(after))

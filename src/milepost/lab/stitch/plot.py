@@ -6,9 +6,9 @@ from pathlib import Path
 
 from milepost._optional import require
 from milepost.errors import InputError
-from milepost.lab.stitch.outcome import Outcome, mean_over_seeds
+from milepost.lab.stitch.outcome import SN_NET, Outcome, mean_over_seeds
 
-_ARMS = {"pool": "o", "alone": "s", "early exit": "^", "control": "x"}
+_ARMS = {"pool": "o", SN_NET: "D", "alone": "s", "early exit": "^", "control": "x"}
 
 
 def check(path: Path) -> None:

@@ -3,6 +3,16 @@
 The ancestor is a landmark checkpoint, the text a book. Held-out sentences are documents, each read
 in its window; the same sentences alone are questions. The neighbours that a descendant finds are
 compared with those of the ancestor: this measures agreement with a teacher, not search quality.
+
+The arm ``sn-net`` is Stitchable Neural Networks (arXiv 2302.06586, section 3; code ziplab/SN-Net).
+Taken from it: two models of unlike width, trained apart, each for the task alone; stitches from the
+narrow to the wide one only, shared within a window of two blocks, which begin with least squares
+over activations of both trained models; then training of all weights, one random path a step. Not
+taken: anchors of full depth (these have the sizes and steps of the pool's auxiliaries, so that rows
+of one name cost the same to train and to run), more than two anchors, anchors of unlike depth, and
+the average of a fit for each path that shares a stitch (here one joint fit, as in the pool). The
+task is the ancestor's vectors, and the tables of embeddings are the ancestor's, as in all arms:
+what differs from the pool is that no block is matched with one of the ancestor's.
 """
 
 from __future__ import annotations
@@ -28,7 +38,7 @@ from milepost.lab.stitch.material import (
     read_held,
     recall,
 )
-from milepost.lab.stitch.outcome import CONTROL, MAIN, Descendant, Outcome
+from milepost.lab.stitch.outcome import CONTROL, MAIN, SN_NET, Descendant, Outcome
 from milepost.lab.stitch.training import Schedule, distil, inherit_tables, train_paths
 from milepost.model.bert import Bert
 from milepost.model.landmark_encoder import LandmarkEncoder
@@ -56,8 +66,9 @@ def run(
     """The whole experiment.
 
     For each seed it distils both auxiliaries, trains one pool for each initialization of the
-    stitches over all paths, trains every size alone for the steps of both stages together, and
-    trains the wide auxiliary with early exits. The arm ``pool`` starts from least squares.
+    stitches over all paths, does the same with auxiliaries that were trained apart (``sn-net``),
+    trains every size alone for the steps of both stages together, and trains the wide auxiliary
+    with early exits. The arms ``pool`` and ``sn-net`` start from least squares.
 
     Args:
         ancestor: folder of a landmark checkpoint with a BERT.
@@ -87,7 +98,7 @@ def run(
         one = _Seed(shared, plan, seed)
         for number, (arm, each) in enumerate(one.arms(random)):
             found.extend(each)
-            progress(f"seed {seed}, {arm}", number + 1, 2 * len(STARTS) + 5 + random)
+            progress(f"seed {seed}, {arm}", number + 1, 2 * len(STARTS) + 8 + random)
         if out is not None and seed == 0:
             save_pool(one.pool, out)
             shared.ancestor.tokenizer.save(str(out / TOKENIZER))
@@ -152,22 +163,25 @@ class _Seed:
             path = self.pool.path(which)
             self._count("auxiliaries", path, plan.distilling)
         yield "auxiliaries", []
-        windows = [(each.batch.ids, each.valid) for each in lessons[:10]]
         distilled = self.pool
         for start in STARTS:
             pool = copy.deepcopy(distilled)
-            torch.manual_seed(self._seed)
-            begin(pool, start, narrow=maps["narrow"], wide=maps["wide"], windows=windows)
+            begin(pool, start, **maps, windows=self._windows())
             yield start, self._measured(f"start:{start}", pool, pool.paths)
-            chances = balanced(pool.paths) if plan.sampling == "balanced" else None
-            schedule = Schedule(plan.stitching, rate=1e-3, seed=self._seed)
-            drawn = train_paths(pool, pool.paths, lessons, space, schedule, chances)
-            for path in drawn:
-                self._count(f"stitching, {start}", path, 1)
+            drawn = self._stitch(pool, f"stitching, {start}")
             chosen = start == MAIN
             if chosen:
                 self.pool, self.updates = pool, visits(drawn)
             yield start, self._measured("pool" if chosen else start, pool, pool.paths)
+        pool = self._fresh()
+        for path in (pool.path("narrow"), pool.path("wide")):
+            train_paths(pool, [path], lessons, space, Schedule(plan.distilling, seed=self._seed))
+            self._count(f"{SN_NET}, apart", path, plan.distilling)
+        yield SN_NET, []
+        begin(pool, MAIN, windows=self._windows())
+        yield SN_NET, self._measured(f"start:{SN_NET}", pool, pool.paths)
+        self._stitch(pool, f"{SN_NET}, stitching")
+        yield SN_NET, self._measured(SN_NET, pool, pool.paths)
         for size in self.pool.sizes.values():
             pool = self._fresh()
             steps = plan.distilling + plan.stitching
@@ -194,6 +208,21 @@ class _Seed:
             for documents, _ in read
         ]
         return tuple(path.name for path in pool.paths), torch.tensor(rows)
+
+    def _windows(self) -> list[tuple[Tensor, Tensor]]:
+        """What least squares is fitted to."""
+        return [(each.batch.ids, each.valid) for each in self._shared.lessons[:10]]
+
+    def _stitch(self, pool: EncoderPool, cost: str) -> list[Path]:
+        """Train all paths of a pool together, and count it; the paths that were drawn."""
+        shared, plan = self._shared, self._plan
+        torch.manual_seed(self._seed)
+        chances = balanced(pool.paths) if plan.sampling == "balanced" else None
+        schedule = Schedule(plan.stitching, rate=1e-3, seed=self._seed)
+        drawn = train_paths(pool, pool.paths, shared.lessons, shared.space, schedule, chances)
+        for path in drawn:
+            self._count(cost, path, 1)
+        return drawn
 
     def _fresh(self) -> EncoderPool:
         plan = self._plan

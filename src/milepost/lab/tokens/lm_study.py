@@ -1,4 +1,4 @@
-"""Words against bytes: the experiment of Learn Your Tokens (arXiv 2310.11628), without its leaks.
+"""Words, subwords and bytes: the experiment of Learn Your Tokens (2310.11628), without its leaks.
 
 Every arm has nearly the same parameters, sees the same windows of bytes in the same order, and is
 scored on every byte of documents that no arm has been trained on:
@@ -10,6 +10,10 @@ Ends of pieces are part of a word model's text: they say where words end. Where 
 random it says nothing of the text, so its ends are given and not scored; a fixed stride's ends cost
 next to nothing. ``end_bits`` tells what they cost.
 
+Subwords (``subwords.py``) are scored as the vocabulary cuts the text. The same bytes in other
+subwords are not counted, in bits as in right words: both figures are bounds, of what such a model
+knows at least.
+
 ``ARM@random``, ``ARM@nonsense`` and ``ARM@hierarchical`` are controls: the arm's network as it was
 drawn, or pre-trained in the same way on text without meaning; its last layer alone reads the
 corpus, so that the layers below know nothing of the language.
@@ -20,7 +24,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,102 +33,40 @@ import torch
 from torch import Tensor
 
 from milepost.errors import InputError, nearest
-from milepost.evaluate.statistics import interval
+from milepost.evaluate.statistics import Difference, corrected, difference, interval
 from milepost.lab.controls.encoders import text_of
-from milepost.lab.controls.kinds import Kind, parted, rows_below
-from milepost.lab.tokens.units import (
-    BUCKETS,
-    Corpus,
-    Cut,
-    Window,
-    bucket,
-    mean_length,
-    pieces,
-    windows_of,
+from milepost.lab.controls.kinds import Kind, parted
+from milepost.lab.pieces import Pieces, fingerprint
+from milepost.lab.tokens.lm_arms import (
+    ARMS,
+    MAIN,
+    Arm,
+    Cutting,
+    Model,
+    Setup,
+    build,
+    cells,
+    cutting_of,
+    units,
 )
-from milepost.model.bytes.encoder import padded_ids
-from milepost.model.bytes.stack import StackShape, parameters
-from milepost.model.bytes.tokenizer import END, OFFSET, PAD, encode
-from milepost.model.bytes.word_model import ByteStream, WordModel, loss, nats
+from milepost.lab.tokens.units import BUCKETS, Corpus, Window, bucket, windows_of
+from milepost.model.bytes.stack import parameters
+from milepost.model.bytes.tokenizer import END, OFFSET, PAD
+from milepost.model.bytes.word_model import loss, nats
 from milepost.model.bytes.words import Word
 from milepost.train.fit_steps import fit_steps
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Model = WordModel | ByteStream
+BASE = "words"
+"""The arm that every other one is compared with."""
 
+RIGHT, BITS = "right words", "bits a byte"
+"""The measures."""
 
-@dataclass(frozen=True, slots=True)
-class Arm:
-    """A model to compare: how text is cut and pooled.
-
-    Attributes:
-        name: for tables.
-        cut: where it is cut.
-        pooling: how bytes become a piece's vectors.
-        prefixes: vectors a piece.
-        published_mask: pad as the authors' code does.
-    """
-
-    name: str
-    cut: Cut
-    pooling: str = "wordpool"
-    prefixes: int = 1
-    published_mask: bool = False
-
-
-ARMS: dict[str, Arm] = {
-    arm.name: arm
-    for arm in (
-        Arm("words", "words"),
-        Arm("bytes", "bytes"),
-        Arm("stride", "stride"),
-        Arm("random", "random"),
-        Arm("words-mean", "words", pooling="mean"),
-        Arm("words-2", "words", prefixes=2),
-        Arm("words-4", "words", prefixes=4),
-        Arm("words-published", "words", published_mask=True),
-    )
-}
-"""Every arm by its name; the last four are ablations."""
-
-MAIN = ("words", "bytes", "stride", "random")
-"""The arms of the question itself."""
-
-CONTROLS = rows_below("words")
-"""Names of their controls."""
-
-
-@dataclass(frozen=True, slots=True)
-class Setup:
-    """Settings of all arms.
-
-    Attributes:
-        width: d of the states.
-        window: bytes of context.
-        batch: windows a step.
-        steps: of AdamW at ``rate``, no decay; a control is pre-trained for as many.
-        rate: learning rate.
-        seeds: how many, of weights and batches.
-        seed: the first.
-    """
-
-    width: int = 48
-    window: int = 128
-    batch: int = 8
-    steps: int = 150
-    rate: float = 3e-3
-    seeds: int = 1
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.width % 4:
-            raise InputError(
-                f"a width of {self.width} cannot be divided into 4 heads", "a multiple of 4"
-            )
-        if self.steps < 1 or self.seeds < 1:
-            raise InputError("no step or no seed", "1 of each or more")
+_VERSION = 1
+"""Of what the figures depend on here; a new one does not go on with what an older one kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,13 +95,29 @@ class Score:
     seconds: float
 
 
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """All arms on one corpus.
+
+    Attributes:
+        scores: of each arm.
+        gains: measure → ``words - ARM`` → difference, corrected for all of the measure. First the
+            windows are resampled, for means of the seeds; then the seeds, where there are several.
+    """
+
+    scores: list[Score]
+    gains: Mapping[str, Mapping[str, Difference]]
+
+
 @dataclass(slots=True)
 class _Found:
-    """Measurements of one model on the test windows."""
+    """Measurements of one trained model on the test windows."""
 
     bits: list[float] = field(default_factory=list)  # of each window, ends included
     ends: list[float] = field(default_factory=list)  # of each window, the ends' part
     right: list[float] = field(default_factory=list)  # of each scored word
+    parameters: int = 0  # that were trained
+    seconds: float = 0.0  # of training, a step
 
 
 Progress = Callable[[str, int, int], None]
@@ -170,49 +129,136 @@ def compare(
     setup: Setup,
     arms: Sequence[str] = MAIN,
     progress: Progress = lambda _, __, ___: None,
-) -> list[Score]:
+    folder: Path | None = None,
+) -> Comparison:
     """Train and measure every arm.
 
+    Args:
+        corpus: what is read.
+        setup: of all arms.
+        arms: names of arms and controls.
+        progress: see ``Progress``.
+        folder: keeps finished trainings; None keeps nothing.
+
     Raises:
-        InputError: an unknown arm or control.
+        InputError: an unknown arm or control, a vocabulary that does not fit, or a folder that
+            holds trainings with other settings.
     """
     known = [_known(name) for name in arms]
+    for arm, _ in known:
+        build(arm, setup, setup.seed)  # what does not fit is refused before anything is trained
     train, test = (windows_of(texts, setup.window) for texts in (corpus.train, corpus.test))
-    stride, seen = mean_length(train), corpus.counts()
+    cutting, seen = cutting_of(corpus.train, train, setup), corpus.counts()
     scored = [
         (number, seen[word.text]) for number, window in enumerate(test) for word in _asked(window)
     ]
     sizes = [len(window.data) for window in test]
-    scores: list[Score] = []
-    for name, (arm, control) in zip(arms, known, strict=True):
-        found, seconds = [], 0.0
-        for seed in range(setup.seed, setup.seed + setup.seeds):
-            model = build(arm, setup, seed)
-            if control is not None:
-                _freeze(model, arm, control, train, stride, setup, seed)
+    pieces = _pieces(corpus, setup, folder)
+    found: dict[str, list[_Found]] = {name: [] for name in arms}
+    for seed in range(setup.seed, setup.seed + setup.seeds):
+        for name, (arm, control) in zip(arms, known, strict=True):
 
             def doing(done: int, name: str = name, seed: int = seed) -> None:
                 progress(f"{corpus.name}: {name}, seed {seed}", done, setup.steps)
 
-            seconds += _train(model, arm, train, stride, setup, seed, doing) / setup.steps
-            found.append(_measure(model, arm, test, stride, seed))
-        bits = np.mean([one.bits for one in found], 0)
-        ratio = float(bits.sum() / sum(sizes))
-        low, high = _ratio_interval(bits, sizes)
-        scores.append(
-            Score(
-                name,
-                parameters(model),
-                float(np.mean([cells(arm, window, stride) for window in test])),
-                ratio,
-                low,
-                high,
-                float(np.mean([sum(one.ends) for one in found]) / sum(sizes)),
-                _by_bucket(np.mean([one.right for one in found], 0), scored),
-                seconds / setup.seeds,
-            )
+            def made(
+                arm: Arm = arm,
+                control: Kind | None = control,
+                seed: int = seed,
+                doing: Callable[[int], None] = doing,
+            ) -> dict[str, object]:
+                model = build(arm, setup, seed)
+                if control is not None:
+                    _freeze(model, arm, control, train, cutting, setup, seed)
+                seconds = _train(model, arm, train, cutting, setup, seed, doing)
+                one = _measure(model, arm, test, cutting, seed)
+                one.parameters, one.seconds = parameters(model), seconds / setup.steps
+                return asdict(one)
+
+            kept = pieces.kept(f"{corpus.name}-{name}-{seed}", (name, seed), made)
+            found[name].append(_Found(**kept))
+    scores = [
+        _score(
+            name,
+            found[name],
+            float(np.mean([cells(arm, window, cutting) for window in test])),
+            sizes,
+            scored,
         )
-    return scores
+        for name, (arm, _) in zip(arms, known, strict=True)
+    ]
+    return Comparison(scores, _gains(found, sizes, [number for number, _ in scored]))
+
+
+def _pieces(corpus: Corpus, setup: Setup, folder: Path | None) -> Pieces:
+    """Kept trainings of a corpus; other seeds and arms may join them."""
+    same = replace(setup, seeds=1, seed=0)
+    key = repr((_VERSION, corpus, same))
+    settings = {
+        "version": f"version {_VERSION} of the study",
+        "steps": f"--steps {setup.steps}",
+        "vocabulary": f"--vocabulary {setup.vocabulary}",
+        "setup": f"setup {fingerprint(same)}",
+        "text": f"{sum(map(len, corpus.train)):,} characters of text {fingerprint(corpus)}",
+    }
+    return Pieces(folder, key, settings, part=corpus.name)
+
+
+def _score(
+    name: str,
+    found: Sequence[_Found],
+    places: float,
+    sizes: Sequence[int],
+    scored: Sequence[tuple[int, int]],
+) -> Score:
+    bits = np.mean([one.bits for one in found], 0)
+    low, high = interval(*_of_bytes(bits, sizes))
+    return Score(
+        name,
+        found[0].parameters,
+        places,
+        float(bits.sum() / sum(sizes)),
+        low,
+        high,
+        float(np.mean([sum(one.ends) for one in found]) / sum(sizes)),
+        _by_bucket(np.mean([one.right for one in found], 0), scored),
+        float(np.mean([one.seconds for one in found])),
+    )
+
+
+def _gains(
+    found: Mapping[str, Sequence[_Found]], sizes: Sequence[int], windows: Sequence[int]
+) -> dict[str, dict[str, Difference]]:
+    """``words`` less every other arm, by measure; none where ``words`` was not trained."""
+    others = [name for name in found if name != BASE and "@" not in name]
+    if BASE not in found or not others:
+        return {}
+
+    def by_window(name: str, measure: str) -> tuple[list[float], list[str]]:
+        if measure == RIGHT:
+            right = np.mean([one.right for one in found[name]], 0)
+            return right.tolist(), [str(number) for number in windows]
+        return _of_bytes(np.mean([one.bits for one in found[name]], 0), sizes)
+
+    def by_seed(name: str, measure: str) -> tuple[list[float], list[str]]:
+        values = [
+            float(np.mean(one.right)) if measure == RIGHT else sum(one.bits) / sum(sizes)
+            for one in found[name]
+        ]
+        return values, [str(number) for number in range(len(values))]
+
+    ways = {"windows": by_window} | ({"trainings": by_seed} if len(found[BASE]) > 1 else {})
+    gains = {}
+    for measure in (RIGHT, BITS):
+        for over, values in ways.items():
+            base, clusters = values(BASE, measure)
+            gains[f"{measure}, {over} resampled"] = corrected(
+                {
+                    f"{BASE} - {name}": difference(base, values(name, measure)[0], clusters)
+                    for name in others
+                }
+            )
+    return gains
 
 
 def _known(name: str) -> tuple[Arm, Kind | None]:
@@ -227,7 +273,7 @@ def _freeze(
     arm: Arm,
     control: Kind,
     windows: Sequence[Window],
-    stride: int,
+    cutting: Cutting,
     setup: Setup,
     seed: int,
 ) -> None:
@@ -235,69 +281,16 @@ def _freeze(
     if control != "random":
         text = text_of(control, sum(len(window.data) for window in windows), seed)
         others = windows_of([text.decode()], setup.window)
-        _train(model, arm, others, stride, setup, seed, lambda _: None)
+        _train(model, arm, others, cutting, setup, seed, lambda _: None)
     model.requires_grad_(False)
     model.head.requires_grad_(True)
-
-
-def build(arm: Arm, setup: Setup, seed: int) -> Model:
-    """An arm's network: of the byte model's layers as wide inside as brings it to equal size."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        shape = StackShape(setup.width, 2 * setup.width, 4, setup.width // 4)
-        pooled = WordModel(
-            shape,
-            prefixes=arm.prefixes,
-            pooling=arm.pooling,
-            published_mask=arm.published_mask,
-        )
-        if arm.cut != "bytes":
-            return pooled
-        layers = 4
-        narrow, wide = (parameters(_stream(shape, inner, layers)) for inner in (1, 2))
-        inner = round(1 + (parameters(pooled) - narrow) / (wide - narrow))
-        return _stream(shape, inner, layers)
-
-
-def _stream(shape: StackShape, inner: int, layers: int) -> ByteStream:
-    return ByteStream(replace(shape, inner=inner), layers=layers)
-
-
-def cells(arm: Arm, window: Window, stride: int) -> int:
-    """Cells of all attention matrices of one layer of each kind for a window, one head.
-
-    Bytes: n². Pooled: ``(p + c)²`` a piece of c bytes in encoder and decoder, ``(p t)²`` between
-    t pieces. A space is a piece: 128 words of 5 letters with theirs are 589,824 cells as bytes and
-    75,776 in pieces of one vector; the 25,600 that the paper's form comes to leave spaces out.
-    """
-    if arm.cut == "bytes":
-        return len(window.data) ** 2
-    lengths = pieces(window, arm.cut, stride, np.random.default_rng(0))
-    inside = sum((arm.prefixes + length) ** 2 for length in lengths)
-    return 2 * inside + (arm.prefixes * len(lengths)) ** 2
-
-
-def _units(arm: Arm, windows: Sequence[Window], stride: int, rng: np.random.Generator) -> Tensor:
-    """Windows as the model reads them: ``(b, n)`` bytes or ``(b, t, c)`` bytes of pieces."""
-    if arm.cut == "bytes":
-        return padded_ids([encode(window.data, end=False) for window in windows])
-    rows: list[list[list[int]]] = []
-    for window in windows:
-        ids = encode(window.data, end=False)
-        ends = np.cumsum(pieces(window, arm.cut, stride, rng)).tolist()
-        rows.append([ids[a:b] for a, b in zip([0, *ends], ends, strict=False)])
-    count, canvas = max(map(len, rows)), max(len(piece) for row in rows for piece in row)
-    units = torch.full((len(rows), count, canvas), PAD)
-    for number, row in enumerate(rows):
-        units[number, : len(row), : max(map(len, row))] = padded_ids(row)
-    return units
 
 
 def _train(
     model: Model,
     arm: Arm,
     windows: Sequence[Window],
-    stride: int,
+    cutting: Cutting,
     setup: Setup,
     seed: int,
     progress: Callable[[int], None],
@@ -308,7 +301,7 @@ def _train(
 
     def cost(_: int) -> Tensor:
         chosen = [windows[n] for n in rng.integers(0, len(windows), setup.batch)]
-        return loss(model, _units(arm, chosen, stride, cuts))
+        return loss(model, units(arm, chosen, cutting, cuts))
 
     adam = torch.optim.AdamW(learned, lr=setup.rate, betas=(0.9, 0.95), weight_decay=0.0)
     begun = time.perf_counter()
@@ -316,18 +309,20 @@ def _train(
     return time.perf_counter() - begun
 
 
-def _measure(model: Model, arm: Arm, windows: Sequence[Window], stride: int, seed: int) -> _Found:
+def _measure(
+    model: Model, arm: Arm, windows: Sequence[Window], cutting: Cutting, seed: int
+) -> _Found:
     found, rng = _Found(), np.random.default_rng(seed)
     model.eval()
     for window in windows:
-        units = _units(arm, [window], stride, rng)
+        read = units(arm, [window], cutting, rng)
         with torch.no_grad():
-            logits, targets = model(units), model.targets(units)
+            logits, targets = model(read), model.targets(read)
         costs = nats(logits, targets)[0].flatten().double().numpy() / math.log(2)
         wanted, guess = targets[0].flatten().numpy(), logits[0].argmax(-1).flatten().numpy()
         costs, guess, wanted = (rows[wanted != PAD] for rows in (costs, guess, wanted))
         end = wanted == END
-        # What follows each byte: the end of its piece, or else the next byte.
+        # What follows each id: the end of its piece, or else the next id.
         behind = np.flatnonzero(~end) + 1
         scored_ends = float(costs[end].sum()) if arm.cut != "random" else 0.0
         found.ends.append(scored_ends)
@@ -335,14 +330,19 @@ def _measure(model: Model, arm: Arm, windows: Sequence[Window], stride: int, see
         right = (guess == wanted)[~end]
         next_guess = guess[np.minimum(behind, len(guess) - 1)]
         byte_guess = guess[~end]
-        for word in _asked(window):
-            last = word.last - 1
+        asked = _asked(window)
+        places = [(word.first, word.last) for word in asked]
+        if arm.cut == "subwords":
+            byte_guess = cutting.vocabulary.first_bytes[byte_guess]
+            of = dict(zip(window.words, cutting.vocabulary.places(window), strict=True))
+            places = [of[word] for word in asked]
+        for first, last in places:
             closed = (
-                next_guess[last] == END
+                next_guess[last - 1] == END
                 if arm.cut == "words"
-                else not _continues(int(byte_guess[word.last]))
+                else not _continues(int(byte_guess[last]))
             )
-            found.right.append(float(right[word.first : word.last].all() and closed))
+            found.right.append(float(right[first:last].all() and closed))
     return found
 
 
@@ -365,10 +365,10 @@ def _continues(guess: int) -> bool:
     return byte >= 0x80 or (0 <= byte < 0x80 and chr(byte).isalnum())
 
 
-def _ratio_interval(bits: NDArray[np.float64], sizes: Sequence[int]) -> tuple[float, float]:
-    """Interval of bits a byte: windows are resampled, each byte counts alike."""
-    values = np.repeat(bits / np.array(sizes), sizes).tolist()
-    return interval(values, [str(n) for n, size in enumerate(sizes) for _ in range(size)])
+def _of_bytes(bits: NDArray[np.float64], sizes: Sequence[int]) -> tuple[list[float], list[str]]:
+    """A figure and a window a byte: windows are resampled, each byte counts alike."""
+    values: list[float] = np.repeat(bits / np.array(sizes), sizes).tolist()
+    return values, [str(n) for n, size in enumerate(sizes) for _ in range(size)]
 
 
 def _by_bucket(

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from milepost.console.columns import columns
+from milepost.lab.differences import difference_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
 
 def _show_words(found: Mapping[str, Any]) -> Iterator[str]:
+    from milepost.lab.tokens.lm_study import RIGHT
     from milepost.lab.tokens.units import BUCKETS
 
     rows = found["rows"]
@@ -39,6 +41,11 @@ def _show_words(found: Mapping[str, Any]) -> Iterator[str]:
             "Correct words in percent by their frequency in the training text (number of words "
             f"asked).{known}\n"
         )
+        for measure, gains in found["gains"][corpus].items():
+            yield f"{measure}:"
+            right = measure.startswith(RIGHT)
+            yield from difference_lines(gains, scale=100 if right else 1, digits=1 if right else 3)
+            yield ""
 
 
 def _show_typos(found: Mapping[str, Any]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
     words     at the borders of words (``milepost.model.bytes.words``)
     bytes     not at all: every byte is read
+    subwords  at the tokens of a vocabulary (``milepost.lab.tokens.subwords``)
     stride    every s bytes, s the mean length of a word: the same number of pieces
     random    pieces as long as words are, in another order: the same lengths at other places
 
@@ -25,7 +26,7 @@ from milepost.model.bytes.tokenizer import as_bytes
 from milepost.model.bytes.words import CAP, Word, split_words
 from milepost.text import read
 
-Cut = Literal["words", "bytes", "stride", "random"]
+Cut = Literal["words", "bytes", "subwords", "stride", "random"]
 
 BUCKETS = ("unseen", "1-5", "6-50", "over 50")
 """Frequency of a word in the training text."""
@@ -147,7 +148,7 @@ def pieces(window: Window, cut: Cut, stride: int, rng: np.random.Generator) -> l
 
     Args:
         window: what is cut.
-        cut: how.
+        cut: how; subwords are cut by their vocabulary, not here.
         stride: for ``stride``.
         rng: for ``random``.
     """

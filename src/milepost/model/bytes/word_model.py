@@ -92,18 +92,19 @@ class WordModel(nn.Module):
 
 
 class ByteStream(nn.Module):
-    """Predicts the next byte.
+    """Predicts the next byte, or the next of any other ids whose padding is ``PAD``.
 
     Args:
         shape: of the stack.
         layers: of the stack.
+        vocabulary: number of ids.
     """
 
-    def __init__(self, shape: StackShape, *, layers: int = 4) -> None:
+    def __init__(self, shape: StackShape, *, layers: int = 4, vocabulary: int = VOCABULARY) -> None:
         super().__init__()
-        self.embedding = nn.Embedding(VOCABULARY, shape.width)
+        self.embedding = nn.Embedding(vocabulary, shape.width)
         self.stack = Stack(shape, layers, causal=True)
-        self.head = nn.Linear(shape.width, VOCABULARY, bias=False)
+        self.head = nn.Linear(shape.width, vocabulary, bias=False)
         nn.init.normal_(self.head.weight, 0.0, shape.width**-0.5)
 
     def forward(self, units: Tensor) -> Tensor:

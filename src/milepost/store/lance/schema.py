@@ -18,8 +18,8 @@ from milepost.errors import NewerSchema, NotAnIndex, OldSchema, WrongModel
 from milepost.store.lance.address import Address
 from milepost.store.lance.loop import together
 
-VERSION = 1
-"""Of the tables; it goes up with every change of them."""
+VERSION = 2
+"""Of the tables; it goes up with every change of them, and of what is kept as a word."""
 
 INDEX_FROM = 60_000
 """Sentences from which indexes are made. A search reads all vectors of fewer: exact, and they stay
@@ -174,7 +174,7 @@ def check(found: Any, address: Address, fingerprint: str, dimensions: int) -> st
     if version < VERSION:
         raise OldSchema(
             f"{address.label} was written by an older Milepost {told}",
-            "milepost index PATH --db ADDRESS",
+            "milepost index PATH… --db ADDRESS --rebuild",
         )
     if (held["fingerprint"], held["dimensions"]) != (fingerprint, str(dimensions)):
         raise WrongModel(

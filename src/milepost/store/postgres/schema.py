@@ -11,14 +11,15 @@ from psycopg import sql
 
 from milepost.errors import NewerSchema, NotAnIndex, OldSchema, StoreError, WrongModel
 from milepost.properties import Properties
+from milepost.stemming import SCRIPTS
 from milepost.store.conditions import HEAD
 from milepost.store.postgres import facts
 from milepost.store.postgres.address import Address
 from milepost.store.strings import given
 from milepost.types import Document
 
-VERSION = 2
-"""Of the tables; it goes up with every change of them."""
+VERSION = 3
+"""Of the tables; it goes up with every change of them, and of what is kept as a word."""
 
 OLDEST_VECTOR = (0, 8)
 """pgvector from which an index goes on past the rows that a filter rejects (iterative scans)."""
@@ -87,7 +88,7 @@ CREATE INDEX ON facts (key, dated) INCLUDE (document) WHERE dated IS NOT NULL
 }
 
 
-def _add_facts(connection: psycopg.Connection[Any], partitions: int) -> None:
+def _add_facts(connection: psycopg.Connection[Any], partitions: int) -> bool:
     """The facts of all documents, which version 1 did not have."""
     _create_parted(connection, "facts", partitions, dimensions=0)
     with connection.cursor(name="described") as described:
@@ -98,10 +99,24 @@ def _add_facts(connection: psycopg.Connection[Any], partitions: int) -> None:
                 given(name), "", source=path, properties=Properties.stored(properties)
             )
             facts.write(connection, number, facts.of(document))
+    return True
 
 
-MIGRATIONS: dict[int, Callable[[psycopg.Connection[Any], int], None]] = {1: _add_facts}
-"""What brings the tables of a version to the next one, given the partitions; one transaction."""
+def _keep_words(connection: psycopg.Connection[Any], partitions: int) -> bool:
+    """Nothing to do but where a word is in a script whose words version 2 did not stem."""
+    found = "SELECT 1 FROM postings WHERE term >= %s AND term < %s LIMIT 1"
+    return not any(
+        connection.execute(found, (first, chr(ord(last) + 1))).fetchone()
+        for first, last in SCRIPTS.values()
+    )
+
+
+MIGRATIONS: dict[int, Callable[[psycopg.Connection[Any], int], bool]] = {
+    1: _add_facts,
+    2: _keep_words,
+}
+"""What brings the tables of a version to the next one, given the partitions; one transaction. False
+where an index cannot be brought there."""
 
 
 def prepare(
@@ -118,9 +133,9 @@ def prepare(
             _create(connection, address, fingerprint, dimensions)
             return
         for old in range(version, VERSION):
-            if old not in MIGRATIONS:
+            migrate = MIGRATIONS.get(old)
+            if migrate is None or not migrate(connection, _partitions(connection, address)):
                 return  # ``check`` says so
-            MIGRATIONS[old](connection, _partitions(connection, address))
             connection.execute("UPDATE meta SET value = %s WHERE key = 'version'", (str(old + 1),))
 
 
@@ -195,7 +210,7 @@ def check(
     if version < VERSION:
         raise OldSchema(
             f"{address.label} was written by an older Milepost {told}",
-            "milepost index PATH --db ADDRESS",
+            "milepost index PATH… --db ADDRESS --rebuild",
         )
     held: dict[str, str] = dict(connection.execute("SELECT key, value FROM meta").fetchall())
     if (held["fingerprint"], held["dimensions"]) != (fingerprint, str(dimensions)):

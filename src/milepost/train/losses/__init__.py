@@ -13,14 +13,10 @@ best), ``distil.py`` (a teacher's vectors and scores), ``coupled.py`` (negatives
 from milepost.train.losses.cached import cached_backward
 from milepost.train.losses.contrast import any_against_negatives, each_against_negatives, info_nce
 from milepost.train.losses.coupled import (
-    coupled_pairs,
     effective_sample_size,
     posterior_weights,
-    published_weights,
     weigh,
     weighted_contrast,
-    weighted_mean,
-    weighted_pairs,
 )
 from milepost.train.losses.distil import away_from, divergence, listwise, margin_error
 from milepost.train.losses.documents import means_of
@@ -39,7 +35,6 @@ __all__ = [
     "away_from",
     "back_from_boundary",
     "cached_backward",
-    "coupled_pairs",
     "distances_of",
     "divergence",
     "each_against_negatives",
@@ -51,10 +46,7 @@ __all__ = [
     "over_prefixes",
     "position_aware",
     "posterior_weights",
-    "published_weights",
     "similarities",
     "weigh",
     "weighted_contrast",
-    "weighted_mean",
-    "weighted_pairs",
 ]

@@ -1,6 +1,7 @@
 // What a word is: the terms of a question, as lexical.py has them of sentences.
 
 import { stem } from "./stem.js";
+import { STEMMERS } from "./stemmers.js";
 
 const LETTERS = "[\\p{L}\\p{N}]|[\\u00ad\\u0300-\\u036f\\u0591-\\u05bd\\u05bf\\u05c1\\u05c2\\u05c4\\u05c5\\u05c7\\u064b-\\u065f"
   + "\\u0670\\u0900-\\u0963\\u0966-\\u0dff\\u0f71-\\u0f84\\u0f90-\\u0fbc]";
@@ -46,7 +47,7 @@ export function terms(text, without) {
   return found;
 }
 
-/** One word: case, accents, possessive, English stem. */
+/** One word: case, accents, possessive, stem. */
 export function folded(word) {
   let plain = word;
   if (!ASCII.test(plain)) {
@@ -55,8 +56,9 @@ export function folded(word) {
   }
   plain = caseless(plain).replace(/'s$/, "").replaceAll("'", "");
   if (ASCII.test(plain)) return plain.length > 3 ? stem(plain) : plain;
-  if ([...plain].length > 4 && plain.startsWith("ال")) return plain.slice(2);
-  return plain;
+  const within = (letter, { first, last }) => first <= letter && letter <= last;
+  const found = STEMMERS.find((one) => within(plain[0], one) && within(plain.at(-1), one));
+  return found ? found.stemmer.stem(plain) : plain;
 }
 
 /** Without white space, as Python's split sees it. */

@@ -1,0 +1,186 @@
+"""Who may use an index at the same time: processes and threads."""
+
+from __future__ import annotations
+
+import multiprocessing
+import subprocess
+import threading
+from multiprocessing.queues import Queue
+from multiprocessing.synchronize import Barrier
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from milepost.errors import IndexBusy
+from milepost.store import Entry, erase_store
+from support.store_entries import Child, entry, holds, numbered, opened, rows
+from support.store_reads import reads
+
+HOLDING = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1] + "/milepost.sqlite", isolation_level=None)
+connection.execute("BEGIN IMMEDIATE")
+connection.execute("UPDATE documents SET hash = 'uncommitted'")
+print("held", flush=True)
+sys.stdin.readline()
+connection.execute("ROLLBACK")
+print("free", flush=True)
+sys.stdin.readline()
+"""
+
+PUTTING = """
+import sys
+from pathlib import Path
+from support.store_entries import Child, numbered, opened
+store = opened(Path(sys.argv[1]))
+for line in sys.stdin:
+    for number in map(int, line.split()):
+        store.put(numbered(number))
+    print("done", flush=True)
+"""
+
+
+def say(process: subprocess.Popen[str], line: str) -> str:
+    """Send a line to a process and wait for its answer."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(line + "\n")
+    process.stdin.flush()
+    return process.stdout.readline().strip()
+
+
+def _made_together(folder: Path, own: Entry, barrier: Barrier, found: Queue[str]) -> None:
+    """One of several processes: makes each index at the moment the others do, and writes to it."""
+    told = ""
+    try:
+        for number in range(15):
+            barrier.wait(60)
+            store = opened(folder / str(number))
+            if number % 10 == 0:
+                store.put(own)
+            store.close()
+    except BaseException as error:
+        told = repr(error)
+        barrier.abort()
+    found.put(told)
+
+
+def test_several_processes_may_make_the_index_at_once(tmp_path: Path) -> None:
+    """None fails because another makes the same index in the same millisecond."""
+    context = multiprocessing.get_context("spawn")
+    barrier, found = context.Barrier(3), context.Queue()
+    entries = [entry(f"process {seed}", ["One. ", "Two. "], seed=seed) for seed in range(3)]
+    processes = [
+        context.Process(target=_made_together, args=(tmp_path, own, barrier, found))
+        for own in entries
+    ]
+    for process in processes:
+        process.start()
+    assert [found.get(timeout=100) for _ in processes] == [""] * 3
+    for process in processes:
+        process.join()
+    store = opened(tmp_path / "10")
+    for own in entries:
+        holds(store, own)
+    store.close()
+
+
+def test_second_writer(tmp_path: Path, child: Child) -> None:
+    """Beside a writer a reader reads on; a second writer waits, then is told, then may write."""
+    store = opened(tmp_path, patience_s=0.2)
+    store.put(numbered(0))
+    process = child(HOLDING, tmp_path)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "held\n"
+    for write in (
+        lambda: store.put(numbered(1)),
+        lambda: store.touch("document 0", None),
+        lambda: store.delete("document 0"),
+        store.vacuum,
+        lambda: erase_store(tmp_path, patience_s=0.1),
+    ):
+        with pytest.raises(IndexBusy, match=r"another process is writing .*run the command again"):
+            write()
+    holds(store, numbered(0))
+    other = opened(tmp_path, read_only=True)
+    holds(other, numbered(0))
+    other.close()
+    assert say(process, "") == "free"
+    store.put(numbered(1))
+    holds(store, numbered(1))
+    store.close()
+
+
+def test_reader_sees_commits_of_another_process(tmp_path: Path, child: Child) -> None:
+    """A reader opened before a write sees it by its next call, in tables and vectors."""
+    reader = opened(tmp_path)
+    read, process = reads(reader), child(PUTTING, tmp_path)
+    for number in range(5):
+        assert say(process, str(number)) == "done"
+        holds(reader, numbered(number))
+        live = min(number + 1, 3)
+        assert len(read.nearest(rows(1, 0)[0], 10**4)[0]) == 30 * live
+        assert len(read.matching(["sentence3"], 99)) == live
+    reader.close()
+
+
+def test_reading_keeps_its_locks(tmp_path: Path, child: Child) -> None:
+    """A writer that ends beside an open reader leaves SQLite's log: it knows of the reader."""
+    reader = opened(tmp_path)
+    log = tmp_path / "milepost.sqlite-wal"
+    reads(reader).documents()
+    process = child(PUTTING + "store.close()", tmp_path)
+    process.communicate("0 1 2")
+    assert log.stat().st_size > 0
+    assert len(reads(reader).documents()) == 3
+    reader.close()
+
+
+def test_threads_share_a_store(tmp_path: Path) -> None:
+    """Threads read consistent answers from one store while another thread writes and vacuums."""
+    store = opened(tmp_path)
+    for number in range(3):
+        store.put(numbered(number))
+    done = threading.Event()
+    wrong: list[BaseException | str] = []
+
+    def read() -> None:
+        query = rows(1, 3)[0]
+        try:
+            while not done.is_set():
+                with store.snapshot() as state:
+                    infos = state.documents()
+                    found, _ = state.nearest(query, 10**4)
+                    texts = state.texts([(info, 0, 12) for info in infos])
+                    held = state.postings(["sentence1"])["sentence1"][0]
+                    spans = state.sentences(infos).spans
+                    vectors = state.vectors(infos)
+                    statistics = state.statistics()
+                want = [row for info in infos for row in range(info.first, info.first + 30)]
+                if sorted(found.tolist()) != want or not len(want) == statistics.sentences == 90:
+                    wrong.append(f"{len(found)} rows")
+                if held.tolist() != [info.first + 1 for info in infos]:
+                    wrong.append("postings")
+                if len(spans) != 90:
+                    wrong.append("spans")
+                for place, (info, text) in enumerate(zip(infos, texts, strict=True)):
+                    due = rows(30, int(info.hash))
+                    off = np.abs(vectors[30 * place : 30 * place + 30] - due).max()
+                    if not text.startswith(f"number{info.hash} ") or off > 1e-6:
+                        wrong.append("text or vectors of another state")
+        except BaseException as error:
+            wrong.append(error)
+
+    readers = [threading.Thread(target=read) for _ in range(3)]
+    for thread in readers:
+        thread.start()
+    for number in range(3, 24):
+        store.put(numbered(number))
+        if number % 6 == 0:
+            store.vacuum()
+    done.set()
+    for thread in readers:
+        thread.join()
+    assert wrong == []
+    store.close()

@@ -1,0 +1,91 @@
+"""Stems by script: which stemmer, what becomes one word, and threads."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from milepost.stemming import SCRIPTS, stem, stemmer_class, stemmer_of
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("connected connecting connection", "english"),
+        ("книга книги книгами", "russian"),
+        ("мова мови мовою", "russian"),  # Ukrainian: the script decides
+        ("θαλασσα θαλασσας", "greek"),
+        ("المدرسة مدرسة", "arabic"),
+        ("लड़की लड़कियों लड़कियाँ", "hindi"),
+        ("ուսանող ուսանողի ուսանողներ", "armenian"),
+        ("வீடு வீடுகள்", "tamil"),
+    ],
+)
+def test_forms_of_a_word_have_one_stem(words: str, name: str) -> None:
+    """By the stemmer of their script."""
+    forms = words.split()
+    assert {stemmer_of(form) for form in forms} == {name}
+    assert len({stem(form) for form in forms}) == 1
+    assert stem(forms[0]) == stemmer_class(name)().stemWord(forms[0])
+
+
+@pytest.mark.parametrize(
+    "word", ["", "gas", "größe", "ספרים", "μmol", "covidом", "группа2", "ღვინო"]
+)
+def test_other_words_stay(word: str) -> None:
+    """Short English ones, those of other scripts, and those of two scripts."""
+    assert stemmer_of(word) is None
+    assert stem(word) == word
+
+
+def test_scripts_do_not_overlap() -> None:
+    """Each letter has one stemmer at most, and none is ASCII."""
+    ranges = sorted(SCRIPTS.values())
+    assert ranges[0][0] > "\x7f"
+    assert all(last < first for (_, last), (first, _) in pairwise(ranges))
+
+
+def test_threads_do_not_share_a_stemmer() -> None:
+    """A stemmer keeps the word that it works on: threads that share one spoil each other's."""
+    words = [f"connect{a}{b}ing" for a in "abcdefghij" for b in "abcdefghij"]
+    wanted = [stem(word) for word in words]
+    wrong: list[str] = []
+
+    def work() -> None:
+        for _ in range(20):
+            try:
+                found = [stem(word) for word in words]
+            except IndexError as error:
+                found = [repr(error)]
+            wrong.extend(set(found) - set(wanted))
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert wrong == []
+
+
+def test_pystemmer_beside_it_changes_nothing(tmp_path: Path) -> None:
+    """With PyStemmer installed the library names no classes of its own."""
+    (tmp_path / "Stemmer.py").write_text("algorithms = Stemmer = None\n", encoding="utf-8")
+    code = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        "import snowballstemmer; assert not hasattr(snowballstemmer, 'EnglishStemmer')\n"
+        "from milepost.stemming import stem; print(stem('studies'))"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=False
+    )
+    assert (ran.stdout, ran.stderr) == ("studi\n", "")
