@@ -260,7 +260,6 @@ evaluate.add_command(answers)
 @click.option(
     "--only",
     metavar="NAMES",
-    default="",
     help="Tune the rivals with these models or of these kinds, such as e5,splade; others are kept.",
 )
 @model_option
@@ -274,7 +273,7 @@ def tune(
     split: Split,
     questions: int | None,
     documents: int | None,
-    only: str,
+    only: str | None,
     data: Path | None,
     cache: Path | None,
     model: str | None,
@@ -312,7 +311,7 @@ def tune(
     tuned = tune(
         [task for task, _ in session.loaded()],
         session.workshop,
-        only=split_names(only),
+        only=split_names(only) if only else (),
         known=read_tuned(file) if file.exists() else None,
         progress=on_progress,
         save=partial(write_tuned, file),
