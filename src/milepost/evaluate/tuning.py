@@ -44,7 +44,7 @@ LATE = ("sentence", "200", "400", "800", "1600")
 
 MODELS = ("minilm", "e5", "landmark")
 READ_LATE = ("minilm", "landmark")
-"""Models that late chunking is tuned with; for e5 it would take longer than all else together."""
+"""Models that late chunking is tuned with: for e5 it takes longer than all else together."""
 WEIGHTS = ("/0.5", "", "/2", "/4")
 FREE = tuple((k1, b) for k1 in (0.9, 1.5) for b in (0.4, 0.9))
 WINDOWS = (32, 64, 128)
