@@ -7,8 +7,9 @@ import pytest
 
 from milepost.errors import MissingExtra
 from milepost.evaluate.names import Workshop
-from milepost.evaluate.systems.sparse import Sparse, splade_folder
+from milepost.evaluate.systems.sparse import Sparse, SparseModel, splade_folder
 from milepost.evaluate.vectors import Vectors
+from milepost.text import split
 from milepost.types import Document
 
 DOCUMENTS = [
@@ -19,33 +20,56 @@ DOCUMENTS = [
 
 
 @pytest.fixture(scope="module")
-def splade() -> Sparse:
+def model() -> SparseModel:
     pytest.importorskip("sentence_transformers", reason="needs the rivals extra")
     try:
-        splade_folder()
+        return SparseModel(splade_folder())
     except MissingExtra as error:
         pytest.skip(str(error))
-    made = Workshop(Vectors(None)).make("splade:sentence")
-    assert isinstance(made, Sparse)
-    return made
 
 
-def test_words_weigh_and_so_do_words_that_are_meant(splade: Sparse) -> None:
-    rows = splade.rows(["The automobile is out of petrol."]).toarray()[0]
-    words = splade.model.tokenizer.convert_ids_to_tokens(np.argsort(-rows)[:40].tolist())
+@pytest.fixture(scope="module")
+def splade(model: SparseModel) -> Sparse:
+    return Sparse("splade:sentence", model, split)
+
+
+def test_words_weigh_and_so_do_words_that_are_meant(model: SparseModel) -> None:
+    rows = model.rows(["The automobile is out of petrol."]).toarray()[0]
+    words = model.model.tokenizer.convert_ids_to_tokens(np.argsort(-rows)[:40].tolist())
     assert rows.min() >= 0
     assert "automobile" in words
     assert "car" in words  # not written
 
 
-def test_the_sentence_that_answers_is_first(splade: Sparse) -> None:
+def test_bfloat16_weighs_almost_alike(model: SparseModel) -> None:
+    rounded = SparseModel(model.folder, "bfloat16")
+    assert rounded.fingerprint != model.fingerprint
+    texts = ["The automobile is out of petrol.", "Bees build cells of wax."]
+    one, other = (each.rows(texts).toarray() for each in (model, rounded))
+    lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
+    assert ((one * other).sum(1) / lengths).min() > 0.999
+
+
+def test_set_ups_of_one_model_read_a_document_once() -> None:
+    shop = Workshop(Vectors(None))
+    try:
+        opened = shop.make("splade:sentence").open(DOCUMENTS)
+    except MissingExtra as error:
+        pytest.skip(str(error))
+    again = shop.make("splade:sentence+bm25").open(DOCUMENTS)
+    read = shop._sparse[""].document.cache_info()
+    assert (read.misses, read.hits) == (2, 2)
+    assert again.units is not opened.units
+
+
+def test_the_sentence_that_answers_is_first(model: SparseModel, splade: Sparse) -> None:
     opened = splade.open(DOCUMENTS)
     questions = ["Which city governs France?", "What does an automobile consume?"]
     first = [ranking.best(1)[0] for ranking in opened.search(questions)]
     assert [(each.document, each.start) for each in first] == [("cities", 0), ("bees", 29)]
     scores = opened.scores(questions)
     assert scores.shape == (2, len(opened.units))
-    longhand = splade.rows(questions, questions=True).toarray() @ opened._rows.toarray().T
+    longhand = model.rows(questions, questions=True).toarray() @ opened._rows.toarray().T
     np.testing.assert_allclose(scores, longhand, rtol=1e-5)
     assert opened.tokens > 20
 

@@ -46,7 +46,7 @@ from milepost.evaluate.systems.late import Late
 from milepost.evaluate.systems.lexical import Bm25, Bm25s
 from milepost.evaluate.systems.rerank import Reranked, cross_encoder_folder
 from milepost.evaluate.systems.scales import Scales
-from milepost.evaluate.systems.sparse import Sparse, splade_folder
+from milepost.evaluate.systems.sparse import Sparse, SparseModel, splade_folder
 from milepost.evaluate.systems.splitters import splitter
 from milepost.evaluate.systems.units import Splitter
 from milepost.evaluate.systems.whole import Whole
@@ -174,6 +174,7 @@ class Workshop:
         self.vectors = vectors
         self._model, self._dtype, self._tuned = model, dtype, tuned
         self._embedders: dict[tuple[str, int | None], Embedder] = {}
+        self._sparse: dict[str, SparseModel] = {}
         self._splitters: dict[str, Splitter] = {}
         self._encoders: dict[str | None, RememberedEncoder] = {}
 
@@ -190,6 +191,11 @@ class Workshop:
         if (spec, window) not in self._embedders:
             self._embedders[spec, window] = embedder(spec, self._dtype, window)
         return self._embedders[spec, window]
+
+    def _sparse_model(self, spec: str) -> SparseModel:
+        if spec not in self._sparse:
+            self._sparse[spec] = SparseModel(splade_folder(spec), self._dtype)
+        return self._sparse[spec]
 
     def make(self, name: str) -> System:
         """The system of a name.
@@ -249,7 +255,7 @@ class Workshop:
                 name, self._unit(parsed.unit), k1=float(numbers["k1"]), b=float(numbers["b"])
             )
         if parsed.base == "splade":
-            return Sparse(name, splade_folder(parsed.model), self._unit(parsed.unit))
+            return Sparse(name, self._sparse_model(parsed.model), self._unit(parsed.unit))
         window = _WINDOW.fullmatch(parsed.base)
         model = self.embedder(parsed.model or "minilm", int(window["tokens"]) if window else None)
         if parsed.base == "sentence":

@@ -39,6 +39,9 @@ SIZES = (
 )
 """Units tried: whole sentences packed, with and without overlap, and two libraries' splitters."""
 
+SPARSE = ("sentence", "200", "400", "800", "semantic:400")
+"""Units of a learned sparse model, whose weights are kept no longer than a process lasts."""
+
 LATE = ("sentence", "200", "400", "800", "1600")
 """Units of late chunking: whole sentences, so that one pass gives all."""
 
@@ -74,7 +77,7 @@ def families() -> dict[str, list[str]]:
                 f"{name}+bm25{weight}" for name in alone for weight in WEIGHTS
             ]
             found[f"{base}:tuned@{model}+bm25/rank"] = [f"{name}+bm25/rank" for name in alone]
-    sparse = [f"splade:{unit}" for unit in SIZES]
+    sparse = [f"splade:{unit}" for unit in SPARSE]
     found["splade:tuned"] = sparse
     found["splade:tuned+bm25"] = [f"{name}+bm25{weight}" for name in sparse for weight in WEIGHTS]
     found["splade:tuned+bm25/rank"] = [f"{name}+bm25/rank" for name in sparse]

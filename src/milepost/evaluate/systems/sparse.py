@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from milepost.engine.hub import local
 from milepost.errors import InputError, MissingExtra
 from milepost.evaluate.embedders.base import loaded, whole_characters
 from milepost.evaluate.embedders.fingerprints import fingerprint
-from milepost.evaluate.embedders.sentence_transformer import no_bars
+from milepost.evaluate.embedders.sentence_transformer import checked_dtype, no_bars
 from milepost.evaluate.systems.units import Scored, Splitter, Units
 from milepost.types import Document
 
@@ -52,34 +52,34 @@ def splade_folder(model: str = "") -> Path:
     return found / "model"
 
 
-class Sparse:
-    """Units and questions as weights of terms, compared by their inner product.
+class SparseModel:
+    """A masked language model trained as SPLADE: texts in, weights of terms out.
 
     Args:
-        name: the system's name.
-        folder: of a masked language model trained as SPLADE.
-        unit: divides a document.
+        folder: of the model.
+        dtype: in which it computes, ``float32`` or ``bfloat16``; weights are float32.
     """
 
-    def __init__(self, name: str, folder: Path, unit: Splitter) -> None:
-        self.name = name
-        self.fingerprint = fingerprint(folder)
-        self.folder, self._unit = folder, unit
+    def __init__(self, folder: Path, dtype: str = "float32") -> None:
+        self.folder, self._dtype = folder, checked_dtype(dtype)
+        self.fingerprint = f"{fingerprint(folder)} {dtype}"
+        self.document = lru_cache(maxsize=4096)(self._document)
+        """Rows of a document's units: set-ups of one model share them."""
 
     @cached_property
     def model(self) -> Any:
         """The ``SparseEncoder``."""
         library = require("sentence_transformers", extra="rivals")
+        settings = {"device": "cpu", "model_kwargs": {"torch_dtype": self._dtype}}
         with no_bars():
             return loaded(
                 self.folder,
                 "sentence-transformers",
-                lambda: library.SparseEncoder(str(self.folder), device="cpu"),
+                lambda: library.SparseEncoder(str(self.folder), **settings),
             )
 
-    def open(self, documents: Sequence[Document]) -> OpenedSparse:
-        """See ``System.open``."""
-        return OpenedSparse(self, Units.of(documents, self._unit))
+    def _document(self, texts: tuple[str, ...]) -> Any:
+        return self.rows(texts)
 
     def rows(self, texts: Sequence[str], *, questions: bool = False) -> Any:
         """Weights of each text's terms, ``(n, vocabulary)``, a sparse matrix of scipy."""
@@ -101,6 +101,24 @@ class Sparse:
         return sum(min(len(ids), room) for ids in found["input_ids"])
 
 
+class Sparse:
+    """Units and questions as weights of terms, compared by their inner product.
+
+    Args:
+        name: the system's name.
+        model: gives the weights.
+        unit: divides a document.
+    """
+
+    def __init__(self, name: str, model: SparseModel, unit: Splitter) -> None:
+        self.name, self.fingerprint = name, model.fingerprint
+        self._model, self._unit = model, unit
+
+    def open(self, documents: Sequence[Document]) -> OpenedSparse:
+        """See ``System.open``."""
+        return OpenedSparse(self._model, Units.of(documents, self._unit))
+
+
 class OpenedSparse:
     """Units with their weights. Implements ``Opened`` and ``Scorer``.
 
@@ -109,12 +127,12 @@ class OpenedSparse:
         tokens: the model has read of them.
     """
 
-    def __init__(self, model: Sparse, units: Units) -> None:
+    def __init__(self, model: SparseModel, units: Units) -> None:
         sparse = require("scipy.sparse", extra="eval")
         self.units, self._model = units, model
         texts = [units.texts(number) for number in range(len(units.documents))]
         self.tokens = sum(map(model.count, texts))
-        rows = [model.rows(each) for each in texts if each]
+        rows = [model.document(tuple(each)) for each in texts if each]
         self._rows = sparse.vstack(rows, format="csr") if rows else model.rows(())
 
     def scores(self, questions: Sequence[str]) -> NDArray[np.float32]:
