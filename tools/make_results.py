@@ -7,6 +7,7 @@ The records come from the commands that the page names. Needs the extra ``eval``
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -109,7 +110,7 @@ def _best_of_each(records: Sequence[Record]) -> str:
 
 
 def _commands(places: Sequence[Record], documents: Sequence[Record]) -> str:
-    one = places[0]
+    one = max(places, key=lambda record: record.date)
     fingerprints = sorted({r.fingerprint for r in places if r.system == OURS})
     facts = (
         f"{one.date}, {_commits(places)}, Milepost {one.version}, {one.machine}; "
@@ -126,20 +127,12 @@ def _commands(places: Sequence[Record], documents: Sequence[Record]) -> str:
 
 
 def _commits(records: Sequence[Record]) -> str:
-    """Which commit measured what; the one that measured most is named without its systems."""
-    systems: dict[str, list[str]] = {}
-    for record in records:
-        of_commit = systems.setdefault(record.commit, [])
-        if record.system not in of_commit:
-            of_commit.append(record.system)
-    most = max(systems, key=lambda commit: len(systems[commit]))
-    later = [
-        f"commit `{commit}` for {', '.join(f'`{name}`' for name in names)}"
-        for commit, names in systems.items()
-        if commit != most
-    ]
-    rest = f"commit `{most}`" + (" for the others" if later else "")
-    return "; ".join([*later, rest])
+    """Which commits measured how much; each record names its own."""
+    rows = Counter(record.commit for record in records)
+    if len(rows) == 1:
+        return f"commit `{records[0].commit}`"
+    shown = ", ".join(f"`{commit}` {count}" for commit, count in rows.most_common())
+    return f"rows by commit: {shown} (each record names its own)"
 
 
 def _minutes(records: Sequence[Record]) -> float:
