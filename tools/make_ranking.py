@@ -62,7 +62,8 @@ none on these.
 {earlier}
 ![predicted and observed probability](results/reliability.svg)
 
-{errors} To get "nothing found", choose a minimum score for your purpose (`milepost search
+{errors}
+To get "nothing found", choose a minimum score for your purpose (`milepost search
 --min-score`, `min_score=` in Python).
 """
 

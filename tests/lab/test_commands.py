@@ -80,6 +80,7 @@ def test_a_picture_that_was_asked_for_names_the_extra():
 
 def test_an_extra_named_below_becomes_the_one_of_the_lab(tmp_path):
     """Plots ask for eval's extra where eval draws them; the lab's contains it."""
+    pytest.importorskip("jinja2", reason="a report asks for it first: pip install '.[eval]'")
     args = ("landmark", "halo", "--report", str(tmp_path / "out.html"))
     done = without(("matplotlib",), "lab", *args)
     assert done.returncode == 2
