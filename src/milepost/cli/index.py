@@ -105,7 +105,7 @@ def index(
     line: what would become of it, its size, its pages where they are known (~ is an estimate),
     and why.
     """
-    from milepost.cli.sources import expand, read_names
+    from milepost.cli.sources import chosen_for, expand, read_names
     from milepost.console.progress import Bar
     from milepost.engine import find_model
     from milepost.index import open as open_index
@@ -127,11 +127,7 @@ def index(
     options = READ_DEFAULTS.changed(hidden=hidden, ocr=ocr)
     sources = expand(paths, options)
     if model is None and isinstance(place, Path) and (rebuild or not place.exists()):
-        piped = [source.text for source in sources if not isinstance(source, str)]
-        choice = languages.choice_for(languages.sample(paths).files, piped)
-        model = choice.model
-        if choice.message and not settings.quiet:
-            say(choice.message)
+        model = chosen_for(settings, languages.sample(paths).files, sources)
     find_model(model)  # before anything is erased
     if not _any_there(paths):
         _refuse(place, paths, rebuild)

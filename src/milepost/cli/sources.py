@@ -100,13 +100,29 @@ def model_for(
         digest, chosen = kept.read_text(encoding="utf-8").split("\n")
         if digest == drawn.digest and "-" not in paths:
             return chosen or None
-    piped = [source.text for source in sources if not isinstance(source, str)]
-    choice = languages.choice_for(drawn.files, piped)
-    if choice.message and not settings.quiet:
-        say(choice.message)
+    model = chosen_for(settings, drawn.files, sources)
     with suppress(OSError):
         kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_text(f"{drawn.digest}\n{choice.model or ''}", encoding="utf-8")
+        kept.write_text(f"{drawn.digest}\n{model or ''}", encoding="utf-8")
+    return model
+
+
+def chosen_for(
+    settings: Settings, files: Sequence[Path], sources: Sequence[str | Document]
+) -> str | None:
+    """The model that reads the language of some files and of text that came through a pipe.
+
+    Args:
+        settings: of the program; what users should know of the choice is said unless quiet.
+        files: those that are looked at.
+        sources: what ``expand`` made of the paths.
+    """
+    from milepost.library import languages
+
+    piped = [source.text for source in sources if not isinstance(source, str)]
+    choice = languages.choice_for(files, piped)
+    if choice.message and not settings.quiet:
+        say(choice.message)
     return choice.model
 
 

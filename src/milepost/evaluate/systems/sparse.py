@@ -63,7 +63,7 @@ class SparseModel:
     def __init__(self, folder: Path, dtype: str = "float32") -> None:
         self.folder, self._dtype = folder, checked_dtype(dtype)
         self.fingerprint = f"{fingerprint(folder)} {dtype}"
-        self.document = lru_cache(maxsize=4096)(self._document)
+        self.document = lru_cache(maxsize=4096)(self.rows)
         """Rows of a document's units: set-ups of one model share them."""
 
     @cached_property
@@ -77,9 +77,6 @@ class SparseModel:
                 "sentence-transformers",
                 lambda: library.SparseEncoder(str(self.folder), **settings),
             )
-
-    def _document(self, texts: tuple[str, ...]) -> Any:
-        return self.rows(texts)
 
     def rows(self, texts: Sequence[str], *, questions: bool = False) -> Any:
         """Weights of each text's terms, ``(n, vocabulary)``, a sparse matrix of scipy."""
