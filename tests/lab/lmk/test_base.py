@@ -61,30 +61,30 @@ def test_a_killed_training_goes_on_to_the_same_weights(
 ) -> None:
     settings = replace(SETTINGS, steps=210)
     whole = made(tmp_path / "whole", settings).load().state_dict()
-    masked = module._masked
+    masked = module.guessed
 
     def killed(rows: Any, step: int, settings: BaseSettings) -> Any:
         if step == 205:
             raise KeyboardInterrupt
         return masked(rows, step, settings)
 
-    monkeypatch.setattr(module, "_masked", killed)
+    monkeypatch.setattr(module, "guessed", killed)
     with pytest.raises(KeyboardInterrupt):
         made(tmp_path / "part", settings)
-    monkeypatch.setattr(module, "_masked", masked)
+    monkeypatch.setattr(module, "guessed", masked)
     resumed = made(tmp_path / "part", settings).load().state_dict()
     assert all(torch.equal(resumed[name], whole[name]) for name in whole)
 
 
 def test_no_special_token_is_masked() -> None:
     """Of the others 30 %: most as [MASK], some as another token, some as they are."""
-    rows = module._rows([list(range(10, 250)) * 4], 32)
+    rows = module.rows_of([list(range(10, 250)) * 4], 32)
     assert (rows[:, 0] == CLS).all()
     assert (rows[:, -1] == SEP).all()
     settings = replace(SETTINGS, batch=16)
     shown = []
     for step in range(20):
-        ids, marks, wanted = module._masked(rows, step, settings)
+        ids, marks, wanted = module.guessed(rows, step, settings)
         assert ids.shape == (16, 32)
         assert marks.shape == wanted.shape == (16, 9)
         assert ((marks > 0) & (marks < 31)).all()
@@ -95,7 +95,7 @@ def test_no_special_token_is_masked() -> None:
     assert 0.75 < (seen == MASK).float().mean() < 0.85
     assert 0.05 < (seen == wanted).float().mean() < 0.16
     first = rows.copy()
-    module._masked(rows, 0, settings)
+    module.guessed(rows, 0, settings)
     assert np.array_equal(rows, first)
 
 

@@ -14,6 +14,7 @@ pytest.importorskip("torch", reason="needs the train extra: pip install 'milepos
 
 import torch  # noqa: E402
 
+from milepost.lab.lmk import reader as reading  # noqa: E402
 from milepost.lab.lmk import training as module  # noqa: E402
 from milepost.lab.lmk.arms import POOLINGS, Pooling  # noqa: E402
 from milepost.lab.lmk.base import BaseSettings, RotaryEncoder  # noqa: E402
@@ -119,6 +120,17 @@ def test_passages_of_one_query_are_no_negatives(monkeypatch: pytest.MonkeyPatch)
     ]
     train(reader("cls"), some, Recipe(steps=1, batch=4, passage=(10, 20)), 1e-3, seed=0)
     assert given[0].sum() == 8  # each pair's own and its twin's
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
+def test_texts_are_trained_in_parts(pooling: Pooling, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A batch that is read in parts of like length gives the same vectors in the same order."""
+    some = reader(pooling)
+    texts = [list(range(10, 10 + size)) for size in (12, 3, 30, 7, 21, 3)]
+    whole = some.train_vectors(texts, [2, 3, 5, 2, 3, 5])
+    monkeypatch.setattr(reading, "_TRAINED", 32)
+    parts = some.train_vectors(texts, [2, 3, 5, 2, 3, 5])
+    torch.testing.assert_close(parts, whole, atol=1e-5, rtol=1e-4)
 
 
 @pytest.mark.parametrize("pooling", POOLINGS)

@@ -98,6 +98,35 @@ def test_a_claim_that_does_not_hold_is_contradicted() -> None:
     assert answers(made({"mean": shrinks, "cls": shrinks}))[0] == "contradicted"
 
 
+@pytest.mark.parametrize("found", [[0.6, 0.6, 0.6, 0.09], [0.6, 0.09, 0.6, 0.6]])
+def test_nothing_is_decided_on_the_floor(found: list[float]) -> None:
+    """Level because nothing is found is not level, and a small lead of little is not refuted."""
+    result = made({"mean": [0, 0, 0, 0], "cls": [0, 0, 0, 0]}, noise=0.01)
+    for run in result["runs"]:
+        for one, share in zip(run["found"], found, strict=True):
+            one["ndcg"] = (np.array(one["ndcg"]) * share / 0.6).tolist()
+    answers = {name[:2]: said for name, said in verdict(result, 200).answers.items()}
+    if found[-1] < 0.1:
+        assert answers == {"H1": "supported", **dict.fromkeys(("H2", "H3", "H4"), "not decided")}
+        assert "At 8,192 tokens the best of the three finds less than 10 %" in report(result, 200)
+        assert "as they are level" not in advice(result, 200).partition("8,192")[2]
+    else:
+        assert (answers["H1"], answers["H2"]) == ("not decided", "contradicted")
+
+
+def test_natural_documents_decide_where_there_are_any() -> None:
+    """H1 to H3 by them, however the passages that were put in are found; H4 by those."""
+    result = made({"mean": [0, 0, 0, 0], "cls": [0, 0, 0, 0]}, late=0.1, noise=0.01)
+    other = made({"mean": [0, 0, 0.03, 0.06], "cls": [0, 0, 0.03, 0.06]}, noise=0.01)
+    for run, more in zip(result["runs"], other["runs"], strict=True):
+        run["found"] += [{**one, "material": "natural"} for one in more["found"][1:]]
+    result["natural"] = [[f"text {n // 4}", "fact"] for n in range(4 * HOSTS)]
+    found = verdict(result, 1000)
+    assert set(found.answers.values()) == {"supported"}
+    assert found.effects[0].mean == pytest.approx(6, abs=0.3)
+    assert found.effects[4].mean == pytest.approx(20, abs=0.5)
+
+
 def test_one_rival_that_is_level_is_enough() -> None:
     """Both leads are claimed."""
     grows, level = [0.0, 0.0, 0.04, 0.08], [0.0] * 4

@@ -237,7 +237,7 @@ def _pretrain(
     if not words_file.is_file():
         vocabulary(texts, settings.vocabulary).save(str(words_file) + ".part")
         Path(str(words_file) + ".part").replace(words_file)
-    rows = _rows(Words(words_file).ids(texts), settings.row)
+    rows = rows_of(Words(words_file).ids(texts), settings.row)
     torch.manual_seed(settings.seed)
     network = RotaryEncoder(settings.config)
     head = MaskedHead(settings.width, settings.vocabulary)
@@ -252,7 +252,7 @@ def _pretrain(
     first = 0 if state is None else int(state["step"])
     table: Any = network.encoder.embeddings["tok_embeddings"]
     for step in range(first, settings.steps):
-        ids, marks, wanted = _masked(rows, step, settings)
+        ids, marks, wanted = guessed(rows, step, settings)
         valid = torch.ones(ids.shape, dtype=torch.bool, device=device)
         lower = dtype != torch.float32
         with torch.autocast(device.type, dtype=torch.bfloat16, enabled=lower):
@@ -277,7 +277,7 @@ def _pretrain(
     run.write_checkpoint(save)
 
 
-def _rows(texts: Sequence[Sequence[int]], size: int) -> NDArray[np.int64]:
+def rows_of(texts: Sequence[Sequence[int]], size: int) -> NDArray[np.int64]:
     """Rows ``(n, size)``: ``[CLS]``, tokens of one text, ``[SEP]``; ends of texts are left out."""
     inner = size - 2
     pieces = [
@@ -289,7 +289,7 @@ def _rows(texts: Sequence[Sequence[int]], size: int) -> NDArray[np.int64]:
     return rows
 
 
-def _masked(
+def guessed(
     rows: NDArray[np.int64], step: int, settings: BaseSettings
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Ids ``(b, t)``, places and true ids ``(b, m)`` of masked tokens; the step decides them."""

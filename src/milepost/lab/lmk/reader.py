@@ -15,6 +15,9 @@ from milepost.model.lmk import Row, pad, pool
 Text = Sequence[int]
 """Token ids without special tokens."""
 
+_TRAINED = 4096
+"""Tokens of a part of a training batch: texts of like length together need little padding."""
+
 
 class Network(Protocol):
     """Reads texts of any length."""
@@ -58,8 +61,11 @@ class Reader:
     def train_vectors(self, texts: Sequence[Text], granularities: Sequence[int]) -> Tensor:
         """Vectors ``(n, d)`` with a graph; each text has a granularity of its own."""
         rows = [self._row(*each) for each in zip(texts, granularities, strict=True)]
-        states, used = self._states(rows)
-        return pool(states, used, used)
+        found: dict[int, Tensor] = {}
+        for numbers in _batches([len(row.ids) for row in rows], _TRAINED):
+            states, used = self._states([rows[n] for n in numbers])
+            found.update(zip(numbers, pool(states, used, used), strict=True))
+        return torch.stack([found[n] for n in range(len(rows))])
 
     def vectors(self, texts: Sequence[Text], granularity: int, *, tokens: int = 16_384) -> Tensor:
         """Vectors ``(n, d)`` of texts read in one pass each, however long; on the CPU.

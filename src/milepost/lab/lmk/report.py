@@ -10,6 +10,7 @@ import numpy as np
 
 from milepost.lab.lmk.verdict import (
     DRAWS,
+    FLOOR,
     NAMES,
     Effect,
     Figures,
@@ -45,6 +46,9 @@ def _verdict(judged: Verdict, advised: str) -> Iterator[str]:
     yield from _table(["hypothesis", "answer"], judged.answers.items())
     fair = "no pooling starts ahead" if judged.gate <= 3 else "one starts ahead, so see below"
     yield f"\nUntrained, the poolings lie within {judged.gate:.1f} points on short texts: {fair}.\n"
+    if low := [f"{n:,}" for n, best in judged.best.items() if best < FLOOR]:
+        yield f"At {', '.join(low)} tokens the best of the three finds less than {FLOOR:.0f} %, "
+        yield "so that nothing is decided there.\n"
     yield from _table(
         ["effect, points of nDCG@10", "mean", "interval", "p, corrected", "detectable"],
         [

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
+from itertools import product
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -39,9 +40,12 @@ from milepost.lab.lmk.measuring import (
 )
 from milepost.lab.lmk.reader import Reader
 from milepost.lab.lmk.training import Recipe, train, train_until_flat
+from milepost.lab.lmk.verdict import CLAIMED
 from milepost.lab.pieces import Pieces, fingerprint, made_otherwise
 from milepost.train.until_flat import Patience
 
+CONTROLS: tuple[Pooling, ...] = ("every", "multi-cls", "last")
+"""Beside what the claim compares; with the first seed alone."""
 RESULT = "result.json.xz"
 """All figures of a finished study, in its folder."""
 
@@ -76,10 +80,8 @@ class LmkSettings:
     @property
     def arms(self) -> list[tuple[Pooling, int]]:
         """Each pooling with each of its seeds, what decides the claim first."""
-        claimed: tuple[Pooling, ...] = ("lmk", "mean", "cls")
-        controls: tuple[Pooling, ...] = ("every", "multi-cls", "last")
-        every = [(pooling, seed) for seed in self.seeds for pooling in claimed]
-        return [*every, *((pooling, self.seeds[0]) for pooling in controls)]
+        every = [(pooling, seed) for seed in self.seeds for pooling in CLAIMED]
+        return [*every, *((pooling, self.seeds[0]) for pooling in CONTROLS)]
 
     @property
     def poolings(self) -> list[Pooling]:
@@ -219,6 +221,21 @@ class Study:
             "words": self.words(),
         }
 
+    def jobs(self) -> Iterator[tuple[str, Callable[[], object]]]:
+        """Name of each piece and what makes it, where a process of its own may take each.
+
+        A network's piece needs those of its pooling's rates. What decides the claim comes first.
+        """
+        for some in (CLAIMED, CONTROLS):
+            for pooling in some:
+                yield f"gate-{pooling}", partial(self._gate, pooling)
+            if len(self.settings.rates) > 1:
+                for pooling, rate in product(some, self.settings.rates):
+                    yield f"rate-{pooling}-{rate:g}", partial(self._tried, pooling, rate)
+            for pooling, seed in self.settings.arms:
+                if pooling in some:
+                    yield f"{pooling}-{seed}", partial(self._chosen, pooling, seed)
+
     def words(self) -> list[dict[str, Any]]:
         """What BM25 finds of the same questions, which knows no vectors."""
         self.progress("words alone", 1, 1)
@@ -227,10 +244,14 @@ class Study:
 
     def gate(self) -> dict[str, float]:
         """nDCG@10 of each pooling on short texts before any training with it, in per cent."""
-        return {
-            pooling: self._pieces.kept(f"gate-{pooling}", 0, partial(self._before, pooling))
-            for pooling in self.settings.poolings
-        }
+        return {pooling: self._gate(pooling) for pooling in self.settings.poolings}
+
+    def _gate(self, pooling: Pooling) -> float:
+        found: float = self._pieces.kept(f"gate-{pooling}", 0, partial(self._before, pooling))
+        return found
+
+    def _chosen(self, pooling: Pooling, seed: int) -> dict[str, Any]:
+        return self.run(pooling, seed, self.rate(pooling))
 
     def rate(self, pooling: Pooling) -> float:
         """The learning rate that suits a pooling best, by held-out pairs."""

@@ -1,0 +1,78 @@
+"""The study of landmark pooling in several processes, which is faster than one with many threads.
+
+    OMP_NUM_THREADS=1 taskset -c 0 python bench/lmk_lanes.py --out bench/lmk &
+    OMP_NUM_THREADS=1 taskset -c 1 python bench/lmk_lanes.py --out bench/lmk
+
+Each takes the next piece that is neither there nor taken. Files in ``OUT/taken`` say what is taken:
+remove the folder after a kill. In the end ``milepost lab lmk --out OUT`` makes the result of them.
+Pre-train the encoder before, with ``milepost lab lmk --out OUT --base-only``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from milepost.lab.lmk.study import SIZES, Study
+from milepost.train.device import chosen_device, chosen_dtype
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--size", choices=sorted(SIZES), default="small")
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--seeds", type=int)
+    options = parser.parse_args()
+    settings = SIZES[options.size]
+    if options.seeds:
+        settings = replace(settings, seeds=tuple(range(options.seeds)))
+    device = chosen_device("cpu")
+    dtype = getattr(torch, chosen_dtype("auto", device))
+    folder, taken = options.out / options.size, options.out / "taken"
+    taken.mkdir(parents=True, exist_ok=True)
+    study = Study(folder, options.data, settings, device, dtype, said())
+    jobs = [*study.jobs()]
+    for name, do in jobs:
+        if (folder / f"{name}.json").is_file() or not take(taken / name):
+            continue
+        pooling = name.rpartition("-")[0]
+        rates = [folder / f"{job}.json" for job, _ in jobs if job.startswith(f"rate-{pooling}-")]
+        while not name.startswith(("rate-", "gate-")) and not all(map(Path.is_file, rates)):
+            time.sleep(5)  # another process is at one of them
+        begun = time.perf_counter()
+        do()
+        print(
+            f"{time.strftime('%H:%M:%S')} {name}: {time.perf_counter() - begun:.0f} s", flush=True
+        )
+
+
+def take(file: Path) -> bool:
+    """Whether this process was the first to take a piece."""
+    try:
+        file.touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    return True
+
+
+def said() -> Callable[[str, int, int], None]:
+    """Prints a line in half a minute at most."""
+    last = 0.0
+
+    def say(what: str, at: int, of: int) -> None:
+        nonlocal last
+        if time.monotonic() - last > 30:
+            last = time.monotonic()
+            print(f"{time.strftime('%H:%M:%S')} {what}, {at} of {of}", flush=True)
+
+    return say
+
+
+if __name__ == "__main__":
+    main()
