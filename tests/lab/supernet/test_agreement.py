@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from milepost.lab.supernet.agreement import interval, regret, tau
+from milepost.lab.supernet.agreement import gap, interval, regret, tau
 
 
 def test_tau_is_scipy_s_with_ties_too():
@@ -41,6 +41,18 @@ def test_an_architecture_drawn_twice_ties_with_itself():
         drawn.append(np.mean([tau(truth[run][some], runs[run][some]) for run in of]))
     _, low, high = interval(truth, runs, draws=50, seed=3)
     assert (low, high) == pytest.approx(tuple(np.quantile(drawn, [0.025, 0.975])))
+
+
+def test_a_gap_is_paired():
+    """Drawn together: a method less itself is 0, and its order reversed twice as far as from 0."""
+    rng = np.random.default_rng(2)
+    truth = np.arange(12.0)
+    runs = truth + rng.normal(0, 4, (3, 12))
+    assert gap(truth, runs, runs, draws=50) == (0, 0, 0, 0)
+    mean, low, high = interval(truth, runs, draws=50)
+    found = gap(truth, runs, -runs, draws=50)
+    assert found[:3] == pytest.approx((2 * mean, 2 * low, 2 * high))
+    assert found[3] > 0
 
 
 def test_each_run_may_have_a_truth_of_its_own():

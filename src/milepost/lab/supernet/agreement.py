@@ -75,6 +75,49 @@ def interval(
     Returns:
         Mean, lower and upper end.
     """
+    mean, drawn = _drawn(truth, rankings, draws, seed)
+    return mean, *_ends(drawn, level)
+
+
+def gap(
+    truth: NDArray[np.floating],
+    rankings: NDArray[np.floating],
+    others: NDArray[np.floating],
+    *,
+    level: float = 0.95,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> tuple[float, float, float, float]:
+    """Mean tau of one method less that of another, whose runs have the same seeds.
+
+    Args:
+        truth: ``(architectures,)``.
+        rankings: ``(runs, architectures)`` of the one.
+        others: the same of the other.
+        level: see ``interval``.
+        draws: see ``interval``; both methods are measured on the same architectures and runs.
+        seed: see ``interval``.
+
+    Returns:
+        Mean, lower and upper end, and the smallest true difference that is found in 80 of 100
+        repetitions at two-sided 5 %: 2.80 standard errors.
+    """
+    mean, drawn = _drawn(truth, rankings, draws, seed)
+    other, also = _drawn(truth, others, draws, seed)
+    return mean - other, *_ends(drawn - also, level), 2.80 * float((drawn - also).std(ddof=1))
+
+
+def _ends(drawn: NDArray[np.float64], level: float) -> tuple[float, float]:
+    import numpy as np
+
+    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def _drawn(
+    truth: NDArray[np.floating], rankings: NDArray[np.floating], draws: int, seed: int
+) -> tuple[float, NDArray[np.float64]]:
+    """The mean tau of the runs, and of each draw; one seed always draws the same."""
     import numpy as np
 
     rng = np.random.default_rng(seed)
@@ -86,10 +129,8 @@ def interval(
         counts[draw] = np.bincount(some, minlength=rankings.shape[1])
         runs[:, draw] = rng.integers(0, len(rankings), len(rankings))
     taus = np.array([_taus(*both, counts) for both in zip(truths, rankings, strict=True)])
-    drawn = np.take_along_axis(taus, runs, 0).mean(0)
-    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
-    mean = float(np.mean([tau(*both) for both in zip(truths, rankings, strict=True)]))
-    return mean, float(low), float(high)
+    drawn: NDArray[np.float64] = np.take_along_axis(taus, runs, 0).mean(0)
+    return float(np.mean([tau(*both) for both in zip(truths, rankings, strict=True)])), drawn
 
 
 def regret(truth: NDArray[np.floating], pick: int, allowed: Sequence[int]) -> float:

@@ -139,6 +139,20 @@ def _shown(made: Study) -> Iterator[str]:
         ("method", "steps", "tau", "95 %", "regret", "at cost", "picks"),
         [_cells(method) for method in made.methods],
     )
+    if made.gaps:
+        yield ""
+        yield from columns(
+            ("tau less that of 1 net", "mean", "95 %", "detectable"),
+            [
+                (
+                    each.name,
+                    f"{each.tau:+.2f}",
+                    f"({each.low:+.2f} to {each.high:+.2f})",
+                    f"{each.detectable:.2f}",
+                )
+                for each in made.gaps
+            ],
+        )
 
 
 def _cells(method: Method) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from milepost.errors import InputError
-from milepost.lab.supernet.agreement import interval, regret
+from milepost.lab.supernet.agreement import gap, interval, regret
 from milepost.lab.supernet.architectures import Architecture
 from milepost.lab.supernet.learner import alone
 from milepost.lab.supernet.mixture import Assignment, search
@@ -68,6 +68,24 @@ class Method:
 
 
 @dataclass(frozen=True, slots=True)
+class Gap:
+    """Tau of a search with several nets less that of one net.
+
+    Attributes:
+        name: of the search.
+        tau: mean of the differences of runs with the same seed.
+        low, high: of its interval, over architectures and runs.
+        detectable: see ``agreement.gap``.
+    """
+
+    name: str
+    tau: float
+    low: float
+    high: float
+    detectable: float
+
+
+@dataclass(frozen=True, slots=True)
 class Part:
     """All architectures that share a placement or a join.
 
@@ -90,12 +108,14 @@ class Study:
         rows: one for each architecture.
         parts: one for each placement, then for each join of a halving; empty with a single join.
         methods: one for each search method.
+        gaps: each search with several nets less the one with one net, if both were run.
     """
 
     task: str
     rows: list[ArchitectureRow]
     parts: list[Part]
     methods: list[Method]
+    gaps: list[Gap]
 
     def as_json(self) -> dict[str, Any]:
         """Plain lists and numbers."""
@@ -153,6 +173,7 @@ def study(
         others = np.array([np.delete(tested, seed, 0).mean(0) for seed in range(seeds)])
         methods.append(judge.ranked("brute force", len(truth) * steps, validated, others))
     done = seeds * len(truth) * steps
+    searched: dict[str, NDArray[np.float64]] = {}
     for label, nets, assignment in trials:
         rankings: list[NDArray[np.float64]] = []
         for seed in range(seeds):
@@ -160,7 +181,14 @@ def study(
             found = search(chosen, nets, steps * budget, assignment=assignment, seed=seed)
             rankings.append(found.ranking)
             done += steps * budget
-        methods.append(judge.ranked(label, steps * budget, np.array(rankings)))
+        searched[label] = _known(rankings)
+        methods.append(judge.ranked(label, steps * budget, searched[label]))
+    one = searched.get("1 net")
+    gaps = [
+        Gap(label, *gap(truth, several, one))
+        for label, several in searched.items()
+        if one is not None and label != "1 net"
+    ]
     methods += judge.free(budget, steps, validated)
     spread = tested.std(0, ddof=1) if seeds > 1 else np.zeros(len(truth))
     worth = pareto(chosen.macs, truth.tolist())
@@ -175,7 +203,7 @@ def study(
         )
         for at, each in enumerate(chosen.architectures)
     ]
-    return Study(name, rows, parts(rows), methods)
+    return Study(name, rows, parts(rows), methods, gaps)
 
 
 def parts(rows: Sequence[ArchitectureRow]) -> list[Part]:
@@ -214,6 +242,13 @@ def _alone(
     return tested, validated
 
 
+def _known(rankings: Any) -> NDArray[np.float64]:
+    """``(runs, architectures)``; what has no score comes last."""
+    import numpy as np
+
+    return np.nan_to_num(np.asarray(rankings, np.float64), nan=float("-inf"))
+
+
 class _Judge:
     """Compares rankings and picks with the measured accuracies."""
 
@@ -244,7 +279,7 @@ class _Judge:
         """
         import numpy as np
 
-        known = np.nan_to_num(rankings, nan=float("-inf"))
+        known = _known(rankings)
         judges = np.broadcast_to(self.truth if truths is None else truths, known.shape)
         tau, low, high = interval(judges, known)
         lost: list[list[float]] = [[], []]
