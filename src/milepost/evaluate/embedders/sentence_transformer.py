@@ -269,12 +269,14 @@ def checked_dtype(dtype: str) -> str:
 
 @contextmanager
 def no_bars() -> Iterator[None]:
-    """Hide the progress bars that transformers draws for every model it loads."""
+    """Hide what transformers prints for every model it loads: bars, and a table of its weights."""
     logging = require("transformers.utils.logging", extra="rivals")
-    shown = logging.is_progress_bar_enabled()
+    shown, level = logging.is_progress_bar_enabled(), logging.get_verbosity()
     logging.disable_progress_bar()
+    logging.set_verbosity_error()
     try:
         yield
     finally:
+        logging.set_verbosity(level)
         if shown:
             logging.enable_progress_bar()
