@@ -13,7 +13,7 @@ from support.page_documents import ACROSS, EVIL_NAME, NOTES, SCRIPT
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
 
     from support.server import Server
 
@@ -192,6 +192,28 @@ def test_a_link_brings_everything_back(tab: Tab, server: Server) -> None:
         assert page.locator(".passage[data-open] mark.best").inner_text() == TRAIL
         page.reload()
         assert marked(page) == TRAIL
+
+
+def test_an_open_passage_stays_marked_when_the_list_of_documents_comes_late(
+    tab: Tab, server: Server
+) -> None:
+    with tab() as page:
+        ready(page, server.url)
+        ask(page, "How long does a trail of scent last?")
+        page.locator(".passage .title").first.click()
+        assert marked(page) == TRAIL
+        held: list[Route] = []
+        page.route(re.compile(r"/documents(\?.*)?$"), held.append)
+        page.reload()
+        assert marked(page) == TRAIL
+        answered(page)
+        assert held, "the list was not asked for"
+        assert page.locator(".passage[data-open] mark.best").inner_text() == TRAIL
+        page.unroute_all()
+        for waiting in held:
+            waiting.continue_()
+        page.wait_for_selector("#documents li")
+        assert page.locator(".passage[data-open] mark.best").inner_text() == TRAIL
 
 
 def test_back_and_forward_go_through_places(tab: Tab, server: Server) -> None:

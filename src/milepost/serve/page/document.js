@@ -36,6 +36,7 @@ export function startDocument() {
     markCard(route.value.open); // the cards are new
     if (open?.details && now.status !== "loading" && now.data !== before.data) remark();
   });
+  library.listen(() => markCard(route.value.open)); // the list may come after the answer
   show(route.value.open, false);
 }
 
