@@ -203,14 +203,13 @@ def test_an_open_passage_stays_marked_when_the_list_of_documents_comes_late(
         page.locator(".passage .title").first.click()
         assert marked(page) == TRAIL
         held: list[Route] = []
-        page.route(re.compile(r"/documents(\?.*)?$"), held.append)
+        page.route(re.compile(r"/documents(\?.*)?$"), lambda waiting: held.append(waiting))
         page.reload()
         assert marked(page) == TRAIL
         answered(page)
         assert held, "the list was not asked for"
         assert page.locator(".passage[data-open] mark.best").inner_text() == TRAIL
-        page.unroute_all()
-        for waiting in held:
+        for waiting in [*held]:
             waiting.continue_()
         page.wait_for_selector("#documents li")
         assert page.locator(".passage[data-open] mark.best").inner_text() == TRAIL
