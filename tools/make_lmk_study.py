@@ -156,7 +156,7 @@ def attribution(result: Mapping[str, Any], draws: int) -> Outcome:
 
 def mean(values: Floats, clusters: list[str], draws: int) -> Figure:
     """A mean over seeds and questions with its interval; ``(seeds, questions)`` in per cent."""
-    one = effect("", values, np.ones(values.shape[1]), clusters, draws=draws)
+    one = effect("", values, clusters, draws=draws)
     return Figure(one.mean / 100, one.low / 100, one.high / 100)
 
 

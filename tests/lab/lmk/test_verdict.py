@@ -154,15 +154,12 @@ def test_the_interval_knows_documents_and_seeds() -> None:
     alone = rng.normal(1, 1, (4, 200))
     shared = rng.normal(1, 1, (1, 50)).repeat(4, axis=1) + np.zeros((4, 1))
     moved = alone + rng.normal(0, 1, (4, 1))
-    weights = np.ones(200)
     widths = [
         (one.high - one.low, one.detectable)
-        for one in (
-            effect("", each, weights, clusters, draws=2000) for each in (alone, shared, moved)
-        )
+        for one in (effect("", each, clusters, draws=2000) for each in (alone, shared, moved))
     ]
     assert widths[0] < widths[1] < widths[2]
-    one = effect("", alone, weights, clusters, draws=2000)
+    one = effect("", alone, clusters, draws=2000)
     assert one.low < one.mean < one.high
     assert one.mean == pytest.approx(alone.mean())
     assert one.p < 0.01

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-import numpy as np
-
 from milepost.lab.lmk.verdict import (
     DRAWS,
     FLOOR,
@@ -49,6 +47,9 @@ def _verdict(judged: Verdict, advised: str) -> Iterator[str]:
     if low := [f"{n:,}" for n, best in judged.best.items() if best < FLOOR]:
         yield f"At {', '.join(low)} tokens the best of the three finds less than {FLOOR:.0f} %, "
         yield "so that nothing is decided there.\n"
+    if judged.placed < FLOOR:
+        yield f"With passages put in, it finds {judged.placed:.1f} % at the greatest length: H4 is "
+        yield "not decided.\n"
     yield from _table(
         ["effect, points of nDCG@10", "mean", "interval", "p, corrected", "detectable"],
         [
@@ -82,7 +83,7 @@ def _lengths(figures: Figures, result: Mapping[str, Any], draws: int) -> Iterato
             cells = [NAMES[pooling]]
             for length in figures.lengths:
                 values = figures.of(pooling, material, length)
-                one = effect("", values, np.ones(values.shape[1]), clusters, draws=draws)
+                one = effect("", values, clusters, draws=draws)
                 cells.append(f"{one.mean:.1f} ({one.low:.1f} to {one.high:.1f})")
             seeds = sum(run["pooling"] == pooling for run in result["runs"])
             rows.append([*cells, str(seeds or "–")])

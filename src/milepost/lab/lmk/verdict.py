@@ -89,6 +89,7 @@ class Verdict:
     Attributes:
         gate: the range of the untrained poolings on short texts, in points.
         best: length → nDCG@10 of the best of the three, in per cent.
+        placed: the same at the greatest length where passages were put in, which decides H4.
         level: for 256 and 512 tokens LMK less the best of mean and CLS, with 90 % intervals.
         effects: of the six tests, in their order.
         answers: hypothesis → what the figures say.
@@ -96,6 +97,7 @@ class Verdict:
 
     gate: float
     best: dict[int, float]
+    placed: float
     level: dict[int, Effect]
     effects: list[Effect]
     answers: dict[str, Answer]
@@ -183,15 +185,15 @@ def verdict(result: Mapping[str, Any], draws: int = DRAWS) -> Verdict:
         )
     found = {}
     for name, (material, values) in tests.items():
-        count = values.shape[1]
-        owners = figures.documents(material, count)
-        found[name] = effect(name, values, np.ones(count), owners, draws=draws)
+        owners = figures.documents(material, values.shape[1])
+        found[name] = effect(name, values, owners, draws=draws)
     adjusted = holm({name: one.p for name, one in found.items()})
     effects = [_with(one, adjusted[name]) for name, one in found.items()]
     level = {256: _level(figures, "short", 256, draws)}
     level[shortest] = _level(figures, judged, shortest, draws)
     places = {256: "short", **dict.fromkeys(figures.lengths, judged)}
     best = {length: figures.best(material, length) for length, material in places.items()}
+    placed = figures.best("needles", longest)
     answers: dict[str, Answer] = {
         "H1: level on short texts": _both([_equivalent(one) for one in level.values()]),
         f"H2: better at {longest:,} tokens": _both([_at_least(one) for one in effects[:2]]),
@@ -203,37 +205,34 @@ def verdict(result: Mapping[str, Any], draws: int = DRAWS) -> Verdict:
         if hypothesis.startswith("H1"):
             seen = min(best[256], best[shortest])
         elif hypothesis.startswith("H4"):
-            seen = figures.best("needles", longest)
+            seen = placed
         if seen < FLOOR:
             answers[hypothesis] = "not decided"
-    return Verdict(round(gate, 2), best, level, effects, answers)
+    return Verdict(round(gate, 2), best, placed, level, effects, answers)
 
 
 def effect(
     name: str,
     values: Floats,
-    weights: Floats,
     clusters: Sequence[str],
     *,
     level: float = 0.95,
     draws: int = DRAWS,
 ) -> Effect:
-    """The weighted mean of differences, with documents and seeds drawn anew.
+    """The mean of differences, with documents and seeds drawn anew.
 
     A draw takes as many documents and as many seeds as there are, with replacement.
 
     Args:
         name: of the effect.
         values: ``(seeds, questions)``.
-        weights: ``(questions,)``; their sum over the number of questions is the mean's weight.
         clusters: of each question the document.
         level: of the interval.
         draws: how many.
     """
     order = {cluster: number for number, cluster in enumerate(dict.fromkeys(clusters))}
     owner = np.array([order[cluster] for cluster in clusters])
-    weighted = values * weights
-    sums = np.stack([np.bincount(owner, row, len(order)) for row in weighted])
+    sums = np.stack([np.bincount(owner, row, len(order)) for row in values])
     counts = np.bincount(owner, minlength=len(order)).astype(float)
     rng = np.random.default_rng(0)
     found = np.empty(draws)
@@ -245,7 +244,7 @@ def effect(
     low, high = np.quantile(found, [tail, 1 - tail])
     beyond = min((found <= 0).sum(), (found >= 0).sum()) + 1
     p = min(1.0, 2 * float(beyond) / (draws + 1))
-    mean = float(weighted.mean())
+    mean = float(values.mean())
     return Effect(name, mean, float(low), float(high), p, p, POWER * float(found.std(ddof=1)))
 
 
@@ -281,7 +280,6 @@ def _ahead(
     return effect(
         f"{NAMES[one].partition(',')[0]} − {other} at {length:,}",
         values,
-        np.ones(values.shape[1]),
         figures.documents(material, values.shape[1]),
         level=level,
         draws=draws,
