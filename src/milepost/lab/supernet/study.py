@@ -269,26 +269,25 @@ class _Judge:
         rankings: NDArray[np.floating],
         truths: NDArray[np.float64] | None = None,
     ) -> Method:
-        """A method that scores every architecture; architectures without a score come last.
+        """A method that scores every architecture.
 
         Args:
             name: of the method.
             steps: of one run.
-            rankings: ``(runs, architectures)``.
+            rankings: ``(runs, architectures)``, without NaN.
             truths: of the same shape, for runs with their own truth.
         """
         import numpy as np
 
-        known = _known(rankings)
-        judges = np.broadcast_to(self.truth if truths is None else truths, known.shape)
-        tau, low, high = interval(judges, known)
+        judges = np.broadcast_to(self.truth if truths is None else truths, rankings.shape)
+        tau, low, high = interval(judges, rankings)
         lost: list[list[float]] = [[], []]
         for losses, among in zip(lost, (self.all, self.cheap), strict=True):
-            for ranking, truth in zip(known, judges, strict=True):
+            for ranking, truth in zip(rankings, judges, strict=True):
                 best = ranking[among].max()
                 first = [at for at in among if ranking[at] == best]
                 losses.append(self._mean([regret(truth, at, among) for at in first]))
-        picks = tuple(self._pick(ranking) for ranking in known)
+        picks = tuple(self._pick(ranking) for ranking in rankings)
         everywhere, cheap = (self._mean(losses) for losses in lost)
         return Method(name, steps, tau, low, high, everywhere, cheap, picks)
 
