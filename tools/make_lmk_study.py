@@ -22,7 +22,17 @@ from milepost.evaluate.report.outcome import Figure, Outcome, Panel, Series
 from milepost.evaluate.report.outcome_plot import plot
 from milepost.lab.lmk.report import report
 from milepost.lab.lmk.study import RESULT
-from milepost.lab.lmk.verdict import CLAIMED, DRAWS, NAMES, Figures, Floats, effect
+from milepost.lab.lmk.verdict import (
+    CLAIMED,
+    DRAWS,
+    NAMES,
+    Effect,
+    Figures,
+    Floats,
+    both,
+    effect,
+    verdict,
+)
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = "results-lmk.md"
@@ -37,8 +47,19 @@ here. {made}.
 
 See here whether LMK (arXiv 2601.21525) finds more than mean and CLS, and at which lengths. The
 rules were [fixed before the run](lmk-study.md). Encoder: {encoder}, trained with each pooling on
-{pairs:,} pairs, {training} of {batch}; seeds {seeds}. nDCG@10 in per cent; intervals are 95 % over
-documents and seeds, both drawn anew.
+{pairs:,} pairs, {training} of {batch}; seeds {seeds}.{controls}
+nDCG@10 in per cent; intervals are 95 % over documents and seeds, both drawn anew.
+
+## The claim, tested
+
+- **Claim.** The mean of landmarks (LMK) is level with CLS and mean on short texts and ahead of both
+  on long ones, beyond the length of training too (arXiv 2601.21525, abstract and figure 1; its
+  tables were not available to us).
+- **What was run.** `milepost lab lmk --out bench/lmk`: {questions} questions about {documents}
+  natural documents, {training} of {batch} pairs a network, {runs}.
+- **Effect.** {effects} points of nDCG@10{trained}.
+- **Minimum detectable effect.** {detectable} points.
+- **Verdict.** `{verdict}`: {answers}.
 
 """
 
@@ -54,7 +75,7 @@ def main() -> None:
     if not source.is_file():
         parser.error(f"{source} does not exist; finish the study: milepost lab lmk --out FOLDER")
     result = json.loads(lzma.decompress(source.read_bytes()))
-    page = head(result) + report(result, options.draws)
+    page = head(result, options.draws) + report(result, options.draws)
     for name, outcome in pictures(result, options.draws).items():
         path = PLOTS.format(name)
         (options.docs / path).parent.mkdir(parents=True, exist_ok=True)
@@ -64,26 +85,45 @@ def main() -> None:
     print(page)
 
 
-def head(result: Mapping[str, Any]) -> str:
+def head(result: Mapping[str, Any], draws: int) -> str:
     """What was done, in the numbers of the run."""
     settings, base = result["settings"], result["base"]
     until_flat = any("flat" in run for run in result["runs"])
     most = settings["patience"]["most"] if until_flat else settings["recipe"]["steps"]
     encoders = {
         "rotary": "{layers} layers of {width} channels, pre-trained here by {steps:,} steps of "
-        "masked words, which prefers no pooling",
+        "masked words",
         "minilm": "layers {layers} of all-MiniLM-L6-v2, made for the mean, with absolute positions",
     }
+    judged = verdict(result, draws)
+    claimed = {name: said for name, said in judged.answers.items() if not name.startswith("H4")}
+    over_mean, over_cls = judged.effects[:2]
+    seeds = settings["seeds"]
+    documents = [name for name, _ in result["natural"] or result["needles"]]
     return HEAD.format(
+        questions=len(documents),
+        documents=len(set(documents)),
+        runs="one seed" if len(seeds) == 1 else f"{len(seeds)} seeds of LMK, mean and CLS",
+        trained=", one seed" if len(seeds) == 1 else "",
+        effects=f"{change(over_mean)}; {change(over_cls)}",
+        detectable=f"{1.43 * (round(over_mean.high, 1) - round(over_mean.low, 1)) / 2:.1f}",
+        verdict=both(list(claimed.values())),
+        answers="; ".join(f"{name} ({said})" for name, said in claimed.items()),
         made=result["made"],
+        controls="" if "every" in result["rates"] else " The three controls have not been trained.",
         encoder=encoders[base["name"]].format(**base),
         pairs=result["pairs"],
         training=f"at most {most:,} steps, until the validation loss is flat,"
         if until_flat
         else f"{most:,} steps",
         batch=settings["recipe"]["batch"],
-        seeds=", ".join(map(str, settings["seeds"])),
+        seeds=", ".join(map(str, seeds)),
     )
+
+
+def change(one: Effect) -> str:
+    """An effect and its interval."""
+    return f"{one.name}: {one.mean:+.1f}, {one.low:+.1f} to {one.high:+.1f}"
 
 
 def pictures(result: Mapping[str, Any], draws: int) -> dict[str, Outcome]:

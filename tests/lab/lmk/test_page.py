@@ -33,6 +33,10 @@ def test_the_page_of_a_study_has_its_tables_and_pictures(
     page = (tmp_path / "results-lmk.md").read_text(encoding="utf-8")
     assert "2 layers of 16 channels, pre-trained here by 2 steps" in page
     assert "2 steps of 4; seeds 0." in page
+    card = page.partition("## The claim, tested")[2].partition("\n## ")[0]
+    assert re.search(r"LMK − mean at 64: [+-]\d", card) or "less the same at" in card
+    assert ", one seed." in card
+    assert re.search(r"`(supported|contradicted|not decided)`: H1: level on short texts \(", card)
     for part in ("**What to choose.** ", "## Natural documents", "## What moves the vector"):
         assert part in page
     assert page.count("| BM25, words alone |") == 5

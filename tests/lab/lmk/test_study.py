@@ -24,7 +24,7 @@ from milepost.evaluate.embedders import choose  # noqa: E402
 from milepost.lab.lmk import study as module  # noqa: E402
 from milepost.lab.lmk.arms import POOLINGS  # noqa: E402
 from milepost.lab.lmk.command import command  # noqa: E402
-from milepost.lab.lmk.study import LmkSettings, Study  # noqa: E402
+from milepost.lab.lmk.study import CONTROLS, LmkSettings, Study  # noqa: E402
 from support.small_lmk import SMALL, write_minilm  # noqa: E402
 
 
@@ -79,6 +79,21 @@ def test_finished_runs_are_not_repeated(data: Path, done: tuple[Path, dict[str, 
     (out / "cls-1.json").write_text("{")
     assert study(data, out, said=said).result()["runs"] == again["runs"]
     assert not trained
+
+
+def test_controls_can_wait(data: Path, done: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
+    """Without them the claim is judged by the same runs; the gate is about all poolings."""
+    out, whole = done
+    few = shutil.copytree(out, tmp_path / "few")
+    for file in (file for name in CONTROLS for file in few.glob(f"*{name}-*")):
+        file.unlink()
+    kept = {file.name for file in few.iterdir()}
+    claimed = study(data, few, replace(SMALL, controls=False)).result()
+    assert {file.name for file in few.iterdir()} == kept
+    assert set(claimed["rates"]) == {"lmk", "mean", "cls"}
+    assert claimed["gate"] == whole["gate"]
+    ours = [run for run in whole["runs"] if run["pooling"] in claimed["rates"]]
+    assert claimed["runs"] == json.loads(json.dumps(ours))
 
 
 def test_other_settings_are_refused_and_what_is_done_stays(

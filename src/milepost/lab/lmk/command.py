@@ -53,6 +53,12 @@ An interrupted study continues with what is in --out; with other settings it is 
 )
 @click.option("--result", metavar="FILE", type=FILE, help="Write all figures here, as .json.xz.")
 @click.option("--seeds", type=click.IntRange(1), metavar="N", help="Seeds, from 0.")
+@click.option(
+    "--controls/--no-controls",
+    default=True,
+    show_default=True,
+    help="Train every, multi-cls and last, too, with the first seed. A study can add them later.",
+)
 @click.option("--device", default="auto", show_default=True, help="A device of torch.")
 @click.option(
     "--dtype",
@@ -76,6 +82,7 @@ def command(
     out: Path | None,
     result: Path | None,
     seeds: int | None,
+    controls: bool,
     device: str,
     dtype: str,
     base_only: bool,
@@ -104,7 +111,7 @@ def command(
 
     if result is not None:
         check_output(result)
-    chosen = SIZES[size]
+    chosen = replace(SIZES[size], controls=controls)
     if seeds:
         chosen = replace(chosen, seeds=tuple(range(seeds)))
     place = chosen_device(device)

@@ -9,6 +9,7 @@ from typing import Any
 from milepost.lab.lmk.verdict import (
     DRAWS,
     FLOOR,
+    GATE,
     NAMES,
     Effect,
     Figures,
@@ -42,7 +43,9 @@ def _verdict(judged: Verdict, advised: str) -> Iterator[str]:
     yield "## Verdict\n"
     yield f"**What to choose.** {advised}\n"
     yield from _table(["hypothesis", "answer"], judged.answers.items())
-    fair = "no pooling starts ahead" if judged.gate <= 3 else "one starts ahead, so see below"
+    fair = "no pooling starts ahead"
+    if judged.gate > GATE:
+        fair = "one starts ahead, so H2 is about the change from the smallest length"
     yield f"\nUntrained, the poolings lie within {judged.gate:.1f} points on short texts: {fair}.\n"
     if low := [f"{n:,}" for n, best in judged.best.items() if best < FLOOR]:
         yield f"At {', '.join(low)} tokens the best of the three finds less than {FLOOR:.0f} %, "
@@ -57,8 +60,6 @@ def _verdict(judged: Verdict, advised: str) -> Iterator[str]:
             *(_effect_row(one, "95 %") for one in judged.effects),
         ],
     )
-    if judged.gate > 3:
-        yield "\nAt the greatest length the lead is less the lead at the smallest."
     yield "\n`detectable`: the smallest effect seen with 80 % power; 2.8 standard errors.\n"
 
 

@@ -61,6 +61,7 @@ class LmkSettings:
         rates: learning rates that are tried.
         tuning_steps: steps of each try, with seed 0.
         seeds: of the three poolings that the claim is about; the others have the first one.
+        controls: whether the others are trained, too; the gate is about all of them in any case.
         probes: whether the first seed is read in other ways, too.
         attributed: documents for attribution, 0 for none.
         patience: of the control with absolute positions, whose trainings have no number of steps
@@ -73,6 +74,7 @@ class LmkSettings:
     rates: tuple[float, ...] = (1e-4, 3e-4, 1e-3)
     tuning_steps: int = 150
     seeds: tuple[int, ...] = (0, 1, 2, 3)
+    controls: bool = True
     probes: bool = True
     attributed: int = 40
     patience: Patience = field(default_factory=lambda: Patience(checks=6, most=2000))
@@ -81,7 +83,8 @@ class LmkSettings:
     def arms(self) -> list[tuple[Pooling, int]]:
         """Each pooling with each of its seeds, what decides the claim first."""
         every = [(pooling, seed) for seed in self.seeds for pooling in CLAIMED]
-        return [*every, *((pooling, self.seeds[0]) for pooling in CONTROLS)]
+        others = CONTROLS if self.controls else ()
+        return [*every, *((pooling, self.seeds[0]) for pooling in others)]
 
     @property
     def poolings(self) -> list[Pooling]:
@@ -229,8 +232,9 @@ class Study:
         for some in (CLAIMED, CONTROLS):
             for pooling in some:
                 yield f"gate-{pooling}", partial(self._gate, pooling)
+            trained = [pooling for pooling in some if pooling in self.settings.poolings]
             if len(self.settings.rates) > 1:
-                for pooling, rate in product(some, self.settings.rates):
+                for pooling, rate in product(trained, self.settings.rates):
                     yield f"rate-{pooling}-{rate:g}", partial(self._tried, pooling, rate)
             for pooling, seed in self.settings.arms:
                 if pooling in some:
@@ -244,7 +248,7 @@ class Study:
 
     def gate(self) -> dict[str, float]:
         """nDCG@10 of each pooling on short texts before any training with it, in per cent."""
-        return {pooling: self._gate(pooling) for pooling in self.settings.poolings}
+        return {pooling: self._gate(pooling) for pooling in (*CLAIMED, *CONTROLS)}
 
     def _gate(self, pooling: Pooling) -> float:
         found: float = self._pieces.kept(f"gate-{pooling}", 0, partial(self._before, pooling))

@@ -172,10 +172,11 @@ def verdict(result: Mapping[str, Any], draws: int = DRAWS) -> Verdict:
     late = np.where(figures.quarters == 3, 4.0, 0.0) - np.where(figures.quarters == 0, 4.0, 0.0)
     tests: dict[str, tuple[str, Floats]] = {}
     for other in ("mean", "cls"):
-        at_end = figures.lead(other, longest, judged)
+        name, lead = f"LMK − {other} at {longest:,}", figures.lead(other, longest, judged)
         if not fair:
-            at_end = at_end - figures.lead(other, shortest, judged)
-        tests[f"LMK − {other} at {longest:,}"] = judged, at_end
+            name += f" less the same at {shortest:,}"
+            lead = lead - figures.lead(other, shortest, judged)
+        tests[name] = judged, lead
     for other in ("mean", "cls"):
         tests[f"LMK − {other}, a doubling adds"] = judged, _slope(figures, other)
     for other in ("mean", "cls"):
@@ -195,10 +196,10 @@ def verdict(result: Mapping[str, Any], draws: int = DRAWS) -> Verdict:
     best = {length: figures.best(material, length) for length, material in places.items()}
     placed = figures.best("needles", longest)
     answers: dict[str, Answer] = {
-        "H1: level on short texts": _both([_equivalent(one) for one in level.values()]),
-        f"H2: better at {longest:,} tokens": _both([_at_least(one) for one in effects[:2]]),
-        "H3: the lead grows with the length": _both([_above(one) for one in effects[2:4]]),
-        "H4: the lead is larger for late evidence": _both([_above(one) for one in effects[4:]]),
+        "H1: level on short texts": both([_equivalent(one) for one in level.values()]),
+        f"H2: better at {longest:,} tokens": both([_at_least(one) for one in effects[:2]]),
+        "H3: the lead grows with the length": both([_above(one) for one in effects[2:4]]),
+        "H4: the lead is larger for late evidence": both([_above(one) for one in effects[4:]]),
     }
     for hypothesis in answers:
         seen = best[longest]
@@ -308,7 +309,7 @@ def _above(one: Effect) -> Answer:
     return "contradicted" if one.high < 0 and one.adjusted < 0.05 else "not decided"
 
 
-def _both(answers: Sequence[Answer]) -> Answer:
+def both(answers: Sequence[Answer]) -> Answer:
     """Supported if all are, contradicted if one is."""
     if "contradicted" in answers:
         return "contradicted"
