@@ -1,10 +1,12 @@
-"""The worked numbers in docstrings are true."""
+"""The worked numbers in docstrings are true, and the files that they name exist."""
 
 from __future__ import annotations
 
+import ast
 import doctest
 import importlib
 import pkgutil
+import re
 from pathlib import Path
 
 import pytest
@@ -46,3 +48,23 @@ def test_there_are_examples() -> None:
     for name in ("windows.plan", "windows.cut", "windows.batches", "search.lexical", "testing"):
         module = importlib.import_module(f"milepost.{name}")
         assert any(test.examples for test in finder.find(module)), name
+
+
+def test_files_that_docstrings_name_exist() -> None:
+    """Beside the module, beside its package, or in milepost."""
+    root = Path(milepost.__file__).parent
+    named = [
+        (file, name)
+        for file in sorted(root.rglob("*.py"))
+        for name in re.findall(
+            r"``(?!bench/)([\w/]+\.py)``",
+            ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or "",
+        )
+    ]
+    assert len(named) > 100
+    missing = [
+        f"{file.relative_to(root)}: {name}"
+        for file, name in named
+        if not any((place / name).is_file() for place in (file.parent, file.parents[1], root))
+    ]
+    assert not missing

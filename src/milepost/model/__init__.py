@@ -11,8 +11,7 @@ Read in this order: ``attention.py``, ``bert.py``, ``modernbert.py``, ``light.py
 ``light_export.py``, ``onnx_export.py``, ``parity.py``, ``release.py`` (the way out). Folders of
 others: ``lmk.py``, ``lmk_model.py``, ``landmark_transformer.py``, ``layouts.py``, ``interop.py``,
 ``lmk_reading.py``.
-For the comparison of document poolings: ``readouts.py`` (CLS, mean, last, LMK), ``long_bert.py``
-(one pass over 16k tokens). Encoders of many sizes out of two: ``stitch/``.
+Encoders of many sizes out of two: ``stitch/``.
 """
 
 from __future__ import annotations

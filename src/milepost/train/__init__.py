@@ -14,11 +14,10 @@ which all but the kinds of stage can be read of without torch), ``schedule.py``,
 ``check.py``, ``document_check.py``, ``alarm.py``, ``run_folder.py``, ``record.py``,
 ``curves.py``, ``loop.py``, ``run.py`` (what ``milepost train`` does).
 
-The light model: ``light_material.py``, ``light.py``. The comparison of document poolings:
-``long_documents.py``, ``poolings.py``.
+The light model: ``light/``. Ranking and calibration: ``ranking/``.
 
 Training data is made by ``rules.py`` (questions a text holds itself),
-``synthesis.py`` with ``chat.py`` and ``prompts.py`` (questions of a language model), and
+``synthesis.py`` with ``prompts.py`` (questions of a language model), and
 ``mining.py`` with ``collection.py``, ``negatives.py`` and ``coupled.py`` (what looks like evidence
 and is none, and how surely);
 ``made.py`` and ``journal.py`` are the files they write.
