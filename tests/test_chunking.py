@@ -157,7 +157,7 @@ def test_a_pooling_that_needs_more_is_refused(name: str) -> None:
 @pytest.mark.parametrize("name", ["tokens", "token-pool", "fixed-encoding"])
 def test_a_pooling_of_late_interaction_is_refused(name: str) -> None:
     """Its vectors are compared with several of a question, or with another encoding of it."""
-    with pytest.raises(InputError, match=f"{name} is of late interaction"):
+    with pytest.raises(InputError, match=f"{name} is for late interaction"):
         cut(LONG, pooling=name)
 
 

@@ -200,8 +200,8 @@ def _pool(pooling: str | Pool) -> Callable[[NDArray[np.float32], list[int]], NDA
 
     if operator.late:
         raise InputError(
-            f"the pooling {operator.name} is of late interaction: its vectors cannot be compared "
-            "with one of a question",
+            f"the pooling {operator.name} is for late interaction: its vectors cannot be compared "
+            "with the vector of a question",
             "pooling='lmk'",
         )
 

@@ -163,7 +163,7 @@ def found_places(
         try:
             below = objects(each, picture)
             if not below and not any(map(each.holds, stored)):
-                raise UnreadableFile(f"nothing to read is at {each}", "check the address")
+                raise UnreadableFile(f"there is nothing to read at {each}", "check the address")
         except MilepostError as error:
             failed[str(each)] = str(error)
         else:

@@ -29,7 +29,7 @@ def local_path(path: str | os.PathLike[str]) -> Path:
     if is_address(path):
         address = ObjectAddress.parse(path)
         raise InputError(
-            f"{address} is in object storage; this takes files and folders alone",
+            f"{address} is in object storage; this takes only files and folders",
             f"milepost index {address} --db FOLDER, then --db FOLDER",
         )
     return absolute(path)

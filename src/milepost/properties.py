@@ -220,7 +220,7 @@ def _several(values: Any, strict: str) -> tuple[str, ...] | None:
             each = str(each)
         if not isinstance(each, str):
             if strict:
-                raise InputError(f"the property {strict!r} has several values", "strings alone")
+                raise InputError(f"the property {strict!r} has several values", "only strings")
             continue
         text = _text(each)
         size += len(text)

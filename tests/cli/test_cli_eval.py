@@ -297,7 +297,7 @@ def test_an_interrupted_run_says_what_is_kept(questions):
         _, told = running.communicate(timeout=60)
     assert running.returncode == 130
     assert told.decode().splitlines() == [
-        "milepost: interrupted; vectors are kept: the same command continues from here"
+        "milepost: interrupted; vectors are kept; run the same command to continue"
     ]
 
 

@@ -168,7 +168,7 @@ def test_ctrl_c_keeps_the_answers(codes: Path, tmp_path: Path) -> None:
             said = process.stderr.read().decode()
         assert process.returncode == 130
         assert said.splitlines() == [
-            "milepost: interrupted; answers are kept: the same command continues from here"
+            "milepost: interrupted; answers are kept; run the same command to continue"
         ]
         assert len(chat.requests) == 3
         assert subprocess.run(args, env=environment(), check=False).returncode == 0

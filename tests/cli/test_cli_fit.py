@@ -93,7 +93,7 @@ def test_a_folder_of_something_else_is_refused_before_the_work(cli, task, tmp_pa
     (tmp_path / "mine" / "thesis.txt").write_text("words")
     args = "landmark-light", "--tasks", "nowhere.jsonl", "--no-trees", "--out", tmp_path / "mine"
     result = cli("fit", *args)
-    assert "mine is there already" in result.stderr
+    assert "mine exists and holds no" in result.stderr
 
 
 def test_without_lightgbm_the_extra_is_named(cli, own_model, task, monkeypatch):

@@ -76,7 +76,7 @@ def test_nothing_is_erased_for_storage_that_cannot_be_asked(cli, s3: S3, tmp_pat
     ("args", "said"),
     [
         (("index", "s3://bucket/x", "--watch"), "object storage cannot be watched"),
-        (("index", "s3://bucket/x", "--dry-run"), "files and folders alone"),
+        (("index", "s3://bucket/x", "--dry-run"), "only files and folders"),
         (("index", "s3://bucket/x", "--workers", "ray"), "for files and folders"),
         (("mcp", "run", "s3://bucket/x"), "--db FOLDER"),
         (("serve", "s3://bucket/x"), "--db FOLDER"),

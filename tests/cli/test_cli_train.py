@@ -145,7 +145,7 @@ def test_data_that_is_not_there(cli: Any, tmp_path: Path) -> None:
     file = write_run(tmp_path, init="nowhere")
     text = file.read_text()
     file.write_text(text.replace('["task"]', '["tsk"]'))
-    said = f"{file} names {tmp_path}/tsk, which is not there"
+    said = f"{file} names {tmp_path}/tsk, which does not exist"
     done = cli("train", file)
     assert done.exit_code == 2
     assert said in done.stderr

@@ -109,7 +109,7 @@ def test_a_cross_encoder_by_its_name_on_the_hub(
     assert named.fingerprint == own.fingerprint
     found, wanted = (list(s.open(DOCUMENTS).search([QUESTION])) for s in (named, own))
     assert found[0].best(5) == wanted[0].best(5)
-    with pytest.raises(ModelError, match="the Hugging Face hub does not give it") as refused:
+    with pytest.raises(ModelError, match="from the Hugging Face hub failed") as refused:
         workshop.make("bm25|rerank:nobody/nothing")
     assert "owner/name" in refused.value.hint
 

@@ -40,7 +40,7 @@ def test_only_documents_that_are_asked_of_are_the_collection(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("documents", "question", "problem"),
     [
-        (DOCUMENTS, {**QUESTION, "document": "aa"}, "no document 'aa', but questions about it"),
+        (DOCUMENTS, {**QUESTION, "document": "aa"}, "document 'aa' is missing, but has questions"),
         (DOCUMENTS, {**QUESTION, "spans": [[5, 10]]}, "line 1: span 5–10 is outside"),
         (DOCUMENTS, {**QUESTION, "split": "tset"}, "line 1: unknown split 'tset'"),
         (DOCUMENTS, {**QUESTION, "split": "test"}, "no dev question"),

@@ -67,5 +67,5 @@ def test_what_is_said_of_the_index_holds_no_path(tmp_path: Path) -> None:
 
     db = tmp_path / "papers.milepost"
     library = Library(fake_index(), db / "uploads")
-    said = library.without_path(f"no space left for the index {db}; what was in it is whole")
-    assert said == "no space left for the index papers.milepost; what was in it is whole"
+    said = library.without_path(f"no space left for the index {db}; its contents are intact")
+    assert said == "no space left for the index papers.milepost; its contents are intact"

@@ -234,7 +234,7 @@ def test_install_keeps_what_was_there(tmp_path: Path, client: str) -> None:
     assert after == before
     assert added["args"][-1] == str(tmp_path / "docs")
     assert "+" in done.stdout
-    assert "has it already" in install(tmp_path, client, "docs", "--yes").stderr
+    assert "already has this server" in install(tmp_path, client, "docs", "--yes").stderr
 
 
 def test_install_for_codex_keeps_comments(tmp_path: Path) -> None:
@@ -259,7 +259,7 @@ def test_install_leaves_a_file_that_it_does_not_understand(tmp_path: Path) -> No
     (tmp_path / "docs").mkdir()
     done = install(tmp_path, "claude-code", "docs", "--yes")
     assert done.returncode == 2
-    assert "left as it is" in done.stderr
+    assert "was not changed" in done.stderr
     assert file.read_text(encoding="utf-8") == "{ // a comment\n}"
 
 

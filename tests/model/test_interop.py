@@ -190,8 +190,8 @@ def test_padding_with_the_landmark_is_refused(tmp_path: Path) -> None:
         ({"landmark_interval": 5, "max_seq_length": 1}, {}, "no room"),
         ({"landmark_interval": 5, "max_seq_length": "64"}, {}, "no room"),
         ({"landmark_interval": "often"}, {}, "not a granularity"),
-        ({"landmark_interval": 5}, {"pooling_mode_mean_tokens": True}, "LMK pooling alone"),
-        ({"landmark_interval": 5}, {"pooling_mode_lmk": False}, "LMK pooling alone"),
+        ({"landmark_interval": 5}, {"pooling_mode_mean_tokens": True}, "only LMK pooling"),
+        ({"landmark_interval": 5}, {"pooling_mode_lmk": False}, "only LMK pooling"),
     ],
 )
 def test_bad_folders(

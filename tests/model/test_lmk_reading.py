@@ -154,7 +154,7 @@ def test_rows_that_open_with_two_tokens(tmp_path: Path) -> None:
     """A window opens with one, so such a folder is read by `read_folder` alone."""
     folder = written(tmp_path / "lmk", bos_ids=(CLS, CLS))
     assert len(read_folder(folder).encode_documents(TEXTS)) == len(TEXTS)
-    with pytest.raises(ModelError, match="opens its rows with 2 tokens"):
+    with pytest.raises(ModelError, match="starts rows with 2 tokens"):
         open_checkpoint(folder)
 
 

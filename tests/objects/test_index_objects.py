@@ -232,7 +232,7 @@ def test_nothing_is_removed_when_a_bucket_is_gone(index, s3: S3) -> None:
 def test_a_prefix_without_objects_is_named(index, s3: S3) -> None:
     s3.put("bees.txt", BEES)
     report = index.add(s3.url("bess"))
-    assert "nothing to read is at" in report.failed[s3.url("bess")]
+    assert "there is nothing to read at" in report.failed[s3.url("bess")]
 
 
 def test_a_key_that_cannot_be_asked_for_is_named(index, s3: S3) -> None:

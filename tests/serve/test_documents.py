@@ -168,7 +168,7 @@ def test_a_full_disk_is_named_without_its_path(
     db = tmp_path / "papers"
 
     def full(*_: object, **__: object) -> None:
-        raise StorageFull(f"no space left for the index {db}; what was in it is whole", "space")
+        raise StorageFull(f"no space left for the index {db}; its contents are intact", "space")
 
     with fake_index({"note": "A text."}) as index:
         app = create_app(index, ServeSettings(), uploads=db / "uploads")
@@ -182,4 +182,4 @@ def test_a_full_disk_is_named_without_its_path(
             while not (state := client.get("/indexing").json())["idle"]:
                 pass
         for said in (removed.json()["error"]["message"], state["failed"][0]["reason"]):
-            assert said.startswith("no space left for the index papers; what was in it is whole")
+            assert said.startswith("no space left for the index papers; its contents are intact")

@@ -174,7 +174,7 @@ def test_full_disk(small_disk: Path) -> None:
     folder = small_disk / "index"
     store = opened(folder)
     last = -1
-    with pytest.raises(StorageFull, match="what was in it is whole"):  # noqa: PT012
+    with pytest.raises(StorageFull, match="its contents are intact"):  # noqa: PT012
         while True:
             store.put(numbered(last + 1, 30))
             last += 1

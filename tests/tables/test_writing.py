@@ -180,7 +180,7 @@ def test_a_kill_loses_no_row(tmp_path: Path) -> None:
 def test_what_cannot_be_written_is_refused_first(index: Index, tmp_path: Path) -> None:
     (tmp_path / "there.csv").touch()
     for name, said in {
-        "there.csv": "is there already",
+        "there.csv": "exists; try: another name",
         "t.xlsx": "does not say in which form",
         "none/t.csv": "none does not exist",
     }.items():
@@ -217,7 +217,7 @@ def test_a_file_that_cannot_grow_is_said_in_one_line(tmp_path: Path) -> None:
     done = subprocess.run(
         arguments, capture_output=True, check=True, encoding="utf-8", env=environment()
     )
-    assert "cannot be written: File too large; try: make room and run" in done.stdout
+    assert "cannot be written: File too large; try: free some space and run" in done.stdout
     with Journal(tmp_path / "t.csv") as journal:
         kept = len(journal.rows)
         journal.add("more", Row("a", "b"))

@@ -128,7 +128,7 @@ def test_what_is_no_number_has_no_point(tmp_path: Path) -> None:
 def test_a_line_in_the_middle_that_is_no_json(tmp_path: Path) -> None:
     """It is named; only the last one may be cut off by a kill."""
     (tmp_path / "log.jsonl").write_text('{"step": 1,\n{"step": 2}\n')
-    with pytest.raises(InputError, match=r"log\.jsonl, line 1: no JSON"):
+    with pytest.raises(InputError, match=r"log\.jsonl, line 1 is not JSON"):
         draw(tmp_path)
 
 
@@ -137,7 +137,7 @@ def test_no_log(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"log\.jsonl cannot be read"):
         draw(tmp_path)
     (tmp_path / "log.jsonl").touch()
-    with pytest.raises(InputError, match="has no line yet"):
+    with pytest.raises(InputError, match="has no lines yet"):
         draw(tmp_path)
 
 

@@ -187,7 +187,7 @@ def test_broken_files(tmp_path: Path) -> None:
     path.write_bytes(gzip.compress(b'{"query": "a", "passage": "b"}\n' * 99)[:-9])
     with pytest.raises(UnreadableFile, match=r"pairs\.jsonl cannot be read"):
         load_pairs(path, Texts(TOKENIZER), Report())
-    with pytest.raises(InputError, match="is not there"):
+    with pytest.raises(InputError, match="does not exist"):
         existing([tmp_path / "nothing.jsonl"])
     assert existing([tmp_path]) == [path]
 

@@ -55,7 +55,7 @@ def test_a_file_of_somebody_else_is_not_touched(tmp_path):
     """A file without its record is left as it is."""
     path = tmp_path / "out.jsonl"
     path.write_text("precious\n")
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="exists, but"):
         write(path, PIECES)
     assert path.read_text() == "precious\n"
 
@@ -81,5 +81,5 @@ def test_a_place_that_cannot_be_written(tmp_path):
     """A missing folder and a gzipped name are refused before any work."""
     with pytest.raises(InputError, match="cannot be written"):
         Journal(tmp_path / "none" / "out.jsonl", {})
-    with pytest.raises(InputError, match="not gzipped"):
+    with pytest.raises(InputError, match="cannot be gzipped"):
         Journal(tmp_path / "out.jsonl.gz", {})

@@ -173,7 +173,7 @@ def test_a_run_that_collapses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     text = ONE.format(60).replace("1e-3", "0.5").replace("warm_up = 0", "warm_up = 30")
     text += "clip = 1e9\n"
     file = write_run(tmp_path, stages=text, on_collapse="stop", log_every=5)
-    with pytest.raises(MilepostError, match='on_collapse = "warn" to go on; the last state'):
+    with pytest.raises(MilepostError, match='on_collapse = "warn" to continue; the last'):
         train(read_config(file))
     *before, last = RunFolder(tmp_path / "run", resume=True).lines()
     assert "lower the rate" in last["alarm"]

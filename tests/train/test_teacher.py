@@ -172,5 +172,5 @@ def test_as_sentence_transformers_saves_it(folder: Path, tmp_path: Path) -> None
     (vector,) = teacher.of_sentences(text_of(folder, long))
     assert close(vector, state_of(teacher, [2, *ids, 3]).mean(0))
     pooling.write_text('{"pooling_mode_cls_token": true}')
-    with pytest.raises(ModelError, match="pools otherwise than by the mean"):
+    with pytest.raises(ModelError, match="does not pool by the mean"):
         MeanTeacher(made)

@@ -69,9 +69,9 @@ def test_a_tracker_that_fails_ends_no_run(tmp_path: Path, monkeypatch: pytest.Mo
         done = train(config, on_progress=lambda event: said.append(event.warning))
     assert done.steps == 11
     assert [words for words in said if words] == [
-        "no more is sent to the trackers: the server is gone"
+        "nothing more is sent to the trackers: the server is gone"
     ]
     monkeypatch.setattr(TensorBoardTracker, "store_init_configuration", fails)
     other = read_config(tmp_path / "run.toml", out=tmp_path / "other")
-    with pytest.raises(MilepostError, match="a tracker does not open: the server is gone"):
+    with pytest.raises(MilepostError, match="a tracker cannot be opened: the server is gone"):
         train(other)

@@ -62,7 +62,7 @@ def test_no_text_changes_what_html_reads(light: Encoder, texts: list[str]) -> No
 def test_a_page_that_is_there_stays(book: Index, tmp_path: Path) -> None:
     target = tmp_path / "page.html"
     target.write_text("mine", encoding="utf-8")
-    with pytest.raises(InputError, match=r"page\.html is there already; try:.*--overwrite"):
+    with pytest.raises(InputError, match=r"page\.html exists; try:.*--overwrite"):
         write_page(book, target)
     assert target.read_text(encoding="utf-8") == "mine"
 

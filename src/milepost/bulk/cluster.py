@@ -140,7 +140,7 @@ def _rows(
         yield from found.iter_rows()
     except ray.exceptions.RayError as error:
         raise MilepostError(
-            f"the workers could not go on: {_cause(error)}", "the same command to continue"
+            f"the workers could not continue: {_cause(error)}", "the same command to continue"
         ) from error
 
 

@@ -100,7 +100,7 @@ class Connection:
         if timeout_s <= 0 or tries < 1 or wait_s < 0 or per_minute < 0:
             raise InputError("a limit of the endpoint is out of range", "numbers above 0")
         if not key.isascii() or not key.isprintable():
-            raise InputError("the API key has characters that no key has", f"check {key_name}")
+            raise InputError("the API key has invalid characters", f"check {key_name}")
         parts = urlsplit(url)
         if parts.username is not None:
             raise InputError(

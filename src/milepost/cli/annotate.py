@@ -58,15 +58,16 @@ Examples:
     "--min-score",
     type=click.FloatRange(0, 1),
     metavar="PROBABILITY",
-    help="Only passages that hold evidence with this probability or more, 0 to 1. [default: 0.2]",
+    help="Highlight only passages with at least this probability, 0 to 1, of holding evidence. "
+    "[default: 0.2]",
 )
-@click.option("--overwrite", is_flag=True, help="Replace FILE if it exists, be it PDF itself.")
+@click.option("--overwrite", is_flag=True, help="Replace FILE if it exists, even PDF itself.")
 @db_option("An index that holds the PDF. [default: the cache]")
 @json_option
 @ocr_option
 @model_option
 @precision_option
-@click.option("--no-cache", is_flag=True, help="Keep nothing of the PDF for the next time.")
+@click.option("--no-cache", is_flag=True, help="Do not keep the PDF in the cache.")
 @common
 @click.pass_obj
 def annotate(
@@ -85,9 +86,9 @@ def annotate(
 ) -> int:
     """Write a copy of PDF in which what answers each QUESTION is highlighted.
 
-    Each question has its colour; the comment of a highlight has the question and the probability.
-    The copy begins with the bytes of the PDF, and only the highlights are added. Exit code 1, and
-    no file, if nothing is found.
+    Each question has its own colour; the comment of a highlight gives the question and the
+    probability. The copy begins with the bytes of the PDF; only the highlights are added. If
+    nothing is found, no file is written and the exit code is 1.
     """
     from milepost.marking import PROBABLE
     from milepost.marking import annotate as write_copy

@@ -51,7 +51,7 @@ class _Outcome:
 
 
 @click.command(
-    short_help="Answer a question from documents, by a language model, citations checked.",
+    short_help="Answer a question from documents with a language model; check citations.",
     epilog=f"""\b
 Examples:
   milepost ask "who signed the contract?" contracts/ \\
@@ -65,7 +65,7 @@ Environment:
 )
 @click.argument("question")
 @click.argument("paths", metavar="[PATH]...", nargs=-1)
-@language_model_options("Without one the passages are shown.")
+@language_model_options("Without one, the passages are shown.")
 @db_option("Search this index. Without PATH and --db: MILEPOST_DB, else ./.milepost.")
 @limit_options
 @json_option
@@ -94,9 +94,9 @@ def ask(
     """Answer QUESTION from the passages that a search finds.
 
     A language model of your choice writes the answer and cites the passages: [1]. Every citation is
-    checked: whether the sentence, or what it quotes, stands in the passage word for word, and if
-    it quotes nothing, whether the passage supports it, and how probably. Exit code 1: no passage
-    was found, or no sentence rests on one.
+    checked: whether the sentence, or what it quotes, is in the passage word for word, and, if it
+    quotes nothing, whether the passage supports it, and with what probability. Exit code 1: no
+    passage was found, or no sentence is backed by one.
     """
     remote = chosen_endpoint(endpoint, model_name)
     asked = Question(
@@ -158,7 +158,7 @@ def _answer(
             return ERROR
         if not settings.quiet:
             why = f" ({result.notes[0]})" if result.notes else ""
-            say(f"nothing found{why}, so nothing was asked of the language model")
+            say(f"nothing found{why}, so the language model was not asked")
         return NOTHING
     if outcome.answer is None:
         if not settings.quiet:

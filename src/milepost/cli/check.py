@@ -80,7 +80,7 @@ Exit codes:
     metavar="PROBABILITY",
     default=0.5,
     show_default=True,
-    help="The probability, 0 to 1, from which a passage supports TEXT.",
+    help="Minimum probability, 0 to 1, for a passage to support TEXT.",
 )
 @click.option(
     "--in",
@@ -94,7 +94,7 @@ Exit codes:
 @ocr_option
 @model_option
 @precision_option
-@click.option("--no-cache", is_flag=True, help="Keep nothing of the PATHs for the next time.")
+@click.option("--no-cache", is_flag=True, help="Do not keep the PATHs in the cache.")
 @common
 @click.pass_obj
 def check(
@@ -112,13 +112,13 @@ def check(
 ) -> int:
     """Say whether TEXT (- is stdin) is in the documents, and where.
 
-    PATHs are files and folders. Without PATH an index is searched that `milepost index` has made.
+    PATHs are files and folders. Without PATH, an index made by `milepost index` is searched.
 
     TEXT is verbatim if it is there word for word: only white space, hyphens at line ends, upper
     and lower case, and the form of quotation marks, dashes and letters may differ. It is nearly
-    there if at most a quarter of its words differ; they are shown as [-given-]{+in the text+}. It
-    is supported if a passage says so with a probability of --min-score or more. Numbers that
-    differ are never verbatim.
+    verbatim if at most a quarter of its words differ; they are shown as [-given-]{+in the text+}.
+    It is supported if a passage says so with a probability of --min-score or more. TEXT with a
+    different number is never verbatim.
     """
     from milepost.checking import prepared
     from milepost.cli.sources import expand, model_folder
@@ -252,7 +252,7 @@ def _indexed(
         with Bar(settings, as_json=as_json) as bar:
             return indexed(paths, folder, settings, bar, options, cache=cache, sources=sources)
     except KeyboardInterrupt:
-        kept = "what was read is kept; run the same command to go on" if cache else ""
+        kept = "what was read is kept; run the same command to continue" if cache else ""
         raise Interrupted(kept) from None
 
 

@@ -29,7 +29,7 @@ Examples:
   milepost copy --from postgresql://db.example.com/notes --to backup.milepost""",
 )
 @place_option("--from", "source", "Index to copy.", required=True)
-@place_option("--to", "target", "Where to; it is made where there is none.", required=True)
+@place_option("--to", "target", "Index to copy to; it is created if missing.", required=True)
 @json_option
 @model_option
 @common
@@ -43,8 +43,8 @@ def copy(
 ) -> None:
     """Copy the documents of an index, with their vectors as they are: nothing is encoded.
 
-    Documents that the other index has in the same version are passed over, and those that only it
-    has stay. After an interruption the same command continues.
+    Documents that the other index already has in the same version are skipped; documents that only
+    the other index has are kept. After an interruption, the same command continues.
     """
     from milepost.console.progress import Gauge
     from milepost.console.screen import visible_name

@@ -43,7 +43,7 @@ Examples:
 @click.option(
     "--against",
     metavar="NAME|FOLDER",
-    help="Say, instead, what rebuilding the index with this model would change.",
+    help="Instead, report what rebuilding the index with this model would change.",
 )
 @json_option
 @model_option
@@ -55,11 +55,12 @@ def doctor(
 ) -> int:
     """Check Python, dependencies, CPU, engine, model, SQLite, cache and disk.
 
-    Each problem comes with a way to repair it. The exit code is 2 if anything is broken. Timing
+    Each problem is shown with a way to fix it. The exit code is 2 if anything is broken. Timing
     the model takes about a second.
 
-    With --against another model reads a sample of the index's documents: how many of the sentences
-    nearest to each other stay the same, and how long rebuilding would take. Nothing is changed.
+    With --against, another model reads a sample of the index's documents. The report says how many
+    of each sentence's nearest sentences would stay the same, and how long rebuilding would take.
+    Nothing is changed.
     """
     from milepost.cli.checks import run_checks
 

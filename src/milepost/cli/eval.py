@@ -70,7 +70,7 @@ def _outputs(json_help: str) -> Callable[[Command], Command]:
 @click.group(
     "eval",
     cls=CommandGroup,
-    short_help="Measure how much marked evidence comes back.",
+    short_help="Measure how much marked evidence is returned.",
     epilog="""\b
 Examples:
   milepost eval run --tasks questions.jsonl
@@ -87,10 +87,10 @@ Your own questions (see docs/evaluation.md):
 
 \b
 Environment:
-  MILEPOST_DATA    the folder of the tasks if --data is not given""",
+  MILEPOST_DATA    the folder of the tasks, if --data is not given""",
 )
 def evaluate() -> None:
-    """Ask questions whose evidence is marked, and measure how much of it comes back.
+    """Ask questions whose evidence is marked, and measure how much of it is returned.
 
     Every result is a mean over questions with its 95 % interval, by resampling documents. Every
     difference is shown with its interval.
@@ -137,17 +137,18 @@ Vectors are kept in the cache: after an interruption the same command continues.
     "--tuned",
     metavar="FILE",
     type=FILE,
-    help="Settings that `tuned` stands for. [default: the package's choices]",
+    help="File of the settings that `tuned` stands for. [default: the package's choices]",
 )
 @click.option(
     "--noise",
     type=click.Choice(["typos", "keywords", "capitals", "unaccented"]),
-    help="Ask with typing errors in a fifth of the words, as keywords, in capitals, unaccented.",
+    help="Change the questions: typing errors in a fifth of the words, only keywords, all in "
+    "capitals, or without accents.",
 )
 @click.option(
     "--together",
     is_flag=True,
-    help="Make the tasks one, whose collection holds the documents of all of them.",
+    help="Join the tasks into one, whose collection holds all of their documents.",
 )
 @_outputs("Print one JSON line per result, as soon as it is measured.")
 @common
@@ -260,7 +261,7 @@ evaluate.add_command(answers)
 @click.option(
     "--only",
     metavar="NAMES",
-    help="Tune the rivals with these models or of these kinds, such as e5,splade; others are kept.",
+    help="Tune only rivals with these models or of these kinds, such as e5,splade.",
 )
 @model_option
 @_dtype
@@ -281,9 +282,9 @@ def tune(
 ) -> int:
     """Choose the settings of every rival on the questions of tasks, and write them into FILE.
 
-    `milepost eval run --tuned FILE` uses them where the name of a system says `tuned`. What FILE
-    holds already, chosen on the same questions, is kept: run the same command again to continue
-    after an interruption, or delete FILE to choose anew.
+    `milepost eval run --tuned FILE` uses them where the name of a system says `tuned`. Settings in
+    FILE that were chosen on the same questions are kept: run the same command again to continue
+    after an interruption, or delete FILE to choose them again.
     """
     from functools import partial
 
@@ -344,7 +345,7 @@ def _measure(settings: Settings, session: Session, *, as_json: bool) -> list[Rec
                     click.echo(to_line(record))
                     sys.stdout.flush()  # a kill later on must not take this record along
         except KeyboardInterrupt:
-            raise Interrupted("vectors are kept: the same command continues from here") from None
+            raise Interrupted("vectors are kept; run the same command to continue") from None
     return records
 
 

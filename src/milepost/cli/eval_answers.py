@@ -55,14 +55,14 @@ Environment:
   {ENVIRONMENT}""",
 )
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=FILE)
-@language_model_options("Needed, here or as MILEPOST_ENDPOINT.")
+@language_model_options("Required, here or as MILEPOST_ENDPOINT.")
 @click.option(
     "--systems",
     metavar="NAMES",
     default="landmark,bm25:400,whole,none",
     show_default=True,
-    help="Systems by name, separated by commas, as in `milepost eval run`; also whole, the context "
-    "cut in the middle, and none, no context. Differences are to the first.",
+    help="Systems by name, separated by commas, as in `milepost eval run`; also whole (the "
+    "context, cut in the middle) and none (no context). Differences are relative to the first.",
 )
 @click.option(
     "--tokens",
@@ -83,7 +83,7 @@ Environment:
 @click.option(
     "--model-defaults",
     is_flag=True,
-    help="Send neither temperature 0 nor --answer-tokens: for language models that refuse them.",
+    help="Send neither temperature 0 nor --answer-tokens, for language models that reject them.",
 )
 @click.option(
     "--timeout",
@@ -227,7 +227,7 @@ def _ask(
                 click.echo(to_line(each))
                 sys.stdout.flush()
     except KeyboardInterrupt:
-        raise Interrupted("answers are kept: the same command continues from here") from None
+        raise Interrupted("answers are kept; run the same command to continue") from None
     return found
 
 

@@ -97,7 +97,7 @@ def show_names() -> int:
     tasks["FILE.jsonl"] = "questions of your own"
     _section("Tasks", tasks)
     _section("Systems: BASE[:UNIT][@MODEL][+bm25[/rank]][|rerank:CROSS-ENCODER]", BASES)
-    _section("Systems of milepost eval answers alone", CONTROLS)
+    _section("Systems only of milepost eval answers", CONTROLS)
     _section(
         "Models", {**MODELS, "FOLDER": "a model of Milepost, sentence-transformers or model2vec"}
     )

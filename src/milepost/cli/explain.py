@@ -61,8 +61,8 @@ def _lines(result: SearchResult) -> Iterator[tuple[str, str]]:
             head = f"{number}  {hit.start}-{hit.end}"
             yield row(head, cells, f"{round(hit.logit, _DIGITS):.2f}"), ""
     yield (
-        "The log-odds that a sentence is evidence order the hits; a part is what moved them, and "
-        "how far.",
+        "Hits are ordered by the log-odds that a sentence is evidence; each part says what moved "
+        "them, and how far.",
         ASIDE,
     )
     scores = (f"{n}: {passage.score:.0%}" for n, passage in enumerate(result.passages, 1))

@@ -99,7 +99,7 @@ Examples:
 @click.option(
     "--push",
     metavar="OWNER/NAME",
-    help="Upload the model folder to the Hugging Face Hub as well, where it is made if missing.",
+    help="Also upload the model folder to the Hugging Face Hub; the model is created if missing.",
 )
 @click.option("--private", is_flag=True, help="Make the model of --push private.")
 @json_option

@@ -28,14 +28,15 @@ Examples:
   milepost fit landmark-minilm --tasks written,trials,policies:dev --hold-out 0.12 --out fitted/
 
 \b
-Train questions teach, dev questions calibrate; where there are questions of one split only, they
-do both, cross-fitted by document. NAME:train and NAME:dev take one split of a task. At least 200
-questions about 20 documents are needed, and 1,000 about 50 for trees. Questions without spans
-("spans": []), which their document does not answer, calibrate only. See docs/models.md.
+Ranking is learned from train questions and calibrated on dev questions; if all questions are of
+one split, they do both, cross-fitted by document. NAME:train and NAME:dev take one split of a
+task. At least 200 questions about 20 documents are needed, and 1,000 about 50 for trees. Questions
+without spans ("spans": []), which their document does not answer, are used only to calibrate. See
+docs/models.md.
 
 \b
 Environment:
-  MILEPOST_DATA    the folder of the tasks, where --data is not given""",
+  MILEPOST_DATA    the folder of the tasks, if --data is not given""",
 )
 @click.argument("model")
 @click.option(
@@ -58,7 +59,7 @@ Environment:
     type=click.FloatRange(0, 1),
     metavar="SHARE",
     help="Share of train documents that the model's own training left out (its hold_out); "
-    "others do not teach.",
+    "only these are learned from.",
 )
 @click.option(
     "--allow-nc",
@@ -99,12 +100,12 @@ def fit(
     no_trees: bool,
     as_json: bool,
 ) -> None:
-    """Learn how MODEL, a folder or a name, ranks sentences and how sure it may be.
+    """Learn how MODEL (a folder or a name) ranks sentences, and calibrate its probabilities.
 
     Fusion weights, trees, passage growth, the reranker's weight and the calibration of
     probabilities are learned from questions whose evidence is marked, and written to the model
-    folder: all of them, or nothing where the command is stopped. The report, also in its fit.json,
-    has figures on documents that nothing was learned from.
+    folder. If the command is stopped, nothing is written. The report, also in fit.json in that
+    folder, has figures on documents from which nothing was learned.
     """
     from milepost._optional import require
     from milepost.engine.folder import cache_folder, find_model

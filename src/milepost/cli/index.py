@@ -50,7 +50,7 @@ Examples:
 @click.option(
     "--watch",
     is_flag=True,
-    help="Go on after that: index what changes in the PATHs, until Ctrl-C.",
+    help="Then keep running, and index what changes in the PATHs, until Ctrl-C.",
 )
 @click.option(
     "--dry-run",
@@ -84,26 +84,26 @@ def index(
 ) -> int:
     """Add PATHs (files, folders, - for stdin) to an index, or bring it up to date.
 
-    s3://BUCKET/PREFIX, gs:// and az:// are read from object storage, which needs the extra objects.
-    An object with the same ETag is not read again.
+    Addresses such as s3://BUCKET/PREFIX, gs:// and az:// are read from object storage; this needs
+    the extra `objects`. An object with the same ETag is not read again.
 
     New and changed files are read, unchanged files are skipped, and documents whose files have
     disappeared from the given folders are removed. Each document is stored as a whole: after
     Ctrl-C the index holds all earlier documents, and the same command continues from there.
 
-    The index remembers how each file was read: without --hidden and --ocr a file is read as before,
-    and with them anew if it was read in another way.
+    The index remembers how each file was read. Without --hidden and --ocr, a file is read as
+    before; with them, it is reread if it was read differently.
 
     With --watch, new and changed files are read a second after they were last written, and
     documents whose files are gone from a folder are removed. A file that cannot be read is
-    reported, and read again when it changes. With --json, each change is a line.
+    reported, and read again when it changes. With --json, each change is one line.
 
     With --workers, a worker that dies is replaced and its files are indexed again; all workers
     must be able to read the PATHs and to reach the index.
 
-    With --dry-run nothing is read or changed. Each file, and each folder that is skipped, is a
-    line: what would become of it, its size, its pages where they are known (~ is an estimate),
-    and why.
+    With --dry-run, nothing is read or changed. Each file, and each folder that is skipped, has one
+    line: what would happen to it, its size, its number of pages if known (~ is an estimate), and
+    why.
     """
     from milepost.cli.sources import chosen_for, expand, read_names
     from milepost.console.progress import Bar

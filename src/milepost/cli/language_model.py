@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     Command = TypeVar("Command", bound=Callable[..., Any])
 
-ENVIRONMENT = """MILEPOST_ENDPOINT       the endpoint without --endpoint
-  MILEPOST_MODEL_NAME     the language model without --model-name
+ENVIRONMENT = """MILEPOST_ENDPOINT       the endpoint, if --endpoint is not given
+  MILEPOST_MODEL_NAME     the language model, if --model-name is not given
   MILEPOST_ENDPOINT_KEY   the endpoint's key, if it needs one; else OPENAI_API_KEY"""
 """For the end of a command's help."""
 
@@ -30,8 +30,8 @@ def language_model_options(without: str) -> Callable[[Command], Command]:
     endpoint = click.option(
         "--endpoint",
         metavar="URL",
-        help="An OpenAI-compatible endpoint, http://HOST:PORT/v1; question and passages are sent "
-        f"to it. {without}",
+        help="An OpenAI-compatible endpoint, http://HOST:PORT/v1; the question and passages are "
+        f"sent to it. {without}",
     )
     name = click.option(
         "--model-name", metavar="NAME", help="Name of the language model at the endpoint."

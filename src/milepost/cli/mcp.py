@@ -41,7 +41,7 @@ Examples:
   milepost mcp run ~/papers report.pdf""",
 )
 def mcp() -> None:
-    """Give agents tools to search documents, by the Model Context Protocol."""
+    """Give agents tools to search documents, with the Model Context Protocol."""
 
 
 @mcp.command("run", short_help="Serve the tools on stdin and stdout.")
@@ -178,7 +178,7 @@ def install(
     before = file.read_text(encoding="utf-8") if file.is_file() else ""
     after = with_server(chosen, before, name, program, args)
     if before == after:
-        say(f"{file} has it already")
+        say(f"{file} already has this server")
         return 0
     for line in difflib.unified_diff(
         before.splitlines(), after.splitlines(), str(file), str(file), lineterm="", n=2

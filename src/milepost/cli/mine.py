@@ -129,7 +129,7 @@ def mine(
                 progress=lambda doing, done, of: counter(doing, "", done, of),
             )
         except KeyboardInterrupt:
-            raise Interrupted("to resume, run the same command; nothing written is lost") from None
+            raise Interrupted("rows are kept; run the same command to continue") from None
     return report(settings, out, found.counts, found.bad)
 
 

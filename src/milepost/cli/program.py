@@ -108,7 +108,7 @@ COMMANDS = {
     ),
     "ask": (
         "milepost.cli.ask:ask",
-        "Answer a question from documents, by a language model, citations checked.",
+        "Answer a question from documents with a language model; check citations.",
     ),
     "table": (
         "milepost.cli.table:table",
@@ -118,7 +118,7 @@ COMMANDS = {
     "serve": ("milepost.cli.serve:serve", "Serve a page and an API over HTTP."),
     "view": (
         "milepost.cli.view:view",
-        "Write documents as one HTML file that searches them itself.",
+        "Write documents as one HTML file with a search of its own.",
     ),
     "mcp": ("milepost.cli.mcp:mcp", "Give agents tools to search documents (MCP)."),
     "encode": (
@@ -136,7 +136,7 @@ COMMANDS = {
         "milepost.cli.completion:completion",
         "Print a completion script for your shell.",
     ),
-    "eval": ("milepost.cli.eval:evaluate", "Measure how much marked evidence comes back."),
+    "eval": ("milepost.cli.eval:evaluate", "Measure how much marked evidence is returned."),
     "synthesize": (
         "milepost.cli.synthesize:synthesize",
         "Generate questions from documents, with a language model or by rules.",
@@ -172,10 +172,10 @@ Exit codes:
 
 \b
 Environment:
-  MILEPOST_DB      the index to use without PATH and --db
+  MILEPOST_DB      the index to use if neither PATH nor --db is given
   MILEPOST_CACHE   the folder for compiled models and the indexes of `search PATH`
-  MILEPOST_PRECISION   auto, int8 or float, without --precision
-  NO_COLOR, FORCE_COLOR   turn colours off, or on in pipes too""",
+  MILEPOST_PRECISION   auto, int8 or float, if --precision is not given
+  NO_COLOR, FORCE_COLOR   turn colours off, or on even in pipes""",
 )
 @click.version_option(__version__, "-V", "--version", message="milepost %(version)s")
 def program() -> None:

@@ -53,8 +53,8 @@ def limit_options(command: Command) -> Command:
             type=click.FloatRange(0, 1),
             metavar="PROBABILITY",
             default=0.0,
-            help="Only passages that hold evidence with this probability or more, 0 to 1; exit "
-            "code 1 if none.",
+            help="Return only passages with at least this probability, 0 to 1, of holding "
+            "evidence; exit code 1 if there are none.",
         ),
         click.option(
             "--in",
@@ -81,9 +81,7 @@ def reading_options(command: Command) -> Command:
             help="Let the model's reranker, if it has one, score the best windows.",
             show_default=True,
         ),
-        click.option(
-            "--no-cache", is_flag=True, help="Keep nothing of the PATHs for the next time."
-        ),
+        click.option("--no-cache", is_flag=True, help="Do not keep the PATHs in the cache."),
     )
 
 
@@ -188,7 +186,7 @@ class Question:
                     self.paths, encoder, settings, bar, options, cache=cache, sources=sources
                 )
         except KeyboardInterrupt:
-            kept = "what was read is kept; run the same command to go on" if cache else ""
+            kept = "what was read is kept; run the same command to continue" if cache else ""
             raise Interrupted(kept) from None
 
 

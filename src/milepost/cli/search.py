@@ -63,14 +63,14 @@ def search(
 ) -> int:
     """Find the passages that answer QUESTION, best first.
 
-    PATHs are files and folders (- is stdin); they are read on the first search and kept in the
-    cache, where the next one finds what has not changed. Without PATH an index is searched that
-    `milepost index` has made.
+    PATHs are files and folders (- is stdin). The first search reads them and keeps them in the
+    cache; later searches read only what has changed. Without PATH, an index made by `milepost
+    index` is searched.
 
-    Passages hold what QUESTION has in quotation marks ("…", “…”, „…“, «…») word for word, and do
-    not hold a word, or phrase in quotation marks, that has a minus sign before it: 'how is
-    "natural selection" tested -pigeons'. White space, case and typography do not count. -5 is a
-    number; -"5" excludes it.
+    Every passage contains, word for word, what QUESTION has in quotation marks ("…", “…”, „…“,
+    «…»), and none contains a word, or a phrase in quotation marks, with a minus sign before it:
+    'how is "natural selection" tested -pigeons'. White space, case and typography are ignored.
+    -5 is a number; -"5" excludes it.
     """
     asked = Question(
         question,

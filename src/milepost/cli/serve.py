@@ -49,12 +49,15 @@ Examples:
 
 \b
 Environment:
-  MILEPOST_API_KEY        key that requests must bring (Authorization: Bearer KEY)
-  MILEPOST_DB             the index, where neither PATH nor --db is given
+  MILEPOST_API_KEY        key that requests must carry (Authorization: Bearer KEY)
+  MILEPOST_DB             the index, if neither PATH nor --db is given
   {ENVIRONMENT}""",
 )
 @click.argument("paths", metavar="[PATH...]", nargs=-1)
-@db_option("Folder of the index. [default: MILEPOST_DB, else ./.milepost, else one of your own]")
+@db_option(
+    "Folder of the index. [default: MILEPOST_DB, else ./.milepost, else library in Milepost's data "
+    "folder]"
+)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--port",
@@ -67,13 +70,16 @@ Environment:
 @click.option("--open", "show", is_flag=True, help="Open the page in a browser.")
 @click.option("--read-only", is_flag=True, help="Do not let anybody add or remove documents.")
 @click.option(
-    "--allowed-host", multiple=True, metavar="NAME", help="Another name of this server. Repeatable."
+    "--allowed-host",
+    multiple=True,
+    metavar="NAME",
+    help="Another name of this server. May be repeated.",
 )
 @click.option(
     "--cors",
     multiple=True,
     metavar="ORIGIN",
-    help="Origin of another web page that may use the API. Repeatable.",
+    help="Origin of another web page that may use the API. May be repeated.",
 )
 @click.option(
     "--rate",
@@ -89,7 +95,7 @@ Environment:
     show_default=True,
     help="Pause indexing while searches run.",
 )
-@language_model_options("Without one no answers are written.")
+@language_model_options("Without one, no answers are written.")
 @ocr_option
 @model_option
 @precision_option
@@ -116,8 +122,8 @@ def serve(
 ) -> None:
     """Serve a page to search documents, and an API, over HTTP.
 
-    PATHs are indexed in the background. Files that are dropped on the page are kept in the folder
-    of the index. Only programs on this computer can connect unless --host says otherwise.
+    PATHs are indexed in the background. Files dropped on the page are kept in the folder of the
+    index. Only programs on this computer can connect unless --host says otherwise.
     """
     from milepost._optional import check_installed as check_extra
     from milepost.places import local_path

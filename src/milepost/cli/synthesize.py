@@ -67,7 +67,10 @@ Environment:
     help="Keep a question if its evidence is among the best K landmarks; 0: keep all.",
 )
 @click.option(
-    "--temperature", type=click.FloatRange(0, 2), metavar="T", help="[default: the endpoint's]"
+    "--temperature",
+    type=click.FloatRange(0, 2),
+    metavar="T",
+    help="Sampling temperature. [default: the endpoint's]",
 )
 @click.option(
     "--timeout",
@@ -93,7 +96,7 @@ Environment:
     type=click.Choice(["train", "dev", "test"]),
     default="train",
     show_default=True,
-    help="Use documents of this split, if they name one; questions get the same split.",
+    help="Use documents of this split, or without a split; questions get the same split.",
 )
 @click.option(
     "--dev",
@@ -136,8 +139,8 @@ def synthesize(
 ) -> int:
     """Generate questions with marked evidence from DOCUMENTS (JSON lines, other files, folders).
 
-    Kinds of a language model: plain, keywords, why, context, scattered. Kinds by rule: question,
-    heading, definition, term.
+    Kinds of question with a language model: plain, keywords, why, context, scattered. Kinds with
+    --rules: question, heading, definition, term.
     """
     settings: Settings = context.obj
     _check(context, endpoint, llm, rules=rules)
@@ -200,7 +203,7 @@ def synthesize(
                     progress=on_progress,
                 )
         except KeyboardInterrupt:
-            raise Interrupted("to resume, run the same command; nothing written is lost") from None
+            raise Interrupted("rows are kept; run the same command to continue") from None
     return report(settings, out, found.counts, found.bad)
 
 

@@ -64,7 +64,7 @@ Examples:
     type=click.Choice(["document", "collection"]),
     default="document",
     show_default=True,
-    help="A row for each document and question, or for each question asked of all together.",
+    help="One row per document and question, or one per question, asked of all documents at once.",
 )
 @click.option(
     "--min-score",
@@ -72,7 +72,7 @@ Examples:
     metavar="PROBABILITY",
     default=0.2,
     show_default=True,
-    help="Leave the cells of a less probable passage empty, 0 to 1.",
+    help="Leave the cells empty if the passage is less probable than this, 0 to 1.",
 )
 @click.option(
     "--in",
@@ -106,15 +106,15 @@ def table(
     hidden: Hidden | None,
     ocr: Ocr | None,
 ) -> int:
-    """Ask each question of QUESTIONS of each document, and write the best passages to FILE.
+    """Ask each document every question in QUESTIONS, and write the best passages to FILE.
 
-    QUESTIONS is a text with a question in each line, a .csv with a column `question`, or a .jsonl
-    with a field `question`. PATHs are files and folders (- is stdin); without PATH an index is
-    asked that `milepost index` has made.
+    QUESTIONS is a text file with one question per line, a .csv with a column `question`, or a
+    .jsonl with a field `question`. PATHs are files and folders (- is stdin). Without PATH, an index
+    made by `milepost index` is asked.
 
-    A row has the document, question, probability, passage, place, page, heading and offsets. What
-    was asked is kept in a hidden file beside FILE until it is complete: after Ctrl-C or a kill the
-    same command goes on. Exit code 1: no row has a passage.
+    A row has the document, question, probability, passage, place, page, heading and offsets.
+    Finished rows are kept in a hidden file beside FILE until FILE is complete: after Ctrl-C or a
+    kill, the same command continues. Exit code 1: no row has a passage.
     """
     from milepost.cli.sources import chosen_documents, complain, read_names
     from milepost.tables import read_questions, write_table
@@ -148,7 +148,7 @@ def table(
                 on_row=on_row,
             )
         except KeyboardInterrupt:
-            kept = f"{done:,} rows are kept; run the same command to go on" if done else ""
+            kept = f"{done:,} rows are kept; run the same command to continue" if done else ""
             raise Interrupted(kept) from None
     _show(settings, out, rows, opened.report, as_json=as_json)
     if opened.report is not None:

@@ -32,7 +32,7 @@ _LARGE = 20_000_000
 
 
 @click.command(
-    short_help="Write documents as one HTML file that searches them itself.",
+    short_help="Write documents as one HTML file with a search of its own.",
     epilog="""\b
 Examples:
   milepost view book.txt -o book.html
@@ -46,16 +46,16 @@ Examples:
     type=click.Path(path_type=Path),
     required=True,
     metavar="FILE",
-    help="The page, an .html file.",
+    help="File to write: .html.",
 )
-@click.option("--overwrite", is_flag=True, help="Replace FILE if it is there already.")
+@click.option("--overwrite", is_flag=True, help="Replace FILE if it exists.")
 @click.option(
     "--full",
     is_flag=True,
-    help="Put the light model on the page as it is, not rounded: the passages of `milepost search "
-    "--model landmark-light`, and some 5 MB more.",
+    help="Put the light model on the page unrounded: the passages are those of `milepost search "
+    "--model landmark-light`, and the page is some 5 MB larger.",
 )
-@click.option("--no-cache", is_flag=True, help="Keep nothing of the PATHs for the next time.")
+@click.option("--no-cache", is_flag=True, help="Do not keep the PATHs in the cache.")
 @hidden_option
 @ocr_option
 @json_option
@@ -76,8 +76,8 @@ def view(
 ) -> int:
     """Write PATHs (files, folders, - for stdin) as one HTML file that answers questions.
 
-    The file holds the texts, their landmarks and a light model, and searches in the browser:
-    without a server, without a network, opened from a disk or a mail. Its passages are those of the
+    The file holds the texts, their landmarks and a light model. It searches in the browser, without
+    a server or a network, also when opened from a disk or an email. Its passages are those of the
     command line with the same model.
     """
     from milepost.cli.sources import complain, read_names
@@ -126,7 +126,7 @@ def _read(
         with Bar(settings, as_json=as_json) as bar:
             return indexed(paths, encoder, settings, bar, options, cache=cache)
     except KeyboardInterrupt:
-        kept = "what was read is kept; run the same command to go on" if cache else ""
+        kept = "what was read is kept; run the same command to continue" if cache else ""
         raise Interrupted(kept) from None
 
 

@@ -48,7 +48,7 @@ def follow(
     from milepost.text import read_file
 
     if not settings.quiet:
-        say(f"watching {', '.join(paths)}; end with Ctrl-C")
+        say(f"watching {', '.join(paths)}; Ctrl-C stops it")
     with Bar(settings, as_json=as_json) as bar:
 
         def read(path: Path, options: ReadOptions) -> Document:
@@ -58,7 +58,7 @@ def follow(
         for update in watch.updates(before):
             bar.clear()
             if isinstance(update, MilepostError):
-                say(f"{update}; tried again until it works")
+                say(f"{update}; retrying until it works")
             else:
                 _show(settings, update, place, as_json=as_json)
 

@@ -126,16 +126,15 @@ json_option = click.option(
 hidden_option = click.option(
     "--hidden",
     type=click.Choice(["drop", "keep"]),
-    help="Text in PDFs that a reader of the page cannot see: leave it out, or keep it. "
-    "[default: drop]",
+    help="Drop or keep text in PDFs that a reader of the page cannot see. [default: drop]",
 )
 
 
 ocr_option = click.option(
     "--ocr",
     type=click.Choice(["auto", "never", "always"]),
-    help="Recognise the text of pictures: of scanned pages and picture files, of none, or of all "
-    "pages of PDFs. Takes seconds a page. [default: never]",
+    help="Recognise text in pictures (OCR). auto: on scanned pages and in picture files; always: "
+    "on all other pages of PDFs too. Takes seconds a page. [default: never]",
 )
 
 

@@ -103,7 +103,7 @@ class EndpointEncoder(Encoder):
         self._refuse()
 
     def _refuse(self) -> NoReturn:
-        raise ModelError(f"{self.engine} gives vectors of texts alone", "a model folder")
+        raise ModelError(f"{self.engine} gives only vectors of texts", "a model folder")
 
     def _vectors(self, sentences: Sequence[str]) -> NDArray[np.float32]:
         """The vectors of sentences; zeros for white space, which endpoints refuse."""

@@ -62,7 +62,7 @@ def local(
     except Exception as error:  # the hub's client raises its transport's errors as they are
         first = first_line(error)
         raise ModelError(
-            f"no folder {name!r}, and the Hugging Face hub does not give it: {first}", hint
+            f"no folder {name!r}, and fetching it from the Hugging Face hub failed: {first}", hint
         ) from error
 
 
@@ -105,7 +105,7 @@ def upload(folder: Path, name: str, *, private: bool = False) -> str:
     except Exception as error:  # the hub's client raises its transport's errors as they are
         first = first_line(error)
         raise MilepostError(
-            f"the Hugging Face hub does not take {name}: {first}",
+            f"uploading to {name} on the Hugging Face hub failed: {first}",
             f"hf auth login, and: {shlex.join(again)}; the folder is complete",
         ) from error
     if public:

@@ -51,7 +51,7 @@ def export(
             models[place][task_name(record.task)].append(record)
     if not models:
         raise InputError(
-            "no record in the collection setting, and mteb knows no other",
+            "no record in the collection setting, the only one that mteb has",
             "milepost eval run --setting collection",
         )
     files: list[tuple[Path, dict[str, Any]]] = []

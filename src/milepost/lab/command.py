@@ -25,8 +25,8 @@ STUDIES: dict[str, str] = {
     "tokens": "Words from spelling, bytes, and byte encoders.",
     "stitch": "Stitch encoders of many sizes from two.",
     "cet": "How many hard negatives are unmarked answers.",
-    "quality": "Measure how vectors separate labels, or drifted.",
-    "power": "Servers under one power budget, searches and bulk work.",
+    "quality": "Measure how well vectors separate labels, or drift.",
+    "power": "Simulate searches and bulk indexing under one power budget.",
 }
 """Study → a line of help. Its command is ``milepost.lab.STUDY.command``, imported only when it is
 asked for, since most studies need the lab extra."""

@@ -52,7 +52,7 @@ out_option = click.option(
     "--out",
     metavar="FOLDER",
     type=FOLDER,
-    help="Keep finished trainings here; a run that was stopped goes on with them, one with other "
+    help="Keep finished trainings here. A stopped run continues from them; a run with other "
     "settings is refused.",
 )
 

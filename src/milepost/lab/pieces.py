@@ -99,7 +99,7 @@ class Pieces:
 def made_otherwise(path: Path) -> InputError:
     """What is said of a file that was made of something else."""
     return InputError(
-        f"{path} was made with other settings or data, and stays",
+        f"{path} was made with other settings or data, and is kept",
         "the settings and data as they were, or another --out FOLDER",
     )
 

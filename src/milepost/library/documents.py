@@ -85,7 +85,7 @@ class Library:
         for info in self.infos():
             if document_id(info.name) == identity:
                 return info
-        raise UnknownDocument(f"no document has the id {identity}", "a document of the list")
+        raise UnknownDocument(f"no document has the id {identity}", "a document in the list")
 
     def chosen(self, wanted: Iterable[str] | None) -> list[str] | None:
         """Names of the documents that were asked for by id, short id or title; None for all.
@@ -104,7 +104,7 @@ class Library:
         for key in wanted:
             if key not in by_key:
                 raise UnknownDocument(
-                    f"no document has the id or title {key[:80]!r}", "a document of the list"
+                    f"no document has the id or title {key[:80]!r}", "a document in the list"
                 )
             names += by_key[key]
         return names
@@ -135,7 +135,7 @@ class Library:
         if info.source is not None and is_address(info.source):
             raise UnknownDocument(f"the file of {self.title(info)} is in object storage")
         if info.source is None or not (path := Path(info.source)).is_file():
-            raise UnknownDocument(f"the file of {self.title(info)} is not there any more")
+            raise UnknownDocument(f"the file of {self.title(info)} no longer exists")
         return path
 
     def sentences(
@@ -232,7 +232,7 @@ class Library:
             if document_id(str(path)) == identity:
                 path.unlink(missing_ok=True)
                 return str(path)
-        raise UnknownDocument(f"no document has the id {identity}", "a document of the list")
+        raise UnknownDocument(f"no document has the id {identity}", "a document in the list")
 
 
 def safe_name(name: str, *, pictures: bool = False) -> str:

@@ -103,7 +103,7 @@ def with_server(client: Client, text: str, name: str, command: str, args: list[s
         snippet = json.dumps({name: entry})
         where = ".".join(client.keys)
         raise InputError(
-            f"{client.file()} is not plain JSON with an object {where}, and is left as it is",
+            f"{client.file()} is not plain JSON with an object {where}, and was not changed",
             f"add this under {where} yourself: {snippet}",
         ) from None
     return json.dumps(config, indent=2, ensure_ascii=False) + "\n"
@@ -124,7 +124,7 @@ def _toml(client: Client, text: str, name: str, entry: dict[str, Any]) -> str:
     except (tomlkit.exceptions.TOMLKitError, TypeError) as error:
         raise InputError(
             f"{client.file()} is not TOML with a table {'.'.join(client.keys)}: {error}",
-            "mend it, or add the server yourself",
+            "correct it, or add the server yourself",
         ) from None
     written: str = tomlkit.dumps(config)
     return written

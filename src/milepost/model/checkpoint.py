@@ -110,7 +110,7 @@ def open_checkpoint(
     usual = choose_landmark(special, landmark or (said.landmark if said else None))
     if not new_landmark and tokenizer.token_to_id(usual) is None:
         raise ModelError(
-            f"the vocabulary has no {usual!r}, and a new token means nothing untrained",
+            f"the vocabulary has no {usual!r}, and an untrained new token means nothing",
             f"name one that it has, or train it: landmark = {usual!r} in the "
             "configuration of milepost train",
         )
@@ -127,7 +127,7 @@ def open_checkpoint(
     if ours:
         if weights != "float32":
             raise ModelError(
-                f"{folder} is read by our own network, whose weights are float32",
+                f"{folder} is read by Milepost's own network, whose weights are float32",
                 "transformers = true in the configuration, or leave weights out",
             )
         if both:

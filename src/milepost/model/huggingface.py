@@ -72,7 +72,7 @@ class HuggingFace(nn.Module):
         config = network.config
         if getattr(config, "is_encoder_decoder", False):
             raise ModelError(
-                f"{config.model_type} is an encoder with a decoder, which has no one state a token",
+                f"{config.model_type} is an encoder with a decoder, without one state per token",
                 "use an encoder (BERT, ModernBERT, XLM-R …) or a decoder (LLaMA, Mistral, Qwen …)",
             )
         if isinstance(getattr(network, "pooler", None), nn.Module):

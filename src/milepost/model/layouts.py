@@ -116,7 +116,7 @@ def of_pull_request(
     config = read_json(folder / modules[0]["path"] / CONFIG)
     head = read_json(folder / pooling[0]["path"] / "config.json")
     if poolings_of(head) != ("lmk",):
-        raise ModelError(f"{folder} pools {poolings_of(head)}", "a folder with LMK pooling alone")
+        raise ModelError(f"{folder} pools {poolings_of(head)}", "a folder with only LMK pooling")
     if head.get("include_prompt") is False and any(prompts_of(folder)):
         raise ModelError(f"{folder} leaves its prompts out of pooling", "not supported with LMK")
     bos_ids, closing = _bos_ids(tokenizer), tuple[int, ...]()

@@ -48,7 +48,7 @@ def reading_of(folder: Path) -> Reading | None:
         )
     if len(settings.bos_ids) > 1:
         raise ModelError(
-            f"{folder} opens its rows with {len(settings.bos_ids)} tokens, a window with one", _READ
+            f"{folder} starts rows with {len(settings.bos_ids)} tokens, a window with one", _READ
         )
     return Reading(
         "".join(names[:-1]),

@@ -96,7 +96,7 @@ def is_adapted(model: LandmarkEncoder) -> bool:
 def _of_transformers(model: LandmarkEncoder) -> HuggingFace:
     if not isinstance(model.backbone, HuggingFace):
         raise ModelError(
-            "LoRA is put on networks of transformers",
+            "LoRA works only with networks of transformers",
             "open the checkpoint with transformers=True",
         )
     return model.backbone

@@ -172,9 +172,9 @@ def release(
         for found in parity:
             if not found.holds:
                 raise ModelError(
-                    f"the {found.precision} graph is not near enough to torch: cosine "
-                    f"{found.least:.6f} at least (wanted {found.least_wanted}), "
-                    f"{found.mean:.6f} on average (wanted {found.mean_wanted})",
+                    f"the {found.precision} graph is not close enough to torch: cosine "
+                    f"minimum {found.least:.6f} (required {found.least_wanted}), "
+                    f"mean {found.mean:.6f} (required {found.mean_wanted})",
                     "leave this precision out"
                     + ("; or calibrate on more text" if found.precision == "int8" else ""),
                 )
@@ -205,12 +205,12 @@ def _check_onnx(wanted: Sequence[Precision], pooling: Path | None) -> None:
     beyond = [name for name in wanted if name != "f32"]
     if beyond:
         raise InputError(
-            f"ONNX is written in f32 alone, not in {', '.join(beyond)}",
+            f"ONNX is written only in f32, not in {', '.join(beyond)}",
             "leave --precision out, or quantise model.onnx by onnxruntime's own tools",
         )
     if pooling is not None:
         raise InputError(
-            "a trained pooling is written for OpenVINO alone", "leave --pooling or --format out"
+            "a trained pooling is written only for OpenVINO", "leave --pooling or --format out"
         )
     require("onnx", extra="export")
 
@@ -241,7 +241,7 @@ def window_sizes(
     before = _first(left, reading.left, size // 4)
     after = _first(right, reading.right, 0 if model.causal else size // 8)
     if model.causal and after:
-        raise InputError("a causal network sees nothing of a halo behind the sentence", "--right 0")
+        raise InputError("a causal network cannot see text after a sentence", "--right 0")
     every = reading.granularity
     if every != SENTENCES and not 1 <= int(every) <= size - 2:
         raise InputError(

@@ -59,7 +59,7 @@ class ObjectAddress:
             raise InputError(f"{scheme}://… was given as a path", "the address as a string")
         bucket, _, key = written.partition("://")[2].partition("/")
         if not _BUCKET.fullmatch(bucket):
-            raise InputError(f"{scheme}://… has no bucket, or a name that no bucket has", example)
+            raise InputError(f"{scheme}://… has no bucket, or one with an invalid name", example)
         found = cls(scheme, bucket, key.removesuffix("/"))
         if found.key and any(part in ("", ".", "..") for part in found.key.split("/")):
             raise InputError(f"{found} has an empty part, . or .. in its key", example)

@@ -68,7 +68,7 @@ def user_error(error: BaseException, address: str, *, listing: bool = False) -> 
         paths = _PATH.search(said)
         key = f": {paths[1] or paths[2]}" if paths else ""
         return UnreadableFile(
-            f"{address} holds a key that cannot be asked for{key}",
+            f"{address} holds a key that cannot be requested{key}",
             "rename it (no empty part, no .., no control character), or name prefixes without it",
         )
     if "builder error" in said:

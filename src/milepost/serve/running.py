@@ -121,7 +121,7 @@ def _announce(
         time.sleep(0.02)
     failed = isinstance(app, Starting) and app.error is not None
     if not quiet and not failed:
-        note(f"serving {address} (Ctrl-C ends it)")
+        note(f"serving {address} (Ctrl-C stops it)")
     if show and not failed:
         webbrowser.open(address)
     if isinstance(app, Starting):

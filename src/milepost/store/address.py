@@ -75,7 +75,7 @@ def _bucket(written: str) -> str:
     parts = urlsplit(written)
     if "@" in parts.netloc or ":" in parts.netloc:
         raise StoreError(
-            "credentials or a port stand in the address of a bucket",
+            "the address of a bucket contains credentials or a port",
             "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment, ?endpoint=URL",
         )
     if not parts.netloc or not parts.path.strip("/"):
@@ -88,7 +88,7 @@ def _bucket(written: str) -> str:
         raise StoreError("the address has an option other than endpoint and region", example)
     endpoint = urlsplit(dict(given).get("endpoint", "https://"))
     if endpoint.scheme not in ("http", "https") or "@" in endpoint.netloc:
-        raise StoreError("the endpoint of the address is no http or https URL", example)
+        raise StoreError("the endpoint of the address is not an http or https URL", example)
     return f"{BUCKETS}{written[len(BUCKETS) :]}"
 
 

@@ -77,7 +77,7 @@ class Journal:
         except OSError as error:
             raise InputError(
                 f"{self.path} cannot be written: {error.strerror or error}",
-                "make room and run the same command to go on",
+                "free some space and run the same command to continue",
             ) from error
         self.rows[key] = row
 

@@ -34,7 +34,7 @@ def check_table(path: Path, *, overwrite: bool) -> None:
     if not path.parent.is_dir():
         raise InputError(f"{path.parent} does not exist", "a folder that does")
     if path.exists() and not overwrite:
-        raise InputError(f"{path} is there already", "another name, or --overwrite")
+        raise InputError(f"{path} exists", "another name, or --overwrite")
 
 
 def write_table(
@@ -96,7 +96,7 @@ def write_table(
 
 
 def _write(target: Path, text: str) -> None:
-    write_bytes(target, text.encode("utf-8", "replace"), "run the same command again to go on")
+    write_bytes(target, text.encode("utf-8", "replace"), "run the same command again to continue")
 
 
 def answered(rows: Sequence[Row]) -> int:

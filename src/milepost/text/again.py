@@ -68,7 +68,7 @@ def stored_bytes(document: Document) -> bytes:
             return _unchanged(download(ObjectAddress.parse(source)), document, hint)
         data = Path(source).read_bytes()
     except FileNotFoundError as error:
-        raise InputError(f"{source} does not exist any more", hint) from error
+        raise InputError(f"{source} no longer exists", hint) from error
     except OSError as error:
         reason = error.strerror or "unknown reason"
         raise InputError(f"{source} cannot be read: {reason}", "check the path") from error

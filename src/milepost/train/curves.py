@@ -68,7 +68,7 @@ def draw(folder: Path) -> list[Path]:
             made.savefig(paths[1], format="png", dpi=110, metadata={"Software": None})
         except OSError as error:
             raise InputError(
-                f"{folder} takes no pictures: {error.strerror or error}", "free some space"
+                f"{folder} cannot be written to: {error.strerror or error}", "free some space"
             ) from error
     return paths
 
@@ -87,10 +87,10 @@ def _read(path: Path) -> list[dict[str, Any]]:
         except ValueError as error:
             if number < len(rows):
                 raise InputError(
-                    f"{path}, line {number}: no JSON", "delete the line and draw again"
+                    f"{path}, line {number} is not JSON", "delete the line and draw again"
                 ) from error
     if not found:
-        raise InputError(f"{path} has no line yet", "draw after the first ones")
+        raise InputError(f"{path} has no lines yet", "draw after the first")
     return found
 
 

@@ -41,14 +41,14 @@ class Journal:
         self.done: set[str] = set()
         self.counts: Counter[str] = Counter()
         if path.suffix == ".gz":
-            raise InputError(f"{path}: what is added to bit by bit is not gzipped", "drop the .gz")
+            raise InputError(f"{path} grows line by line, so it cannot be gzipped", "drop the .gz")
         given = json.loads(json.dumps(settings))
         try:
             if self.record.exists():
                 self._resume(given)
             elif path.exists() and path.stat().st_size:
                 raise InputError(
-                    f"{path} is there already, and {self.record.name} is not",
+                    f"{path} exists, but {self.record.name} does not",
                     "give another --out, or delete it",
                 )
             else:
@@ -88,7 +88,7 @@ class Journal:
         except OSError as error:
             raise MilepostError(
                 f"{self.path} cannot be written to: {error.strerror}",
-                "remove the cause and run the same command; what was written stays",
+                "remove the cause and run the same command; what was written is kept",
             ) from error
         self.done.add(piece)
         self.counts.update(counts)
@@ -107,7 +107,7 @@ class Journal:
             length = pieces[-1]["bytes"] if pieces else 0
         except (ValueError, KeyError, TypeError) as error:
             raise InputError(
-                f"{self.record} is damaged", f"delete it and {self.path.name}, and begin again"
+                f"{self.record} is damaged", f"delete it and {self.path.name}, and start again"
             ) from error
         for key in {**first, **settings}:
             if first.get(key) != settings.get(key):
@@ -119,7 +119,7 @@ class Journal:
         if not self.path.exists() or self.path.stat().st_size < length:
             raise InputError(
                 f"{self.path} is shorter than {self.record.name} says",
-                f"delete {self.record.name} and begin again",
+                f"delete {self.record.name} and start again",
             )
         os.truncate(self.path, length)
         self.record.write_bytes(whole)

@@ -212,7 +212,7 @@ class Loop:
         if checking:
             self._draw()
         if warning and self.config.on_collapse == "stop":
-            raise MilepostError(warning, 'on_collapse = "warn" to go on; the last state is intact')
+            raise MilepostError(warning, 'on_collapse = "warn" to continue; the last state is kept')
         return line
 
     def _check_start(self) -> None:

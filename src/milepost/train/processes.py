@@ -59,7 +59,7 @@ def joined(device: torch.device) -> Iterator[Processes]:
     state = accelerate.PartialState(cpu=device.type == "cpu")
     if state.num_processes == 1:
         raise InputError(
-            "the launcher says that there are several processes, and they do not find each other",
+            "the launcher started several processes, but they do not find each other",
             "torchrun --nproc-per-node N -m milepost train …",
         )
     try:

@@ -44,7 +44,7 @@ def existing(paths: Iterable[Path], kinds: Sequence[str] = JSON_LINES) -> list[P
 
 def _nothing_in(path: Path, kinds: Sequence[str]) -> InputError:
     if not path.is_dir():
-        return InputError(f"{path} is not there", "name a file or a folder")
+        return InputError(f"{path} does not exist", "name a file or a folder")
     if (path / _SPLITS).is_file():
         return InputError(f"{path} has several splits", f"name one of them: {path / 'train'}")
     wanted = "JSON lines, CSV, Parquet or a saved data set" if kinds == PAIRS else "JSON lines"

@@ -165,7 +165,7 @@ def _need_data(config: Config) -> None:
         if not path.exists():
             beside = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
             raise UnreadableFile(
-                f"{config.file} names {path}, which is not there",
+                f"{config.file} names {path}, which does not exist",
                 f"{nearest(path.name, beside)}a path from the folder of that file",
             )
     for task in config.data.tasks:
@@ -211,7 +211,7 @@ def _facts(
     if other:
         raise InputError(
             f"{folder.path} cannot be resumed: {'; '.join(other[:3])}",
-            "what it began with, or another --out",
+            "the settings it began with, or another --out",
         )
     around = differences(before, facts, AROUND)
     if around:
@@ -306,7 +306,7 @@ def _need_room(checkpoint: Checkpoint) -> None:
     room = min(QUESTION_TOKENS, window_sizes(checkpoint)["longest"])
     if 2 * tokens > room:
         raise InputError(
-            f"query_prefix has {tokens} tokens, and only {room} are read of a question with it",
+            f"query_prefix has {tokens} tokens; with a question, only {room} are read",
             "shorten it",
         )
 
@@ -317,7 +317,7 @@ def _freeze(checkpoint: Checkpoint, patterns: tuple[str, ...]) -> None:
         named = [name for name in weights if fnmatchcase(name, pattern)]
         if not named:
             raise ModelError(
-                f"no weight's name is like {pattern!r}",
+                f"no weight matches {pattern!r}",
                 f"{nearest(pattern, weights)}write * for any part of a name",
             )
         for name in named:

@@ -63,7 +63,7 @@ class RunFolder:
             return
         there = path.is_dir() and any(file.name != LOCK for file in path.iterdir())
         if path.exists() and not path.is_dir():
-            raise InputError(f"{path} is a file", "a folder as --out")
+            raise InputError(f"{path} is a file", "a folder for --out")
         if resume and not (path / "config.toml").is_file():
             raise InputError(f"{path} has no run to resume", "the same command without --resume")
         if there and not resume:

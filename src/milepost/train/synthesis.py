@@ -145,7 +145,7 @@ def synthesize(
                 if unanswered >= _IN_A_ROW:
                     raise MilepostError(
                         f"{endpoint.url}: {error} ({unanswered} times in a row)",
-                        "check --model; what is written stays",
+                        "check --model; what was written is kept",
                     ) from error
                 continue
             unanswered = 0

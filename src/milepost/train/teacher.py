@@ -87,7 +87,7 @@ class MeanTeacher:
         if said.pooling not in ((), ("mean",)) or "Dense" in said.left_out:
             ways = ", ".join((*said.pooling, *said.left_out))
             raise ModelError(
-                f"{folder} pools otherwise than by the mean ({ways})",
+                f"{folder} does not pool by the mean ({ways})",
                 "a model with mean pooling, such as all-MiniLM-L6-v2",
             )
         checkpoint = open_checkpoint(said.folder)

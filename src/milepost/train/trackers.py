@@ -75,7 +75,7 @@ def tracked(
                 tracking.log(figures, step=event.line["step"])
             except Exception as error:  # each tracker raises its own
                 fails.append(error)
-                warning = f"no more is sent to the trackers: {first_line(error)}"
+                warning = f"nothing more is sent to the trackers: {first_line(error)}"
                 on_progress(Event("", event.done, event.of, warning=warning))
         on_progress(event)
 
@@ -85,7 +85,7 @@ def tracked(
         except Exception as error:  # each tracker raises its own
             first = first_line(error)
             raise MilepostError(
-                f"a tracker does not open: {first}", "set it up as its makers say, or drop log_with"
+                f"a tracker cannot be opened: {first}", "set it up, or remove log_with"
             ) from error
         yield log
     finally:

@@ -87,7 +87,7 @@ def check_target(path: Path, *, overwrite: bool) -> None:
     if not path.parent.is_dir():
         raise InputError(f"{path.parent} does not exist", "a folder that does")
     if path.exists() and not overwrite:
-        raise InputError(f"{path} is there already", "another name, or --overwrite")
+        raise InputError(f"{path} exists", "another name, or --overwrite")
 
 
 def page_text(index: Index) -> tuple[str, PageSize]:

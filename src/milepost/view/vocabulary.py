@@ -39,5 +39,5 @@ def vocabulary(path: Path) -> list[str]:
         or model.get("continuing_subword_prefix") != "##"
         or sorted(places.values()) != list(range(len(places)))
     ):
-        raise ModelError(f"{path} is not BERT's tokenizer in lower case", _HINT)
+        raise ModelError(f"{path} is not BERT's lower-case tokenizer", _HINT)
     return sorted(places, key=places.__getitem__)

@@ -129,7 +129,7 @@ def test_controls_are_audited_in_the_model_s_place():
     ("questions", "rankers", "words"),
     [
         ((EGGS,), ("word",), "try: 'words'"),
-        ((EGGS,), ("minilm",), "no ranker 'minilm'"),
+        ((EGGS,), ("minilm",), "unknown ranker 'minilm'"),
         ((WAX,), ("words",), "two sentences of evidence"),
     ],
 )

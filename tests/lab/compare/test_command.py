@@ -88,7 +88,7 @@ def test_ctrl_c_says_what_is_kept(checkpoint, data, tmp_path, monkeypatch):
     [
         (("--pool", "men"), "try: 'mean'"),
         (("--tasks", "sentense"), "try: 'sentences'"),
-        (("--pool", "mean", "--data", "nowhere"), "nowhere is not there"),
+        (("--pool", "mean", "--data", "nowhere"), "nowhere does not exist"),
     ],
 )
 def test_wrong_names_are_answered_with_the_nearest(checkpoint, data, more, said):
@@ -230,7 +230,7 @@ def test_an_exported_model_needs_the_code_of_its_pooling_no_more(
         monkeypatch.setattr("milepost.pooling.registry._REGISTERED", {})
     run_code(code)
     pool = pooling.load(file)
-    with pytest.raises(InputError, match="gives 2 vectors a text: a document has one"):
+    with pytest.raises(InputError, match="gives 2 vectors per text; a document has one"):
         release(str(checkpoint), tmp_path / "other", pooling=saved / "slots-mine-0.npz")
     text = "The cat sat on the mat. The bird flew over the river."
     vectors = milepost.load(tmp_path / "model", cache=False).encode(text).vectors

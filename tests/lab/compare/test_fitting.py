@@ -118,7 +118,7 @@ def test_an_index_has_unit_landmarks_and_no_heads(reader):
     queries = sides[0].layers[:, -1].astype(np.float32)  # one sentence each
     queries /= np.linalg.norm(queries, axis=1, keepdims=True)
     np.testing.assert_allclose(scores(pooled, *sides), queries @ unit.T, atol=1e-4)
-    with pytest.raises(InputError, match="xpool reads queries, which an index has not"):
+    with pytest.raises(InputError, match="xpool reads queries, which an index lacks"):
         Pooled(CompareRow("xpool"), sides[1], 0, None, as_index=True)
 
 

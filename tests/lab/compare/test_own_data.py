@@ -230,5 +230,5 @@ def test_names_that_are_taken_and_paths_that_are_not_there(tmp_path):
     taken = write_lines(tmp_path / "sentences.jsonl", own_rows(2))
     with pytest.raises(InputError, match="sentences, the name of a task of Milepost"):
         sources([str(taken)])
-    with pytest.raises(InputError, match="is not there; try: --data PATH"):
+    with pytest.raises(InputError, match="does not exist; try: --data PATH"):
         sources([str(tmp_path / "nothing")])

@@ -90,7 +90,7 @@ def test_toy_languages_share_their_grammar_and_no_byte():
     for number, text in enumerate(texts):
         assert bytes(byte - 23 * number for byte in text) == texts[0]
         text.decode("ascii")
-    with pytest.raises(InputError, match="no toy language 4"):
+    with pytest.raises(InputError, match="unknown toy language 4"):
         ToyLanguage(4)
 
 

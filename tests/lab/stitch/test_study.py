@@ -282,7 +282,7 @@ def test_what_is_refused(given_, tmp_path):
     for changes, words in (
         ({"narrow": 20}, "multiples of 16"),
         ({"windows": 6}, "too small"),
-        ({"sampling": "evenly"}, "no sampling 'evenly'"),
+        ({"sampling": "evenly"}, "unknown sampling 'evenly'"),
     ):
         with pytest.raises(InputError, match=words):
             Plan(**changes)

@@ -101,7 +101,7 @@ def test_it_runs_in_openvino_with_texts_of_any_length(name, tmp_path):
     needs = pool.operator.needs
     widths = {"query_width": ASKED} if "queries" in needs else {}
     if pool.operator.late == "many":
-        with pytest.raises(InputError, match=f"{name} gives many vectors a text"):
+        with pytest.raises(InputError, match=f"{name} gives many vectors per text"):
             write(built, tmp_path)
         return
     write(built, tmp_path, **widths)

@@ -95,7 +95,7 @@ def test_late_interaction_is_refused(folder, settings):
     file = folder.parent / "late.npz"
     for name in ("fixed-encoding",) if settings else ("tokens", "token-pool", "fixed-encoding"):
         pooling.get(name, **settings).save(file)
-        with pytest.raises(InputError, match=f"holds {name}, of late interaction"):
+        with pytest.raises(InputError, match=f"holds {name}, for late interaction"):
             install(file, folder)
 
 

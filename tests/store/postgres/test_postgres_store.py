@@ -293,9 +293,9 @@ SECRET = "s3cret-word"
     [
         ("127.0.0.1:{port}/notes", "no server answers"),
         ("no-such-host.invalid/notes", "there is no such host"),
-        ("127.0.0.1:{port}/notes?schema=Bad-Name", "no name of a schema"),
-        ("127.0.0.1:{port}/notes?partitions=0", "partitions='0' is no number"),
-        ("127.0.0.1:x/notes", "port of the address is no number"),
+        ("127.0.0.1:{port}/notes?schema=Bad-Name", "not a schema name"),
+        ("127.0.0.1:{port}/notes?partitions=0", "partitions='0' is not valid"),
+        ("127.0.0.1:x/notes", "port of the address is not a number"),
         ("127.0.0.1:{port}/notes?nonsense=1", "the address cannot be read"),
     ],
 )

@@ -98,7 +98,7 @@ def test_an_earlier_fit_is_replaced_and_nothing_else(model, tmp_path):
     other = tmp_path / "other"
     other.mkdir()
     (other / "thesis.txt").write_text("years of work")
-    with pytest.raises(InputError, match="other is there already"):
+    with pytest.raises(InputError, match="other exists and holds no"):
         check_out(model, other)
     assert files(other) == {"thesis.txt": b"years of work"}
 

@@ -25,7 +25,7 @@ def for_tuning(task: Task) -> Task:
     """
     if task.split == "test":
         raise InputError(
-            f"task {task.name} is of the test split, which reports and never tunes",
+            f"task {task.name} is of the test split, which is for reports, not for tuning",
             "tune on --split dev",
         )
     return task

@@ -66,9 +66,7 @@ def read_qasper(source: Path, split: Split) -> Task:
     need_questions(questions, split, path)
     repeated = [name for name, count in Counter(q.name for q in questions).items() if count > 1]
     if repeated:
-        raise InputError(
-            f"{path}: question {repeated[0]} is there twice", "download the file again"
-        )
+        raise InputError(f"{path}: question {repeated[0]} appears twice", "download the file again")
     return Task(
         name="qasper",
         split=split,

@@ -101,7 +101,7 @@ def _documents(
     missing = sorted(wanted - known)
     if missing:
         raise InputError(
-            f"{path}: no document {missing[0]!r}, but questions about it",
+            f"{path}: document {missing[0]!r} is missing, but has questions",
             f"{nearest(missing[0], known)}download both files again",
         )
     return documents, facts

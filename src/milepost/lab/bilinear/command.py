@@ -115,7 +115,7 @@ def command(
     controls: bool,
     as_json: bool,
 ) -> int:
-    """Train fusions of two vectors with equally many parameters, and compare their accuracy.
+    """Train fusions of two vectors with the same number of parameters; compare their accuracy.
 
     Bilinear fusions (mcb, mlb, mfb, mfh, mutan, block) are compared with a linear map of both
     vectors, a ReLU layer over both, a sum of two ReLU layers, and a product of two maps.

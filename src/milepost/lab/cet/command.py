@@ -49,7 +49,11 @@ See docs/pooling/coupled.md.""",
     "--data", metavar="FOLDER", type=click.Path(path_type=Path), help="The folder of the tasks."
 )
 @click.option(
-    "--split", type=click.Choice(["train", "dev", "test"]), default="dev", show_default=True
+    "--split",
+    type=click.Choice(["train", "dev", "test"]),
+    default="dev",
+    show_default=True,
+    help="Split of the questions.",
 )
 @click.option(
     "--documents",

@@ -130,7 +130,7 @@ def audit(
     for name in rankers:
         if name not in RANKERS or (name == "minilm" and minilm is None):
             hint = f"{nearest(name, RANKERS)}one of {', '.join(RANKERS)}"
-            raise InputError(f"there is no ranker {name!r} here", hint)
+            raise InputError(f"unknown ranker {name!r}", hint)
     limits = limits or Limits()
     found = list(_cases(task, encoder, rankers, hide, minilm, seed, progress))
     if not found:

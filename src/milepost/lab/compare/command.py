@@ -37,7 +37,7 @@ Examples:
 
 \b
 PATH is a file or folder of pairs (JSON lines, CSV, TSV, Parquet), a folder in the layout of BEIR or
-MTEB (corpus, queries, qrels), Milepost's shared data, or packaged: 1,500 pairs that come along.
+MTEB (corpus, queries, qrels), Milepost's shared data, or packaged: 1,500 pairs in the package.
 A POOLING is NAME, NAME:setting=value:setting=value, or NAME@random over a network with random
 weights (or another baseline). Runs in the file of --json are not repeated. See
 docs/lab-compare.md.""",
@@ -45,7 +45,7 @@ docs/lab-compare.md.""",
 @click.option(
     "--pool",
     metavar="POOLING,…",
-    help="Poolings; all for every one. [default: nine common ones, and those of --code]",
+    help="Poolings, or all. [default: nine common ones, and those of --code]",
 )
 @code_option
 @click.option("--tasks", metavar="TASK,…", help="Tasks. [default: all]")
@@ -71,25 +71,25 @@ docs/lab-compare.md.""",
     "--rate",
     "rates",
     metavar="NUMBER,…",
-    help="Learning rates to choose from; one is used as it is. [default: 2e-4,1e-3,5e-3]",
+    help="Learning rates to choose from; a single one is used as is. [default: 2e-4,1e-3,5e-3]",
 )
 @click.option(
     "--until-flat",
     is_flag=True,
-    help="Train until the loss of the validation pairs is flat, at most --steps (3,000), with more "
-    "rates to choose from.",
+    help="Train until the validation loss is flat, for at most --steps (3,000), with more rates to "
+    "choose from.",
 )
 @click.option(
     "--network",
     type=click.Choice(["frozen", "lora", "full"]),
     default="frozen",
     show_default=True,
-    help="Train the encoder with each pooling: LoRA, or all its weights.",
+    help="Train the encoder with each pooling too: not at all (frozen), by LoRA, or in full.",
 )
 @click.option(
     "--as-index",
     is_flag=True,
-    help="Pool unit landmarks, without heads, as the vectors of documents are made.",
+    help="Pool unit landmarks without heads, as for the document vectors of an index.",
 )
 @count_option("--seeds", 5, "Number of seeds.")
 @seed_option("The first seed.")
@@ -102,9 +102,7 @@ docs/lab-compare.md.""",
 @click.option(
     "--pairs", type=click.IntRange(24), metavar="N", help="Training pairs. [default: 600]"
 )
-@click.option(
-    "--asked", type=click.IntRange(2), metavar="N", help="Queries that are asked. [default: 300]"
-)
+@click.option("--asked", type=click.IntRange(2), metavar="N", help="Queries to ask. [default: 300]")
 @click.option(
     "--documents", type=click.IntRange(2), metavar="N", help="Long documents. [default: 64]"
 )
@@ -112,13 +110,13 @@ docs/lab-compare.md.""",
     "--tokens",
     type=click.IntRange(4),
     metavar="N",
-    help="Tokens of a passage of own data, cut there. [default: 256]",
+    help="Maximum tokens of a passage of your data; the rest is cut off. [default: 256]",
 )
 @click.option(
     "--texts",
     type=click.IntRange(2),
     metavar="N",
-    help="Documents of a corpus that are ranked. [default: 1000]",
+    help="Documents of a corpus to rank. [default: 1000]",
 )
 @controls_option
 @click.option(

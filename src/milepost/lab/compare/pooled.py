@@ -56,8 +56,8 @@ class Pooled(nn.Module):
         self.late = bool(operator.late)
         if as_index and operator.needs - {"segments"}:
             raise InputError(
-                f"{row.name} reads {', '.join(sorted(operator.needs))}, which an index has not",
-                "leave --as-index out, or name poolings that read states alone",
+                f"{row.name} reads {', '.join(sorted(operator.needs))}, which an index lacks",
+                "leave --as-index out, or name poolings that read only states",
             )
         d = int(states.tokens.shape[1])
         more: dict[str, Any] = dict(row.settings)

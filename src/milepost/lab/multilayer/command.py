@@ -34,12 +34,12 @@ Examples:
 
 \b
 With --model the five designs read the token states of a pre-trained encoder, frozen, and are
-trained and asked with real questions; --study, --place, --datasets, --steps and --rank are of
-planted topics.
+trained and tested on real questions; --study, --place, --datasets, --steps and --rank are for
+planted topics only.
 
 \b
-A few datasets show no significance: with n datasets p is at least 2/2^n before it is corrected for
-the number of comparisons. See docs/pooling/multilayer.md.""",
+A few datasets cannot show significance: with n datasets p is at least 2/2^n before it is corrected
+for the number of comparisons. See docs/pooling/multilayer.md.""",
 )
 @click.option(
     "--study",
@@ -82,7 +82,7 @@ the number of comparisons. See docs/pooling/multilayer.md.""",
     "--out",
     metavar="FOLDER",
     type=FOLDER,
-    help="With --model: keep states and finished trainings here, so that a run can go on. "
+    help="With --model: keep states and finished trainings here, so that a run can continue. "
     "[default: lab/multilayer in Milepost's cache]",
 )
 @controls_option

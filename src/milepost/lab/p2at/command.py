@@ -39,7 +39,7 @@ Examples:
     metavar="NAME",
     help="Mixer of the coarse map; repeat for several. [default: all]",
 )
-@count_option("--seeds", 8, "Runs of each arm, each on images of its own.")
+@count_option("--seeds", 8, "Runs of each arm, each on its own images.")
 @count_option("--steps", 600, "Training steps.")
 @count_option("--images", 2000, "Images to learn from.")
 @out_option
@@ -60,8 +60,8 @@ def command(
 ) -> int:
     """Segment discs, squares and bars whose class is visible at one end only.
 
-    The last row is an untrained baseline: the corrected block in a random network, whose last layer
-    alone is trained.
+    The last row is an untrained baseline: the corrected block in a random network, of which only
+    the last layer is trained.
     """
     from milepost.lab.p2at.network.segmenter import ARMS
     from milepost.lab.p2at.shapes import CLASSES

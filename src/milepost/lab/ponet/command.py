@@ -56,10 +56,10 @@ def command(
     lengths: str,
     as_json: bool,
 ) -> int:
-    """Train small encoders that differ in their token mixer alone, then time one layer of each.
+    """Train small encoders that differ only in their token mixer, then time one layer of each.
 
     Rows: softmax attention, a Fourier transform (FNet), PoNet's global aggregation alone, PoNet,
-    and PoNet with as many random segments. All have equally many parameters. Below them are
+    and PoNet with as many random segments. All have the same number of parameters. Below them are
     untrained baselines: frozen PoNets with random weights or pre-trained on texts without meaning,
     of which only the map to classes is trained.
     """

@@ -97,7 +97,7 @@ def mixer(name: str, width: int, heads: int) -> nn.Module:
     """
     if name not in MIXERS:
         raise InputError(
-            f"there is no mixer {name!r}",
+            f"unknown mixer {name!r}",
             f"{nearest(name, tuple(MIXERS))}one of {', '.join(MIXERS)}",
         )
     return MIXERS[name](width, heads)

@@ -126,7 +126,7 @@ def learn(
     """
     if kind not in KINDS:
         raise InputError(
-            f"there are no texts {kind!r}",
+            f"unknown texts {kind!r}",
             f"{nearest(kind, tuple(KINDS))}one of {', '.join(KINDS)}",
         )
     accuracies, spent = [], []

@@ -17,7 +17,7 @@ SWEEPS = ("delay", "hysteresis", "thresholds", "share", "bursts", "day", "faults
 
 @click.command(
     "power",
-    short_help="Servers under one power budget, searches and bulk work.",
+    short_help="Simulate searches and bulk indexing under one power budget.",
     epilog="""\b
 Examples:
   milepost lab power
@@ -40,7 +40,7 @@ for. See docs/pooling/power.md.""",
     "--more",
     type=click.FloatRange(0, 400),
     metavar="PERCENT",
-    help="Maximum of additional servers. [default: 50; for --sweep 20]",
+    help="Maximum share of additional servers. [default: 50; for --sweep 20]",
 )
 @click.option(
     "--share",
@@ -55,7 +55,7 @@ for. See docs/pooling/power.md.""",
     type=click.FloatRange(1),
     default=4200,
     show_default=True,
-    help="Budget of a server; a busy one draws 4,196.",
+    help="Budget of a server in watts; a busy server draws 4,196.",
 )
 @click.option(
     "--minutes",
@@ -75,7 +75,7 @@ for. See docs/pooling/power.md.""",
     "--sweep", type=click.Choice(SWEEPS), help="Vary a constant instead of the number of servers."
 )
 @count_option("--seeds", 5, "Runs of each row.")
-@seed_option("The first.")
+@seed_option("The first seed.")
 @click.option(
     "--speed",
     metavar="FILE",

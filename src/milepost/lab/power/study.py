@@ -117,7 +117,7 @@ class Fleet:
         """
         if controller not in CONTROLLERS:
             raise InputError(
-                f"no controller {controller!r}",
+                f"unknown controller {controller!r}",
                 f"{nearest(controller, CONTROLLERS)}one of {', '.join(CONTROLLERS)}",
             )
         high, low = self.sized(more)

@@ -98,6 +98,8 @@ def sweep(name: str, fleet: Fleet, more: float) -> tuple[str, list[Labelled]]:
         InputError: there is no such sweep.
     """
     if name not in SWEEPS:
-        raise InputError(f"no sweep {name!r}", f"{nearest(name, SWEEPS)}one of {', '.join(SWEEPS)}")
+        raise InputError(
+            f"unknown sweep {name!r}", f"{nearest(name, SWEEPS)}one of {', '.join(SWEEPS)}"
+        )
     across, fleets = SWEEPS[name]
     return across, list(fleets(fleet, more))

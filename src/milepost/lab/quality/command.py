@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @click.group(
     "quality",
     cls=CommandGroup,
-    short_help="Measure how vectors separate labels, or drifted.",
+    short_help="Measure how well vectors separate labels, or drift.",
     epilog="""\b
 Examples:
   milepost lab quality separation texts.jsonl
@@ -77,7 +77,7 @@ def separation(
     seed: int,
     as_json: bool,
 ) -> int:
-    """Measure how well a model's vectors of TEXTS separate their labels, beside permuted labels."""
+    """Measure how well a model's vectors of TEXTS separate their labels, and permuted labels."""
     given = _labelled(texts)
     readers = _readers(controls, settings)
     with Counter(settings) as counter:
@@ -110,7 +110,7 @@ def layers(
     seed: int,
     as_json: bool,
 ) -> int:
-    """Measure how well each layer of a network separates the labels of TEXTS, and all of them.
+    """Measure how well each layer of a network, and all together, separate the labels of TEXTS.
 
     Weights of layers are trained on half of the texts and measured on the other half.
     """

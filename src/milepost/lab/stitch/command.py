@@ -54,7 +54,14 @@ See docs/pooling/stitch.md.""",
     show_default=True,
     help="Text to read.",
 )
-@click.option("--seeds", type=click.IntRange(min=1), default=1, show_default=True, metavar="N")
+@click.option(
+    "--seeds",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Number of seeds.",
+)
 @click.option(
     "--kernel",
     type=click.IntRange(1, 3),

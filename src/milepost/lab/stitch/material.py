@@ -62,7 +62,7 @@ class Plan:
         if min(self.distilling, self.stitching, self.at_once) < 1 or self.windows < 2 * _HELD_OUT:
             raise InputError("a number of steps or windows is too small", "1 step, 12 windows")
         if self.sampling not in ("uniform", "balanced"):
-            raise InputError(f"there is no sampling {self.sampling!r}", "uniform or balanced")
+            raise InputError(f"unknown sampling {self.sampling!r}", "uniform or balanced")
 
 
 TINY = Plan(narrow=16, wide=32, distilling=8, stitching=8, windows=36)

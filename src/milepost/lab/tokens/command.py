@@ -52,8 +52,8 @@ See docs/pooling/words.md and docs/pooling/bytes.md.""",
 def command() -> None:
     """Train small models that read bytes, and measure them.
 
-    With the defaults every command but words ends in under three minutes on one core. The last rows
-    of a table are controls: networks that know nothing of the text.
+    With the defaults, every command except words takes under three minutes on one core. The last
+    rows of a table are controls: networks that know nothing of the text.
     """
 
 
@@ -112,7 +112,7 @@ See docs/pooling/words.md.""",
     default=512,
     show_default=True,
     metavar="N",
-    help="Subwords, bytes included; the layers above shrink to equal size.",
+    help="Subwords, bytes included; the layers above shrink to keep the size of the model.",
 )
 @_size
 @_steps(400)

@@ -105,7 +105,7 @@ See docs/pooling/xpool.md.""",
 )
 @vectors_option
 @controls_option
-@click.option("--allow-nc", is_flag=True, help="Train on documents for non-commercial use too.")
+@click.option("--allow-nc", is_flag=True, help="Also train on documents for non-commercial use.")
 @json_option
 @common
 @click.pass_obj

@@ -59,7 +59,7 @@ def graph(module: PoolModule, *, query_width: int = 0) -> Any:
     """
     if module.operator.late == "many":
         raise InputError(
-            f"{module.operator.name} gives many vectors a text: a graph gives one", "mean"
+            f"{module.operator.name} gives many vectors per text; a graph gives one", "mean"
         )
     with no_telemetry():
         import openvino
@@ -125,12 +125,12 @@ def install(file: Path, folder: Path) -> Manifest:
     if beyond:
         raise InputError(
             f"{file} holds {pool.operator.name}, which needs {', '.join(sorted(beyond))}: a "
-            "document has one vector, whatever is asked",
-            "a pooling that reads states alone, see: milepost lab show",
+            "document has one vector, whatever the question",
+            "a pooling that reads only states, see: milepost lab show",
         )
     if pool.operator.late:
         raise InputError(
-            f"{file} holds {pool.operator.name}, of late interaction: an index compares a "
+            f"{file} holds {pool.operator.name}, for late interaction: an index compares a "
             "document's vector with one of the question",
             "a pooling that gives one, such as attention",
         )
@@ -139,7 +139,7 @@ def install(file: Path, folder: Path) -> Manifest:
     tried = pool(landmarks, [1], segments=segments)  # weights of another width are an error here
     if tried.ndim == 3:
         raise InputError(
-            f"{file} gives {tried.shape[1]} vectors a text: a document has one", "a pooling of one"
+            f"{file} gives {tried.shape[1]} vectors per text; a document has one", "another pooling"
         )
     wide = tried.shape[1]
     if wide != manifest.dimensions:

@@ -79,7 +79,7 @@ class EncoderPool(nn.Module):
         known = self.sizes | {path.name: path for path in self.paths}
         if name not in known:
             raise InputError(
-                f"there is no descendant {name!r}",
+                f"unknown descendant {name!r}",
                 f"{nearest(name, known)}one of {', '.join(known)}",
             )
         return known[name]

@@ -60,7 +60,7 @@ async def newest(address: Address, database: Any, log: Any, held: State | None, 
     for _ in range(_TRIES):
         pinned = await database.open_table(schema.LOG)
         if ((await pinned.schema()).metadata or {}).get(b"made") != made.encode():
-            raise StoreError(f"{address.label} was erased and made anew", "open it again")
+            raise StoreError(f"{address.label} was erased and rebuilt", "open it again")
         version = await pinned.version()
         rows, *tables = await together(
             pinned.query().to_arrow(), *(database.open_table(name) for name in schema.HELD)

@@ -47,17 +47,17 @@ def parse(url: str) -> Address:
     own = {key: value for key, value in given if key in _OWN}
     schema, partitions = own.get("schema", "milepost"), own.get("partitions", "1")
     if not _NAME.fullmatch(schema) or schema.startswith("pg_"):
-        raise StoreError(f"schema={schema!r} is no name of a schema", "schema=small_letters")
+        raise StoreError(f"schema={schema!r} is not a schema name", "schema=small_letters")
     if not (partitions.isdecimal() and 1 <= int(partitions) <= _MOST_PARTITIONS):
-        raise StoreError(f"partitions={partitions!r} is no number", f"1 to {_MOST_PARTITIONS:,}")
+        raise StoreError(f"partitions={partitions!r} is not valid", f"1 to {_MOST_PARTITIONS:,}")
     # libpq takes a plus sign for one, not for a space.
     rest = urlencode([each for each in given if each[0] not in _OWN], quote_via=quote)
     try:
         host, port = parts.hostname, parts.port
     except ValueError as error:
-        raise StoreError("the port of the address is no number", "postgresql://HOST:PORT/…") from (
-            error
-        )
+        raise StoreError(
+            "the port of the address is not a number", "postgresql://HOST:PORT/…"
+        ) from error
     where = next((value for key, value in given if key == "host"), host or "this machine")
     where += f":{port}" if port else ""
     database = parts.path.lstrip("/") or "the default database"

@@ -45,7 +45,7 @@ def _code(error: sqlite3.Error) -> int:
 
 def _full(folder: Path) -> StorageFull:
     return StorageFull(
-        f"no space left for the index {folder}; what was in it is whole",
+        f"no space left for the index {folder}; its contents are intact",
         "free some space (or raise the quota) and run the command again",
     )
 

@@ -42,7 +42,7 @@ def check_out(model: Path, out: Path) -> None:
     """
     there = out.exists() and (not out.is_dir() or any(out.iterdir()))
     if there and out.resolve() != model.resolve() and not (out / REPORT).is_file():
-        raise InputError(f"{out} is there already and holds no earlier fit", "another --out FOLDER")
+        raise InputError(f"{out} exists and holds no earlier fit", "another --out FOLDER")
     with _draft(out) as draft:
         draft.mkdir()
 

@@ -149,9 +149,7 @@ def arm(name: str) -> Arm:
         InputError: there is no such arm.
     """
     if name not in ARMS:
-        raise InputError(
-            f"there is no arm {name!r}", f"{nearest(name, ARMS)}one of {', '.join(ARMS)}"
-        )
+        raise InputError(f"unknown arm {name!r}", f"{nearest(name, ARMS)}one of {', '.join(ARMS)}")
     return ARMS[name]
 
 
