@@ -71,6 +71,9 @@ def _command(command: click.Command, path: str) -> Iterator[str]:
         yield ""
     for paragraph in _paragraphs(command.epilog or ""):
         title, _, lines = paragraph.partition("\n")
+        if not title.endswith(":"):  # prose, not a heading over examples
+            yield " ".join(paragraph.split()) + "\n"
+            continue
         yield f"{title}\n"
         yield textwrap.indent(textwrap.dedent(lines), "    ") + "\n"
 

@@ -68,7 +68,7 @@ def resumable(folder: Path | None) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         raise Interrupted(
-            "finished trainings are stored: repeat the command to continue"
+            "finished trainings are stored; run the same command to continue"
             if folder
             else "with --out FOLDER a run can be continued"
         ) from None

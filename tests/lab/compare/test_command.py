@@ -80,7 +80,7 @@ def test_ctrl_c_says_what_is_kept(checkpoint, data, tmp_path, monkeypatch):
     monkeypatch.setattr("milepost.lab.compare.fitting.train", stop)
     result = comparison(checkpoint, data, "--pool", "mean", "--json", tmp_path / "runs.jsonl")
     assert isinstance(result.exception, Interrupted)
-    assert "repeat the command" in str(result.exception)
+    assert "run the same command" in str(result.exception)
 
 
 @pytest.mark.parametrize(

@@ -229,7 +229,7 @@ def command(
         try:
             session.run(rows, range(seed, seed + seeds))
         except KeyboardInterrupt:
-            kept = "finished runs are stored: repeat the command to continue"
+            kept = "finished runs are stored; run the same command to continue"
             raise Interrupted(
                 kept if results else "with --json FILE a run can be continued"
             ) from None

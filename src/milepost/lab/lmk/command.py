@@ -134,7 +134,9 @@ def command(
             else:
                 found = study.result()
         except KeyboardInterrupt:
-            raise Interrupted("finished runs are stored: repeat the command to continue") from None
+            raise Interrupted(
+                "finished runs are stored; run the same command to continue"
+            ) from None
     if base_only:
         print_json(facts) if as_json else click.echo(f"{folder / 'base'}: loss {facts['loss']}")
         return 0

@@ -33,8 +33,8 @@ Examples:
   milepost lab xpool tasks/written --heads 4 --temperature 0.5 --json
 
 \b
-Each FOLDER holds documents.jsonl.gz and questions.jsonl.gz. Training uses the training questions,
-figures are for the development questions. milepost.pooling.load reads the file of --out.
+Each FOLDER holds documents.jsonl.gz and questions.jsonl.gz. Training uses the training questions;
+figures are for the questions of --split. milepost.pooling.load reads the file of --out.
 See docs/pooling/xpool.md.""",
 )
 @click.argument(
