@@ -46,8 +46,8 @@ Made by `python tools/make_lmk_study.py` from the figures of `milepost lab lmk`;
 here. {made}.
 
 See here whether LMK (arXiv 2601.21525) finds more than mean and CLS, and at which lengths. The
-rules were [fixed before the run](lmk-study.md). Encoder: {encoder}, trained with each pooling on
-{pairs:,} pairs, {training} of {batch}; seeds {seeds}.{controls}
+rules were [fixed before the run](lmk-study.md). Encoder: {encoder},
+trained with each pooling on {pairs:,} pairs, {training} of {batch}; seeds {seeds}.{controls}
 nDCG@10 in per cent; intervals are 95 % over documents and seeds, both drawn anew.
 
 ## The claim, tested
@@ -57,7 +57,7 @@ nDCG@10 in per cent; intervals are 95 % over documents and seeds, both drawn ane
   tables were not available to us).
 - **What was run.** `milepost lab lmk --out bench/lmk`: {questions} questions about {documents}
   natural documents, {training} of {batch} pairs a network, {runs}.
-- **Effect.** {effects} points of nDCG@10{trained}.
+- **Effect.** Points of nDCG@10: {effects}{trained}.
 - **Minimum detectable effect.** {detectable} points.
 - **Verdict.** `{verdict}`: {answers}.
 
@@ -92,7 +92,7 @@ def head(result: Mapping[str, Any], draws: int) -> str:
     most = settings["patience"]["most"] if until_flat else settings["recipe"]["steps"]
     encoders = {
         "rotary": "{layers} layers of {width} channels, pre-trained here by {steps:,} steps of "
-        "masked words",
+        "masked language modelling",
         "minilm": "layers {layers} of all-MiniLM-L6-v2, made for the mean, with absolute positions",
     }
     judged = verdict(result, draws)
@@ -105,7 +105,7 @@ def head(result: Mapping[str, Any], draws: int) -> str:
         documents=len(set(documents)),
         runs="one seed" if len(seeds) == 1 else f"{len(seeds)} seeds of LMK, mean and CLS",
         trained=", one seed" if len(seeds) == 1 else "",
-        effects=f"{change(over_mean)}; {change(over_cls)}",
+        effects=f"{change(over_mean)}; {change(over_cls)}; {change(judged.level[256])} (90 %)",
         detectable=f"{1.43 * (round(over_mean.high, 1) - round(over_mean.low, 1)) / 2:.1f}",
         verdict=both(list(claimed.values())),
         answers="; ".join(f"{name} ({said})" for name, said in claimed.items()),

@@ -38,10 +38,9 @@ limits.
 This table is not a test of the paper's claim about LMK (arXiv 2601.21525). Here `lmk` is the mean
 of sentence landmarks of the shipped model, whose states are frozen and whose last layer lets a
 landmark see only its own sentence, and the model was trained for these landmarks. At 8,192 tokens
-`lmk` is 8.7 points ahead of `cls` here, and 5.2 points behind CLS in
-[results-document-pooling.md](results-document-pooling.md), where another network was trained with
-each pooling; the [card of the claim](results-document-pooling.md#the-claim-tested) is there. What
-each paper claims beside what was found: [pooling.md](pooling.md#what-the-papers-claim).
+`lmk` is 8.7 points ahead of `cls` here. The claim is tested in [results-lmk.md](results-lmk.md),
+with an encoder that is trained with each pooling. What each paper claims beside what was found:
+[pooling.md](pooling.md#what-the-papers-claim).
 
 {tasks}
 

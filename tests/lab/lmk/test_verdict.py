@@ -195,7 +195,7 @@ LEVEL, GROWS = [0.0] * 4, [0.0, 0.0, 0.04, 0.08]
         ),
         pytest.param(
             made({"mean": [-0.08] * 4, "cls": LEVEL}),
-            r"At 256, 512, 2,048 and 8,192 tokens take mean \(mean − (lmk|cls) at 8,192: .*\)\.",
+            r"At 256, 512, 2,048 and 8,192 tokens take mean \(mean − (LMK|CLS) at 8,192: .*\)\.",
             id="another is ahead",
         ),
         pytest.param(

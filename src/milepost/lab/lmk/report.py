@@ -48,11 +48,11 @@ def _verdict(judged: Verdict, advised: str) -> Iterator[str]:
         fair = "one starts ahead, so H2 is about the change from the smallest length"
     yield f"\nUntrained, the poolings lie within {judged.gate:.1f} points on short texts: {fair}.\n"
     if low := [f"{n:,}" for n, best in judged.best.items() if best < FLOOR]:
-        yield f"At {', '.join(low)} tokens the best of the three finds less than {FLOOR:.0f} %, "
-        yield "so that nothing is decided there.\n"
+        few = f"the best of the three finds less than {FLOOR:.0f} %"
+        yield f"At {', '.join(low)} tokens {few}, so that nothing is decided there.\n"
     if judged.placed < FLOOR:
-        yield f"With passages put in, it finds {judged.placed:.1f} % at the greatest length: H4 is "
-        yield "not decided.\n"
+        least = f"the best finds {judged.placed:.1f} % at the greatest length"
+        yield f"In documents with passages put in, {least}: H4 is not decided.\n"
     yield from _table(
         ["effect, points of nDCG@10", "mean", "interval", "p, corrected", "detectable"],
         [

@@ -172,15 +172,15 @@ def verdict(result: Mapping[str, Any], draws: int = DRAWS) -> Verdict:
     late = np.where(figures.quarters == 3, 4.0, 0.0) - np.where(figures.quarters == 0, 4.0, 0.0)
     tests: dict[str, tuple[str, Floats]] = {}
     for other in ("mean", "cls"):
-        name, lead = f"LMK − {other} at {longest:,}", figures.lead(other, longest, judged)
+        name, lead = f"LMK − {NAMES[other]} at {longest:,}", figures.lead(other, longest, judged)
         if not fair:
             name += f" less the same at {shortest:,}"
             lead = lead - figures.lead(other, shortest, judged)
         tests[name] = judged, lead
     for other in ("mean", "cls"):
-        tests[f"LMK − {other}, a doubling adds"] = judged, _slope(figures, other)
+        tests[f"LMK − {NAMES[other]}, a doubling adds"] = judged, _slope(figures, other)
     for other in ("mean", "cls"):
-        tests[f"LMK − {other} at {longest:,}, last less first quarter"] = (
+        tests[f"LMK − {NAMES[other]} at {longest:,}, last less first quarter"] = (
             "needles",
             figures.lead(other, longest, "needles") * late,
         )
@@ -279,7 +279,7 @@ def _ahead(
     """One pooling less another at a length."""
     values = figures.of(one, material, length) - figures.of(other, material, length)
     return effect(
-        f"{NAMES[one].partition(',')[0]} − {other} at {length:,}",
+        f"{NAMES[one].partition(',')[0]} − {NAMES[other]} at {length:,}",
         values,
         figures.documents(material, values.shape[1]),
         level=level,
