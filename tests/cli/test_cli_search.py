@@ -85,7 +85,7 @@ def test_explain_shows_parts_that_add_up(cli, usual_model, notes):
     head = next(n for n, line in enumerate(lines) if line.startswith("Why"))
     rows = []
     for line in lines[head + 1 :]:
-        if line.startswith("The log-odds"):
+        if line.startswith("Hits are ordered"):
             break
         rows.append([float(cell) for cell in line.split()[2 if line[0].isdigit() else 1 :]])
     assert len(rows) >= 2
