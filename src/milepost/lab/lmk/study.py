@@ -27,7 +27,7 @@ from safetensors.torch import load_file, save_file
 
 from milepost.evaluate.where import commit, machine, today
 from milepost.evaluate.writing import write_text
-from milepost.lab.lmk.arms import Pooling
+from milepost.lab.lmk.arms import POOLINGS, Pooling
 from milepost.lab.lmk.base import Base, BaseSettings, Progress, minilm, pretrained
 from milepost.lab.lmk.material import Amounts, Material, gathered, training_texts
 from milepost.lab.lmk.measuring import (
@@ -44,7 +44,7 @@ from milepost.lab.lmk.verdict import CLAIMED
 from milepost.lab.pieces import Pieces, fingerprint, made_otherwise
 from milepost.train.until_flat import Patience
 
-CONTROLS: tuple[Pooling, ...] = ("every", "multi-cls", "last")
+CONTROLS = tuple(pooling for pooling in POOLINGS if pooling not in CLAIMED)
 """Beside what the claim compares; with the first seed alone."""
 RESULT = "result.json.xz"
 """All figures of a finished study, in its folder."""
@@ -248,7 +248,7 @@ class Study:
 
     def gate(self) -> dict[str, float]:
         """nDCG@10 of each pooling on short texts before any training with it, in per cent."""
-        return {pooling: self._gate(pooling) for pooling in (*CLAIMED, *CONTROLS)}
+        return {pooling: self._gate(pooling) for pooling in POOLINGS}
 
     def _gate(self, pooling: Pooling) -> float:
         found: float = self._pieces.kept(f"gate-{pooling}", 0, partial(self._before, pooling))
