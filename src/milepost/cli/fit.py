@@ -59,7 +59,7 @@ Environment:
     type=click.FloatRange(0, 1),
     metavar="SHARE",
     help="Share of train documents that the model's own training left out (its hold_out); "
-    "only these are learned from.",
+    "only these are learned from. [default: what the model's record says]",
 )
 @click.option(
     "--allow-nc",

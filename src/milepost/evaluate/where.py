@@ -21,7 +21,7 @@ def machine() -> str:
                 name = line.partition(":")[2].strip()
                 break
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return f"{name}, {cores} cores, {platform.system()}"
+    return f"{name}, {cores} {'core' if cores == 1 else 'cores'}, {platform.system()}"
 
 
 @lru_cache(maxsize=1)
