@@ -103,12 +103,16 @@ def _names(option: click.Option) -> str:
     elif isinstance(option.type, click.Choice):
         value = "|".join(map(str, option.type.choices))
     else:
-        value = "N" if isinstance(option.type, click.types.IntParamType) else "TEXT"
+        value = (
+            "N" if isinstance(option.type, click.types.IntParamType) else option.type.name.upper()
+        )
     return f"{names} {value}".replace("|", "\\|")
 
 
 def _meaning(option: click.Option) -> str:
-    default = f" [default: {option.default}]" if option.show_default else ""
+    unset = not isinstance(option.default, str | int | float | Path | tuple) or option.default == ()
+    hidden = unset or option.show_default is False or (option.is_flag and not option.secondary_opts)
+    default = "" if hidden else f" [default: {option.default}]"
     return (option.help or "").replace("|", "\\|") + default
 
 

@@ -59,3 +59,11 @@ def test_the_page_has_no_module_that_asks_a_server() -> None:
     assert "XMLHttpRequest" not in script
     for name in ("key", "upload", "progress"):
         assert f"module_{name} " not in script
+
+
+def test_an_element_is_taken_whole_and_an_unknown_one_refused() -> None:
+    dialog = bundle.element("confirm-dialog")
+    assert dialog.lstrip().startswith("<dialog")
+    assert dialog.count("<dialog") == dialog.count("</dialog>") == 1
+    with pytest.raises(ValueError, match="no element nowhere"):
+        bundle.element("nowhere")

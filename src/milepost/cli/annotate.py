@@ -51,7 +51,6 @@ Examples:
     "-k",
     type=click.IntRange(min=1),
     default=5,
-    show_default=True,
     help="Maximum number of passages for each question.",
 )
 @click.option(

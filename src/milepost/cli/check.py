@@ -79,7 +79,6 @@ Exit codes:
     type=click.FloatRange(0, 1),
     metavar="PROBABILITY",
     default=0.5,
-    show_default=True,
     help="Minimum probability, 0 to 1, for a passage to support TEXT.",
 )
 @click.option(

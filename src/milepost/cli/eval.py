@@ -11,16 +11,9 @@ import click
 
 from milepost.cli.eval_answers import answers
 from milepost.console.group import CommandGroup
-from milepost.console.options import Interrupted, Settings, common, model_option, say
+from milepost.console.options import FILE, FOLDER, Interrupted, Settings, common, model_option, say
 from milepost.console.progress import Counter
-from milepost.console.task_options import (
-    FILE,
-    FOLDER,
-    noting,
-    split_names,
-    split_numbers,
-    task_options,
-)
+from milepost.console.task_options import noting, split_names, split_numbers, task_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +33,6 @@ _dtype = click.option(
     "--dtype",
     type=click.Choice(["float32", "bfloat16"]),
     default="float32",
-    show_default=True,
     help="Number format in which sentence-transformers models compute.",
 )
 
@@ -52,10 +44,7 @@ def _outputs(json_help: str) -> Callable[[Command], Command]:
         click.option("--report", metavar="OUT.html", type=FILE, help="Write a page with plots."),
         click.option("--json", "as_json", is_flag=True, help=json_help),
         click.option(
-            "--mteb",
-            metavar="FOLDER",
-            type=FOLDER,
-            help="Also write the scores in the format of mteb's tools.",
+            "--mteb", type=FOLDER, help="Also write the scores in the format of mteb's tools."
         ),
     )
 
@@ -114,28 +103,24 @@ Vectors are kept in the cache: after an interruption the same command continues.
     "--systems",
     metavar="NAMES",
     default="short",
-    show_default=True,
     help="Systems by name, separated by commas; short, all and documents are sets.",
 )
 @click.option(
     "--setting",
     type=click.Choice(["document", "collection", "both"]),
     default="document",
-    show_default=True,
     help="Search the question's document, or all documents of the task at once.",
 )
 @click.option(
     "--budgets",
     metavar="N,N",
     default="800,1600,3200",
-    show_default=True,
     help="Characters of returned text within which evidence counts.",
 )
 @model_option
 @_dtype
 @click.option(
     "--tuned",
-    metavar="FILE",
     type=FILE,
     help="File of the settings that `tuned` stands for. [default: the package's choices]",
 )

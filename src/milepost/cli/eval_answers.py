@@ -11,6 +11,8 @@ import click
 from milepost.cli.language_model import ENVIRONMENT, chosen_endpoint, language_model_options
 from milepost.console.columns import columns
 from milepost.console.options import (
+    FILE,
+    FOLDER,
     Interrupted,
     Settings,
     common,
@@ -20,7 +22,7 @@ from milepost.console.options import (
 )
 from milepost.console.progress import Counter
 from milepost.console.screen import visible
-from milepost.console.task_options import FILE, FOLDER, noting, split_names, split_numbers
+from milepost.console.task_options import noting, split_names, split_numbers
 from milepost.errors import InputError
 
 if TYPE_CHECKING:
@@ -60,7 +62,6 @@ Environment:
     "--systems",
     metavar="NAMES",
     default="landmark,bm25:400,whole,none",
-    show_default=True,
     help="Systems by name, separated by commas, as in `milepost eval run`; also whole (the "
     "context, cut in the middle) and none (no context). Differences are relative to the first.",
 )
@@ -68,7 +69,6 @@ Environment:
     "--tokens",
     metavar="N,N",
     default="512,1024,2048",
-    show_default=True,
     help="Budgets of context, the same for every system, in tokens of Milepost's model.",
 )
 @click.option(
@@ -89,7 +89,6 @@ Environment:
     "--timeout",
     type=click.FloatRange(0, min_open=True),
     default=120.0,
-    show_default=True,
     metavar="S",
     help="Timeout of one request in seconds.",
 )
@@ -97,12 +96,12 @@ Environment:
     "--per-minute",
     type=click.FloatRange(0),
     default=0.0,
+    show_default=False,
     metavar="N",
     help="Maximum requests per minute. [default: no limit]",
 )
 @click.option(
     "--cache",
-    metavar="FOLDER",
     type=FOLDER,
     help="Folder to keep answers and vectors in. [default: eval in Milepost's cache]",
 )

@@ -39,14 +39,12 @@ Examples:
     "form",
     type=click.Choice(["openvino", "onnx"]),
     default="openvino",
-    show_default=True,
     help="openvino: a model folder; onnx: a float32 graph for other programs.",
 )
 @click.option(
     "--precision",
     metavar="LIST",
     default="f32",
-    show_default=True,
     help="Graphs to write, separated by commas: f32 (or fp32), bf16 (half the size), int8.",
 )
 @click.option("--name", help="Name of the model. [default: that of its folder]")
@@ -80,7 +78,6 @@ Examples:
 @click.option("--right", type=click.IntRange(min=0), help="Tokens of context after them.")
 @click.option(
     "--pooling",
-    metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="Pool documents with this trained pooling (.npz) instead of the mean of landmarks.",
 )

@@ -8,15 +8,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.console.options import Interrupted, Settings, common, count_option, json_option
+from milepost.console.options import (
+    FOLDER,
+    Interrupted,
+    Settings,
+    common,
+    count_option,
+    json_option,
+)
 from milepost.console.progress import Counter
 from milepost.console.task_options import noting
 from milepost.errors import InputError
 
 if TYPE_CHECKING:
     from milepost.train.ranking.questions import Splits
-
-FOLDER = click.Path(path_type=Path, file_okay=False)
 
 
 @click.command(
@@ -49,7 +54,6 @@ Environment:
     "--split",
     type=click.Choice(["both", "train", "dev"]),
     default="both",
-    show_default=True,
     help="Which questions; both: learn from train, calibrate on dev.",
 )
 @count_option("--documents", 40, "Maximum number of documents of one task and split.")
@@ -66,12 +70,9 @@ Environment:
     is_flag=True,
     help="Use documents whose licence forbids commercial use or is not recognised.",
 )
-@click.option("--data", metavar="FOLDER", type=FOLDER, help="The folder of the tasks.")
+@click.option("--data", type=FOLDER, help="The folder of the tasks.")
 @click.option(
-    "--out",
-    metavar="FOLDER",
-    type=FOLDER,
-    help="Write a copy of the model here. [default: MODEL itself is changed]",
+    "--out", type=FOLDER, help="Write a copy of the model here. [default: MODEL itself is changed]"
 )
 @click.option(
     "--cache",

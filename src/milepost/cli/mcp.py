@@ -146,7 +146,7 @@ def _library(
 @click.argument("paths", metavar="[PATH...]", nargs=-1)
 @db_option("Folder of the index. [default: MILEPOST_DB, else ./.milepost]")
 @ocr_option
-@click.option("--name", default="milepost", show_default=True, help="Name of the server.")
+@click.option("--name", default="milepost", help="Name of the server.")
 @click.option("-y", "--yes", is_flag=True, help="Write without asking.")
 @common
 def install(

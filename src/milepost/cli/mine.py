@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.console.options import Interrupted, Settings, common, count_option, model_option, say
+from milepost.console.options import (
+    FILE,
+    Interrupted,
+    Settings,
+    common,
+    count_option,
+    model_option,
+    say,
+)
 from milepost.console.progress import Counter
 
 if TYPE_CHECKING:
@@ -17,8 +25,6 @@ if TYPE_CHECKING:
     from milepost.evaluate.types import Split
 
 _FIRST = 20  # unusable lines that are named; the rest are counted
-
-_FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command(
@@ -33,16 +39,15 @@ Examples:
 DOCUMENTS and QUESTIONS are JSON lines, gzipped or not; one file may hold both. Run the same command
 again to resume after an interruption. See docs/training-data.md.""",
 )
-@click.argument("documents", type=_FILE)
-@click.argument("questions", type=_FILE, required=False)
-@click.option("--out", type=_FILE, metavar="FILE", required=True, help="Write JSON lines here.")
+@click.argument("documents", type=FILE)
+@click.argument("questions", type=FILE, required=False)
+@click.option("--out", type=FILE, required=True, help="Write JSON lines here.")
 @count_option("--document", 8, "Maximum negatives of a question from its own document.", minimum=0)
 @count_option("--collection", 8, "Maximum negatives from all other documents.", minimum=0)
 @click.option(
     "--below",
     type=click.FloatRange(0, 1, min_open=True),
     default=0.95,
-    show_default=True,
     metavar="X",
     help="Drop sentences that score above this fraction of the evidence's score.",
 )
@@ -50,7 +55,6 @@ again to resume after an interruption. See docs/training-data.md.""",
     "--similar",
     type=click.FloatRange(0, 1, min_open=True),
     default=0.8,
-    show_default=True,
     metavar="X",
     help="Drop sentences that share this fraction of their words with the evidence.",
 )
@@ -61,7 +65,6 @@ again to resume after an interruption. See docs/training-data.md.""",
     "--selected",
     type=click.FloatRange(0, 1, min_open=True),
     default=0.5,
-    show_default=True,
     metavar="X",
     help="Probability that an answering sentence was marked; 1: all negatives count alike.",
 )
@@ -69,7 +72,6 @@ again to resume after an interruption. See docs/training-data.md.""",
     "--split",
     type=click.Choice(["train", "dev", "test"]),
     default="train",
-    show_default=True,
     help="Use the questions of this split; lines without a split are in dev.",
 )
 @click.option(

@@ -156,7 +156,11 @@ COMMANDS = {
 @click.group(
     cls=Program,
     table=COMMANDS,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "max_content_width": 100,
+        "show_default": True,
+    },
     epilog="""\b
 Examples:
   milepost search "how do bees build their cells" book.txt notes/

@@ -53,6 +53,7 @@ def limit_options(command: Command) -> Command:
             type=click.FloatRange(0, 1),
             metavar="PROBABILITY",
             default=0.0,
+            show_default=False,
             help="Return only passages with at least this probability, 0 to 1, of holding "
             "evidence; exit code 1 if there are none.",
         ),
@@ -79,7 +80,6 @@ def reading_options(command: Command) -> Command:
             "--rerank/--no-rerank",
             default=True,
             help="Let the model's reranker, if it has one, score the best windows.",
-            show_default=True,
         ),
         click.option("--no-cache", is_flag=True, help="Do not keep the PATHs in the cache."),
     )

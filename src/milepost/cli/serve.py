@@ -58,11 +58,10 @@ Environment:
     "Folder of the index. [default: MILEPOST_DB, else ./.milepost, else library in Milepost's data "
     "folder]"
 )
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--host", default="127.0.0.1", help="Address to listen on.")
 @click.option(
     "--port",
     default=8077,
-    show_default=True,
     type=click.IntRange(0, 65535),
     metavar="N",
     help="Port to listen on; 0 for a free one.",
@@ -89,12 +88,7 @@ Environment:
 )
 @count_option("--max-upload", 512, "Maximum size of an uploaded file in MiB.")
 @count_option("--threads", 2, "Number of searches that run at the same time.")
-@click.option(
-    "--govern/--no-govern",
-    default=True,
-    show_default=True,
-    help="Pause indexing while searches run.",
-)
+@click.option("--govern/--no-govern", default=True, help="Pause indexing while searches run.")
 @language_model_options("Without one, no answers are written.")
 @ocr_option
 @model_option

@@ -42,7 +42,6 @@ Environment:
 @click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
     required=True,
     help="Write JSON lines here.",
 )
@@ -62,7 +61,6 @@ Environment:
     "--top",
     type=click.IntRange(min=0),
     default=20,
-    show_default=True,
     metavar="K",
     help="Keep a question if its evidence is among the best K landmarks; 0: keep all.",
 )
@@ -76,7 +74,6 @@ Environment:
     "--timeout",
     type=click.FloatRange(0, min_open=True),
     default=120.0,
-    show_default=True,
     metavar="S",
     help="Timeout of one request in seconds.",
 )
@@ -85,17 +82,15 @@ Environment:
     "--per-minute",
     type=click.FloatRange(0),
     default=0.0,
+    show_default=False,
     metavar="N",
     help="Maximum requests per minute. [default: no limit]",
 )
-@click.option(
-    "--seed", type=int, default=0, show_default=True, help="Seed of the choice of excerpts."
-)
+@click.option("--seed", type=int, default=0, help="Seed of the choice of excerpts.")
 @click.option(
     "--split",
     type=click.Choice(["train", "dev", "test"]),
     default="train",
-    show_default=True,
     help="Use documents of this split, or without a split; questions get the same split.",
 )
 @click.option(

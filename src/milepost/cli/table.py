@@ -63,7 +63,6 @@ Examples:
     "--per",
     type=click.Choice(["document", "collection"]),
     default="document",
-    show_default=True,
     help="One row per document and question, or one per question, asked of all documents at once.",
 )
 @click.option(
@@ -71,7 +70,6 @@ Examples:
     type=click.FloatRange(0, 1),
     metavar="PROBABILITY",
     default=0.2,
-    show_default=True,
     help="Leave the cells empty if the passage is less probable than this, 0 to 1.",
 )
 @click.option(

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+FILE = click.Path(path_type=Path, dir_okay=False)
+FOLDER = click.Path(path_type=Path, file_okay=False)
+FOLDER.name = "folder"  # help shows it as FOLDER
+
 DB = Path(".milepost")
 """Default folder of the index, in the current folder."""
 
@@ -47,7 +51,6 @@ class Settings:
 
 code_option = click.option(
     "--code",
-    metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     multiple=True,
     help="Python file that registers poolings (milepost.pooling.register); it is run.",
@@ -94,7 +97,6 @@ def common(command: Command) -> Command:
             "--color",
             type=click.Choice(["auto", "always", "never"]),
             default="auto",
-            show_default=True,
             expose_value=False,
             callback=_sets("colour"),
             help="When to use colours; auto: on a terminal, unless NO_COLOR is set.",
@@ -143,12 +145,7 @@ def count_option(
 ) -> Callable[[Command], Command]:
     """Make an option that takes a whole number."""
     return click.option(
-        name,
-        type=click.IntRange(min=minimum),
-        default=default,
-        show_default=True,
-        metavar="N",
-        help=help_text,
+        name, type=click.IntRange(min=minimum), default=default, metavar="N", help=help_text
     )
 
 

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import click
 
-from milepost.console.options import Command, Settings, say
+from milepost.console.options import FOLDER, Command, Settings, say
 from milepost.console.progress import Counter
-
-FILE = click.Path(path_type=Path, dir_okay=False)
-FOLDER = click.Path(path_type=Path, file_okay=False)
 
 
 def task_options(
@@ -28,14 +24,12 @@ def task_options(
             "--tasks",
             metavar="NAMES|FILE",
             default="all",
-            show_default=True,
             help="Tasks by name, or files of questions, separated by commas.",
         ),
         click.option(
             "--split",
             type=click.Choice(splits),
             default="dev",
-            show_default=True,
             help="Questions to ask. Make choices on dev, report on test.",
         ),
         click.option(
@@ -50,15 +44,9 @@ def task_options(
             type=click.IntRange(min=1),
             help="Maximum number of documents per task.",
         ),
-        click.option(
-            "--data",
-            metavar="FOLDER",
-            type=FOLDER,
-            help="Folder of the tasks. [default: $MILEPOST_DATA]",
-        ),
+        click.option("--data", type=FOLDER, help="Folder of the tasks. [default: $MILEPOST_DATA]"),
         click.option(
             "--cache",
-            metavar="FOLDER",
             type=FOLDER,
             help=f"Folder to keep vectors in. [default: {cache} in Milepost's cache]",
         ),

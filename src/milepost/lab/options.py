@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
-from milepost.console.options import Command, Interrupted
+from milepost.console.options import FOLDER, Command, Interrupted
 
 if TYPE_CHECKING:
     from milepost.evaluate.vectors import Vectors
@@ -18,39 +18,24 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 
-FILE = click.Path(path_type=Path, dir_okay=False)
-FOLDER = click.Path(path_type=Path, file_okay=False)
-
 vectors_option = click.option(
-    "--cache",
-    metavar="FOLDER",
-    type=FOLDER,
-    help="Folder to keep vectors in. [default: lab in Milepost's cache]",
+    "--cache", type=FOLDER, help="Folder to keep vectors in. [default: lab in Milepost's cache]"
 )
 
 controls_option = click.option(
-    "--controls/--no-controls",
-    default=True,
-    show_default=True,
-    help="Add rows of untrained baselines.",
+    "--controls/--no-controls", default=True, help="Add rows of untrained baselines."
 )
 
 
 def seed_option(help_text: str = "The first seed.") -> Callable[[Command], Command]:
     """``--seed``, which is not negative: NumPy's generators refuse that."""
     return click.option(
-        "--seed",
-        type=click.IntRange(min=0),
-        default=0,
-        show_default=True,
-        metavar="N",
-        help=help_text,
+        "--seed", type=click.IntRange(min=0), default=0, metavar="N", help=help_text
     )
 
 
 out_option = click.option(
     "--out",
-    metavar="FOLDER",
     type=FOLDER,
     help="Keep finished trainings here. A stopped run continues from them; a run with other "
     "settings is refused.",

@@ -41,6 +41,19 @@ def style(*names: str) -> str:
     return "\n".join(_read(name) for name in names)
 
 
+def element(ident: str) -> str:
+    """An element of the server's page with all that is in it.
+
+    Raises:
+        ValueError: the page has no such element, or it does not end as it begins, on a line.
+    """
+    whole = re.compile(rf'^( *)<(\w+) id="{ident}".*?^\1</\2>$', re.MULTILINE | re.DOTALL)
+    found = whole.search(_read("index.html"))
+    if found is None:
+        raise ValueError(f"index.html has no element {ident}")
+    return found[0]
+
+
 def _add(name: str, made: Mapping[str, str], done: dict[str, str], above: tuple[str, ...]) -> None:
     if name in above:
         raise ValueError(f"a circle of imports: {' → '.join((*above, name))}")

@@ -143,6 +143,8 @@ def html_of(data: str, stemmers: Collection[str] = ()) -> str:
     frame = (bundle.OWN / "frame.html").read_text(encoding="utf-8")
     for name, text in (
         ("{{policy}}", policy),
+        ("{{document}}", bundle.element("document")),
+        ("{{confirm-dialog}}", bundle.element("confirm-dialog")),
         ("{{style}}", style),
         ("{{script}}", script),
         ("{{data}}", data),

@@ -50,7 +50,6 @@ and sum-K (K planted products or sums). See docs/pooling/bilinear.md.""",
     "tasks",
     multiple=True,
     default=("digits", "product-3", "product-7", "product-15"),
-    show_default=True,
     metavar="NAME",
     help="A task that needs no data; repeat for several.",
 )
@@ -88,7 +87,6 @@ and sum-K (K planted products or sums). See docs/pooling/bilinear.md.""",
     "--model",
     metavar="NAME|FOLDER",
     default="landmark-light",
-    show_default=True,
     help="A shipped model or a model folder, which reads the FOLDERs.",
 )
 @vectors_option

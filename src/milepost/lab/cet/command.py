@@ -52,7 +52,6 @@ See docs/pooling/coupled.md.""",
     "--split",
     type=click.Choice(["train", "dev", "test"]),
     default="dev",
-    show_default=True,
     help="Split of the questions.",
 )
 @click.option(
@@ -65,20 +64,16 @@ See docs/pooling/coupled.md.""",
     "--hide",
     type=click.Choice(["random", "pooled"]),
     default="random",
-    show_default=True,
     help="How the marked sentence of the evidence is chosen: at random, or by shared words.",
 )
 @click.option(
-    "--rankers",
-    default="words,landmarks,search",
-    show_default=True,
-    help="Rankers: words, landmarks, search, minilm.",
+    "--rankers", default="words,landmarks,search", help="Rankers: words, landmarks, search, minilm."
 )
 @click.option(
     "--selected",
+    metavar="X",
     type=click.FloatRange(0, 1, min_open=True),
     default=0.5,
-    show_default=True,
     help="Probability that an answering sentence was marked, as in milepost mine.",
 )
 @seed_option("Seed of the choice of marked sentences.")
@@ -92,7 +87,6 @@ See docs/pooling/coupled.md.""",
     "--miner",
     type=click.Choice(["minilm", "words"]),
     default="minilm",
-    show_default=True,
     help="Retriever whose best sentences are the negatives and the candidates (--train).",
 )
 @count_option("--seeds", 10, "Generated data sets, or trainings of each ranker.")

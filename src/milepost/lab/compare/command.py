@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from milepost.console.options import (
+    FILE,
+    FOLDER,
     Interrupted,
     Settings,
     code_option,
@@ -16,7 +18,7 @@ from milepost.console.options import (
     say,
 )
 from milepost.console.progress import Counter
-from milepost.lab.options import FILE, FOLDER, controls_option, needs_torch, seed_option
+from milepost.lab.options import controls_option, needs_torch, seed_option
 
 if TYPE_CHECKING:
     from milepost.lab.compare.cache import ResultCache
@@ -58,13 +60,11 @@ docs/lab-compare.md.""",
     "--train/--no-train",
     "trained",
     default=True,
-    show_default=True,
     help="Train pooling and head, or compare the pooled vectors as they are.",
 )
 @click.option(
     "--tune/--no-tune",
     default=True,
-    show_default=True,
     help="Choose the learning rate of each pooling on validation pairs.",
 )
 @click.option(
@@ -83,7 +83,6 @@ docs/lab-compare.md.""",
     "--network",
     type=click.Choice(["frozen", "lora", "full"]),
     default="frozen",
-    show_default=True,
     help="Train the encoder with each pooling too: not at all (frozen), by LoRA, or in full.",
 )
 @click.option(
@@ -125,19 +124,12 @@ docs/lab-compare.md.""",
     multiple=True,
     help="Data; may be repeated. [default: ../shared/data, else packaged]",
 )
+@click.option("--json", "results", type=FILE, help="Keep runs here; .xz compresses.")
 @click.option(
-    "--json", "results", metavar="FILE", type=FILE, help="Keep runs here; .xz compresses."
+    "--save", type=FOLDER, help="Write each pooling here (.npz), for milepost export --pooling."
 )
-@click.option(
-    "--save",
-    metavar="FOLDER",
-    type=FOLDER,
-    help="Write each pooling here (.npz), for milepost export --pooling.",
-)
-@click.option("--report", metavar="FOLDER", type=FOLDER, help="Write plots here.")
-@click.option(
-    "--cache", metavar="FOLDER", type=FOLDER, help="Keep states here. [default: Milepost's cache]"
-)
+@click.option("--report", type=FOLDER, help="Write plots here.")
+@click.option("--cache", type=FOLDER, help="Keep states here. [default: Milepost's cache]")
 @common
 @click.pass_obj
 @needs_torch

@@ -37,7 +37,6 @@ See docs/pooling/ggem.md.""",
     "--folds",
     type=click.IntRange(1, 3),
     default=3,
-    show_default=True,
     help="Folds of the digits to test on; the others are for training.",
 )
 @out_option

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.console.options import Settings, common, model_option
-from milepost.console.task_options import FILE, noting, split_names, task_options
+from milepost.console.options import FILE, Settings, common, model_option
+from milepost.console.task_options import noting, split_names, task_options
 
 if TYPE_CHECKING:
     from milepost.evaluate.types import Split

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from milepost.console.options import Interrupted, Settings, common, json_option
+from milepost.console.options import FILE, FOLDER, Interrupted, Settings, common, json_option
 from milepost.console.progress import Counter
 from milepost.console.records import print_json
-from milepost.lab.options import FILE, FOLDER, needs_torch
+from milepost.lab.options import needs_torch
 
 
 @click.command(
@@ -28,15 +28,12 @@ An interrupted study continues with what is in --out; with other settings it is 
     "--size",
     type=click.Choice(["quick", "small", "large"]),
     default="small",
-    show_default=True,
     help="quick: a check of a minute. small: some hours on two cores. large: for a GPU.",
 )
 @click.option(
     "--data",
-    metavar="FOLDER",
     type=FOLDER,
     default=Path("../shared/data"),
-    show_default=True,
     help="Folder with pairs/, corpus/ and tasks/.",
 )
 @click.option(
@@ -47,24 +44,21 @@ An interrupted study continues with what is in --out; with other settings it is 
 )
 @click.option(
     "--out",
-    metavar="FOLDER",
     type=FOLDER,
     help="Keep weights and figures of each run here. [default: lab/lmk in Milepost's cache]",
 )
-@click.option("--result", metavar="FILE", type=FILE, help="Write all figures here, as .json.xz.")
+@click.option("--result", type=FILE, help="Write all figures here, as .json.xz.")
 @click.option("--seeds", type=click.IntRange(1), metavar="N", help="Seeds, from 0.")
 @click.option(
     "--controls/--no-controls",
     default=True,
-    show_default=True,
     help="Train every, multi-cls and last, too, with the first seed. A study can add them later.",
 )
-@click.option("--device", default="auto", show_default=True, help="A device of torch.")
+@click.option("--device", default="auto", help="A device of torch.")
 @click.option(
     "--dtype",
     type=click.Choice(["auto", "bfloat16", "float32"]),
     default="auto",
-    show_default=True,
     help="Number type of matrix products.",
 )
 @click.option(

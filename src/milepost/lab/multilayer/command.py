@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import click
 
 from milepost.console.columns import columns
-from milepost.console.options import Settings, common, count_option, json_option
+from milepost.console.options import FOLDER, Settings, common, count_option, json_option
 from milepost.console.progress import Counter
-from milepost.lab.options import FOLDER, controls_option, needs_torch, resumable, seed_option
+from milepost.lab.options import controls_option, needs_torch, resumable, seed_option
 
 if TYPE_CHECKING:
     from milepost.lab.multilayer.study import Comparison, Trial
@@ -45,7 +45,6 @@ for the number of comparisons. See docs/pooling/multilayer.md.""",
     "--study",
     type=click.Choice(_STUDIES),
     default="paper",
-    show_default=True,
     help="The paper's five designs; layers × attention; or M5 without each of its parts.",
 )
 @click.option(
@@ -67,20 +66,13 @@ for the number of comparisons. See docs/pooling/multilayer.md.""",
     "--size",
     type=click.Choice(["quick", "full"]),
     default="full",
-    show_default=True,
     help="With --model. quick: a check of seconds. full: about an hour on two cores.",
 )
 @click.option(
-    "--data",
-    metavar="FOLDER",
-    type=FOLDER,
-    default=Path("../shared/data"),
-    show_default=True,
-    help="With --model: folder with tasks/.",
+    "--data", type=FOLDER, default=Path("../shared/data"), help="With --model: folder with tasks/."
 )
 @click.option(
     "--out",
-    metavar="FOLDER",
     type=FOLDER,
     help="With --model: keep states and finished trainings here, so that a run can continue. "
     "[default: lab/multilayer in Milepost's cache]",

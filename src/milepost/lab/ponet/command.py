@@ -26,7 +26,6 @@ Texts are generated. See docs/pooling/ponet.md.""",
     "--texts",
     type=click.Choice(["listops", "topics", "both", "none"]),
     default="both",
-    show_default=True,
     help="What is learned: nested lists of operations, or topics of byte-level texts.",
 )
 @count_option("--longest", 96, "Maximum length of a text in tokens.", minimum=64)
@@ -37,7 +36,6 @@ Texts are generated. See docs/pooling/ponet.md.""",
 @click.option(
     "--lengths",
     default="256,1024,4096",
-    show_default=True,
     metavar="N,N…",
     help="Text lengths at which time and memory are measured; empty for none.",
 )

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from milepost.console.options import Settings, common, count_option, json_option, model_option
+from milepost.console.options import FILE, Settings, common, count_option, json_option, model_option
 from milepost.console.progress import Counter
 from milepost.console.records import print_json
-from milepost.lab.options import FILE, seed_option
+from milepost.lab.options import seed_option
 
 NAMES = ("brake", "one-low", "one-all", "polca", "polca-kept", "in-band", "slow", "limit")
 SWEEPS = ("delay", "hysteresis", "thresholds", "share", "bursts", "day", "faults")
@@ -33,7 +33,6 @@ for. See docs/pooling/power.md.""",
     "--servers",
     type=click.IntRange(1, 10_000),
     default=40,
-    show_default=True,
     help="Servers that the budget was planned for.",
 )
 @click.option(
@@ -46,22 +45,21 @@ for. See docs/pooling/power.md.""",
     "--share",
     type=click.FloatRange(0, 100),
     default=50,
-    show_default=True,
     metavar="PERCENT",
     help="Share of the servers for bulk indexing.",
 )
 @click.option(
     "--watts",
+    metavar="X",
     type=click.FloatRange(1),
     default=4200,
-    show_default=True,
     help="Budget of a server in watts; a busy server draws 4,196.",
 )
 @click.option(
     "--minutes",
+    metavar="X",
     type=click.FloatRange(0.5, 24 * 60),
     default=10,
-    show_default=True,
     help="Simulated minutes, into which a day of traffic is compressed.",
 )
 @click.option(
@@ -78,18 +76,12 @@ for. See docs/pooling/power.md.""",
 @seed_option("The first seed.")
 @click.option(
     "--speed",
-    metavar="FILE",
     type=FILE,
     help="Record of the engine's speed. [default: lab/speed.json in Milepost's cache]",
 )
 @click.option("--measure", is_flag=True, help="Measure the engine's speed again.")
 @click.option("--live", is_flag=True, help="Time real searches during real bulk indexing instead.")
-@click.option(
-    "--report",
-    metavar="FILE",
-    type=FILE,
-    help="Write the plot as SVG.",
-)
+@click.option("--report", type=FILE, help="Write the plot as SVG.")
 @json_option
 @model_option
 @common

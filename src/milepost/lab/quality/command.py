@@ -13,11 +13,19 @@ import click
 from milepost._optional import require
 from milepost.console.columns import columns
 from milepost.console.group import CommandGroup
-from milepost.console.options import Settings, common, count_option, json_option, model_option, say
+from milepost.console.options import (
+    FILE,
+    Settings,
+    common,
+    count_option,
+    json_option,
+    model_option,
+    say,
+)
 from milepost.console.progress import Counter
 from milepost.console.records import as_plain, print_json
 from milepost.errors import InputError, MissingExtra
-from milepost.lab.options import FILE, controls_option, needs_torch, seed_option
+from milepost.lab.options import controls_option, needs_torch, seed_option
 
 if TYPE_CHECKING:
     import numpy as np
@@ -133,7 +141,6 @@ def layers(
     "--min-kept",
     type=click.FloatRange(0, 1),
     default=0.5,
-    show_default=True,
     metavar="X",
     help="Share of kept neighbours below which the alarm is raised.",
 )

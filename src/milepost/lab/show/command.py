@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from milepost.console.options import Settings, code_option, common, json_option, say
+from milepost.console.options import FILE, Settings, code_option, common, json_option, say
 from milepost.console.records import print_json
 from milepost.console.screen import page, print_line, visible
 from milepost.errors import InputError, MissingExtra
-from milepost.lab.options import FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,11 +47,9 @@ vector moves without each token. See docs/pooling.md.""",
     metavar="FOLDER",
     help="A checkpoint, or minilm. [default: the repository's, else minilm]",
 )
-@click.option(
-    "--weights", metavar="FILE", type=FILE, help="A trained pooling, written by Pool.save."
-)
+@click.option("--weights", type=FILE, help="A trained pooling, written by Pool.save.")
 @code_option
-@click.option("--out", metavar="FILE", type=FILE, help="Write the picture as SVG.")
+@click.option("--out", type=FILE, help="Write the picture as SVG.")
 @json_option
 @common
 @click.pass_obj

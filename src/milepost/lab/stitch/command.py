@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from milepost.console.columns import columns
-from milepost.console.options import Settings, common, json_option
+from milepost.console.options import FILE, FOLDER, Settings, common, json_option
 from milepost.console.progress import Counter
 from milepost.console.records import print_json
 from milepost.lab.differences import difference_lines
-from milepost.lab.options import FILE, FOLDER, controls_option, needs_torch
+from milepost.lab.options import controls_option, needs_torch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -43,7 +43,6 @@ See docs/pooling/stitch.md.""",
     metavar="FOLDER",
     type=click.Path(path_type=Path),
     default=Path("checkpoint"),
-    show_default=True,
     help="The landmark checkpoint to distil.",
 )
 @click.option(
@@ -51,43 +50,25 @@ See docs/pooling/stitch.md.""",
     metavar="FILE",
     type=click.Path(path_type=Path),
     default=Path("examples/origin-of-species.txt"),
-    show_default=True,
     help="Text to read.",
 )
 @click.option(
-    "--seeds",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Number of seeds.",
+    "--seeds", type=click.IntRange(min=1), default=1, metavar="N", help="Number of seeds."
 )
 @click.option(
     "--kernel",
     type=click.IntRange(1, 3),
     default=2,
-    show_default=True,
     help="Width of the window of paths, in blocks.",
 )
 @click.option(
     "--sampling",
     type=click.Choice(["uniform", "balanced"]),
     default="uniform",
-    show_default=True,
     help="How training samples paths.",
 )
-@click.option(
-    "--out",
-    metavar="FOLDER",
-    type=FOLDER,
-    help="Write the pool of the first seed here.",
-)
-@click.option(
-    "--report",
-    metavar="FILE",
-    type=FILE,
-    help="Plot recall against cost, as .svg or .png.",
-)
+@click.option("--out", type=FOLDER, help="Write the pool of the first seed here.")
+@click.option("--report", type=FILE, help="Plot recall against cost, as .svg or .png.")
 @controls_option
 @json_option
 @common

@@ -43,7 +43,6 @@ Examples:
     "--task",
     type=click.Choice(["max-magnitude", "planted", "shapes"]),
     default="max-magnitude",
-    show_default=True,
     help="Max-magnitude pairs, ordered motifs (both text) or textured discs (convolutions).",
 )
 @click.option(
@@ -56,7 +55,6 @@ Examples:
 @click.option(
     "--supernets",
     default="1,2",
-    show_default=True,
     callback=_numbers,
     metavar="N,…",
     help="Numbers of supernets to compare.",
@@ -67,7 +65,6 @@ Examples:
     type=click.Choice(["learnt", "unbalanced", "fixed", "cost"]),
     multiple=True,
     default=("learnt", "fixed"),
-    show_default=True,
     help="How architectures are assigned to nets; repeat for several.",
 )
 @count_option("--seeds", 2, "Runs of each method.")

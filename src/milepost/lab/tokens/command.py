@@ -11,6 +11,8 @@ import click
 
 from milepost.console.group import CommandGroup
 from milepost.console.options import (
+    FILE,
+    FOLDER,
     Command,
     Settings,
     common,
@@ -20,15 +22,7 @@ from milepost.console.options import (
 )
 from milepost.console.progress import Counter
 from milepost.console.records import print_json
-from milepost.lab.options import (
-    FILE,
-    FOLDER,
-    controls_option,
-    needs_torch,
-    out_option,
-    resumable,
-    seed_option,
-)
+from milepost.lab.options import controls_option, needs_torch, out_option, resumable, seed_option
 from milepost.lab.tokens.tables import SHOWN
 
 if TYPE_CHECKING:
@@ -62,24 +56,18 @@ def _steps(default: int) -> Callable[[Command], Command]:
 
 
 def _languages(name: str, default: str, help_text: str) -> Callable[[Command], Command]:
-    return click.option(name, metavar="NAMES", default=default, show_default=True, help=help_text)
+    return click.option(name, metavar="NAMES", default=default, help=help_text)
 
 
 _size = click.option(
     "--size",
     type=click.IntRange(min=5000),
     default=60_000,
-    show_default=True,
     metavar="BYTES",
     help="Length of the text to train on.",
 )
 _task_option = click.option(
-    "--task",
-    "folder",
-    type=FOLDER,
-    required=True,
-    metavar="FOLDER",
-    help="Folder with documents and questions.",
+    "--task", "folder", type=FOLDER, required=True, help="Folder with documents and questions."
 )
 
 
@@ -96,21 +84,17 @@ Examples:
 \b
 See docs/pooling/words.md.""",
 )
-@click.option(
-    "--text", type=FILE, metavar="FILE", help="Also use this document, not only generated words."
-)
+@click.option("--text", type=FILE, help="Also use this document, not only generated words.")
 @click.option(
     "--arms",
     metavar="NAMES",
     default="words,subwords,bytes,stride,random",
-    show_default=True,
     help="Models to compare, separated by commas.",
 )
 @click.option(
     "--vocabulary",
     type=click.IntRange(min=258),
     default=512,
-    show_default=True,
     metavar="N",
     help="Subwords, bytes included; the layers above shrink to keep the size of the model.",
 )
@@ -218,14 +202,12 @@ def typos(
     "--on",
     type=click.Choice(["agreement", "rebuild"]),
     default="rebuild",
-    show_default=True,
     help="Task: agreement of subject and verb, or filling gaps.",
 )
 @click.option(
     "--languages",
     type=click.IntRange(1, 4),
     default=2,
-    show_default=True,
     metavar="N",
     help="Number of toy languages.",
 )

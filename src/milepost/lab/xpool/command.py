@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.console.options import Settings, common, count_option, json_option
+from milepost.console.options import FILE, Settings, common, count_option, json_option
 from milepost.console.progress import Counter
 from milepost.console.records import print_json
 from milepost.lab.options import (
-    FILE,
     controls_option,
     kept_vectors,
     needs_torch,
@@ -48,7 +47,6 @@ See docs/pooling/xpool.md.""",
     "--split",
     type=click.Choice(["dev", "test"]),
     default="dev",
-    show_default=True,
     help="Split of the evaluated questions.",
 )
 @count_option("--questions", 200, "Maximum number of questions of each task.")
@@ -58,7 +56,6 @@ See docs/pooling/xpool.md.""",
     "--keep",
     type=click.IntRange(min=1),
     default=20,
-    show_default=True,
     metavar="K",
     help="Documents that the first stage returns.",
 )
@@ -67,7 +64,6 @@ See docs/pooling/xpool.md.""",
     "--rate",
     type=click.FloatRange(min=0, min_open=True),
     default=3e-4,
-    show_default=True,
     metavar="X",
     help="Learning rate.",
 )
@@ -76,7 +72,6 @@ See docs/pooling/xpool.md.""",
     "--temperature",
     type=click.FloatRange(min=0, min_open=True),
     default=1.0,
-    show_default=True,
     metavar="X",
     help="Divisor of the attention scores.",
 )
@@ -84,23 +79,16 @@ See docs/pooling/xpool.md.""",
     "--splice",
     type=click.FloatRange(0, 1, max_open=True),
     default=0.5,
-    show_default=True,
     metavar="X",
     help="Share of foreign landmarks in the robustness column; 0 for none.",
 )
 @count_option("--seeds", 1, "Number of trainings, whose figures are averaged.")
 @seed_option()
-@click.option(
-    "--out",
-    type=FILE,
-    metavar="FILE",
-    help="Write the pooling of the first seed here (.npz).",
-)
+@click.option("--out", type=FILE, help="Write the pooling of the first seed here (.npz).")
 @click.option(
     "--model",
     metavar="NAME|FOLDER",
     default="landmark-light",
-    show_default=True,
     help="A shipped model or a model folder.",
 )
 @vectors_option
