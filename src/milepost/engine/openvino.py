@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+ALLOCATORS = ("jemalloc", "tcmalloc", "mimalloc")
+"""Preloaded, each ends the process when a graph is compiled (openvino issue 29025; 2026.4 too)."""
+
+
 def usable_cpus() -> int:
     """CPUs this process may run on (affinity counts, not the machine's total)."""
     if hasattr(os, "sched_getaffinity"):
@@ -176,7 +180,13 @@ def _core() -> Any:
     Each one of them gives the thread a stack for signals and takes it back at its end. Of two that
     do not end in the reverse order, the second leaves the freed stack of the first, and the next
     Ctrl-C is a segmentation fault (OpenVINO 2026.4, seen with a debugger).
+
+    Raises:
+        ModelError: another allocator is preloaded.
     """
+    preloaded = os.environ.get("LD_PRELOAD", "")
+    if any(name in preloaded for name in ALLOCATORS):
+        raise ModelError(f"OpenVINO crashes with LD_PRELOAD={preloaded}", "unset LD_PRELOAD")
     return import_openvino().Core()
 
 
