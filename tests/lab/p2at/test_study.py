@@ -141,18 +141,27 @@ def test_a_study_that_was_stopped_goes_on_and_arms_of_a_seed_share_images(monkey
     assert [each.overlap for each in found] == [each.overlap for each in fresh]
 
 
-def test_differences_are_paired_by_seed_and_none_is_told_twice():
-    overlaps = {"identity": (0.5, 0.7, 0.6), "flat": (0.6, 0.8, 0.7), "corrected@random": (0, 0, 0)}
+def test_differences_are_over_seeds_and_of_networks_that_are_wired_alike():
+    overlaps = {
+        "published": (0.4, 0.5, 0.4),
+        "identity": (0.5, 0.7, 0.6),
+        "identity-published": (0.3, 0.4, 0.3),
+        "flat": (0.6, 0.8, 0.8),
+        "corrected@random": (0, 0, 0),
+    }
     outcomes = [
         Outcome(arm, seed, 1, 1.0, 1.0, (value,) * 2)
         for arm, values in overlaps.items()
         for seed, value in enumerate(values)
     ]
     found = gains(outcomes)
-    assert list(found) == ["flat - identity"]
+    assert list(found) == ["flat - identity", "published - identity-published"]
     one = found["flat - identity"]
-    assert (one.mean, one.low, one.high) == pytest.approx((0.1, 0.1, 0.1))
+    # 0.1, 0.1 and 0.2: the standard error is a thirtieth, t of two degrees of freedom 4.3027.
+    ends = (4 / 30 - 4.3027 / 30, 4 / 30 + 4.3027 / 30)
+    assert (one.mean, one.low, one.high) == pytest.approx((4 / 30, *ends), abs=1e-5)
     assert one.clusters == 3
+    assert gains([each for each in outcomes if each.seed == 0]) == {}
 
 
 def test_the_command_refuses_a_folder_of_other_settings(monkeypatch, tmp_path):

@@ -236,6 +236,7 @@ def test_the_pool_less_sn_net_by_hand():
 
     recalls = {
         "pool": {"narrow": (0.2, 0.3), "0-0": (0.5, 0.6), "1-0": (0.7, 0.8), "wide": (0.4, 0.4)},
+        "transpose": {"narrow": (0.2, 0.3), "0-0": (0.4, 0.6), "1-0": (0.4, 0.4)},
         SN_NET: {"narrow": (0.1, 0.2), "0-0": (0.5, 0.5), "1-0": (0.5, 0.5), "wide": (0.4, 0.4)},
     }
     rows = [
@@ -246,9 +247,13 @@ def test_the_pool_less_sn_net_by_hand():
     ]
     found = gains(Outcome(tuple(rows), ((), ()), {}, {}, 1))
     means = {kind: one.mean for kind, one in found.items()}
-    assert means == pytest.approx({"narrow": 0.1, "stitched": 0.15, "wide": 0.0})
-    assert found["stitched"].low == pytest.approx(0.1)
-    assert found["stitched"].high == pytest.approx(0.2)
+    by_hand = {"narrow": 0.1, "stitched": 0.15, "wide": 0.0}
+    assert means == pytest.approx(
+        {f"{kind}, pool": mean for kind, mean in by_hand.items()} | {"stitched, transpose": -0.05}
+    )
+    # Of 0.1 and 0.2 the standard error is 0.05, and t of one degree of freedom is 12.7062.
+    assert found["stitched, pool"].low == pytest.approx(0.15 - 12.7062 * 0.05)
+    assert found["stitched, pool"].high == pytest.approx(0.15 + 12.7062 * 0.05)
 
 
 def what_knows_nothing(outcome):

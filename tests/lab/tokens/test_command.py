@@ -76,10 +76,10 @@ def test_subwords_are_compared_with_words_over_windows_and_trainings(tmp_path):
     )  # fmt: skip
     table = run(*arguments)
     assert table.count("words - subwords") == 4
-    assert "trainings resampled" in table
+    assert "over trainings" in table
     found = json.loads(run(*arguments, "--json"))
     (gains,) = found["gains"].values()
-    assert {"detectable", "low", "high"} <= gains["right words, windows resampled"][
+    assert {"detectable", "low", "high"} <= gains["right words, over windows"][
         "words - subwords"
     ].keys()
 

@@ -212,8 +212,8 @@ def test_a_uniform_guess_costs_what_it_must_and_every_arm_is_scored_on_the_same_
     assert by_name["words"].places < by_name["bytes"].places
     assert by_name["subwords"].places < by_name["bytes"].places
     # One seed: only windows are resampled, and differences are those of the scores.
-    assert list(found.gains) == [f"{m}, windows resampled" for m in ("right words", "bits a byte")]
-    bits = found.gains["bits a byte, windows resampled"]
+    assert list(found.gains) == [f"{m}, over windows" for m in ("right words", "bits a byte")]
+    bits = found.gains["bits a byte, over windows"]
     assert list(bits) == [f"words - {name}" for name in arms[1:]]
     for name, one in bits.items():
         other = by_name[name.removeprefix("words - ")]
@@ -241,7 +241,7 @@ def test_a_comparison_goes_on_where_it_was_and_refuses_other_settings(tmp_path):
     assert len(made) == 2
     assert {name: (tmp_path / name).stat().st_mtime_ns for name in made} == made
     assert [one.parameters for one in whole.scores] == [one.parameters for one in begun.scores]
-    assert "right words, trainings resampled" in whole.gains
+    assert "right words, over trainings" in whole.gains
     with pytest.raises(InputError, match=r"holds runs with --steps 3, not --steps 4"):
         compare(corpus, replace(setup, steps=4), ("words",), folder=tmp_path)
 

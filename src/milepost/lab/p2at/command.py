@@ -76,7 +76,7 @@ def command(
             images=images,
             folder=out,
         )
-    differences = gains(outcomes) if seeds > 1 else {}
+    differences = gains(outcomes)
     if as_json:
         rows = [
             {

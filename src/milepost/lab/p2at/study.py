@@ -18,9 +18,10 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from milepost.errors import InputError
-from milepost.evaluate.statistics import Difference, corrected, difference
+from milepost.evaluate.statistics import Difference, corrected
 from milepost.lab.controls.kinds import parted
-from milepost.lab.p2at.network.segmenter import Segmenter, segmenter, weights
+from milepost.lab.differences import over_trainings
+from milepost.lab.p2at.network.segmenter import ARMS, Segmenter, segmenter, weights
 from milepost.lab.p2at.shapes import CLASSES, SIZE, draw
 from milepost.lab.pieces import Pieces
 from milepost.train.fit_steps import fit_steps
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 TRAIN, TEST = 2000, 500
 """Images to learn from, drawn anew for each seed, and images to test, the same for all."""
 
-BESIDE = ("identity", "flat")
+BESIDE = ("identity", "identity-published", "flat")
 """Arms of the reported differences: no block, and a block without its pyramid."""
 
 _VERSION = 1
@@ -231,9 +232,9 @@ def study(
 
 
 def gains(outcomes: Sequence[Outcome]) -> dict[str, Difference]:
-    """Differences of the mean overlap, of all arms from each of ``BESIDE``, by ``a - b``.
+    """Differences of the mean overlap from each of ``BESIDE``, by ``a - b``, over the trainings.
 
-    A seed is what is resampled: it stands for weights and images. Corrected for all differences.
+    Only arms whose networks are wired alike are compared. Corrected for all differences.
     """
     means: dict[str, list[float]] = {}
     for each in sorted(outcomes, key=lambda one: one.seed):
@@ -241,8 +242,8 @@ def gains(outcomes: Sequence[Outcome]) -> dict[str, Difference]:
     found = {}
     for beside in BESIDE:
         for arm in means if beside in means else ():
-            if arm != beside and "@" not in arm and f"{beside} - {arm}" not in found:
-                ours, theirs = means[arm], means[beside]
-                names = [str(seed) for seed in range(len(ours))]
-                found[f"{arm} - {beside}"] = difference(ours, theirs, names)
+            if "@" in arm or arm == beside or f"{beside} - {arm}" in found:
+                continue
+            if ARMS[arm].wiring == ARMS[beside].wiring and len(means[arm]) > 1:
+                found[f"{arm} - {beside}"] = over_trainings(means[arm], means[beside])
     return corrected(found)

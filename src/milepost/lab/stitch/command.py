@@ -184,7 +184,7 @@ def _tables(outcome: Outcome) -> Iterator[str]:
     )
     found = gains(outcome)
     if found:
-        yield "\npool less sn-net, recall@10, trainings resampled"
+        yield "\nless sn-net, recall@10, over trainings"
         yield from difference_lines(found, scale=1, digits=3)
     names, matrix = outcome.matrix
     yield "\nrecall@10 with documents by the row and questions by the column"

@@ -6,7 +6,8 @@ import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from milepost.evaluate.statistics import Difference, corrected, difference
+from milepost.evaluate.statistics import Difference, corrected
+from milepost.lab.differences import over_trainings
 from milepost.model.stitch.starts import STARTS
 
 MAIN = "least_squares"
@@ -24,6 +25,12 @@ ARMS = "pool", SN_NET, "alone", "early exit", CONTROL
 
 ENDS = "narrow", "wide"
 """The descendants without a stitch."""
+
+STITCHED = "stitched"
+KINDS = ENDS[0], STITCHED, ENDS[1]
+
+PAPER = "transpose"
+"""The start of the paper."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,32 +120,30 @@ class StartOutcome:
 
 
 def gains(outcome: Outcome) -> dict[str, Difference]:
-    """Recall of the pool less that of SN-Net, which has the same sizes and steps.
+    """Recall of stitched encoders less that of SN-Net's, of the same sizes and steps.
 
-    The seeds are resampled: the interval is about other trainings, on the same held-out sentences.
+    The intervals are about other trainings, on the same held-out sentences.
 
     Returns:
-        Of the narrow encoder, the mean of the stitched ones, and the wide encoder; corrected.
-        Nothing after a single seed.
+        Of ``pool`` the narrow encoder, the mean of the stitched ones, and the wide encoder; of the
+        paper's start, whose blocks are the same, the stitched ones. Corrected. Nothing after a
+        single seed.
     """
-    found: dict[str, dict[str, dict[int, list[float]]]] = {}
-    for arm in ("pool", SN_NET):
-        for each in outcome.descendants:
-            if each.arm == arm:
-                kind = each.name if each.name in ENDS else "stitched"
-                seeds = found.setdefault(kind, {}).setdefault(arm, {})
-                seeds.setdefault(each.seed, []).append(each.recall)
-    means = {
-        kind: {arm: [statistics.fmean(of) for of in seeds.values()] for arm, seeds in arms.items()}
-        for kind, arms in found.items()
+    found = {
+        f"{kind}, {arm}": over_trainings(ours, _recalls(outcome, SN_NET, kind))
+        for arm, kind in (*(("pool", kind) for kind in KINDS), (PAPER, STITCHED))
+        if len(ours := _recalls(outcome, arm, kind)) > 1
     }
-    return corrected(
-        {
-            kind: difference(arms["pool"], arms[SN_NET], [str(n) for n in range(len(arms["pool"]))])
-            for kind, arms in means.items()
-            if len(arms["pool"]) > 1
-        }
-    )
+    return corrected(found)
+
+
+def _recalls(outcome: Outcome, arm: str, kind: str) -> list[float]:
+    """One mean a seed."""
+    seeds: dict[int, list[float]] = {}
+    for each in outcome.descendants:
+        if each.arm == arm and kind == (each.name if each.name in ENDS else STITCHED):
+            seeds.setdefault(each.seed, []).append(each.recall)
+    return [statistics.fmean(seeds[seed]) for seed in sorted(seeds)]
 
 
 def _agreements(rows: Sequence[Descendant]) -> list[float]:

@@ -36,6 +36,7 @@ from milepost.errors import InputError, nearest
 from milepost.evaluate.statistics import Difference, corrected, difference, interval
 from milepost.lab.controls.encoders import text_of
 from milepost.lab.controls.kinds import Kind, parted
+from milepost.lab.differences import over_trainings
 from milepost.lab.pieces import Pieces, fingerprint
 from milepost.lab.tokens.lm_arms import (
     ARMS,
@@ -234,31 +235,33 @@ def _gains(
     if BASE not in found or not others:
         return {}
 
-    def by_window(name: str, measure: str) -> tuple[list[float], list[str]]:
+    def over_windows(measure: str, other: str) -> Difference:
         if measure == RIGHT:
-            right = np.mean([one.right for one in found[name]], 0)
-            return right.tolist(), [str(number) for number in windows]
-        return _of_bytes(np.mean([one.bits for one in found[name]], 0), sizes)
+            ours, theirs = (np.mean([one.right for one in found[n]], 0) for n in (BASE, other))
+            return difference(ours.tolist(), theirs.tolist(), [str(number) for number in windows])
+        (ours, names), (theirs, _) = (
+            _of_bytes(np.mean([one.bits for one in found[n]], 0), sizes) for n in (BASE, other)
+        )
+        return difference(ours, theirs, names)
 
-    def by_seed(name: str, measure: str) -> tuple[list[float], list[str]]:
-        values = [
-            float(np.mean(one.right)) if measure == RIGHT else sum(one.bits) / sum(sizes)
-            for one in found[name]
-        ]
-        return values, [str(number) for number in range(len(values))]
+    def by_seed(measure: str, other: str) -> Difference:
+        ours, theirs = (
+            [
+                float(np.mean(one.right)) if measure == RIGHT else sum(one.bits) / sum(sizes)
+                for one in found[name]
+            ]
+            for name in (BASE, other)
+        )
+        return over_trainings(ours, theirs)
 
-    ways = {"windows": by_window} | ({"trainings": by_seed} if len(found[BASE]) > 1 else {})
-    gains = {}
-    for measure in (RIGHT, BITS):
-        for over, values in ways.items():
-            base, clusters = values(BASE, measure)
-            gains[f"{measure}, {over} resampled"] = corrected(
-                {
-                    f"{BASE} - {name}": difference(base, values(name, measure)[0], clusters)
-                    for name in others
-                }
-            )
-    return gains
+    ways = {"over windows": over_windows}
+    if len(found[BASE]) > 1:
+        ways["over trainings"] = by_seed
+    return {
+        f"{measure}, {over}": corrected({f"{BASE} - {name}": of(measure, name) for name in others})
+        for measure in (RIGHT, BITS)
+        for over, of in ways.items()
+    }
 
 
 def _known(name: str) -> tuple[Arm, Kind | None]:

@@ -75,7 +75,8 @@ class Arm:
     Attributes:
         help: what it is, a few words.
         kind: ``p2at``, ``none``, ``mean``, ``average`` or ``full``.
-        wiring: of all blocks.
+        wiring: of the block, the global context and the fusion: only arms of one wiring differ in
+            the mixer alone.
         options: of ``PyramidAttention``.
     """
 
@@ -92,6 +93,7 @@ ARMS: dict[str, Arm] = {
     "columns": Arm("corrected, column branch only", options={"rows": False}),
     "flat": Arm("corrected, no pyramid", options={"pyramid": False}),
     "identity": Arm("nothing but a wider MLP", "none"),
+    "identity-published": Arm("the same, the rest as published", "none", wiring=PUBLISHED),
     "mean": Arm("global mean at every cell", "mean"),
     "average": Arm("one 3x3 average", "average"),
     "full": Arm("full attention", "full"),
