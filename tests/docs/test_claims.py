@@ -127,5 +127,5 @@ def test_the_command_that_repeats_the_figure_exists(page: str):
         below = command.get_command(click.Context(command), words.pop(0))
         assert below is not None, said[1]
         command = below
-    options = {option for parameter in command.params for option in parameter.opts}
+    options = {name for each in command.params for name in (*each.opts, *each.secondary_opts)}
     assert {word for word in words if word.startswith("--")} <= options

@@ -32,7 +32,7 @@ def test_the_page_of_a_study_has_its_tables_and_pictures(
     run(monkeypatch, folder / "runs" / "quick", tmp_path)
     page = (tmp_path / "results-lmk.md").read_text(encoding="utf-8")
     assert "2 layers of 16 channels, pre-trained here by 2 steps" in page
-    assert "2 steps of 4; seeds 0." in page
+    assert "2 steps of 4;\nseeds 0." in page
     card = page.partition("## The claim, tested")[2].partition("\n## ")[0]
     assert re.search(r"LMK − mean at 64: [+-]\d", card) or "less the same at" in card
     assert ", one seed." in card

@@ -11,8 +11,9 @@ import pytest
 pytestmark = pytest.mark.torch
 pytest.importorskip("torch", reason="needs the train extra: pip install 'milepost[train]'")
 
+from milepost.lab.lmk.advice import advice  # noqa: E402
 from milepost.lab.lmk.report import report  # noqa: E402
-from milepost.lab.lmk.verdict import advice, effect, verdict  # noqa: E402
+from milepost.lab.lmk.verdict import effect, verdict  # noqa: E402
 
 LENGTHS = [512, 2048, 8192]
 HOSTS = 100
@@ -143,6 +144,8 @@ def test_a_base_that_prefers_a_pooling_is_judged_by_the_change() -> None:
     unfair = verdict(made({"mean": ahead, "cls": ahead}, gate=9.0), 400)
     assert fair.effects[0].mean == pytest.approx(8, abs=1)
     assert unfair.effects[0].mean == pytest.approx(0, abs=1)
+    assert fair.plain == []
+    assert [one.mean for one in unfair.plain] == pytest.approx([8, 8], abs=1)
     assert unfair.gate == 9.0
     assert "one starts ahead" in report(made({"mean": ahead, "cls": ahead}, gate=9.0), 50)
 
@@ -218,7 +221,8 @@ LEVEL, GROWS = [0.0] * 4, [0.0, 0.0, 0.04, 0.08]
         ),
         pytest.param(
             made({"mean": LEVEL, "cls": LEVEL}, gate=9.0),
-            r"For an encoder that prefers mean before any training by 9\.0 points, at 256, .*",
+            r"For an encoder that prefers mean before any training \(29\.0 on short texts, LMK "
+            r"20\.0, CLS 20\.0\), at 256, .*",
             id="a base that prefers a pooling",
         ),
         pytest.param(

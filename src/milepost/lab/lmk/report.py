@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
+from milepost.lab.lmk.advice import advice
 from milepost.lab.lmk.verdict import (
     DRAWS,
     FLOOR,
@@ -14,7 +15,6 @@ from milepost.lab.lmk.verdict import (
     Effect,
     Figures,
     Verdict,
-    advice,
     effect,
     verdict,
 )
@@ -45,7 +45,10 @@ def _verdict(judged: Verdict, advised: str) -> Iterator[str]:
     yield from _table(["hypothesis", "answer"], judged.answers.items())
     fair = "no pooling starts ahead"
     if judged.gate > GATE:
-        fair = "one starts ahead, so H2 is about the change from the smallest length"
+        fair = (
+            "one starts ahead, so H2 is about the change from the smallest length; the last rows "
+            "of the table are the differences as they are, which decide nothing"
+        )
     yield f"\nUntrained, the poolings lie within {judged.gate:.1f} points on short texts: {fair}.\n"
     if low := [f"{n:,}" for n, best in judged.best.items() if best < FLOOR]:
         few = f"the best of the three finds less than {FLOOR:.0f} %"
@@ -58,6 +61,7 @@ def _verdict(judged: Verdict, advised: str) -> Iterator[str]:
         [
             *(_effect_row(one, "90 %", corrected=False) for one in judged.level.values()),
             *(_effect_row(one, "95 %") for one in judged.effects),
+            *(_effect_row(one, "95 %", corrected=False) for one in judged.plain),
         ],
     )
     yield "\n`detectable`: the smallest effect seen with 80 % power; 2.8 standard errors.\n"

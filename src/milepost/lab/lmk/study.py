@@ -191,6 +191,7 @@ class Study:
         for name in ("rates", "tuning_steps", "probes", "attributed"):
             told[name] = f"{name}={settings[name]}"
         told["seed"] = f"first seed {self.settings.seeds[0]}"
+        told["dtype"] = f"--dtype {str(self.dtype).removeprefix('torch.')}"
         told["minilm"] = "--minilm" if self.minilm else "no --minilm"
         told["encoder"] = (
             f"an encoder of fingerprint {fingerprint(self.base.name, self.base.facts)}"

@@ -16,8 +16,6 @@ change from 512 tokens on (the difference in differences), and the page says so.
 
 The floor: where the best of the three finds less than 10 %, differences of points are small because
 all figures are, so that a hypothesis about that length is not decided.
-
-``advice`` says in a sentence what a user should choose at which length.
 """
 
 from __future__ import annotations
@@ -91,6 +89,8 @@ class Verdict:
         best: length → nDCG@10 of the best of the three, in per cent.
         placed: the same at the greatest length where passages were put in, which decides H4.
         level: for 256 and 512 tokens LMK less the best of mean and CLS, with 90 % intervals.
+        plain: LMK less mean and less CLS at the greatest length, where the gate makes H2 about the
+            change; p is not corrected, and no hypothesis is decided by it.
         effects: of the six tests, in their order.
         answers: hypothesis → what the figures say.
     """
@@ -99,6 +99,7 @@ class Verdict:
     best: dict[int, float]
     placed: float
     level: dict[int, Effect]
+    plain: list[Effect]
     effects: list[Effect]
     answers: dict[str, Answer]
 
@@ -192,11 +193,13 @@ def verdict(result: Mapping[str, Any], draws: int = DRAWS) -> Verdict:
     effects = [_with(one, adjusted[name]) for name, one in found.items()]
     level = {256: _level(figures, "short", 256, draws)}
     level[shortest] = _level(figures, judged, shortest, draws)
+    over = () if fair else ("mean", "cls")
+    plain = [less(figures, "lmk", other, judged, longest, draws) for other in over]
     places = {256: "short", **dict.fromkeys(figures.lengths, judged)}
     best = {length: figures.best(material, length) for length, material in places.items()}
     placed = figures.best("needles", longest)
     answers: dict[str, Answer] = {
-        "H1: level on short texts": both([_equivalent(one) for one in level.values()]),
+        "H1: level on short texts": both([equivalent(one) for one in level.values()]),
         f"H2: better at {longest:,} tokens": both([_at_least(one) for one in effects[:2]]),
         "H3: the lead grows with the length": both([_above(one) for one in effects[2:4]]),
         "H4: the lead is larger for late evidence": both([_above(one) for one in effects[4:]]),
@@ -209,7 +212,7 @@ def verdict(result: Mapping[str, Any], draws: int = DRAWS) -> Verdict:
             seen = placed
         if seen < FLOOR:
             answers[hypothesis] = "not decided"
-    return Verdict(round(gate, 2), best, placed, level, effects, answers)
+    return Verdict(round(gate, 2), best, placed, level, plain, effects, answers)
 
 
 def effect(
@@ -263,10 +266,10 @@ def _slope(figures: Figures, other: str) -> Floats:
 def _level(figures: Figures, material: str, length: int, draws: int) -> Effect:
     """LMK less the better of mean and CLS, with the 90 % interval of an equivalence test."""
     best = max(("mean", "cls"), key=lambda other: figures.of(other, material, length).mean())
-    return _ahead(figures, "lmk", best, material, length, draws, level=0.9)
+    return less(figures, "lmk", best, material, length, draws, level=0.9)
 
 
-def _ahead(
+def less(
     figures: Figures,
     one: str,
     other: str,
@@ -291,7 +294,8 @@ def _with(one: Effect, adjusted: float) -> Effect:
     return Effect(one.name, one.mean, one.low, one.high, one.p, adjusted, one.detectable)
 
 
-def _equivalent(one: Effect) -> Answer:
+def equivalent(one: Effect) -> Answer:
+    """Whether a 90 % interval lies within ±``EQUIVALENT`` points."""
     if one.low >= -EQUIVALENT and one.high <= EQUIVALENT:
         return "supported"
     return "contradicted" if one.low > EQUIVALENT or one.high < -EQUIVALENT else "not decided"
@@ -314,85 +318,3 @@ def both(answers: Sequence[Answer]) -> Answer:
     if "contradicted" in answers:
         return "contradicted"
     return "supported" if set(answers) == {"supported"} else "not decided"
-
-
-def advice(result: Mapping[str, Any], draws: int = DRAWS) -> str:
-    """What a user should choose among LMK, mean and CLS at which length, in one sentence.
-
-    At each length the one that finds most is compared with the others. One of them is behind if the
-    95 % interval lies above 0 and p, corrected by Holm over all lengths, is below 0.05. Two are
-    level if the 90 % interval lies within ±2 points. All else is not decided.
-
-    Args:
-        result: see ``verdict``.
-        draws: of the bootstrap.
-    """
-    figures = Figures(result)
-    places = {256: "short", **dict.fromkeys(figures.lengths, figures.judged)}
-    first: dict[int, str] = {
-        length: max(CLAIMED, key=lambda one: figures.of(one, material, length).mean())
-        for length, material in places.items()
-    }
-    leads: dict[tuple[int, str], Effect] = {
-        (length, other): _ahead(figures, first[length], other, material, length, draws)
-        for length, material in places.items()
-        for other in CLAIMED
-        if other != first[length]
-    }
-    if "bm25" in figures.poolings:
-        leads |= {
-            (length, "bm25"): _ahead(figures, "bm25", first[length], material, length, draws)
-            for length, material in places.items()
-        }
-    adjusted = holm({repr(key): one.p for key, one in leads.items()})
-    sure = {key for key, one in leads.items() if one.low > 0 and adjusted[repr(key)] < 0.05}
-    clauses: dict[str, list[int]] = {}
-    for length, material in places.items():
-        best = first[length]
-        rest = [other for other in CLAIMED if other != best and (length, other) not in sure]
-        level = figures.best(material, length) >= FLOOR and all(
-            _equivalent(_ahead(figures, best, other, material, length, draws, level=0.9))
-            == "supported"
-            for other in rest
-        )
-        clauses.setdefault(_choice(best, rest, level=level), []).append(length)
-    said = []
-    for clause, lengths in clauses.items():
-        more = ""
-        if clause.startswith("take"):
-            at = lengths[-1]
-            one = min((leads[at, o] for o in CLAIMED if o != first[at]), key=lambda e: e.mean)
-            more = f" ({one.name}: {one.mean:+.1f} points, {one.low:+.1f} to {one.high:+.1f})"
-        said.append(f"at {_listed([f'{n:,}' for n in lengths])} tokens {clause}{more}")
-    ahead = [length for length, other in leads if other == "bm25" and (length, other) in sure]
-    if ahead:
-        words = "words alone (BM25) find more than all three"
-        said.append(f"at {_listed([f'{n:,}' for n in ahead])} tokens {words}")
-    before = max(result["gate"], key=lambda one: result["gate"][one])
-    gate = max(result["gate"].values()) - min(result["gate"].values())
-    whose = (
-        f"for an encoder that prefers {NAMES[before]} before any training by {gate:.1f} points, "
-    )
-    sentence = ("" if gate <= GATE else whose) + "; ".join(said)
-    return f"{sentence[0].upper()}{sentence[1:]}."
-
-
-def _choice(best: str, rest: Sequence[str], *, level: bool) -> str:
-    """What to do where ``rest`` are not surely behind the best one."""
-    names = [NAMES[one] for one in CLAIMED if one == best or one in rest]
-    behind = [NAMES[one] for one in CLAIMED if one != best and one not in rest]
-    if not rest:
-        return f"take {NAMES[best]}"
-    if level:
-        found = f"{_listed(names, 'or')} will do, as they are level"
-    elif behind:
-        found = f"choose {_listed(names, 'or')}, between which nothing is decided"
-    else:
-        return f"nothing is decided between {_listed(names)}: keep what your model was trained with"
-    return f"{found}, but not {behind[0]}, which is behind" if behind else found
-
-
-def _listed(names: Sequence[str], joint: str = "and") -> str:
-    """Words with commas and a last ``and``."""
-    *others, last = names
-    return f"{', '.join(others)} {joint} {last}" if others else last
