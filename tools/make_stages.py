@@ -83,6 +83,25 @@ CARD = {
 """Effects that the card of the claim names."""
 
 
+CLAIMED = 0.022
+"""What three stages gain over the last one alone in the paper, of F1."""
+
+
+def judged(gain: Figure) -> str:
+    """The verdict by the rules of docs/pooling.md, and why.
+
+    Never ``supported``: the network, the text and the metric are not those of the claim.
+    """
+    if gain.high < 0:
+        return "`contradicted`: stages I and II harm"
+    if gain.high < CLAIMED and gain.detectable <= CLAIMED / 2:
+        return "`contradicted`: the interval excludes the paper's 2.2 points"
+    if gain.low > 0:
+        return "`not decided`: the sign is the paper's, the set-up is not"
+    both = f" and the paper's {100 * CLAIMED:.1f} points alike" if gain.high >= CLAIMED else ""
+    return f"`not decided`: the interval contains 0{both}"
+
+
 def head(facts: Mapping[str, Any], found: Found) -> str:
     """What was done, and the card of the claim, in the numbers of the run."""
     settings, questions = facts["settings"], facts["questions"]
@@ -93,11 +112,13 @@ def head(facts: Mapping[str, Any], found: Found) -> str:
         made=facts["made"],
         pairs=facts["pairs"],
         documents=facts["documents"],
+        most=settings["documents"],
         questions=len(questions),
         tasks=", ".join(f"{tasks.count(task)} {task}" for task in dict.fromkeys(tasks)),
         asked=len({(task, document) for task, document, *_ in questions}),
         seeds=", ".join(map(str, settings["seeds"])),
         minutes=f"{found.minutes:.0f}",
+        verdict=judged(effects["front"]) if "front" in effects else "`not tested`",
         **{name: effects.get(name, "not measured") for name in CARD},
         **{
             f"{name}_detectable": f"{100 * effects[name].detectable:.1f}"

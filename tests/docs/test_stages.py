@@ -56,7 +56,10 @@ def result() -> list[dict[str, Any]]:
     tasks = ("written", "trials")
     facts = {
         "made": "some day",
-        "settings": {"steps": 50, "rate": 1e-4, "merged": 2560, "budget": 1600, "seeds": SEEDS},
+        "settings": {
+            **{"steps": 50, "rate": 1e-4, "merged": 2560, "budget": 1600, "documents": 10},
+            "seeds": SEEDS,
+        },
         "pairs": 6000,
         "documents": 300,
         "questions": [(tasks[n % 2], f"d{n // 2}", f"q{n}", "") for n in range(COUNT)],
@@ -143,6 +146,8 @@ def test_the_card_of_the_claim(page: str) -> None:
     assert "(`front-2`, as in the paper): +20.0 (+20.0 to +20.0) points" in card
     assert "By hits alone: +20.0 (+20.0 to +20.0)" in card
     assert "Less as many steps of stage III: +5.0 (+5.0 to +5.0)" in card
+    assert "`python bench/stages.py --base GT_FOLDER --steps 50 --documents 10`" in card
+    assert "`not decided`: the sign is the paper's, the set-up is not, and 50 steps" in card
 
 
 def test_every_seed_and_every_task(page: str) -> None:
@@ -179,3 +184,18 @@ def test_the_figures_of_one_question(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found["boundary"] == 1.0  # 5 and 8
     assert (found["last"], found["last by chance"]) == (0.0, pytest.approx(1 / 3))
     assert bench["alone"](scores, text, question, 30) == found["alone"]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        (-0.026, 0.094, "`not decided`: the interval contains 0 and the paper's 2.2 points alike"),
+        (-0.005, 0.018, "`not decided`: the interval contains 0"),
+        (-0.005, 0.010, "`contradicted`: the interval excludes the paper's 2.2 points"),
+        (-0.050, -0.010, "`contradicted`: stages I and II harm"),
+        (0.010, 0.050, "`not decided`: the sign is the paper's, the set-up is not"),
+    ],
+)
+def test_the_verdict_follows_the_rules(low: float, high: float, said: str) -> None:
+    script = runpy.run_path(str(SCRIPT))
+    assert script["judged"](script["Figure"]((low + high) / 2, low, high, "difference")) == said
