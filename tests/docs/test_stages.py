@@ -57,7 +57,11 @@ def result() -> list[dict[str, Any]]:
     facts = {
         "made": "some day",
         "settings": {
-            **{"steps": 50, "rate": 1e-4, "merged": 2560, "budget": 1600, "documents": 10},
+            "steps": 50,
+            "rate": 1e-4,
+            "merged": 2560,
+            "budget": 1600,
+            "documents": 10,
             "seeds": SEEDS,
         },
         "pairs": 6000,

@@ -7,17 +7,17 @@ torch = pytest.importorskip("torch", reason="needs the train extra")
 from milepost.errors import InputError  # noqa: E402
 from milepost.lab.ponet.mixers import MIXERS, Attention, Classifier, Fourier, count, layer  # noqa: E402
 from milepost.lab.ponet.peak_memory import PeakMemory  # noqa: E402
+from milepost.lab.ponet.report import cost_table, gains, learned_table  # noqa: E402
 from milepost.lab.ponet.study import (  # noqa: E402
     CONTROLS,
     RANDOM,
     Cost,
+    Learned,
     PonetRecipe,
     _trained,
     cost,
-    cost_table,
     growth,
     learn,
-    learned_table,
     lengths_of,
 )
 from milepost.lab.ponet.texts import KINDS  # noqa: E402
@@ -99,7 +99,7 @@ def test_growth_is_the_power_of_the_length():
 
 
 def test_ponet_learns_topics():
-    recipe = PonetRecipe(longest=96, steps=100, batch=16, layers=1, held_out=128)
+    recipe = PonetRecipe(longest=96, steps=100, batch=16, rates=(5e-3,), layers=1, held_out=128)
     learned = learn("ponet", "topics", recipe, [0])
     # One of six by chance, with a standard error of 3 points.
     assert learned.accuracies[0] > 0.3
@@ -110,9 +110,32 @@ def test_ponet_learns_topics():
 def test_the_same_seed_learns_the_same_and_cuts_matter():
     recipe = PonetRecipe(longest=64, steps=2, batch=4, width=16, layers=1, held_out=32)
     one, same = (learn("ponet", "topics", recipe, [0, 1]) for _ in range(2))
-    assert one.accuracies == same.accuracies
+    assert (one.accuracies, one.rate) == (same.accuracies, same.rate)
     assert len(one.accuracies) == 2
     assert learn(RANDOM, "topics", recipe, [0]).parameters == one.parameters
+
+
+def test_the_rate_is_chosen_on_other_texts_and_progress_counts_every_training():
+    """A rate of nothing leaves the model as drawn; one that learns has the lower loss."""
+    recipe = PonetRecipe(
+        longest=64, steps=60, batch=16, rates=(1e-7, 5e-3), width=32, layers=1, held_out=64
+    )
+    told = []
+    found = learn("ponet", "topics", recipe, [0, 1], lambda *said: told.append(said[1:]))
+    assert found.rate == 5e-3
+    assert [at for at, _ in told] == list(range(3 * 60))
+    assert {of for _, of in told} == {3 * 60}
+
+
+def test_differences_are_over_trainings_and_of_the_same_texts():
+    def row(mixer, kind, *accuracies):
+        return Learned(mixer, kind, accuracies, 1e-3, 1, 1.0, 0.0)
+
+    rows = [row("attention", "topics", 0.5, 0.6), row("ponet", "topics", 0.7, 0.7)]
+    found = gains([*rows, row("ponet@random", "topics", 0.2, 0.2), row("fft", "listops", 1, 1)])
+    assert list(found) == ["topics: ponet - attention"]
+    assert found["topics: ponet - attention"].mean == pytest.approx(0.15)
+    assert gains([row("attention", "topics", 0.5), row("ponet", "topics", 0.7)]) == {}
 
 
 @pytest.mark.parametrize("kind", ["topics", "listops"])
@@ -127,7 +150,7 @@ def test_a_control_trains_its_map_to_classes_alone(kind):
 def test_a_control_as_drawn_keeps_its_encoder_and_a_pre_trained_one_does_not():
     recipe = PonetRecipe(longest=64, steps=2, batch=4, width=16, layers=1)
     tables = {
-        name: _trained(name, KINDS["topics"], recipe, 0, lambda _: None)[0].table.weight
+        name: _trained(name, KINDS["topics"], recipe, 5e-3, 0, lambda _: None)[0].table.weight
         for name in CONTROLS
     }
     torch.manual_seed(0)

@@ -7,6 +7,7 @@ import click
 from milepost.console.options import Settings, common, count_option, json_option
 from milepost.console.progress import Counter
 from milepost.console.records import print_json
+from milepost.lab.differences import difference_lines
 from milepost.lab.options import controls_option, needs_torch, seed_option
 
 
@@ -57,22 +58,14 @@ def command(
     """Train small encoders that differ only in their token mixer, then time one layer of each.
 
     Rows: softmax attention, a Fourier transform (FNet), PoNet's global aggregation alone, PoNet,
-    and PoNet with as many random segments. All have the same number of parameters. Below them are
+    and PoNet with as many random segments. All have the same number of parameters, and each has its
+    best of four learning rates, chosen on other texts with the first seed. Below them are
     untrained baselines: frozen PoNets with random weights or pre-trained on texts without meaning,
     of which only the map to classes is trained.
     """
     from milepost.lab.ponet.mixers import MIXERS
-    from milepost.lab.ponet.study import (
-        CONTROLS,
-        LEARNING,
-        PonetRecipe,
-        cost,
-        cost_table,
-        learn,
-        learned_table,
-        lengths_of,
-        record,
-    )
+    from milepost.lab.ponet.report import cost_table, gains, learned_table, record
+    from milepost.lab.ponet.study import CONTROLS, LEARNING, PonetRecipe, cost, learn, lengths_of
     from milepost.lab.ponet.texts import KINDS
 
     sizes = lengths_of(lengths)
@@ -96,6 +89,9 @@ def command(
         return 0
     if rows:
         click.echo(learned_table(rows))
+    if found := gains(rows):
+        for line in ("", *difference_lines(found, scale=100, digits=1)):
+            click.echo(line)
     if costs:
         click.echo(("\n" if rows else "") + cost_table(costs))
     return 0

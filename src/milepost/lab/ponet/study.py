@@ -1,26 +1,26 @@
 """PoNet's mixing compared with rivals: accuracy, and cost by length of text.
 
 Every mixer reads the same generated texts in the same order, with equally many parameters and
-steps. ``ponet, cut at random`` gets as many segments at random places, to measure the effect of
-their structure. ``ponet@random`` and the other untrained baselines train the map to classes alone,
-over a frozen encoder that is random or pre-trained on texts without meaning.
+steps, at the learning rate that suits it best on texts for validation. ``ponet, cut at random``
+gets as many segments at random places, to measure the effect of their structure. ``ponet@random``
+and the other untrained baselines train the map to classes alone, over a frozen encoder that is
+random or pre-trained on texts without meaning.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from random import Random
-from typing import Any
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from milepost.console.columns import columns
 from milepost.errors import InputError, nearest
+from milepost.lab.best_rate import at_best_rate
 from milepost.lab.controls.kinds import Pretrained, parted, rows_below
 from milepost.lab.controls.symbol_training import pretrain, symbols, text_bytes
 from milepost.lab.ponet.mixers import Classifier, count, layer
@@ -40,6 +40,7 @@ CONTROLS = rows_below("ponet")
 _SIZE = 20_000  # tokens that a control is pre-trained on
 _SEGMENT = 16  # tokens of a segment of those
 _HELD_OUT = 1 << 20  # seeds of texts that nothing trains on begin here
+_VALIDATION = 1 << 21  # seeds of texts that choose the rate begin here
 _ASKED = 64  # texts of a batch that is only read
 
 
@@ -51,15 +52,16 @@ class PonetRecipe:
         longest: tokens of a text, at most.
         steps: optimizer steps; a control's encoder is pre-trained for as many.
         batch: texts a step.
-        rate: highest learning rate; a warm-up over a tenth of the steps, then a cosine to 0.
+        rates: highest learning rates to choose from, with the first seed; a warm-up over a tenth of
+            the steps, then a cosine to 0.
         width, heads, layers: of the encoder.
-        held_out: texts that the accuracy is of.
+        held_out: texts that the accuracy is of; as many others choose the rate.
     """
 
     longest: int = 96
     steps: int = 100
     batch: int = 32
-    rate: float = 5e-3
+    rates: tuple[float, ...] = (1e-3, 2.5e-3, 5e-3, 1e-2)
     width: int = 64
     heads: int = 2
     layers: int = 2
@@ -74,6 +76,7 @@ class Learned:
         mixer: its row.
         kind: of texts.
         accuracies: share of held-out texts whose class is right, of each seed.
+        rate: that was chosen.
         parameters: that trained.
         milliseconds: of a step, the median; the processor's time, so that other work does not
             count.
@@ -83,6 +86,7 @@ class Learned:
     mixer: str
     kind: str
     accuracies: tuple[float, ...]
+    rate: float
     parameters: int
     milliseconds: float
     padding: float
@@ -103,6 +107,16 @@ class Cost:
     tokens: int
     milliseconds: float
     megabytes: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Training:
+    """A model, its rate, its loss on texts for validation, and the seconds of each step."""
+
+    rate: float
+    loss: float
+    model: Classifier
+    seconds: list[float]
 
 
 def learn(
@@ -129,25 +143,36 @@ def learn(
             f"unknown texts {kind!r}",
             f"{nearest(kind, tuple(KINDS))}one of {', '.join(KINDS)}",
         )
-    accuracies, spent = [], []
-    for seed in seeds:
+    texts = KINDS[kind]
+    whole = (len(recipe.rates) + len(seeds) - 1) * recipe.steps
+
+    def train(rate: float, seed: int) -> _Training:
+        done = len(trained) * recipe.steps
         model, times = _trained(
             mixer,
-            KINDS[kind],
+            texts,
             recipe,
+            rate,
             seed,
-            lambda step: say(f"{kind} {mixer}", step, recipe.steps),
+            lambda step: say(f"{kind} {mixer}", done + step, whole),
         )
-        examples = _texts(mixer, KINDS[kind], Random(_HELD_OUT + seed), recipe, recipe.held_out)
-        accuracies.append(_accuracy(model, examples))
-        spent += times
+        judges = _texts(mixer, texts, Random(_VALIDATION + seed), recipe, recipe.held_out)
+        trained.append(_Training(rate, _measured(model, judges)[1], model, times))
+        return trained[-1]
+
+    trained: list[_Training] = []
+    found = at_best_rate(train, recipe.rates, seeds, lambda done, of: None)
+    held_out = [
+        _texts(mixer, texts, Random(_HELD_OUT + seed), recipe, recipe.held_out) for seed in seeds
+    ]
     return Learned(
         mixer,
         kind,
-        tuple(accuracies),
-        count(model),
-        1000 * float(np.median(spent)),
-        _moved_by_padding(model, examples[:8]),
+        tuple(_measured(one.model, own)[0] for one, own in zip(found, held_out, strict=True)),
+        found[0].rate,
+        count(found[0].model),
+        1000 * float(np.median([second for one in found for second in one.seconds])),
+        _moved_by_padding(found[-1].model, held_out[-1][:8]),
     )
 
 
@@ -220,52 +245,13 @@ def growth(costs: Sequence[Cost]) -> dict[str, tuple[float, float]]:
     return found
 
 
-def learned_table(rows: Sequence[Learned]) -> str:
-    """Accuracies as lines of text, in points of 100."""
-    lines = []
-    for row in rows:
-        points = [100 * accuracy for accuracy in row.accuracies]
-        lines.append(
-            (
-                row.mixer,
-                row.kind,
-                f"{np.mean(points):.1f}",
-                f"{np.std(points, ddof=1):.1f}" if len(points) > 1 else "–",
-                f"{row.parameters:,}",
-                f"{row.milliseconds:.1f}",
-                "read" if row.padding > 1e-3 else "not read",
-            )
-        )
-    head = ("mixer", "texts", "accuracy", "sd", "parameters", "ms/step", "padding")
-    return "\n".join(columns(head, lines, left=2))
-
-
-def cost_table(costs: Sequence[Cost]) -> str:
-    """Milliseconds and megabytes of a layer as lines of text, with their growth."""
-    lengths = sorted({each.tokens for each in costs})
-    known = {(each.mixer, each.tokens): each for each in costs}
-    powers = growth(costs)
-    lines = []
-    for name in dict.fromkeys(each.mixer for each in costs):
-        cells = (known[name, n] for n in lengths)
-        shown = (f"{each.milliseconds:.1f} ms {each.megabytes:.1f} MB" for each in cells)
-        grows = "n^{:.1f}, n^{:.1f}".format(*powers[name]) if name in powers else ""
-        lines.append((name, *shown, grows))
-    return "\n".join(columns(("layer", *(f"{n:,}" for n in lengths), "grows as"), lines))
-
-
-def record(rows: Sequence[Learned], costs: Sequence[Cost], recipe: PonetRecipe) -> dict[str, Any]:
-    """Everything for ``--json``."""
-    return {
-        "recipe": asdict(recipe),
-        "learned": [asdict(row) for row in rows],
-        "costs": [asdict(each) for each in costs],
-        "growth": {name: list(powers) for name, powers in growth(costs).items()},
-    }
-
-
 def _trained(
-    mixer: str, kind: Kind, recipe: PonetRecipe, seed: int, say: Callable[[int], None]
+    mixer: str,
+    kind: Kind,
+    recipe: PonetRecipe,
+    rate: float,
+    seed: int,
+    say: Callable[[int], None],
 ) -> tuple[Classifier, list[float]]:
     """The model, and the seconds of each step."""
     name, control = parted(mixer)
@@ -295,7 +281,7 @@ def _trained(
     def stop(step: int, _: float) -> None:
         times[step] += time.process_time()
 
-    adam = torch.optim.AdamW(learned, lr=recipe.rate, weight_decay=0.01)
+    adam = torch.optim.AdamW(learned, lr=rate, weight_decay=0.01)
     fit_steps(adam, recipe.steps, loss, share=rate_share, clipped=learned, on_step=stop)
     return model.eval(), times
 
@@ -349,12 +335,15 @@ def _batch(examples: Sequence[Example]) -> tuple[Tensor, Tensor, Tensor, Tensor]
 
 
 @torch.no_grad()
-def _accuracy(model: Classifier, examples: Sequence[Example]) -> float:
-    right = 0
+def _measured(model: Classifier, examples: Sequence[Example]) -> tuple[float, float]:
+    """Share of the texts whose class is right, and the mean loss."""
+    right, lost = 0, 0.0
     for at in range(0, len(examples), _ASKED):
         ids, mask, segments, labels = _batch(examples[at : at + _ASKED])
-        right += int((model(ids, mask, segments).argmax(1) == labels).sum())
-    return right / len(examples)
+        scores = model(ids, mask, segments)
+        right += int((scores.argmax(1) == labels).sum())
+        lost += float(F.cross_entropy(scores, labels, reduction="sum"))
+    return right / len(examples), lost / len(examples)
 
 
 @torch.no_grad()
