@@ -13,7 +13,6 @@ from milepost import pooling  # noqa: E402
 from milepost.errors import InputError  # noqa: E402
 from milepost.model.pooling import module  # noqa: E402
 from milepost.pooling import registry  # noqa: E402
-from milepost.pooling.registry import source_of  # noqa: E402
 
 pytestmark = pytest.mark.torch
 LENGTHS = [4, 1, 3]
@@ -180,6 +179,89 @@ def test_what_is_wrong_is_said_before_any_data_and_by_name(wrong, said):
     module("shaped", 8)
 
 
+class Projected(nn.Module):
+    """A mean behind a random projection that is kept as it is told."""
+
+    def __init__(self, width, kept="saved"):
+        super().__init__()
+        drawn = torch.randn(width, 4)
+        if kept == "plain":
+            self.drawn = drawn
+        elif kept == "shaped":
+            self.register_buffer("drawn", torch.randn(width, 1 + int(1e4 * drawn[0, 0].abs())))
+        else:
+            self.register_buffer("drawn", drawn, persistent=kept != "unsaved")
+        self.kept, self.seen = kept, 0.0
+
+    def forward(self, states, mask):
+        means = states.sum(1) / mask.sum(1, keepdim=True)
+        if self.training and self.kept == "trained":
+            self.seen = means.detach().mean(0)
+        return (means - self.seen) @ self.drawn
+
+
+@pytest.mark.parametrize("kept", ["plain", "unsaved", "trained"])
+def test_state_that_is_not_saved_is_refused(kept):
+    """What is scored and saved is another module with the same state_dict."""
+    pooling.register("projected", Projected)
+    with pytest.raises(InputError, match=r"projected keeps state outside.*self\.register_buffer"):
+        module("projected", 8, kept=kept)
+    made, given = module("projected", 8, seed=4), states()
+    parts = [torch.from_numpy(part).mean(0) for part in np.split(given, np.cumsum(LENGTHS)[:-1])]
+    wanted = torch.stack(parts) @ made.inner.drawn
+    np.testing.assert_allclose(made.reference()(given, LENGTHS), wanted.numpy(), atol=1e-6)
+
+
+def test_a_state_of_another_shape_for_each_seed_is_refused():
+    pooling.register("projected", Projected)
+    with pytest.raises(InputError, match=r"state_dict of projected does not fit.*size mismatch"):
+        module("projected", 8, kept="shaped")
+
+
+class InPlace(nn.Module):
+    """A weighted mean, its weights masked in place, which their gradient needs as they were."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.score = nn.Linear(width, 1)
+
+    def forward(self, states, mask):
+        share = self.score(states)[..., 0].softmax(1)
+        share *= mask
+        return (share / share.sum(1, keepdim=True))[..., None].mul(states).sum(1)
+
+
+class Marked(nn.Module):
+    """A mean whose weights, and what it draws and counts, the trial must leave as they are."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(width)
+
+    def forward(self, states, mask):
+        return self.norm(states.sum(1) / mask.sum(1, keepdim=True))
+
+
+def test_a_backward_pass_that_fails_is_said_before_any_data():
+    pooling.register("in-place", InPlace)
+    with (
+        torch.no_grad(),  # as where a trained pooling is used
+        pytest.raises(InputError, match=r"^in-place fails in its backward pass: Runtime.*x \*= y"),
+    ):
+        module("in-place", 8)
+
+
+def test_the_trial_leaves_no_trace():
+    pooling.register("marked", Marked)
+    torch.manual_seed(0)
+    made, drawn = module("marked", 8), torch.rand(3)
+    torch.manual_seed(0)
+    torch.testing.assert_close(torch.rand(3), drawn)
+    assert made.training
+    assert made.inner.norm.num_batches_tracked == 0
+    assert all(weight.grad is None for weight in made.parameters())
+
+
 @pytest.mark.parametrize(
     ("name", "make", "said"),
     [
@@ -205,13 +287,6 @@ def test_what_makes_no_module_is_named():
     pooling.register("mine", lambda width, heads=3: nn.MultiheadAttention(width, heads))
     with pytest.raises(InputError, match="mine cannot be made for states of width 8: Assertion"):
         module("mine", 8)
-
-
-def test_code_that_changed_is_another_pooling():
-    assert source_of(pooling.names()["mean"]) == ""
-    one, other = (source_of(pooling.register("mine", make)) for make in (Gated, Slots))
-    assert one != other
-    assert source_of(pooling.register("mine", Gated)) == one
 
 
 CODE = """

@@ -26,6 +26,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from milepost.errors import InputError, first_line
@@ -48,6 +49,8 @@ _GIVEN = ("query_width", "layers")
 """Arguments of ``make`` that are no settings: they are known where states are."""
 
 _REGISTERED: dict[str, Operator] = {}
+# Not read later: a file may be edited while a long comparison runs on what it held before.
+_SOURCES: dict[str, str] = {}
 
 
 def outside(
@@ -124,7 +127,7 @@ def register(
     if name in TABLE:
         raise InputError(f"{name} is a pooling of Milepost", f"another name: my-{name}")
     row = outside(name, make, needs=needs, title=title, paper=paper, equation=equation)
-    _REGISTERED[name] = row
+    _REGISTERED[name], _SOURCES[name] = row, _source(make)
     return row
 
 
@@ -161,14 +164,40 @@ def found(name: str) -> Operator | None:
 
 
 def source_of(operator: Operator) -> str:
-    """Hash of the code of a pooling of others, as far as Python knows it; empty for Milepost's."""
-    if operator.make is None:
-        return ""
+    """Hash of the code of a pooling of others, as it was registered; empty for Milepost's.
+
+    The code is the file that defines it, and what ``functools.partial`` gives. Other files that it
+    imports do not count.
+    """
+    return "" if operator.make is None else _SOURCES[operator.name]
+
+
+def _source(make: Callable[..., Any]) -> str:
+    """See ``source_of``."""
+    given = []
+    while isinstance(make, partial):
+        given.append(_told([make.args, *make.keywords.items()]))
+        make = make.func
+    make = inspect.unwrap(make)
+    if not inspect.isclass(make) and not inspect.isroutine(make):
+        make = type(make)  # an object that can be called
     try:
-        code = inspect.getsource(operator.make)
-    except (OSError, TypeError):  # typed into an interpreter, or not written in Python
-        code = repr(operator.make)
-    return hashlib.sha256(code.encode()).hexdigest()[:16]
+        code = Path(inspect.getsourcefile(make) or "").read_bytes()
+    except (OSError, TypeError):  # of a notebook or an interpreter, or not written in Python
+        try:
+            code = inspect.getsource(make).encode()
+        except (OSError, TypeError):
+            code = repr(make).encode()
+    return hashlib.sha256(repr((given, make.__qualname__, code)).encode()).hexdigest()[:16]
+
+
+def _told(value: object) -> str:
+    """A value as text that is the same in each process, where ``repr`` may give an address."""
+    if isinstance(value, list | tuple):
+        return f"({', '.join(map(_told, value))})"
+    if value is None or isinstance(value, int | float | str):
+        return repr(value)
+    return str(getattr(value, "__qualname__", type(value).__qualname__))
 
 
 def _title(make: Callable[..., Any]) -> str:

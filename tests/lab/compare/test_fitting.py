@@ -162,7 +162,7 @@ def test_ends_of_trainings_are_told_and_kept(reader, tmp_path):
     session.run(rows_of("attention", controls=False), [0])
     (run,) = ResultCache(tmp_path / "runs.jsonl").runs
     assert run.flat is False
-    assert run.curve[0][1] == pytest.approx(run.tried[str(run.rate)])
+    assert run.curve[0][1] == pytest.approx(run.tried[str(run.rate)], abs=1e-6)
     ((row, _, flat, _, rate),) = stops(Found(runs)).rows
     assert (row, flat) == ("attention", "0 of 1")
     assert rate.endswith("*")

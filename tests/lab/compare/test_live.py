@@ -9,8 +9,11 @@ from support.small_models import write_checkpoint
 pytestmark = pytest.mark.torch
 torch = pytest.importorskip("torch", reason="needs the train extra")
 
+from milepost.lab.compare.fitting import Fitter  # noqa: E402
 from milepost.lab.compare.live import LiveStates  # noqa: E402
 from milepost.lab.compare.reading import TokenReader  # noqa: E402
+from milepost.lab.compare.recipe import CompareRecipe  # noqa: E402
+from milepost.lab.compare.rows import CompareRow  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -70,3 +73,22 @@ def test_lora_trains_matrices_alone_and_is_saved_as_an_adapter(folder, texts, tm
     one, other = (each.states(texts[:1]).tokens for each in (twin, again))
     np.testing.assert_allclose(one, other, atol=4e-3)
     assert not np.allclose(one, reader.states(texts[:1]).tokens, atol=1e-1)
+
+
+def test_lora_begins_with_what_the_seed_draws(folder):
+    """Not with what was drawn before: a comparison that goes on gives what a whole one gives."""
+    pytest.importorskip("peft", reason="needs the train extra")
+    reader, pairs = TokenReader.open(str(folder), transformers=True), small_pairs(4)
+    sides = tuple(reader.states([pair[side] for pair in pairs]) for side in (0, 1))
+    recipe = CompareRecipe(steps=1, batch=4, width=16, network="lora")
+    fitter = Fitter(CompareRow("mean"), pairs, sides, recipe, reader)
+    found = []
+    for drawn, seed in ((0, 3), (1, 3), (1, 4)):
+        torch.manual_seed(drawn)
+        fit = fitter.fit(seed, None, lambda *_: None)
+        weights = fit.reader.model.named_parameters()
+        found.append({name: weight for name, weight in weights if "lora_A" in name})
+    one, same, other = found
+    assert one
+    assert all(torch.equal(one[name], same[name]) for name in one)
+    assert not any(torch.equal(one[name], other[name]) for name in one)

@@ -29,6 +29,11 @@ def words(tmp_path_factory):
     return Words(write_tokenizer(tmp_path_factory.mktemp("words") / "tokenizer.json"))
 
 
+def number_of(passage):
+    """The hash that says which part a passage is in."""
+    return stable(" ".join(passage.split()).casefold())
+
+
 def test_pairs_are_split_by_the_hash_of_the_passage(tmp_path, words):
     """Eight in ten train, one is asked, one is neither; passages are cut; bad rows are named."""
     rows = own_rows(200)
@@ -36,10 +41,11 @@ def test_pairs_are_split_by_the_hash_of_the_passage(tmp_path, words):
     path = write_lines(tmp_path / "mine.jsonl", [*rows, *bad, rows[0]])
     said = []
     task = pairs_task(path, "mine", words, Sizes(tokens=9), said.append)
-    parts = [int(stable(row["positive"]), 16) % 10 for row in rows]
+    numbers = [number_of(row["positive"]) for row in rows]
+    parts = [int(number, 16) % 10 for number in numbers]
     assert len(task.pairs) == sum(part < 8 for part in parts)
     assert sorted(task.names) == sorted(
-        stable(row["positive"])[:16] for row, part in zip(rows, parts, strict=True) if part == 8
+        number[:16] for number, part in zip(numbers, parts, strict=True) if part == 8
     )
     assert all(sum(map(len, text)) == 9 for text in [*task.texts, *(t for _, t in task.pairs)])
     assert said == [f"2 rows of {path} are left out: {path}, line 201: no 'passage' or "
@@ -54,6 +60,44 @@ def test_a_query_of_several_passages_is_asked_once(tmp_path, words):
     task = pairs_task(write_lines(tmp_path / "p.jsonl", rows), "p", words, Sizes())
     queries = [repr(query) for query in chain(task.queries, (query for query, _ in task.pairs))]
     assert len(queries) == len(set(queries)) == 30
+
+
+def test_what_the_model_reads_alike_is_one_passage_and_one_query(tmp_path, words):
+    """White space, case and what is behind the cut do not count; what is left out is told once."""
+    rows = own_rows(200)
+    alike = (str.upper, lambda text: text + " ", lambda text: text.replace(". ", ".\n"))
+    again = [
+        {"anchor": f"dog {n} sat", "positive": change(row["positive"])}
+        for n, row in enumerate(rows[:60])
+        for change in (alike[n % 3], lambda text: text + " And more.")
+    ]
+    asked = [
+        {"anchor": row["anchor"].upper(), "positive": f"The river {n}. {row['positive']}"}
+        for n, row in enumerate(rows[:60])
+    ]
+    path, said = write_lines(tmp_path / "mine.jsonl", [*rows, *again, *asked]), []
+    task = pairs_task(path, "mine", words, Sizes(tokens=20), said.append)
+    texts = [tuple(chain(*text)) for text in (*task.texts, *(text for _, text in task.pairs))]
+    queries = [repr(query) for query in (*task.queries, *(query for query, _ in task.pairs))]
+    assert len(set(texts)) == len(texts)
+    assert len(set(queries)) == len(queries)
+    given = {row["positive"] for row in (*rows, *again, *asked)}
+    left = sum(int(number_of(passage), 16) % 10 < 9 for passage in given) - len(texts)
+    assert left >= 60
+    assert said == [
+        f"{left} pairs of {path} are left out: the model reads the same passage or the same query "
+        "in another pair"
+    ]
+
+
+def test_half_a_surrogate_pair_is_read_as_a_replacement_character(tmp_path, words):
+    """The tokenizer refuses it, and it takes one place, so sentences stay where they are."""
+    assert words.ids(["the \ud83d cat"]) == words.ids(["the \ufffd cat"])
+    rows = own_rows(120)
+    for row in rows:
+        row.update(anchor=row["anchor"] + " \udc00", positive="The \ud83d. " + row["positive"])
+    task = pairs_task(write_lines(tmp_path / "p.jsonl", rows), "p", words, Sizes())
+    assert task.pairs
 
 
 def test_pairs_in_parquet_are_the_same(tmp_path, words):

@@ -1,6 +1,7 @@
 """Every row is trained alike, and learns."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,9 +13,15 @@ pytestmark = pytest.mark.torch
 torch = pytest.importorskip("torch", reason="needs the train extra")
 
 from milepost import pooling  # noqa: E402
+from milepost.errors import InputError  # noqa: E402
+from milepost.lab.compare.live import LiveStates  # noqa: E402
 from milepost.lab.compare.pooled import Pooled  # noqa: E402
 from milepost.lab.compare.reading import TokenReader  # noqa: E402
-from milepost.lab.compare.recipe import CompareRecipe, train  # noqa: E402
+from milepost.lab.compare.recipe import (  # noqa: E402
+    CompareRecipe,
+    train,
+    train_until_flat,
+)
 from milepost.lab.compare.rows import CompareRow  # noqa: E402
 from milepost.lab.compare.scores import figures, scores  # noqa: E402
 
@@ -22,8 +29,12 @@ RECIPE = CompareRecipe(steps=12, batch=12, rate=3e-3, width=16)
 
 
 @pytest.fixture(scope="module")
-def sides(tmp_path_factory):
-    reader = TokenReader.open(str(write_checkpoint(tmp_path_factory.mktemp("model"), "bert")))
+def reader(tmp_path_factory):
+    return TokenReader.open(str(write_checkpoint(tmp_path_factory.mktemp("model"), "bert")))
+
+
+@pytest.fixture(scope="module")
+def sides(reader):
     pairs = small_pairs(36)
     return tuple(reader.states([pair[side] for pair in pairs]) for side in (0, 1))
 
@@ -105,6 +116,34 @@ def test_without_heads_scores_are_cosines_of_what_is_pooled(sides):
     vectors = [side.means() for side in sides]
     unit = [side / np.linalg.norm(side, axis=1, keepdims=True) for side in vectors]
     np.testing.assert_allclose(scores(pooled, *sides), unit[0] @ unit[1].T, atol=1e-4)
+
+
+class InPlace(torch.nn.Module):
+    """The mean of unit states, by norms that are changed where the gradient needs them."""
+
+    def __init__(self, width):
+        super().__init__()
+
+    def forward(self, states, mask):
+        norms = states.exp()
+        norms += 1
+        return (states / norms * mask[..., None]).sum(1)
+
+
+def test_a_backward_pass_that_fails_below_a_trained_network_is_named(reader, sides, monkeypatch):
+    """It has no weights, so nothing goes back through it as long as states are frozen."""
+    monkeypatch.setattr("milepost.pooling.registry._REGISTERED", {})
+    pooling.register("in-place", InPlace)
+    pooled = Pooled(CompareRow("in-place"), sides[1], 1, RECIPE.width)
+    recipe = replace(RECIPE, steps=1, network="full")
+    assert train(pooled, *sides, recipe, 1)
+    twin = reader.trainable("full")
+    live = tuple(LiveStates(twin, side) for side in zip(*small_pairs(12), strict=True))
+    among = {"among": range(12), "network": twin.model}
+    until_flat = partial(train_until_flat, pooled, live, recipe, 1, print, held=[0, 1], **among)
+    for trained in (partial(train, pooled, *live, recipe, 1, **among), until_flat):
+        with pytest.raises(InputError, match=r"^in-place fails in its backward pass: RuntimeErr"):
+            trained()
 
 
 class Asking(torch.nn.Module):

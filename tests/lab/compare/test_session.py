@@ -15,10 +15,12 @@ pytest.importorskip("torch", reason="needs the train extra")
 from milepost.errors import InputError  # noqa: E402
 from milepost.lab.compare import session as sessions  # noqa: E402
 from milepost.lab.compare.cache import ACCURACY, Asked, ResultCache  # noqa: E402
+from milepost.lab.compare.found import ALL, Found  # noqa: E402
 from milepost.lab.compare.images import Measure  # noqa: E402
 from milepost.lab.compare.reading import TokenReader  # noqa: E402
 from milepost.lab.compare.recipe import CompareRecipe  # noqa: E402
 from milepost.lab.compare.rows import read_row, rows_of  # noqa: E402
+from milepost.lab.compare.scores import scores  # noqa: E402
 from milepost.lab.compare.session import Session  # noqa: E402
 
 RESULTS = Path(__file__).resolve().parents[3] / "bench" / "results"
@@ -110,31 +112,101 @@ def test_tasks_that_train_alike_are_trained_once(reader):
     assert cache.runs[0].seconds[0] == cache.runs[1].seconds[0]
 
 
-def test_without_training_seeds_are_for_what_has_weights(reader):
-    cache = ResultCache()
-    session(reader, cache, trained=False).run(ROWS, [0, 1])
+def test_without_training_a_row_without_weights_is_made_once_for_all_seeds(reader):
+    """It is stored for each seed, so a difference is that of the means."""
+    cache, told = ResultCache(), []
+    rows = rows_of("mean,attention,pma", controls=False)
+    untrained = session(reader, cache, trained=False, progress=lambda *each: told.append(each[:2]))
+    untrained.run(rows, [0, 1])
     assert [(run.row, run.seed) for run in cache.runs] == [
-        ("mean", 0),
-        ("attention", 0),
-        ("attention", 1),
+        (row.name, seed) for seed in (0, 1) for row in rows
     ]
     assert all(not run.trained and not run.losses for run in cache.runs)
     # Attention begins as the mean.
     assert cache.runs[1].figures == cache.runs[0].figures
     assert cache.runs[1].parameters == 32
+    assert told.count(("pma", "sentences")) == 2 * told.count(("mean", "sentences"))
+    found = Found(cache, trained=False)
+    lead = found.apart([("pma", ALL)])["pma", ALL].difference
+    assert lead.mean == pytest.approx(found.score("pma") - found.score("mean"))
+    assert len(set(found.seeds("pma", "sentences"))) == 2
+    before = list(cache.runs)
+    cache.keep(lambda run: (run.row, run.seed) != ("mean", 1))  # a file of an older version
+    session(reader, cache, trained=False).run(rows, [0, 1])
+    assert sorted(cache.runs, key=before.index) == before
 
 
-def test_a_row_that_cannot_be_is_left_out_and_the_others_are_made(reader):
-    """Too few pairs for a batch on one task; a wrong width for one operator would be the same."""
+def test_a_task_that_cannot_be_trained_on_is_left_out_once_and_the_others_are_made(reader):
     said, cache = [], ResultCache()
     tasks = [small_task(pairs=5), small_task("documents-512", training="more pairs")]
-    made = session(reader, cache, tasks[:1], note=said.append)
-    made.run(ROWS, [0])
-    assert made.left_out == ["mean", "attention"]
-    assert "5 pairs to train on, fewer than a batch of 12" in said[0]
-    assert not cache.runs
-    session(reader, cache, tasks[1:]).run(ROWS, [0])
-    assert [run.row for run in cache.runs] == ["mean", "attention"]
+    made = session(reader, cache, tasks, note=said.append)
+    made.run(ROWS, [0, 1])
+    assert made.left_out == ["sentences"]
+    assert said == [
+        "sentences is left out: sentences has 5 pairs to train on, fewer than a batch of 12; "
+        "try: --data PATH with more pairs, or --no-train"
+    ]
+    assert {run.task for run in cache.runs} == set(cache.asked) == {"documents-512"}
+    assert [(run.row, run.seed) for run in cache.runs] == [
+        (row.name, seed) for seed in (0, 1) for row in ROWS
+    ]
+    with pytest.raises(InputError, match="5 pairs to train on"):
+        session(reader, ResultCache(), tasks[:1]).run(ROWS, [0])
+
+
+def test_a_row_that_fails_on_a_task_is_left_out_of_it_once(reader, monkeypatch):
+    """Of a task that trains alike and of images too; what the others found stays."""
+
+    def some(pooled, queries, texts, say):
+        found = scores(pooled, queries, texts, say)
+        return found * np.nan if len(texts) == 7 else found
+
+    def measured(row, seed):
+        raise InputError("no digits")
+
+    monkeypatch.setattr(sessions, "scores", some)
+    tasks = [small_task("documents-512", count=7), small_task("documents-2k")]
+    tasks.append(small_task("other", training="more pairs"))
+    asked = Asked("images", "key", "digits", ("a",), ("a",), 1, 16, ACCURACY)
+    said, cache = [], ResultCache()
+    made = session(reader, cache, tasks, note=said.append)
+    made.measures = [Measure(asked, measured, lambda row: True)]
+    made.run(ROWS[:1], [0, 1])
+    assert said == [
+        "mean on documents-512 is left out: mean gives NaN or infinite scores on documents-512; "
+        "try: --pool without it",
+        "mean on images is left out: no digits",
+    ]
+    assert made.left_out == ["mean on documents-512", "mean on images"]
+    assert [(run.task, run.seed) for run in cache.runs] == [
+        (task, seed) for seed in (0, 1) for task in ("documents-2k", "other")
+    ]
+
+
+def test_what_needs_training_is_said_once(reader):
+    said, row = [], rows_of("mcb", controls=False)
+    session(reader, ResultCache(), trained=False, note=said.append).run(row, [0, 1])
+    assert said == ["mcb gives vectors that can be compared with a query only after training"]
+
+
+def test_runs_without_training_do_not_make_each_seed_choose_a_rate(reader):
+    cache, told = ResultCache(), []
+    recipe = replace(RECIPE, rates=(1e-3, 1e-2))
+    session(reader, cache, recipe=recipe, trained=False).run(ROWS[1:], [0])
+    session(reader, cache, recipe=recipe, progress=lambda *each: told.append(each[1])).run(
+        ROWS[1:], [0, 1]
+    )
+    assert told.count("training 0") == 2 * RECIPE.steps
+    assert told.count("training 1") == RECIPE.steps
+
+
+def test_a_small_rate_is_kept_as_it_is(tmp_path):
+    path = tmp_path / "runs.jsonl"
+    cache = ResultCache(path)
+    cache.ask(Asked("sentences", "k", "pairs", ("a",), ("d",), 3, 50))
+    run = made_run("gem", "sentences", 0, [0.5], rate=2.5e-7, tried={"2.5e-07": 0.123456789})
+    cache.add(run)
+    assert ResultCache(path).runs == [run]
 
 
 def test_a_control_reads_by_a_network_that_knows_nothing(reader):

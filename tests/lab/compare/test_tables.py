@@ -41,7 +41,7 @@ def test_the_mean_counts_documents_once(found):
 
 def test_a_difference_that_seeds_disagree_about_is_not_sure(found):
     """Max leads by 1.5 points on every query, but loses with the first seed."""
-    apart = found.apart([("max", ALL), ("mean", ALL)], "lmk")
+    apart = found.apart([("max", ALL), ("mean", ALL)])
     lead = apart["max", ALL]
     assert lead.difference.mean == pytest.approx(0.015)
     assert lead.difference.verdict == "better"
@@ -56,6 +56,57 @@ def test_the_ranking(told):
     assert "**-4.5" in cells(told["Ranking"], "mean")[-1]
     assert "**" not in cells(told["Ranking"], "max")[-1]
     assert "Surely ahead of lmk: none" in told["Ranking"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "asked", "other"),
+    [
+        ("cls,mean,lmk", None, "lmk"),
+        ("cls,mean", None, "mean"),
+        ("cls,max", None, "cls"),
+        ("cls,mean,lmk", "cls", "cls"),
+        ("cls,mean,lmk", "max", "lmk"),  # asked for and left out, as it failed
+    ],
+)
+def test_rows_are_compared_with_one_of_them(rows, asked, other):
+    cache = ResultCache()
+    names = tuple(f"q{n}" for n in range(30))
+    cache.ask(Asked("mine", "mine", "pairs", names, names, 30, 50))
+    for row in rows.split(","):
+        level = 0.1 if row == other else 0.4
+        cache.add(made_run(row, "mine", 0, [level + 0.002 * (n % 5) for n in range(30)]))
+    found = Found(cache, against=asked)
+    made = {outcome.name: as_markdown(outcome) for outcome in tables(found, "my-encoder")}
+    others = [row for row in found.rows if row != other]
+    assert f"| mean | less {other} |" in made["Ranking"]
+    assert "**+30.0 (+30.0 to +30.0)**" in cells(made["Ranking"], others[0])
+    assert f"Surely ahead of {other}: {', '.join(others)}." in made["Ranking"]
+    assert made["Ranking"].rstrip().endswith("Model: my-encoder.")
+    assert f"Surely better than {other}" in made[f"Against {other}"]
+
+
+def test_a_single_row_is_compared_with_nothing():
+    cache = made_cache()
+    cache.keep(lambda run: run.row == "lmk")
+    made = {outcome.name: as_markdown(outcome) for outcome in tables(Found(cache))}
+    assert "| documents-8k | mean |\n" in made["Ranking"]
+    assert "less" not in made["Ranking"]
+    assert "ahead" not in made["Ranking"]
+    assert not [name for name in made if name.startswith("Against")]
+
+
+def test_questions_of_one_name_are_of_one_task_where_they_train_alike():
+    """Two collections whose questions are q0, q1 and so on are two tasks."""
+    cache = ResultCache()
+    names = ("q0", "q1")
+    for task, training, figures in (
+        ("a-512", "passages", [0.0, 0.0]),
+        ("a-2k", "passages", [0.2, 0.2]),
+        ("b", "questions of b", [0.5, 0.5]),
+    ):
+        cache.ask(Asked(task, task, training, names, names, 2, 50))
+        cache.add(made_run("mean", task, 0, figures))
+    assert Found(cache).score("mean") == pytest.approx((0.1 + 0.5) / 2)
 
 
 def test_what_lmk_loses_and_wins_is_printed(told):
@@ -77,6 +128,16 @@ def test_places_at_each_length(told):
 def test_seeds_and_cost(told):
     assert cells(told["Each seed alone"], "max")[1] == "78.4 / 85.4"
     assert cells(told["Cost"], "mean")[1:4] == ["0", "384", "1.0"]
+
+
+def test_a_run_that_was_stored_for_several_seeds_took_its_time_once():
+    cache = ResultCache()
+    cache.ask(Asked("mine", "mine", "pairs", ("a",), ("a",), 1, 50))
+    for seed in (0, 1):
+        cache.add(made_run("mean", "mine", seed, [0.5], trained=False, seconds=(0.0, 120.0)))
+    cost = tables(Found(cache, trained=False))[-1]
+    assert "All runs together: 2 minutes." in cost.note
+    assert cost.rows[0][-1] == "120.0"
 
 
 def test_rows_that_lack_a_task_are_last_and_say_so():
@@ -122,6 +183,9 @@ def test_plots(tmp_path, found):
     assert ">lmk<" in drawn[0]
     assert ">8,192<" in drawn[0]
     assert ">mean<" in drawn[1]
+    other = write(Found(made_cache(), against="max"), tmp_path / "other")
+    assert ">max<" not in other[1].read_text(encoding="utf-8")
+    assert "less that of max" in other[1].read_text(encoding="utf-8")
     again = [path.read_text(encoding="utf-8") for path in write(found, tmp_path / "again")]
     assert again == drawn
     (tmp_path / "file").write_text("")

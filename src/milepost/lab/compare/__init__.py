@@ -2,7 +2,7 @@
 
 Comes in: a checkpoint, pairs and documents. Goes out: a cache of runs, tables, plots, poolings.
 
-    given.py      options: code of others, the recipe, what must not change between runs
+    given.py      options: the recipe, the row to compare with, what must not change between runs
     reading.py    texts → token states of a frozen network, cached on disk
     states.py     cached states, and the parts that an operator reads
     live.py       the same of a network that is trained, with their graph

@@ -19,6 +19,9 @@ SCHEMA = "milepost-pooling/1"
 RANKED, ACCURACY = "ndcg@10", "accuracy"
 """The metric of tasks that rank texts, and of tasks that classify."""
 
+_EXACT = ("rate", "tried")
+"""Fields that are written as they are: six decimals would make a small learning rate 0."""
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -213,7 +216,7 @@ def _rounded(value: Any) -> Any:
     if isinstance(value, float):
         return round(value, 6)
     if isinstance(value, Mapping):
-        return {key: _rounded(inner) for key, inner in value.items()}
+        return {key: inner if key in _EXACT else _rounded(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return [_rounded(inner) for inner in value]
     return value

@@ -21,7 +21,7 @@ from milepost.console.progress import Counter
 from milepost.lab.options import controls_option, needs_torch, seed_option
 
 if TYPE_CHECKING:
-    from milepost.lab.compare.cache import ResultCache
+    from milepost.lab.compare.found import Found
     from milepost.lab.compare.recipe import Network
 
 
@@ -54,7 +54,7 @@ docs/lab-compare.md.""",
 @click.option(
     "--model",
     metavar="FOLDER",
-    help="A checkpoint, or minilm. [default: the repository's, else minilm]",
+    help="A checkpoint, or minilm. [default: minilm; for ../shared/data the repository's, if any]",
 )
 @click.option(
     "--train/--no-train",
@@ -84,6 +84,11 @@ docs/lab-compare.md.""",
     type=click.Choice(["frozen", "lora", "full"]),
     default="frozen",
     help="Train the encoder with each pooling too: not at all (frozen), by LoRA, or in full.",
+)
+@click.option(
+    "--against",
+    metavar="ROW",
+    help="The row that the others are compared with. [default: lmk, else mean, else the first]",
 )
 @click.option(
     "--as-index",
@@ -144,6 +149,7 @@ def command(
     rates: str | None,
     until_flat: bool,
     network: Network,
+    against: str | None,
     as_index: bool,
     seeds: int,
     seed: int,
@@ -162,8 +168,8 @@ def command(
 ) -> int:
     """Train every pooling in the same way on the states of one network, and rank them.
 
-    Tables go to stdout as Markdown: the ranking, each pooling minus landmarks (lmk), lengths,
-    seeds, learning curves and cost, with 95 % intervals and corrected tests.
+    Tables go to stdout as Markdown: the ranking, each pooling minus one of them (--against),
+    lengths, seeds, learning curves and cost, with 95 % intervals and corrected tests.
     """
     from dataclasses import replace
 
@@ -171,12 +177,14 @@ def command(
         from milepost._optional import require
 
         require("matplotlib", extra="lab")  # checked before the runs, not after
+    from milepost.evaluate.embedders.choose import NAMES
     from milepost.lab.compare.cache import ResultCache
-    from milepost.lab.compare.given import recipe_of, settings_of
+    from milepost.lab.compare.found import Found
+    from milepost.lab.compare.given import check_against, recipe_of, settings_of
     from milepost.lab.compare.images import TASK as IMAGES
     from milepost.lab.compare.images import images
     from milepost.lab.compare.material import Sizes
-    from milepost.lab.compare.reading import TokenReader, default_cache
+    from milepost.lab.compare.reading import MINILM, TokenReader, default_cache, default_model
     from milepost.lab.compare.rows import rows_of
     from milepost.lab.compare.session import Session
     from milepost.lab.compare.sources import read_tasks, sources, task_names
@@ -187,14 +195,17 @@ def command(
     for file in code:
         run_code(file)
     found = sources(data)
+    ours = all(source.kind == "shared" for source in found)
     # Pre-training byte encoders takes as long as a comparison on data of others.
-    kinds = KINDS if all(source.kind == "shared" for source in found) else ("random",)
+    kinds = KINDS if ours else ("random",)
     rows = rows_of(pool, controls=controls and network == "frozen" and not as_index, kinds=kinds)
     names = task_names(tasks, found)
     recipe = recipe_of(
         steps, rates, tune=tune, network=network, as_index=as_index, until_flat=until_flat
     )
     runs = ResultCache(results)
+    kept = [run.row for run in runs.runs if run.trained == trained]
+    check_against(against, [*(row.name for row in rows), *kept])
     given = {
         "pairs": pairs,
         "asked": asked,
@@ -203,7 +214,8 @@ def command(
         "texts": texts,
     }
     sizes = replace(Sizes(), **{name: number for name, number in given.items() if number})
-    reader = TokenReader.open(model, cache or default_cache(), transformers=network == "lora")
+    chosen = model or default_model(ours=ours)
+    reader = TokenReader.open(chosen, cache or default_cache(), transformers=network == "lora")
     with Counter(told) as counter:
 
         def note(line: str) -> None:
@@ -213,6 +225,8 @@ def command(
 
         if save is not None and trained and not as_index:
             note("saved poolings come without their heads; --as-index trains them without any")
+        if network == "lora" and reader.replaced:
+            note("with --network lora separators attend to all tokens, not to their sentence alone")
         counter("", "finding documents and questions", 0, 1)
         tasks_of_text = read_tasks(found, reader.words, names, sizes, note)
         others = [images()] if IMAGES in names and trained and recipe.network == "frozen" else []
@@ -221,22 +235,24 @@ def command(
         try:
             session.run(rows, range(seed, seed + seeds))
         except KeyboardInterrupt:
-            kept = "finished runs are stored; run the same command to continue"
+            stored = "finished runs are stored; run the same command to continue"
             raise Interrupted(
-                kept if results else "with --json FILE a run can be continued"
+                stored if results else "with --json FILE a run can be continued"
             ) from None
-    _show(runs, trained, report)
+    _show(
+        Found(runs, trained=trained, against=against),
+        NAMES[MINILM] if chosen == MINILM else chosen,
+        report,
+    )
     return 1 if session.left_out else 0
 
 
-def _show(runs: ResultCache, trained: bool, report: Path | None) -> None:
-    from milepost.lab.compare.found import Found
+def _show(found: Found, model: str, report: Path | None) -> None:
     from milepost.lab.compare.pictures import write
     from milepost.lab.compare.tables import tables
     from milepost.lab.landmark import as_markdown
 
-    found = Found(runs, trained=trained)
-    for outcome in tables(found):
+    for outcome in tables(found, model):
         click.echo(as_markdown(outcome))
     if report is not None:
         for path in write(found, report):

@@ -122,7 +122,7 @@ class Fitter:
         texts: Sides
         queries, texts = self.states
         if recipe.network != "frozen":
-            reader = self.reader.trainable(recipe.network)
+            reader = self.reader.trainable(recipe.network, seed)
             queries, texts = (LiveStates(reader, side) for side in zip(*self.pairs, strict=True))
         curve: list[tuple[int, float]] = []
         points = {round(recipe.steps * part / _POINTS) for part in range(1, _POINTS + 1)}

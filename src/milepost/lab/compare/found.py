@@ -28,6 +28,9 @@ ALL = ""
 Tasks with the same queries (documents at several lengths) count as one task, whose figures are
 averaged first: they are not independent evidence."""
 
+USUAL = ("lmk", "mean")
+"""Rows that the others are compared with unless another is asked for."""
+
 
 @dataclass(frozen=True, slots=True)
 class Apart:
@@ -62,17 +65,22 @@ class Found:
     Args:
         cache: of a comparison, which may have been stopped.
         trained: runs of the recipe, or those without training.
+        against: the row that the others are compared with. None, or a row without runs: the first
+            of ``USUAL`` that has runs, else the row that was run first.
 
     Attributes:
         tasks: names, in the order in which they were asked.
         rows: names, the highest mean first; those that lack a task of text come last.
+        against: the row that is taken off the others; None where there is no other.
         runs: of this kind.
 
     Raises:
         InputError: there is none.
     """
 
-    def __init__(self, cache: ResultCache, *, trained: bool = True) -> None:
+    def __init__(
+        self, cache: ResultCache, *, trained: bool = True, against: str | None = None
+    ) -> None:
         self._asked = cache.asked
         self.runs = [run for run in cache.runs if run.trained == trained]
         if not self.runs:
@@ -82,12 +90,17 @@ class Found:
         for run in self.runs:
             self._cells.setdefault((run.row, run.task), {})[run.seed] = run
         self.tasks = [task for task in cache.asked if any(run.task == task for run in self.runs)]
-        families: dict[tuple[str, ...], list[str]] = {}
+        families: dict[tuple[object, ...], list[str]] = {}
         for task in self.tasks:
-            if cache.asked[task].metric == RANKED:
-                families.setdefault(cache.asked[task].names, []).append(task)
+            asked = cache.asked[task]
+            if asked.metric == RANKED:
+                # Names alone do not tell: the questions of many collections are q0, q1 and so on.
+                same = (asked.training, asked.names, asked.clusters)
+                families.setdefault(same, []).append(task)
         self._families = list(families.values()) or [[task] for task in self.tasks]
-        named = dict.fromkeys(run.row for run in self.runs)
+        named = list(dict.fromkeys(run.row for run in self.runs))
+        chosen = next(row for row in (against, *USUAL, named[0]) if row in named)
+        self.against = chosen if len(named) > 1 else None
         self.rows = sorted(named, key=lambda row: (self.lacks(row), -self._rough(row)))
 
     def asked(self, task: str) -> Asked:
@@ -145,13 +158,15 @@ class Found:
         """The mean of each seed."""
         return [fmean(self._values(row, [task], [seed])) for seed in self.of(row, task)]
 
-    def apart(self, pairs: Iterable[tuple[str, str]], other: str) -> dict[tuple[str, str], Apart]:
-        """Rows less another one, on the seeds that both have, corrected for each other.
+    def apart(self, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Apart]:
+        """Rows less ``against``, on the seeds that both have, corrected for each other.
 
         Args:
             pairs: row and task, ``ALL`` for the mean over tasks; those not measured are left out.
-            other: the row that is taken off.
         """
+        other = self.against
+        if other is None:
+            return {}
         found: dict[str, tuple[tuple[str, str], Difference, bool]] = {}
         for row, task in pairs:
             tasks = self._tasks(task)

@@ -1,11 +1,12 @@
-"""What the command is given: the recipe, and what must not change."""
+"""What the command is given: the recipe, the row to compare with, and what must not change."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import asdict
 
-from milepost.errors import InputError
+from milepost.errors import InputError, nearest
 from milepost.lab.compare.material import Sizes
 from milepost.lab.compare.recipe import CompareRecipe, Network
 
@@ -59,6 +60,24 @@ def recipe_of(
         as_index=as_index,
         until_flat=until_flat,
     )
+
+
+def check_against(against: str | None, rows: Iterable[str]) -> None:
+    """Refuse to compare with a row that there will not be.
+
+    Args:
+        against: the row that the others are compared with; None leaves the choice.
+        rows: names of those that are asked for, and of those in the file of runs.
+
+    Raises:
+        InputError: it is none of them.
+    """
+    known = list(dict.fromkeys(rows))
+    if against is not None and against not in known:
+        raise InputError(
+            f"--against {against} is not a row of this comparison",
+            f"{nearest(against, known)}one of {', '.join(known)}",
+        )
 
 
 def settings_of(identity: str, sizes: Sizes, recipe: CompareRecipe) -> dict[str, str]:

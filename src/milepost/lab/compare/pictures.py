@@ -1,4 +1,4 @@
-"""Plots of a comparison as SVG: against length, against landmarks, and while training."""
+"""Plots of a comparison as SVG: against length, against one row, and while training."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from milepost.evaluate.report.drawing import (
     Axis,
     Line,
     Span,
+    Style,
     draw_lines,
     draw_spans,
     figure,
@@ -21,12 +22,11 @@ from milepost.evaluate.report.drawing import (
 from milepost.evaluate.writing import write_text
 from milepost.lab.compare.found import ALL, Found
 from milepost.lab.compare.material import LENGTHS
-from milepost.lab.compare.tables import OURS as LANDMARKS
 from milepost.lab.compare.tables import curve_of, steps_of
 
 
 def lengths(found: Found) -> str | None:
-    """nDCG@10 against tokens: landmarks and the five best at the longest text in colour.
+    """nDCG@10 against tokens: ``against`` and the five best at the longest text in colour.
 
     Returns:
         SVG, or None where there are no two lengths.
@@ -36,16 +36,15 @@ def lengths(found: Found) -> str | None:
     if len(tasks) < 2 or not rows:
         return None
     best = sorted(rows, key=lambda row: -found.score(row, tasks[-1]))
-    named = [row for row in best if row == LANDMARKS]
-    named += [row for row in best if row != LANDMARKS][: len(OTHERS)]
     xs = [LENGTHS[task] for task in tasks]
     points = {row: [100 * found.score(row, task) for task in tasks] for row in rows}
     x = Axis("tokens of a document", xs, [f"{n:,}" for n in xs], log=True)
-    return _drawn(named, points, x, "nDCG@10, %", "lengths-", "nDCG@10 of poolings at each length")
+    alt = "nDCG@10 of poolings at each length"
+    return _drawn(_styles(found, best), points, x, "nDCG@10, %", "lengths-", alt)
 
 
 def curves(found: Found) -> str | None:
-    """nDCG@10 on validation pairs against steps: the ranking's best rows and landmarks in colour.
+    """nDCG@10 on validation pairs against steps: ``against`` and the best rows in colour.
 
     Returns:
         SVG, or None where nothing was validated.
@@ -59,39 +58,46 @@ def curves(found: Found) -> str | None:
     }
     if not whole:
         return None
-    named = [row for row in whole if row == LANDMARKS]
-    named += [row for row in whole if row != LANDMARKS][: len(OTHERS)]
     x = Axis("steps", steps, [f"{n:,}" for n in steps])
     y, alt = "nDCG@10 on validation pairs, %", "Learning curves of poolings"
-    return _drawn(named, whole, x, y, "curves-", alt)
+    return _drawn(_styles(found, list(whole)), whole, x, y, "curves-", alt)
+
+
+def _styles(found: Found, rows: list[str]) -> dict[str, Style]:
+    """The rows in colour: that of ``against`` in ours, and the first of the others."""
+    first = {row: OURS for row in rows if row == found.against}
+    return first | dict(zip((row for row in rows if row not in first), OTHERS, strict=False))
 
 
 def _drawn(
-    named: list[str], points: dict[str, list[float]], x: Axis, y: str, prefix: str, alt: str
+    styles: dict[str, Style],
+    points: dict[str, list[float]],
+    x: Axis,
+    y: str,
+    prefix: str,
+    alt: str,
 ) -> str:
-    """Lines of rows, those ``named`` in colour, landmarks in ours."""
-    colours = (OURS, *OTHERS) if LANDMARKS in named else OTHERS
-    styles = dict(zip(named, colours, strict=False))
-    rows = [*named, *(row for row in points if row not in named)]
+    """Lines of rows, in grey those without a style."""
+    rows = [*styles, *(row for row in points if row not in styles)]
     lines = [Line(styles.get(row, REST), x.ticks, points[row]) for row in rows]
     with settings():
         made = figure(7.2, 4.4)
         axes = made.subplots()
         draw_lines(axes, lines, x, y)
         handles = {row: legend_handle(style) for row, style in styles.items()}
-        if len(rows) > len(named):
+        if len(rows) > len(styles):
             handles["others"] = legend_handle(REST)
         made.legend(list(handles.values()), list(handles), loc="outside right upper", frameon=False)
         return svg(made, prefix, alt=alt, page=False)
 
 
 def differences(found: Found) -> str | None:
-    """Each row minus landmarks, mean over tasks, with its interval.
+    """Each row minus ``against``, mean over tasks, with its interval.
 
     Returns:
         SVG, or None where there is nothing to compare.
     """
-    apart = found.apart([(row, ALL) for row in found.rows], LANDMARKS)
+    apart = found.apart([(row, ALL) for row in found.rows])
     if not apart:
         return None
     spans = [
@@ -109,7 +115,7 @@ def differences(found: Found) -> str | None:
     with settings():
         made = figure(7.2, 1.0 + 0.3 * len(spans))
         axes = made.subplots()
-        title = f"nDCG@10 less that of {LANDMARKS}, points, mean over tasks"
+        title = f"nDCG@10 less that of {found.against}, points, mean over tasks"
         draw_spans(axes, spans, (min(low, 0) - room, max(high, 0) + room), title)
         return svg(made, "differences-", alt=title, page=False)
 

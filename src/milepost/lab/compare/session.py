@@ -1,7 +1,8 @@
 """Runs of tasks × rows × seeds that are not in the cache yet; each is stored when it is done.
 
 Seeds are the outer loop, so an interrupted comparison has all rows with fewer seeds. Tasks that
-train on the same pairs (documents at three lengths) share one training.
+train on the same pairs (documents at three lengths) share one training. What cannot be trained or
+measured is left out, and the rest is made.
 """
 
 from __future__ import annotations
@@ -9,9 +10,11 @@ from __future__ import annotations
 import hashlib
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -59,10 +62,10 @@ class Session:
         trained: whether to train.
         save: folder that gets the trained poolings; see ``--save``.
         progress: see ``Progress``.
-        note: called with a line about each row that cannot be compared.
+        note: called with a line about each task and row that cannot be compared, once.
 
     Attributes:
-        left_out: rows that failed, once for each seed.
+        left_out: tasks that cannot be trained on, and rows that failed, each with its tasks.
     """
 
     reader: TokenReader
@@ -77,6 +80,7 @@ class Session:
     left_out: list[str] = field(default_factory=list)
     _readers: dict[str, Reader] = field(default_factory=dict)
     _states: dict[tuple[str, str], tuple[States, States]] = field(default_factory=dict)
+    _noted: set[str] = field(default_factory=set)
 
     def agree(self, settings: Mapping[str, str]) -> None:
         """Refuse to mix runs of other settings or texts with new ones; call it before ``run``.
@@ -98,22 +102,70 @@ class Session:
                 )
 
     def run(self, rows: Sequence[CompareRow], seeds: Sequence[int]) -> None:
-        """Make every run that is not in the cache."""
-        for material in self.materials:
+        """Make every run that is not in the cache.
+
+        Raises:
+            InputError: no task can be trained on.
+        """
+        groups = self._groups()
+        for material in chain.from_iterable(groups):
             self.cache.ask(self._asked(material))
         for other in self.measures:
             self.cache.ask(other.asked)
         self._drop_older(rows)
         for seed in seeds:
             for row in rows:
-                # A row without training and without weights of its own does not depend on the seed.
                 if seed == seeds[0] or self.trained or row.known.trains:
-                    try:
-                        self._row(row, seed)
-                    except InputError as error:
-                        # One row that fails must not stop all others.
-                        self.left_out.append(row.name)
-                        self.note(f"{row.name} is left out: {error}")
+                    self._row(row, seed, groups)
+                else:
+                    self._repeat(row, seeds[0], seed)
+
+    def _groups(self) -> list[list[Material]]:
+        """Tasks that train alike, together; without those that cannot be trained on."""
+        trainings = dict.fromkeys(material.training for material in self.materials)
+        groups = [[task for task in self.materials if task.training == one] for one in trainings]
+        problems = [self._problem(group[0]) if self.trained else None for group in groups]
+        failed = [problem for problem in problems if problem is not None]
+        if failed and len(failed) == len(groups) and not self.measures:
+            raise failed[0]
+        for group, problem in zip(groups, problems, strict=True):
+            if problem is not None:
+                self._leave_out(_names(group), problem)
+        return [group for group, problem in zip(groups, problems, strict=True) if problem is None]
+
+    def _problem(self, task: Material) -> InputError | None:
+        """Why a task cannot be trained on, if it cannot."""
+        pairs = len(task.pairs)
+        among = len(parted(pairs)[0]) if self.recipe.rates else pairs
+        if among >= self.recipe.batch:
+            return None
+        rest = f" ({pairs - among} are for validation)" if among < pairs else ""
+        return InputError(
+            f"{task.name} has {among} pairs to train on{rest}, fewer than a batch of "
+            f"{self.recipe.batch}",
+            "--data PATH with more pairs, or --no-train",
+        )
+
+    def _leave_out(self, what: str, error: InputError) -> None:
+        if what not in self.left_out:
+            self.left_out.append(what)
+            self.note(f"{what} is left out: {error}")
+
+    @contextmanager
+    def _or_left_out(self, row: CompareRow, tasks: str) -> Iterator[None]:
+        """A row that fails on a task must not stop the others."""
+        try:
+            yield
+        except InputError as error:
+            self._leave_out(f"{row.name} on {tasks}", error)
+
+    def _repeat(self, row: CompareRow, first: int, seed: int) -> None:
+        """Store a row's runs of the first seed for another: they do not depend on it."""
+        for run in list(self.cache.runs):
+            if (run.row, run.seed, run.trained) == (row.name, first, False):
+                key = self._key(row, run.task, seed)
+                if not self.cache.has(key):
+                    self.cache.add(replace(run, seed=seed, key=key))
 
     def _drop_older(self, rows: Sequence[CompareRow]) -> None:
         """Drop runs of these rows by another recipe, for all seeds: a mean must not mix recipes."""
@@ -127,18 +179,20 @@ class Session:
 
         self.cache.keep(current)
 
-    def _row(self, row: CompareRow, seed: int) -> None:
-        for training in dict.fromkeys(material.training for material in self.materials):
-            tasks = [task for task in self.materials if task.training == training]
+    def _row(self, row: CompareRow, seed: int, groups: Sequence[Sequence[Material]]) -> None:
+        for tasks in groups:
+            left: Sequence[Material]
             left = [task for task in tasks if not self.cache.has(self._key(row, task.name, seed))]
             if not left and self.save is not None and not self._place(row, tasks[0], seed).exists():
                 left = tasks
             if left:
-                self._texts(row, seed, left)
+                with self._or_left_out(row, _names(tasks)):
+                    self._texts(row, seed, left)
         for other in self.measures if self.trained else ():
             key = self._key(row, other.asked.task, seed)
             if other.fits(row) and not self.cache.has(key):
-                self._other(row, seed, other, key)
+                with self._or_left_out(row, other.asked.task):
+                    self._other(row, seed, other, key)
 
     def _other(self, row: CompareRow, seed: int, task: Measure, key: str) -> None:
         """Train and measure a task on other data than text."""
@@ -165,64 +219,58 @@ class Session:
 
     def _texts(self, row: CompareRow, seed: int, tasks: Sequence[Material]) -> None:
         """Train once, and measure the tasks that train alike."""
-        pairs = len(tasks[0].pairs)
-        among = len(parted(pairs)[0]) if self.recipe.rates else pairs
-        if self.trained and among < self.recipe.batch:
-            rest = f" ({pairs - among} are for validation)" if among < pairs else ""
-            raise InputError(
-                f"{tasks[0].name} has {among} pairs to train on{rest}, fewer than a batch of "
-                f"{self.recipe.batch}",
-                "--data PATH with more pairs, or --no-train",
-            )
         sides = self._training(row, tasks[0])  # read before the clock starts
         begun = time.perf_counter()
         fit = self._fitted(row, seed, tasks, sides)
         if fit is None:
-            self.note(
-                f"{row.name} gives vectors that can be compared with a query only after training"
-            )
+            line = f"{row.name} gives vectors that can be compared with a query only after training"
+            if line not in self._noted:
+                self._noted.add(line)
+                self.note(line)
             return
-        pooled, losses = fit.pooled, fit.losses
-        trained_in = time.perf_counter() - begun if losses else 0.0
+        trained_in = time.perf_counter() - begun if fit.losses else 0.0
+        measured = False
         for task in tasks:
-            queries, texts = self._read(row, task.name, task.queries, task.texts, fit.reader)
-            begun = time.perf_counter()
-            found = scores(
-                pooled,
-                queries,
-                texts,
-                partial(self._scored, row, task),
-            )
-            if not np.isfinite(found).all():
-                raise InputError(
-                    f"{row.name} gives NaN or infinite scores on {task.name}", "leave it out"
-                )
-            chosen = fit.chosen
-            self.cache.add(
-                Run(
-                    row=row.name,
-                    task=task.name,
-                    seed=seed,
-                    trained=self.trained,
-                    key=self._key(row, task.name, seed),
-                    reads=pooled.reads,
-                    asks=pooled.asks,
-                    width=pooled.out,
-                    parameters=pooled.parameters_of_pooling,
-                    losses=(losses[0], sum(losses[-_LAST:]) / len(losses[-_LAST:]))
-                    if losses
-                    else (),
-                    figures=figures(found, task.right, task.grades),
-                    seconds=(trained_in, time.perf_counter() - begun),
-                    made=_made(),
-                    rate=chosen.rate if chosen else None,
-                    tried={str(rate): one for rate, one in chosen.tried.items()} if chosen else {},
-                    curve=fit.curve,
-                    flat=fit.flat.flat if fit.flat else None,
-                )
-            )
-        if self.save is not None:
+            with self._or_left_out(row, task.name):
+                self._measure(row, seed, task, fit, trained_in)
+                measured = True
+        if self.save is not None and measured:
             self._save(fit, self._place(row, tasks[0], seed))
+
+    def _measure(
+        self, row: CompareRow, seed: int, task: Material, fit: Fit, trained_in: float
+    ) -> None:
+        """Score a task with a pooling, and store the run."""
+        pooled, losses, chosen = fit.pooled, fit.losses, fit.chosen
+        queries, texts = self._read(row, task.name, task.queries, task.texts, fit.reader)
+        begun = time.perf_counter()
+        found = scores(pooled, queries, texts, partial(self._scored, row, task))
+        if not np.isfinite(found).all():
+            raise InputError(
+                f"{row.name} gives NaN or infinite scores on {task.name}", "--pool without it"
+            )
+        last = losses[-_LAST:]
+        self.cache.add(
+            Run(
+                row=row.name,
+                task=task.name,
+                seed=seed,
+                trained=self.trained,
+                key=self._key(row, task.name, seed),
+                reads=pooled.reads,
+                asks=pooled.asks,
+                width=pooled.out,
+                parameters=pooled.parameters_of_pooling,
+                losses=(losses[0], sum(last) / len(last)) if last else (),
+                figures=figures(found, task.right, task.grades),
+                seconds=(trained_in, time.perf_counter() - begun),
+                made=_made(),
+                rate=chosen.rate if chosen else None,
+                tried={str(rate): one for rate, one in chosen.tried.items()} if chosen else {},
+                curve=fit.curve,
+                flat=fit.flat.flat if fit.flat else None,
+            )
+        )
 
     def _fitted(
         self, row: CompareRow, seed: int, tasks: Sequence[Material], sides: tuple[States, States]
@@ -233,15 +281,17 @@ class Session:
             return Fit(pooled, (), (), None, None) if pooled.comparable else None
         if self.recipe.network != "frozen" and row.network != TRAINED:
             raise InputError(f"{row.name}: only the network of --model is trained", "--no-controls")
-        names = {task.name for task in self.materials if task.training == tasks[0].training}
-        known = next(
-            (run for run in self.cache.runs if run.row == row.name and run.task in names), None
-        )
-        chosen = None
-        if known is not None and known.trained and known.rate is not None:
-            chosen = Chosen(known.rate, {float(rate): one for rate, one in known.tried.items()})
         fitter = Fitter(row, tasks[0].pairs, sides, self.recipe, self.reader)
+        chosen = self._chosen(row, tasks[0].training)
         return fitter.fit(seed, chosen, partial(self.progress, row.name))
+
+    def _chosen(self, row: CompareRow, training: str) -> Chosen | None:
+        """The learning rate that an earlier seed chose on these training pairs, if one did."""
+        names = {task.name for task in self.materials if task.training == training}
+        for run in self.cache.runs:
+            if run.row == row.name and run.task in names and run.trained and run.rate is not None:
+                return Chosen(run.rate, {float(rate): one for rate, one in run.tried.items()})
+        return None
 
     def _place(self, row: CompareRow, task: Material, seed: int) -> Path:
         """Where the pooling of a run is saved."""
@@ -328,6 +378,10 @@ class Session:
         if row.operator in _REVISIONS:
             told += (_REVISIONS[row.operator],)
         return hashlib.sha256(repr(told).encode()).hexdigest()[:16]
+
+
+def _names(tasks: Sequence[Material]) -> str:
+    return ", ".join(task.name for task in tasks)
 
 
 def _made() -> str:

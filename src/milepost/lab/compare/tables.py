@@ -1,4 +1,4 @@
-"""A cache of runs as tables: ranking, each row minus landmarks, lengths, curves, seeds, cost."""
+"""A cache of runs as tables: ranking, each row minus one of them, lengths, curves, seeds, cost."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from milepost.evaluate.report.outcome import Cell, Outcome
 from milepost.lab.compare.found import ALL, Found
 from milepost.lab.compare.material import LENGTHS
 
-OURS = "lmk"
-"""What everything is compared with: landmark pooling, as the product does it."""
 
+def tables(found: Found, model: str = "") -> list[Outcome]:
+    """All tables for which there are figures.
 
-def tables(found: Found) -> list[Outcome]:
-    """All tables for which there are figures."""
-    made = [ranking(found)]
-    if OURS in found.rows and len(found.rows) > 1:
+    Args:
+        found: the runs.
+        model: what read the texts, for the note of the ranking; empty leaves it out.
+    """
+    made = [ranking(found, model)]
+    if found.against is not None:
         made.append(against(found))
     if len(_lengths(found)) > 1:
         made.append(by_length(found))
@@ -27,9 +29,9 @@ def tables(found: Found) -> list[Outcome]:
     return [*made, by_seed(found), cost(found)]
 
 
-def ranking(found: Found) -> Outcome:
-    """All rows, best first."""
-    apart = found.apart([(row, ALL) for row in found.rows], OURS)
+def ranking(found: Found, model: str = "") -> Outcome:
+    """All rows, best first; differences where there are any. For ``model`` see ``tables``."""
+    apart = found.apart([(row, ALL) for row in found.rows])
     rows: list[tuple[Cell, ...]] = []
     for place, row in enumerate(found.rows, 1):
         run = found.any(row)
@@ -41,31 +43,38 @@ def ranking(found: Found) -> Outcome:
                 run.reads + (", query" if run.asks else ""),
                 *(found.mean(row, task) for task in found.tasks),
                 found.mean(row),
-                str(one) if one else None,
+                *([str(one) if one else None] if apart else ()),
             )
         )
     sure = [row for (row, _), one in apart.items() if one.sure and one.difference.mean > 0]
     tasks = "sentences and of documents, these at all lengths together"
     note = (
         "nDCG@10 (images: accuracy) in per cent, 95 % intervals over documents. *Mean*: of "
-        f"{tasks if _lengths(found) else 'the tasks of text'}; images are not in it. *Less "
-        f"{OURS}*: of the mean, in bold where it is sure: by interval and corrected p, and no seed "
-        f"says the opposite. Surely ahead of {OURS}: {', '.join(sure) or 'none'}."
+        f"{tasks if _lengths(found) else 'the tasks of text'}; images are not in it."
     )
+    if apart:
+        note += (
+            f" *Less {found.against}*: of the mean, in bold where it is sure: by interval and "
+            "corrected p, and no seed says the opposite. Surely ahead of "
+            f"{found.against}: {', '.join(sure) or 'none'}."
+        )
     if tested := [task for task in found.tasks if found.asked(task).split == "test"]:
         note += f" Test questions: {', '.join(tested)}."
-    columns = ("place", "pooling", "reads", *found.tasks, "mean", f"less {OURS}")
+    if model:
+        note += f" Model: {model}."
+    less = [f"less {found.against}"] if apart else []
+    columns = ("place", "pooling", "reads", *found.tasks, "mean", *less)
     return Outcome(columns, tuple(rows), note, (), "Ranking", "Which pooling finds most?")
 
 
 def against(found: Found) -> Outcome:
-    """Each row minus landmarks on each task."""
-    pairs = [(row, task) for row in found.rows for task in found.tasks]
-    apart = found.apart(pairs, OURS)
+    """Each row minus the one that all are compared with, on each task."""
+    other = found.against
+    apart = found.apart([(row, task) for row in found.rows for task in found.tasks])
     rows = tuple(
         (row, *(str(apart[row, task]) if (row, task) in apart else None for task in found.tasks))
         for row in found.rows
-        if row != OURS
+        if row != other
     )
     told: dict[str, list[str]] = {"Surely better": [], "Surely worse": []}
     for (row, task), one in apart.items():
@@ -74,15 +83,15 @@ def against(found: Found) -> Outcome:
                 f"- {row}, {task}: {one.figure} points"
             )
     lists = [
-        f"{how} than {OURS}:\n\n" + "\n".join(some or ["- none"]) for how, some in told.items()
+        f"{how} than {other}:\n\n" + "\n".join(some or ["- none"]) for how, some in told.items()
     ]
     note = (
         f"{len(apart)} differences, p corrected for all of them; "
         f"{len(apart) - sum(map(len, told.values()))} cannot be told from chance.\n\n"
         + "\n\n".join(lists)
     )
-    question = f"By how many points does a row lead {OURS} on a task?"
-    return Outcome(("pooling", *found.tasks), rows, note, (), f"Against {OURS}", question)
+    question = f"By how many points does a row lead {other} on a task?"
+    return Outcome(("pooling", *found.tasks), rows, note, (), f"Against {other}", question)
 
 
 def _lengths(found: Found) -> list[str]:
@@ -105,10 +114,11 @@ def by_length(found: Found) -> Outcome:
         yield f"{100 * (found.score(row, tasks[-1]) - found.score(row, tasks[0])):+.1f}"
 
     rows = tuple(tuple(cells(row)) for row in places[tasks[-1]])
-    said = [
-        f"{task}: {places[task].index(OURS) + 1} of {len(whole)}" for task in tasks if OURS in whole
-    ]
-    note = "Place and nDCG@10." + (f" {OURS}'s place: {'; '.join(said)}." if said else "")
+    note = "Place and nDCG@10."
+    other = found.against
+    if other in whole:
+        said = [f"{task}: {places[task].index(other) + 1} of {len(whole)}" for task in tasks]
+        note += f" {other}'s place: {'; '.join(said)}."
     columns = ("pooling", *tasks, f"{tasks[-1]} less {tasks[0]}")
     question = "What does the length of a document cost?"
     return Outcome(columns, rows, note, (), "By length", question)
@@ -217,7 +227,8 @@ def cost(found: Found) -> Outcome:
             )
         )
     seconds = sum({(r.row, r.seed, r.seconds[0]): r.seconds[0] for r in found.runs}.values())
-    seconds += sum(run.seconds[1] for run in found.runs)
+    # A run that was stored for several seeds has the same seconds, and they passed once.
+    seconds += sum({(r.row, r.task, r.seconds): r.seconds[1] for r in found.runs}.values())
     tuned = steps_of(found) or any(run.flat is not None for run in found.runs)
     note = (
         "Parameters of the pooling, without the head. Seconds of one training, and of pooling and "

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from tokenizers import Tokenizer
 
+from milepost.evaluate.embedders.base import whole_characters
 from milepost.evaluate.tasks.articles import read_articles
 from milepost.evaluate.tasks.reading import lines
 from milepost.evaluate.tasks.shared import read_folder
@@ -112,8 +113,9 @@ class Words:
         self.closing: int = known[closing]
 
     def ids(self, texts: Sequence[str]) -> Sentences:
-        """Token ids of each text, without special tokens."""
-        found = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+        """Token ids of each text, without special tokens; half a surrogate pair reads as �."""
+        whole = [whole_characters(text) for text in texts]
+        found = self._tokenizer.encode_batch_fast(whole, add_special_tokens=False)
         return [encoding.ids for encoding in found]
 
     def text(self, sentences: Sequence[Sequence[int]]) -> str:

@@ -72,12 +72,12 @@ def advice(result: Mapping[str, Any], draws: int = DRAWS) -> str:
         words = "words alone (BM25) find more than all three"
         said.append(f"at {_listed([f'{n:,}' for n in ahead])} tokens {words}")
     gate = max(result["gate"].values()) - min(result["gate"].values())
-    untrained = {one: result["gate"][one] for one in CLAIMED}
-    before = max(untrained, key=untrained.__getitem__)
-    rest = ", ".join(f"{NAMES[one]} {untrained[one]:.1f}" for one in CLAIMED if one != before)
+    untrained: dict[str, float] = {one: result["gate"][one] for one in CLAIMED}
+    preferred = max(untrained, key=lambda one: untrained[one])
+    beside = ", ".join(f"{NAMES[one]} {untrained[one]:.1f}" for one in CLAIMED if one != preferred)
     whose = (
-        f"for an encoder that prefers {NAMES[before]} before any training ({untrained[before]:.1f} "
-        f"on short texts, {rest}), "
+        f"for an encoder that prefers {NAMES[preferred]} before any training "
+        f"({untrained[preferred]:.1f} on short texts, {beside}), "
     )
     sentence = ("" if gate <= GATE else whose) + "; ".join(said)
     return f"{sentence[0].upper()}{sentence[1:]}."

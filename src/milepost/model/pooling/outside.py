@@ -1,7 +1,8 @@
 """Torch poolings of others (``milepost.pooling.register``): made, checked and run.
 
 A new one is tried on two random texts of different length before it sees any data, so that a wrong
-shape, NaN, or a vector that depends on padding is an error that names the pooling.
+shape, NaN, a vector that depends on padding, a backward pass that fails, or state that is not saved
+is an error that names the pooling.
 """
 
 from __future__ import annotations
@@ -34,10 +35,11 @@ class OutsideModule(PoolModule):
         query_width: d of the queries; 0 without queries.
         layers: of the states.
         seed: of the initial weights.
+        tried: whether it is tried.
 
     Raises:
-        InputError: it cannot be made, fails on the trial, gives another shape or NaN, or reads
-            padding.
+        InputError: it cannot be made, fails on the trial or in its backward pass, gives another
+            shape or NaN, reads padding, or keeps state outside its state_dict.
     """
 
     def __init__(
@@ -48,13 +50,21 @@ class OutsideModule(PoolModule):
         query_width: int = 0,
         layers: int = 1,
         seed: int = 0,
+        *,
+        tried: bool = True,
     ) -> None:
         nn.Module.__init__(self)
         self.operator, self.settings, self.width = operator, dict(settings), width
         self.layers, self._query_width = layers, query_width
         rng = np.random.default_rng(seed)
         self.inner = _made(operator, settings, width, query_width, layers, rng)
-        self._try()
+        if tried:
+            # The twin has other initial weights, and so another state wherever any is drawn.
+            twin = OutsideModule(
+                operator, settings, width, query_width, layers, seed + 1, tried=False
+            )
+            with torch.random.fork_rng(devices=[]):
+                self._try(twin)
 
     def pool(
         self, states: Tensor, mask: Tensor, queries: Tensor | None, segments: Tensor
@@ -99,28 +109,21 @@ class OutsideModule(PoolModule):
             )
         return vectors.float()
 
-    @torch.no_grad()
-    def _try(self) -> None:
-        """Pool two random texts, together and alone."""
+    def _try(self, twin: OutsideModule) -> None:
+        """Pool two random texts, together and alone; train the twin, and give it these weights."""
         name, training = self.operator.name, self.training
-        spread = torch.Generator().manual_seed(0)
-        axes = (self.layers, self.width) if "layers" in self.operator.needs else (self.width,)
-        texts = [torch.randn(size, *axes, generator=spread) for size in _TRIED]
-        asked = torch.randn(len(texts), self._query_width or self.width, generator=spread)
-        queries = asked if "queries" in self.operator.needs else None
-        parts = [torch.arange(size) // 2 for size in _TRIED]
-        states, lengths = padded(texts)
-        segments, _ = padded(parts)
+        texts = self._texts()
+        states, lengths, queries, segments = texts
+        short = int(lengths[1])
         self.eval()
-        with torch.random.fork_rng(devices=[]):
-            together = self(states, lengths, queries, segments)
+        with torch.no_grad():
+            together = self(*texts)
             alone = self(
-                texts[1][None],
+                states[1:, :short],
                 lengths[1:],
                 None if queries is None else queries[1:],
-                parts[1][None],
+                segments[1:, :short],
             )
-        self.train(training)
         if not torch.isfinite(together).all():
             raise InputError(
                 f"{name} gives NaN or infinity for a text of {_TRIED[1]} tokens and padding",
@@ -137,6 +140,61 @@ class OutsideModule(PoolModule):
                 f"{name} reads padding: a text has another vector beside a longer one",
                 "states.masked_fill(~mask[..., None], 0), and mask.sum(1) for the number of tokens",
             )
+        # Trained first, since a state may also change in training: then it must be saved as well.
+        twin.train()._learn(texts)
+        twin._load(self.state_dict())
+        with torch.no_grad():
+            again = twin.eval()(*texts)
+        noise = 1e-5 * float(together.abs().max())
+        if again.shape != together.shape or not torch.allclose(again, together, 1e-3, noise):
+            raise InputError(
+                f"{name} keeps state outside its state_dict: another module gives other vectors "
+                "with the same weights",
+                "self.register_buffer(NAME, tensor), persistent, for each tensor that is no "
+                "parameter",
+            )
+        self.train(training)
+
+    def _texts(self) -> tuple[Tensor, Tensor, Tensor | None, Tensor]:
+        """Two random texts as ``forward`` takes them."""
+        spread = torch.Generator().manual_seed(0)
+        axes = (self.layers, self.width) if "layers" in self.operator.needs else (self.width,)
+        states, lengths = padded([torch.randn(size, *axes, generator=spread) for size in _TRIED])
+        asked = torch.randn(len(_TRIED), self._query_width or self.width, generator=spread)
+        segments, _ = padded([torch.arange(size) // 2 for size in _TRIED])
+        return states, lengths, asked if "queries" in self.operator.needs else None, segments
+
+    @torch.enable_grad()
+    def _learn(self, texts: tuple[Tensor, Tensor, Tensor | None, Tensor]) -> None:
+        """One forward and backward pass, as a step of a training makes them."""
+        vectors = self(*texts)
+        if not vectors.requires_grad:
+            return
+        try:
+            vectors.square().sum().backward()
+        except torch.OutOfMemoryError:
+            raise
+        except Exception as error:  # of any code of somebody else
+            raise failed_backward(self.operator.name, error) from error
+
+    def _load(self, state: Mapping[str, Tensor]) -> None:
+        """Take weights and buffers of another module of the same operator and settings."""
+        try:
+            self.load_state_dict(state)
+        except RuntimeError as error:
+            raise InputError(
+                f"the state_dict of {self.operator.name} does not fit another module of the same "
+                f"settings: {' '.join(str(error).split())}",
+                "parameters and buffers made in __init__, of shapes that settings alone decide",
+            ) from error
+
+
+def failed_backward(name: str, error: Exception) -> InputError:
+    """The error to raise where the backward pass of a pooling of others fails."""
+    return InputError(
+        f"{name} fails in its backward pass: {type(error).__name__}: {first_line(error)}",
+        "x = x * y in place of x *= y, for whatever the gradient needs",
+    )
 
 
 def start(
