@@ -150,7 +150,7 @@ class OutsideModule(PoolModule):
             raise InputError(
                 f"{name} keeps state outside its state_dict: another module gives other vectors "
                 "with the same weights",
-                "self.register_buffer(NAME, tensor), persistent, for each tensor that is no "
+                "self.register_buffer(NAME, tensor), persistent, for each tensor that is not a "
                 "parameter",
             )
         self.train(training)
