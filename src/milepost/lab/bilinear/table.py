@@ -69,8 +69,8 @@ def verdicts(findings: Sequence[Finding]) -> list[str]:
     if any(finding.task.startswith("product-") for finding in findings):
         first = crossover(findings)
         lines.append(
-            "A plain product (hadamard) is surely better than concat-mlp at none of these numbers of "
-            "planted products."
+            "A plain product (hadamard) is surely better than concat-mlp at none of these numbers "
+            "of planted products."
             if first is None
             else f"A plain product (hadamard) is surely better than concat-mlp from {first} "
             "planted products on."
