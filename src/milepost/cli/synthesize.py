@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from milepost.cli.mine import report
-from milepost.console.options import Interrupted, Settings, common, count_option, say
+from milepost.console.options import FILE, Interrupted, Settings, common, count_option, say
 from milepost.console.progress import Counter
 
 if TYPE_CHECKING:
@@ -39,12 +39,7 @@ Environment:
   OPENAI_API_KEY    API key of the endpoint, if it needs one""",
 )
 @click.argument("documents", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
-    required=True,
-    help="Write JSON lines here.",
-)
+@click.option("--out", type=FILE, required=True, help="Write JSON lines here.")
 @click.option(
     "--endpoint", metavar="URL", help="An OpenAI-compatible endpoint: http://HOST:PORT/v1."
 )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from milepost._optional import require
-from milepost.console.options import Interrupted, Settings, common, say
+from milepost.console.options import FILE, Interrupted, Settings, common, say
 from milepost.console.progress import Gauge, clock
 from milepost.console.screen import print_line, visible, visible_name
 from milepost.errors import MilepostError
@@ -38,9 +38,7 @@ Examples:
 \b
 See docs/training.md for the keys of CONFIG.""",
 )
-@click.argument(
-    "config", type=click.Path(path_type=Path, dir_okay=False), required=False, metavar="CONFIG"
-)
+@click.argument("config", type=FILE, required=False, metavar="CONFIG")
 @click.option(
     "--resume", is_flag=True, help="Resume the run; the result is that of an uninterrupted one."
 )

@@ -9,6 +9,7 @@ random or pre-trained on texts without meaning.
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -145,9 +146,10 @@ def learn(
         )
     texts = KINDS[kind]
     whole = (len(recipe.rates) + len(seeds) - 1) * recipe.steps
+    begun = itertools.count()
 
     def train(rate: float, seed: int) -> _Training:
-        done = len(trained) * recipe.steps
+        done = next(begun) * recipe.steps
         model, times = _trained(
             mixer,
             texts,
@@ -157,10 +159,8 @@ def learn(
             lambda step: say(f"{kind} {mixer}", done + step, whole),
         )
         judges = _texts(mixer, texts, Random(_VALIDATION + seed), recipe, recipe.held_out)
-        trained.append(_Training(rate, _measured(model, judges)[1], model, times))
-        return trained[-1]
+        return _Training(rate, _measured(model, judges)[1], model, times)
 
-    trained: list[_Training] = []
     found = at_best_rate(train, recipe.rates, seeds, lambda done, of: None)
     held_out = [
         _texts(mixer, texts, Random(_HELD_OUT + seed), recipe, recipe.held_out) for seed in seeds
