@@ -30,9 +30,10 @@ from milepost.model import Checkpoint
 from milepost.model.release import window_sizes
 from milepost.train.batches import Batch, queries_of
 from milepost.train.check import landmarks_of, vectors_of
+from milepost.train.choices import Dtype
 from milepost.train.config import Config
 from milepost.train.data import Text, tokenize, touched
-from milepost.train.device import chosen_device
+from milepost.train.device import chosen_device, chosen_dtype
 from milepost.train.journal import Journal
 from milepost.train.loop import Event, Loop
 from milepost.train.objectives import Objective
@@ -117,7 +118,11 @@ def _within(order: Sequence[int], text: Text, budget: int) -> Iterator[int]:
 
 @torch.no_grad()
 def measure(
-    checkpoint: Checkpoint, asked: Sequence[Asked], budget: int, widths: Sequence[int] = ()
+    checkpoint: Checkpoint,
+    asked: Sequence[Asked],
+    budget: int,
+    dtype: Dtype,
+    widths: Sequence[int] = (),
 ) -> dict[str, list[Any]]:
     """The figures of every question, in order; ``alone@64`` is ``alone`` at a width of 64."""
     model, sizes = checkpoint.model, window_sizes(checkpoint)
@@ -125,9 +130,10 @@ def measure(
     tokenizer = reader_of(checkpoint)
     opening, landmark = tokenizer.bos_id, tokenizer.landmark
     device = next(model.parameters()).device
+    rounded = chosen_dtype(dtype, device) == "bfloat16"
 
     def encode(batch: Batch) -> torch.Tensor:
-        with torch.autocast(device.type, torch.bfloat16):
+        with torch.autocast(device.type, torch.bfloat16, enabled=rounded):
             return vectors_of(model, batch)
 
     found: dict[str, list[Any]] = {}
@@ -205,14 +211,16 @@ def measured(
         piece: name of this work, for the journal and for who looks on.
         named: what the line says besides figures and seconds.
         weights: trains; its folder is read with the settings of ``config``.
-        config: how the weights are read.
+        config: how the weights are read, and in which dtype.
         asked, budget, widths: see ``measure``.
     """
     begun = time.perf_counter()
     init = weights()
     done = time.perf_counter()
     with reproducible(config):
-        found = measure(opened(replace(config, init=str(init))), asked, budget, widths)
+        found = measure(
+            opened(replace(config, init=str(init))), asked, budget, config.dtype, widths
+        )
     seconds = [done - begun, time.perf_counter() - done]
     journal.write(piece, [{**named, "figures": found, "seconds": seconds}], {})
     means = ", ".join(

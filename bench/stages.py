@@ -35,6 +35,7 @@ from typing import Any
 from tokenizers import Tokenizer as Backend
 
 from milepost.evaluate.where import commit, machine, today
+from milepost.train.choices import Dtype
 from milepost.train.config import Config, Part, Stage, Windows
 from milepost.train.data_settings import DataSettings
 from milepost.train.journal import Journal
@@ -76,6 +77,7 @@ class Settings:
         hold_out: share of the training documents that is left out, for time.
         documents, questions: of each task's development split, at most.
         budget: characters in which the evidence is to be found.
+        dtype: of training and reading; that of ``milepost train`` depends on the machine.
     """
 
     steps: int = 50
@@ -88,6 +90,7 @@ class Settings:
     documents: int = 6
     questions: int = 60
     budget: int = 1600
+    dtype: Dtype = "float32"
     seeds: tuple[int, ...] = (0, 1, 2)
 
 
@@ -191,6 +194,7 @@ def main() -> None:
         data=data,
         windows=Windows(size=320, left=48, right=16),
         device=options.device,
+        dtype=settings.dtype,
         threads=int(os.environ.get("OMP_NUM_THREADS", "2")),
         own_sentence=True,
         log_every=max(1, settings.steps // 2),
