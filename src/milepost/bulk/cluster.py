@@ -52,7 +52,7 @@ def connect(address: str | None, **options: Any) -> Any:
         except Exception as error:  # Ray raises bare exceptions, too
             ray.shutdown()
             # A busy machine starts Ray too slowly for the 30 seconds that Ray allows itself.
-            if address is not None or not left or "timed out" not in str(error):
+            if address is not None or not left or "timed out" not in str(error).lower():
                 raise InputError(
                     *_not_started(address or os.environ.get("RAY_ADDRESS"), error)
                 ) from error
@@ -131,7 +131,7 @@ def _rows(
         fn_constructor_kwargs={"hidden": hidden, "ocr": ocr},
         batch_size=_BATCH,
         batch_format="numpy",
-        concurrency=min(workers, blocks),
+        compute=ray.data.ActorPoolStrategy(size=min(workers, blocks)),
         num_cpus=1,
         max_restarts=_RESTARTS,
         max_task_retries=_RESTARTS,

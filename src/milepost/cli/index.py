@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -194,15 +196,16 @@ def _with_workers(
         def show(path: str, done: int, of: int) -> None:
             bar.show(f"{done:,}/{of:,} {visible_name(Path(path).name)[-30:]}", done, of)
 
-        report = index_paths(
-            paths,
-            place,
-            model=model,
-            address=None if workers == "ray" else workers,
-            hidden=hidden,
-            ocr=ocr,
-            progress=show,
-        )
+        with redirect_stdout(sys.stderr):  # Ray prints there that a worker died
+            report = index_paths(
+                paths,
+                place,
+                model=model,
+                address=None if workers == "ray" else workers,
+                hidden=hidden,
+                ocr=ocr,
+                progress=show,
+            )
     with open_index(place, model=model, read_only=True) as opened:
         _show(settings, report, opened, place, as_json)
     return 0 if read_names(report) or report.removed else ERROR

@@ -1,0 +1,113 @@
+"""Ray in processes of their own: where it fails a check of its own, it aborts the whole process.
+
+A worker of pytest-xdist would go down with it, and every test that it was to run.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+from support.cli_process import environment
+
+_TRIES = 3
+"""How often a call is made that ends with Ray's abort: the same call does the rest."""
+
+_SERVE = """
+import json, sys
+from dataclasses import asdict
+from pathlib import Path
+from milepost.bulk.cluster import connect, index_files
+def say(*said):
+    print("\x1e" + json.dumps(said), flush=True)
+connect(None, num_cpus=2, object_store_memory=1 << 28)
+for line in sys.stdin:
+    files, place, model = json.loads(line)
+    files = [Path(file) for file in files]
+    say(asdict(index_files(files, place, model=model, workers=2, progress=say)))
+"""
+
+
+def finished(command: Sequence[str], **environ: str) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end; again, if it was ended by a signal."""
+    for left in reversed(range(_TRIES)):
+        result = subprocess.run(
+            command,
+            env={**environment(), **environ},
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+        if result.returncode >= 0 or not left:
+            break
+    return result
+
+
+class RayDriver:
+    """A process with a Ray of two workers, which indexes what it is asked to."""
+
+    def __init__(self) -> None:
+        self._process = self._started()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._process.communicate()
+
+    def index(
+        self,
+        files: Sequence[Path],
+        place: str,
+        model: str,
+        progress: Callable[[str, int, int], None] = lambda name, done, of: None,
+    ) -> dict[str, Any]:
+        """Call ``index_files`` there and give its report."""
+        for _ in range(_TRIES):
+            asked = json.dumps([[str(file) for file in files], place, model])
+            stdin = self._pipe(self._process.stdin)
+            try:
+                stdin.write(asked + "\n")
+                stdin.flush()
+            except BrokenPipeError:
+                pass  # it ended while Ray started
+            for line in self._pipe(self._process.stdout):
+                _, ours, told = line.partition("\x1e")
+                if not ours:
+                    print(line, end="")  # Ray's own, for who reads why a test failed
+                    continue
+                said = json.loads(told)
+                if len(said) == 1:
+                    return said[0]
+                progress(*said)
+            self._process.communicate()
+            ended = self._process.returncode
+            self._process = self._started()
+            if ended >= 0:
+                break
+        raise AssertionError(f"the driver ended with {ended}")
+
+    @staticmethod
+    def _started() -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-c", _SERVE],
+            env=environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            encoding="utf-8",
+        )
+
+    @staticmethod
+    def _pipe(pipe: IO[str] | None) -> IO[str]:
+        assert pipe is not None
+        return pipe
