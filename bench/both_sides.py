@@ -39,6 +39,7 @@ from milepost.lab.lmk.base import BaseSettings, MaskedHead, guessed, rows_of, vo
 from milepost.lab.lmk.material import training_texts
 from milepost.model import open_checkpoint
 from milepost.model.huggingface import HuggingFace
+from milepost.train.choices import Dtype
 from milepost.train.config import Config, Lora, Part, Stage, Windows
 from milepost.train.data_settings import DataSettings
 from milepost.train.fit_steps import take_step
@@ -77,6 +78,7 @@ class Settings:
         steps, rates: of the training at landmarks; LoRA's rate and that of all weights.
         documents, questions: of each task's development split, at most.
         budget: characters in which the evidence is to be found.
+        dtype: of training and reading at landmarks; pre-training is in float32.
     """
 
     network: BaseSettings = field(default_factory=BaseSettings)
@@ -88,6 +90,7 @@ class Settings:
     documents: int = 24
     questions: int = 60
     budget: int = 1600
+    dtype: Dtype = "float32"
     seeds: tuple[int, ...] = (0, 1, 2)
 
 
@@ -144,10 +147,9 @@ def pretrain(kind: str, folder: Path, settings: Settings, shared: Path) -> Path:
         if kind == "decoder":  # the same places are guessed, each from what precedes it
             ids, marks = ids.scatter(1, marks, wanted), marks - 1
         valid = torch.ones(ids.shape, dtype=torch.bool)
-        with torch.autocast("cpu", dtype=torch.bfloat16):
-            states = reader(ids, valid, marks, None)
-            scores: Tensor = head(states.flatten(0, 1), network.embed_tokens.weight)
-        loss = cross_entropy(scores.float(), wanted.flatten())
+        states = reader(ids, valid, marks, None)
+        scores: Tensor = head(states.flatten(0, 1), network.embed_tokens.weight)
+        loss = cross_entropy(scores, wanted.flatten())
         share = warmed(step, plain.steps, max(1, plain.steps // 20), floor=0.05)
         take_step(adam, loss, share, list(both.parameters()))
         losses.append(round(loss.item(), 4))
@@ -197,6 +199,7 @@ def main() -> None:
             threads=int(os.environ.get("OMP_NUM_THREADS", "2")),
             lora=Lora() if way == "lora" else None,
             attention="sdpa",
+            dtype=settings.dtype,
             log_every=max(1, settings.steps // 4),
         )
         for kind in KINDS
