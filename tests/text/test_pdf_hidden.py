@@ -193,7 +193,8 @@ def test_what_is_kept_is_marked_and_passages_say_so(name: str) -> None:
     assert shown == SECRET
     with milepost.open(None, model="landmark-light") as index:
         index.add(document)
-        places = [index.check(words).places[0].place for words in (SECRET, SEEN)]
+        hidden, seen = (index.check(words) for words in (SECRET, SEEN))
         (passage,) = index.search("Which instructions should be ignored?", k=1)
-    assert places == ["page 1, hidden text", "page 1"]
+    assert [place.place for place in hidden.places] == ["page 1, hidden text"], (hidden, document)
+    assert [place.place for place in seen.places] == ["page 1"], (seen, document)
     assert passage.place == "page 1, hidden text"
