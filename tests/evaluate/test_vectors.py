@@ -8,22 +8,15 @@ import pytest
 
 from milepost.errors import InputError
 from milepost.evaluate.vectors import Vectors
-
-
-def _made(calls):
-    def make():
-        calls.append(1)
-        return np.array([[0.1, 0.2], [0.3, 0.4]], np.float32), 7
-
-    return make
+from support.vectors import made, open_together
 
 
 def test_vectors_are_made_once_and_come_back_the_same(tmp_path):
     """A second process finds what the first has made, to the bit."""
     calls = []
-    first, tokens = Vectors(tmp_path / "v.sqlite").get("m", ["a", "b"], _made(calls))
+    first, tokens = Vectors(tmp_path / "v.sqlite").get("m", ["a", "b"], made(calls))
     later = Vectors(tmp_path / "v.sqlite")
-    second, again = later.get("m", ["a", "b"], _made(calls))
+    second, again = later.get("m", ["a", "b"], made(calls))
     assert calls == [1]
     assert (tokens, again, later.kept) == (7, 7, 1)
     assert first.tobytes() == second.tobytes()
@@ -36,8 +29,8 @@ def test_vectors_are_made_once_and_come_back_the_same(tmp_path):
 def test_another_model_or_text_is_another_key(tmp_path, fingerprint, texts):
     """Neither another fingerprint nor other document_offsets between texts hit what is kept."""
     vectors, calls = Vectors(tmp_path / "v.sqlite"), []
-    vectors.get("m", ["a", "b"], _made(calls))
-    vectors.get(fingerprint, texts, _made(calls))
+    vectors.get("m", ["a", "b"], made(calls))
+    vectors.get(fingerprint, texts, made(calls))
     assert calls == [1, 1]
 
 
@@ -45,9 +38,9 @@ def test_without_a_file_everything_is_made_anew_and_rounded_alike(tmp_path):
     """Keeping nothing gives the same figures as keeping."""
     calls = []
     none = Vectors(None)
-    loose, _ = none.get("m", ["a"], _made(calls))
-    none.get("m", ["a"], _made(calls))
-    kept, _ = Vectors(tmp_path / "v.sqlite").get("m", ["a"], _made(calls))
+    loose, _ = none.get("m", ["a"], made(calls))
+    none.get("m", ["a"], made(calls))
+    kept, _ = Vectors(tmp_path / "v.sqlite").get("m", ["a"], made(calls))
     assert calls == [1, 1, 1]
     assert loose.tobytes() == kept.tobytes()
 
@@ -63,7 +56,7 @@ def test_a_file_that_holds_something_else_is_named(tmp_path):
 def test_a_full_disk_is_told_and_what_was_kept_stays(tmp_path):
     """A file that cannot grow is an error for people; what it held before is still read."""
     path, calls = tmp_path / "v.sqlite", []
-    Vectors(path).get("m", ["a"], _made(calls))
+    Vectors(path).get("m", ["a"], made(calls))
     with sqlite3.connect(path) as file:
         pages = file.execute("PRAGMA page_count").fetchone()[0]
 
@@ -76,7 +69,7 @@ def test_a_full_disk_is_told_and_what_was_kept_stays(tmp_path):
     full = Full(path)
     with pytest.raises(InputError, match="cannot be written"):
         full.get("m", ["b"], lambda: (np.zeros((9000, 8), np.float32), 1))
-    full.get("m", ["a"], _made(calls))
+    full.get("m", ["a"], made(calls))
     assert calls == [1]
 
 
@@ -93,25 +86,11 @@ def test_a_damaged_row_is_named_and_never_read(tmp_path, damage):
     """Vectors that are not whole are an error for people, with what to do."""
     path = tmp_path / "v.sqlite"
     vectors = Vectors(path)
-    vectors.get("m", ["a"], _made([]))
+    vectors.get("m", ["a"], made([]))
     with sqlite3.connect(path) as file:
         file.execute(damage)
     with pytest.raises(InputError, match=r"v\.sqlite is damaged.*delete it.*--cache"):
-        vectors.get("m", ["a"], _made([]))
-
-
-def _opened_together(folder, barrier, found):
-    """Another process: opens each file at the moment its twin does, and writes a row."""
-    try:
-        for number in range(40):
-            barrier.wait(60)
-            vectors = Vectors(folder / f"{number}.sqlite")
-            vectors.get("m", [str(number)], _made([]))
-        found.put("")
-    except BaseException as error:
-        found.put(repr(error))
-        barrier.abort()
-        raise
+        vectors.get("m", ["a"], made([]))
 
 
 def test_two_processes_may_make_the_file_at_once(tmp_path):
@@ -119,7 +98,7 @@ def test_two_processes_may_make_the_file_at_once(tmp_path):
     context = multiprocessing.get_context("spawn")
     barrier, found = context.Barrier(2), context.Queue()
     both = [
-        context.Process(target=_opened_together, args=(tmp_path, barrier, found)) for _ in range(2)
+        context.Process(target=open_together, args=(tmp_path, barrier, found)) for _ in range(2)
     ]
     for process in both:
         process.start()

@@ -1,4 +1,4 @@
-"""What a trained network finds with one vector for each document, and what moves that vector."""
+"""Retrieval with one vector per document, and the parts of a document that move its vector."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from milepost.lab.lmk.reader import Reader, Text
 from milepost.types import Document
 
 GRANULARITY = 32
-"""Of LMK when it reads; the authors find it best after training with several."""
+"""Granularity in measurements; the authors find it best after training with several."""
 PROBED = (64, 256, 2048)
-"""Other granularities that an LMK network reads with."""
+"""Other granularities at which an LMK network is probed."""
 WINDOW = 512
 SHORT = 256
 """Tokens of a short text."""
@@ -32,13 +32,13 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What one way of reading found at one length.
+    """Results of one way of reading at one length.
 
     Attributes:
         material: ``short``, ``needles`` or ``natural``.
         reading: ``own``, or a probe: another granularity, ``windows``, ``no positions``.
-        length: of the documents in tokens.
-        ndcg: at 10, of each question.
+        length: document length in tokens.
+        ndcg: nDCG@10 of each question.
         reciprocal: 1 / rank of the right document, of each question.
     """
 
@@ -49,7 +49,7 @@ class Found:
     reciprocal: list[float]
 
     def fields(self) -> dict[str, Any]:
-        """As JSON holds it, with four digits."""
+        """The fields for JSON, rounded to four digits."""
         rounded = {
             name: [round(each, 4) for each in getattr(self, name)]
             for name in ("ndcg", "reciprocal")
@@ -64,7 +64,7 @@ def found(
     reading: str,
     length: int,
 ) -> Found:
-    """Rank all documents for every question by the product of their vectors."""
+    """Rank all documents for every question by the dot product of the vectors."""
     scores = vectors(search.queries) @ vectors(search.documents).T
     return _found(scores, search.right, material, reading, length)
 
@@ -81,10 +81,10 @@ def _found(scores: Tensor, right: Sequence[int], material: str, reading: str, le
 
 
 def ranks_of(scores: Tensor, right: Sequence[int]) -> list[int]:
-    """The rank of each query's document, from 1; of those with equal scores it is the last.
+    """The rank of each query's document, from 1; it ranks last among equal scores.
 
     Args:
-        scores: ``(q, n)`` of documents for each query.
+        scores: ``(q, n)`` scores of documents for each query.
         right: number of the right document of each query.
     """
     own = scores.gather(1, torch.tensor(right)[:, None])
@@ -93,7 +93,7 @@ def ranks_of(scores: Tensor, right: Sequence[int]) -> list[int]:
 
 
 def measured(reader: Reader, material: Material, lengths: Sequence[int], say: Say) -> list[Found]:
-    """What the network finds with its own pooling, on short texts, in needles and documents."""
+    """Measure a network with its own pooling on short texts, needles and natural documents."""
 
     def vectors(texts: Sequence[Text]) -> Tensor:
         return reader.vectors(texts, GRANULARITY)
@@ -106,16 +106,16 @@ def measured(reader: Reader, material: Material, lengths: Sequence[int], say: Sa
 
 
 def bm25(material: Material, words: Words, lengths: Sequence[int]) -> list[Found]:
-    """What words alone find of the same: the package's BM25, its default numbers.
+    """Measure the package's BM25 with its default parameters on the same searches.
 
     Args:
-        material: token ids, which are turned into text again.
+        material: documents and queries as token ids, which are decoded to text.
         words: their tokenizer.
-        lengths: of documents in tokens.
+        lengths: document lengths in tokens.
     """
     some: list[Found] = []
     for name, length, search in _searches(material, lengths):
-        # A document without a word would be left out, and with it its place among the others.
+        # A document without a word would be left out, which would renumber the others.
         texts = [words.text([text]).strip() or "-" for text in search.documents]
         system = Bm25("bm25", lambda text: [(0, len(text))])
         opened = system.open([Document(str(n), text) for n, text in enumerate(texts)])
@@ -125,7 +125,7 @@ def bm25(material: Material, words: Words, lengths: Sequence[int]) -> list[Found
 
 
 def _searches(material: Material, lengths: Sequence[int]) -> Iterator[tuple[str, int, Search]]:
-    """Name, length and search of all that is measured."""
+    """Yield name, length and search of everything that is measured."""
     yield "short", SHORT, material.short_search(material.short, SHORT)
     for length in lengths:
         yield "needles", length, material.needle_search(length)
@@ -134,7 +134,7 @@ def _searches(material: Material, lengths: Sequence[int]) -> Iterator[tuple[str,
 
 
 def probed(reader: Reader, material: Material, lengths: Sequence[int], say: Say) -> list[Found]:
-    """The needles again, the trained network read in other ways."""
+    """Measure the needles again, reading with the trained network in other ways."""
     some: list[Found] = []
 
     def add(reading: str, length: int, vectors: Callable[[Sequence[Text]], Tensor]) -> None:
@@ -160,23 +160,27 @@ def probed(reader: Reader, material: Material, lengths: Sequence[int], say: Say)
     return some
 
 
+ROUNDING = 1e-6
+"""Smaller distances are float32 rounding errors, which occur even between equal texts."""
+
+
 def attribution(
     reader: Reader, texts: Sequence[Text], length: int, parts: int = 10
 ) -> list[list[float]]:
-    """How much each part of a document moves its vector.
+    """Measure how much each part of a document moves its vector.
 
-    A part is replaced by the same part of the next document, and ``1 - cosine`` to the vector
-    before is divided by the sum over all parts. Equal shares mean that the whole document counts;
-    a large first share is concentration.
+    A part is replaced by the same part of the next document. Its share is ``1 - cosine`` to the
+    original vector, divided by the sum over all parts. Equal shares mean that the whole document
+    counts; a large first share means that the beginning dominates.
 
     Args:
-        reader: reads the documents.
+        reader: encodes the documents.
         texts: at least two, of ``length`` tokens or more.
-        length: tokens that are read.
-        parts: of a document.
+        length: tokens read of each text.
+        parts: number of parts of a document.
 
     Returns:
-        For each document the share of each part; 1 in all, or zeros if nothing moves it.
+        The share of each part, for each document; 1 in sum, or zeros if nothing moves the vector.
     """
     edges = [length * number // parts for number in range(parts + 1)]
     shares: list[list[float]] = []
@@ -186,6 +190,7 @@ def attribution(
             [*text[:start], *other[start:end], *text[end:length]] for start, end in pairwise(edges)
         ]
         vectors = reader.vectors([text[:length], *changed], GRANULARITY)
-        moved = (1 - vectors[1:] @ vectors[0]).clamp(min=0)
+        moved = 1 - vectors[1:] @ vectors[0]
+        moved[moved < ROUNDING] = 0
         shares.append((moved / moved.sum().clamp(min=1e-12)).tolist())
     return shares
