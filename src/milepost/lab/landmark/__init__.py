@@ -1,10 +1,10 @@
-"""The first experiments of the papers, each one question with its table and plot.
+"""The first experiments of the papers: one question each, with its table and plot.
 
-In:      an encoder, tasks, and the file that vectors are kept in.
+In:      an encoder, tasks, and the file that caches vectors.
 Out:     ``Outcome``: rows with intervals, a note in plain words, panels; as Markdown and as SVG.
 Refuses: to change weights, to read a file of tasks, to print.
-Read:    ``experiment.py`` (what one is), ``reading.py`` (one document in other windows, other
-         units, or sentence by sentence); then one file a question: ``boundaries.py``,
+Read:    ``experiment.py`` (definition), ``reading.py`` (one document in other windows, other
+         units, or sentence by sentence); then one file per question: ``boundaries.py``,
          ``evidence.py`` (scattered, context, position), ``sizes.py`` (granularity, halo),
          ``surround.py``; ``catalogue.py``.
 """

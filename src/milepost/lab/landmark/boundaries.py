@@ -1,4 +1,4 @@
-"""Whether a sentence near the edge of its window loses."""
+"""Experiment on whether a sentence near the edge of its window loses."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _AMID = 0.3
 def distances(reading: Reading) -> list[int | None]:
     """Tokens between each unit and the nearest edge of the window that owns it, halo included.
 
-    The beginning and the end of the text are not edges, since nothing is missing there; None for a
-    unit of a window without an edge.
+    The beginning and the end of the text are not edges, since nothing is missing there. None for a
+    unit whose window has no edge.
     """
     costs, count = reading.costs, len(reading.costs)
     found: list[int | None] = []
@@ -46,7 +46,7 @@ def distances(reading: Reading) -> list[int | None]:
 
 
 def label(distance: int) -> str:
-    """The bin of a distance.
+    """The label of a distance's bin.
 
     >>> label(0), label(15), label(500)
     ('0', '1–15', '128+')
@@ -57,7 +57,7 @@ def label(distance: int) -> str:
 def ranks(scores: NDArray[np.float32], evidence: Sequence[int]) -> list[int]:
     """Rank of each evidence unit among the units that are not evidence, from 1.
 
-    Evidence ranked behind other evidence has lost nothing.
+    Evidence loses nothing by ranking behind other evidence.
     """
     import numpy as np
 
@@ -70,7 +70,7 @@ def _measure(encoder: Encoder, tasks: Sequence[Task], vectors: Vectors) -> Outco
     aside = int(_AMID * size)
     amid = Reader.like(encoder, vectors, (size, aside, aside))
     shipped = (size, encoder.manifest.left, encoder.manifest.right)
-    # The model's own sizes first; a model that ships without a halo has one row of them.
+    # The model's own sizes first; for a model that ships without a halo both are the same.
     sizes = dict.fromkeys([shipped, (size, 0, 0)])
     readers = {"/".join(map(str, each)): Reader.like(encoder, vectors, each) for each in sizes}
     tally = Tally()
@@ -93,7 +93,7 @@ def _document(
     questions: Sequence[Question],
     queries: NDArray[np.float32],
 ) -> None:
-    """Note every sentence's cosine and every evidence sentence's ranks."""
+    """Tally every sentence's cosine and every evidence sentence's ranks."""
     document = reading.units.documents[0].name
     bins = [None if far is None else label(far) for far in distances(reading)]
     alike = (reading.vectors * middle.vectors).sum(axis=1).tolist()

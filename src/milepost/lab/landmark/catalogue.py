@@ -29,7 +29,7 @@ EXPERIMENTS: dict[str, Experiment] = {
 
 
 def find(name: str) -> Experiment:
-    """The experiment of a name.
+    """Find an experiment by name.
 
     Raises:
         InputError: the name is unknown; the hint gives the nearest known one.
@@ -48,7 +48,7 @@ def outcomes(
     """Run experiments, each on the tasks it is made for unless the session names others.
 
     Args:
-        session: tasks, encoder and kept vectors.
+        session: tasks, encoder and cached vectors.
         names: of ``EXPERIMENTS``; ``all`` means every one.
         say: called before each experiment begins, with its name and question.
 

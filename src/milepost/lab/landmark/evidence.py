@@ -1,4 +1,4 @@
-"""Evidence in several places, evidence that does not name its subject, evidence far down."""
+"""Experiments on scattered evidence, evidence that does not name its subject, and its position."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _ALLS = tuple(f"all@{budget}" for budget in BUDGETS)
 _MIDDLE = BUDGETS[1]
 
 Group = Callable[[Question, float], str]
-"""A question and the position of its evidence → what it is counted with."""
+"""Maps a question and the position of its evidence to the group it is counted in."""
 
 
 def places(document: Document, question: Question) -> int:
-    """Runs of sentences that hold evidence: 1 where it is consecutive."""
+    """Count the runs of sentences that hold evidence: 1 if it is consecutive."""
     touched = [
         any(start < stop and begin < end for begin, stop in question.spans)
         for start, end in split(document.text, document.blocks)
@@ -73,7 +73,7 @@ def _asked(
     names: Sequence[str],
     group: Group,
 ) -> Tally:
-    """Every system's figures, by system, task and group; and by system and group."""
+    """Evaluate every system; figures by system, group and task, and by system and group."""
     tally = Tally()
     for task in tasks:
         questions = {question.name: question for question in task.questions}

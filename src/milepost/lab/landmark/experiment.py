@@ -1,4 +1,4 @@
-"""What an experiment is."""
+"""Definition of an experiment."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ USUAL = ("written", "squad_articles", "covid_papers", "trials")
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """One question, asked of one set of weights.
+    """One research question about one set of weights.
 
     Attributes:
         name: as in ``milepost lab landmark NAME``.
-        question: what it answers, one line.
+        question: the question it answers, one line.
         tasks: names of the tasks that it is made for.
-        measure: does the work; name and question of what it returns are filled in.
+        measure: does the work; ``run`` fills in name and question of the outcome.
     """
 
     name: str
@@ -32,13 +32,13 @@ class Experiment:
     measure: Callable[[Encoder, Sequence[Task], Vectors], Outcome]
 
     def run(self, encoder: Encoder, tasks: Sequence[Task], vectors: Vectors) -> Outcome:
-        """Measure and put into words.
+        """Measure on tasks and return the outcome.
 
         Args:
-            encoder: the weights; other sizes of windows are made from it.
-            tasks: what is asked; a few documents of each do (``tasks.take``). Questions without
-                evidence spans are left out.
-            vectors: where vectors are kept.
+            encoder: gives the weights; readers with other window sizes are made from it.
+            tasks: tasks to evaluate on; a few documents of each are enough (``tasks.take``).
+                Questions without evidence spans are left out.
+            vectors: cache of vectors.
 
         Raises:
             InputError: no question of the tasks has evidence spans.

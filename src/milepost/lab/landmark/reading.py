@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 POSITIONS = 512
-"""Most tokens of a window: MiniLM has no more positions."""
+"""Maximum tokens of a window: MiniLM has no more positions."""
 
 Sizes = tuple[int, int, int]
-"""Tokens of a window, of its left halo, of its right halo."""
+"""Tokens of a window, its left halo and its right halo."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +35,10 @@ class Reading:
     """One document as a reader saw it.
 
     Attributes:
-        units: its sentences, or what had landmarks in their place; one document.
+        units: its sentences, or the spans that had landmarks instead; one document.
         vectors: ``(n, d)`` float32.
         costs: tokens of each unit, its landmark included.
-        windows: which units each window contains.
+        windows: the units that each window reads and owns.
     """
 
     units: Units
@@ -48,7 +48,7 @@ class Reading:
 
     @property
     def run(self) -> int:
-        """Tokens that went through the network: halos are read twice."""
+        """Tokens that went through the network; those of halos count in every window."""
         return sum(1 + sum(self.costs[w.first : w.last]) for w in self.windows)
 
     def evidence(self, question: Question) -> list[int]:
@@ -61,7 +61,7 @@ class Reading:
 
 
 class Reader(RememberedEncoder):
-    """An encoder that keeps its vectors, tells its windows, and can be had in other sizes."""
+    """An encoder that caches its vectors, reports its windows and can have other window sizes."""
 
     _costs: tuple[int, ...] = ()
 
@@ -69,13 +69,13 @@ class Reader(RememberedEncoder):
     def like(
         cls, encoder: Encoder, vectors: Vectors, sizes: Sizes | None = None, longest: int = 0
     ) -> Reader:
-        """A reader with the weights of another encoder.
+        """Make a reader with the weights of another encoder.
 
         Args:
             encoder: weights, tokenizer and whatever is not given here.
-            vectors: where vectors are kept.
-            sizes: of the windows; None for the encoder's.
-            longest: most tokens of a unit; 0 for the encoder's.
+            vectors: cache of vectors.
+            sizes: sizes of the windows; None for the encoder's.
+            longest: maximum tokens of a unit; 0 for the encoder's.
 
         Raises:
             ModelError: the model's landmarks do not close sentences.
@@ -91,7 +91,7 @@ class Reader(RememberedEncoder):
         changed = replace(
             manifest, window=window, left=left, right=right, longest=longest or manifest.longest
         )
-        # The tokenizer is handed over, so the folder is not looked into.
+        # The tokenizer is passed in, so the folder is never read.
         folder = ModelFolder(Path(), changed)
         return cls(folder, encoder._engine, vectors, encoder.tokenizer)
 
@@ -113,16 +113,16 @@ class Reader(RememberedEncoder):
         )
 
     def ask(self, questions: Sequence[Question]) -> NDArray[np.float32]:
-        """``(q, d)`` float32 vectors of questions."""
+        """Encode questions: ``(q, d)`` float32."""
         import numpy as np
 
         rows = [self.encode_query(question.text) for question in questions]
         return np.array(rows, np.float32).reshape(-1, self.dimensions)
 
     def every(self, text: str, tokens: int) -> list[Span]:
-        """Spans of at most so many tokens that tile a text.
+        """Tile a text with spans of at most ``tokens`` tokens.
 
-        A span begins where a word does; in a word of more tokens than that, between two of them.
+        Spans begin where words do; only a word with more tokens than that is cut inside.
         """
         starts: list[int] = []
         ends: list[int] = []
@@ -135,7 +135,7 @@ class Reader(RememberedEncoder):
         first = 0
         while len(starts) - first > tokens:
             limit = first + tokens
-            # Cut in two, a word would be other tokens than the text has there.
+            # A word cut in two would be tokenized differently.
             whole = (
                 n for n in range(limit, first, -1) if not _inside(text, ends[n - 1], starts[n])
             )
@@ -155,12 +155,12 @@ class Reader(RememberedEncoder):
 
 
 def _inside(text: str, end: int, start: int) -> bool:
-    """Whether a word goes on from the token before to the token after."""
+    """Whether a word continues across two tokens, one up to ``end`` and one from ``start``."""
     return end == start and text[end - 1 : end].isalnum() and text[start : start + 1].isalnum()
 
 
 def asked(task: Task) -> Iterator[tuple[Document, list[Question]]]:
-    """Each document of a task that questions are asked of, with these; in the task's order."""
+    """Yield each document that has questions, with these questions, in the task's order."""
     by_document: dict[str, list[Question]] = {}
     for question in task.questions:
         by_document.setdefault(question.document, []).append(question)

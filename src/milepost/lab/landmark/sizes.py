@@ -1,4 +1,4 @@
-"""How often a landmark, and how large the windows: the same weights, other sizes."""
+"""Experiments on the spacing of landmarks and the size of windows, with the same weights."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from milepost.lab.landmark.reading import POSITIONS, Reader, Reading, Sizes, ask
 from milepost.types import Document
 
 TOKENS = (32, 64, 128, 256)
-"""A landmark every so many tokens: the sizes of Doshi et al. 2026 (arXiv 2601.21525)."""
+"""Tokens per landmark: the sizes of Doshi et al. 2026 (arXiv 2601.21525)."""
 
 WINDOWS: tuple[Sizes, ...] = (
     (256, 0, 0),
@@ -37,7 +37,7 @@ Read = Callable[[Document], Reading]
 def note_readings(
     tally: Tally, name: str, tasks: Sequence[Task], reader: Reader, read: Read
 ) -> None:
-    """Ask every question of landmarks alone, and note how the documents were divided."""
+    """Rank by landmarks alone for every question; tally the figures and the size of the units."""
     for task in tasks:
         for document, questions in asked(task):
             reading = read(document)
@@ -61,7 +61,7 @@ def _granularity(encoder: Encoder, tasks: Sequence[Task], vectors: Vectors) -> O
     tally = Tally()
     longest = encoder.manifest.longest
     for tokens in TOKENS:
-        # A halo is made of whole units, so it has to hold one.
+        # A halo consists of whole units, so it must have room for one.
         sizes = (POSITIONS, max(64, tokens + 1), 32)
         reader = Reader.like(encoder, vectors, sizes, max(longest, tokens))
 

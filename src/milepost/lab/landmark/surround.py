@@ -24,7 +24,7 @@ EXTRA = (0, 2, 4, 6)
 def with_context(hit: int, extra: int, way: Way, count: int) -> list[int]:
     """A hit and its context, the hit first, then the nearest; cut at the ends of the text.
 
-    ``front-k`` of Luo et al. 2024 (arXiv 2402.11573) counts the hit; here it does not.
+    ``k`` of ``front-k`` counts the hit in Luo et al. 2024 (arXiv 2402.11573); here it does not.
 
     Args:
         hit: number of a sentence.
@@ -43,7 +43,7 @@ def with_context(hit: int, extra: int, way: Way, count: int) -> list[int]:
 
 
 def spent(order: Sequence[int], spans: Sequence[Span], extra: int, way: Way) -> Iterator[Span]:
-    """Sentences as they are returned: hits best first, each with its context, none twice."""
+    """Yield sentences in the order returned: hits best first, each with its context, none twice."""
     seen: set[int] = set()
     for hit in order:
         for number in with_context(hit, extra, way, len(spans)):

@@ -1,1 +1,1 @@
-"""LMK pooling (arXiv 2601.21525): document vectors by landmark, CLS and mean."""
+"""Study of LMK pooling (arXiv 2601.21525): document vectors by landmarks, CLS and mean."""

@@ -1,4 +1,4 @@
-"""What a user should choose at which length, in a sentence made from the figures."""
+"""Advice on the pooling to choose at each length, as a sentence made from the figures."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from milepost.lab.lmk.verdict import (
 
 
 def advice(result: Mapping[str, Any], draws: int = DRAWS) -> str:
-    """What a user should choose among LMK, mean and CLS at which length, in one sentence.
+    """Say in one sentence which of LMK, mean and CLS to choose at which length.
 
-    At each length the one that finds most is compared with the others. One of them is behind if the
-    95 % interval lies above 0 and p, corrected by Holm over all lengths, is below 0.05. Two are
-    level if the 90 % interval lies within ±2 points. All else is not decided.
+    At each length the best pooling is compared with the others. Another one is behind if the 95 %
+    interval of the difference lies above 0 and p, Holm-corrected over all lengths, is below 0.05.
+    Two are level if the 90 % interval lies within ±2 points. Everything else is undecided.
 
     Args:
         result: see ``verdict``.
-        draws: of the bootstrap.
+        draws: number of bootstrap draws.
     """
     figures = Figures(result)
     places = {256: "short", **dict.fromkeys(figures.lengths, figures.judged)}
@@ -84,7 +84,7 @@ def advice(result: Mapping[str, Any], draws: int = DRAWS) -> str:
 
 
 def _choice(best: str, rest: Sequence[str], *, level: bool) -> str:
-    """What to do where ``rest`` are not surely behind the best one."""
+    """Phrase the advice where the poolings in ``rest`` are not surely behind the best one."""
     names = [NAMES[one] for one in CLAIMED if one == best or one in rest]
     behind = [NAMES[one] for one in CLAIMED if one != best and one not in rest]
     if not rest:
@@ -99,6 +99,6 @@ def _choice(best: str, rest: Sequence[str], *, level: bool) -> str:
 
 
 def _listed(names: Sequence[str], joint: str = "and") -> str:
-    """Words with commas and a last ``and``."""
+    """Join words with commas, and with ``joint`` before the last."""
     *others, last = names
     return f"{', '.join(others)} {joint} {last}" if others else last

@@ -1,4 +1,4 @@
-"""Document poolings as one rule: which tokens a text is read with, and whose states are averaged.
+"""Document poolings as one rule: the tokens of a row, and the positions whose states are averaged.
 
     content         11 12 13 14 15 16 17                  opening 1, closing 2
     cls, mean, last     1 11 12 13 14 15 16 17 2          averaged: 0 | all | 8
@@ -6,9 +6,9 @@
     every, g = 3        1 11 12 13 14 15 16 17 2          averaged: 3, 6
     multi-cls, g = 3    1 11 12 13 1 14 15 16 1 17 2      averaged: 0, 4, 8
 
-So the poolings of arXiv 2601.21525 differ in ``Row.landmarks`` alone, and ``lmk.pool`` serves all
-of them. ``every`` and ``multi-cls`` are its controls: the samples without the extra tokens, and as
-many extra tokens in front of each piece. Content is cut before rows are made: each pooling reads
+So the poolings of arXiv 2601.21525 differ only in their ``Row``, and ``lmk.pool`` serves all of
+them. ``every`` and ``multi-cls`` are controls of LMK: samples without the extra tokens, and as many
+extra tokens in front of each piece. Content is cut before rows are made, so that all poolings read
 the same tokens of a text.
 """
 
@@ -27,14 +27,14 @@ POOLINGS: tuple[Pooling, ...] = get_args(Pooling)
 def pooled_row(
     content: Sequence[int], pooling: Pooling, *, opening: int, closing: int, granularity: int
 ) -> Row:
-    """One text as the network reads it; ``landmarks`` are the averaged positions.
+    """Make the row that the network reads; its ``landmarks`` are the averaged positions.
 
     Args:
         content: token ids without special tokens.
         pooling: see the module.
-        opening: id of the token in front, ``[CLS]``.
-        closing: id of the token behind, ``[SEP]``; the landmark token too.
-        granularity: tokens of a piece, for ``lmk``, ``every`` and ``multi-cls``.
+        opening: id of the first token, ``[CLS]``.
+        closing: id of the last token, ``[SEP]``, which is also the landmark.
+        granularity: tokens per piece, for ``lmk``, ``every`` and ``multi-cls``.
     """
     if pooling == "lmk":
         limit = 2 + 2 * len(content)
@@ -48,7 +48,7 @@ def pooled_row(
     ids = [opening, *content, closing]
     if pooling == "every":
         samples = list(range(granularity, len(content) + 1, granularity))
-        return Row(ids, samples or [len(content)])  # of a short text its last token
+        return Row(ids, samples or [len(content)])  # a short text has its last token
     if pooling == "mean":
         return Row(ids, list(range(len(ids))))
     return Row(ids, [0 if pooling == "cls" else len(ids) - 1])

@@ -1,10 +1,10 @@
-"""Encoders that no pooling has shaped, so that all poolings start alike.
+"""Base encoders trained without any pooling, so that no pooling starts ahead.
 
-``pretrained`` makes one from nothing by masked language modelling (30 % of the tokens, 80/10/10),
-with ModernBERT's layers (arXiv 2412.13663): rotary positions, gated inner layers, most layers local
-(128 tokens). Neither ``[CLS]`` nor ``[SEP]`` is ever masked and nothing is pooled, so no state has
-learned to stand for a text. ``minilm`` makes the control with absolute positions, of
-all-MiniLM-L6-v2, which was trained for the mean.
+``pretrained`` trains one from scratch by masked language modelling (30 % of the tokens, 80/10/10).
+It has ModernBERT's layers (arXiv 2412.13663): rotary positions, gated feed-forward layers, most
+layers local (128 tokens). ``[CLS]`` and ``[SEP]`` are never masked and nothing is pooled, so no
+state has learned to represent a text. ``minilm`` loads the control with absolute positions,
+all-MiniLM-L6-v2, which was trained for mean pooling.
 """
 
 from __future__ import annotations
@@ -40,24 +40,24 @@ MINILM_LAYERS = (1, 3, 5)
 """Layers of all-MiniLM-L6-v2 that the control keeps."""
 
 Progress = Callable[[str, int, int], None]
-"""Called with what is being done, the steps done and the number of steps."""
+"""Called with the current work, the steps done and the total."""
 
 
 @dataclass(frozen=True, slots=True)
 class BaseSettings:
-    """An encoder, and how it is pre-trained.
+    """Size and pre-training of an encoder.
 
     Attributes:
-        layers: the last one is global, as every ``spacing``-th before it.
-        width: of the states.
-        heads: of the attention.
+        layers: number of layers; the last is global, and every ``spacing``-th before it.
+        width: width of the states.
+        heads: attention heads.
         vocabulary: tokens of the byte-level BPE.
-        spacing: one layer in so many sees the whole text.
+        spacing: one layer in ``spacing`` attends to the whole text.
         row: tokens of a training row, ``[CLS]`` and ``[SEP]`` included.
-        batch: rows of a step.
-        steps: of training; 1,200 are one round over ten million tokens.
-        rate: highest learning rate; a twentieth of the steps to reach it, then a cosine to 5 %.
-        seed: of weights, order and masks.
+        batch: rows per step.
+        steps: training steps; 1,200 are one epoch over ten million tokens.
+        rate: peak learning rate, after a warm-up over 5 % of the steps; then a cosine to 5 % of it.
+        seed: seed of weights, order and masks.
     """
 
     layers: int = 4
@@ -73,7 +73,7 @@ class BaseSettings:
 
     @property
     def config(self) -> dict[str, Any]:
-        """The fields of a ``config.json`` of ModernBERT."""
+        """The fields of a ModernBERT ``config.json``."""
         kinds = [
             "full_attention" if left % self.spacing == 0 else "sliding_attention"
             for left in reversed(range(self.layers))
@@ -92,7 +92,7 @@ class BaseSettings:
 
 
 class RotaryEncoder(nn.Module):
-    """A ``ModernBert`` as a ``reader.Network``."""
+    """A ``ModernBert`` with the interface of ``reader.Network``."""
 
     def __init__(self, config: dict[str, Any]) -> None:
         super().__init__()
@@ -104,7 +104,7 @@ class RotaryEncoder(nn.Module):
 
     @contextmanager
     def without_positions(self) -> Iterator[None]:
-        """While this lasts, no layer knows where a token stands (the authors' ``disable_rope``)."""
+        """Turn off rotary positions within the context (the authors' ``disable_rope``)."""
         layers: list[Any] = list(self.encoder.layers)
         kept = [layer.theta for layer in layers]
         for layer in layers:
@@ -117,7 +117,7 @@ class RotaryEncoder(nn.Module):
 
 
 class MaskedHead(nn.Module):
-    """Guesses masked tokens; its weights are the token table's."""
+    """Predicts masked tokens; its output weights are the token embeddings."""
 
     def __init__(self, width: int, vocabulary: int) -> None:
         super().__init__()
@@ -125,20 +125,20 @@ class MaskedHead(nn.Module):
         self.bias = nn.Parameter(torch.zeros(vocabulary))
 
     def forward(self, states: Tensor, table: Tensor) -> Tensor:
-        """Scores of the vocabulary: ``(n, d)`` and ``(v, d)`` → ``(n, v)``."""
+        """Logits over the vocabulary: ``(n, d)`` and ``(v, d)`` → ``(n, v)``."""
         scores: Tensor = self.norm(gelu(self.dense(states))) @ table.T + self.bias
         return scores
 
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """An encoder to start from, with its tokens.
+    """An encoder to start from, with its tokenizer.
 
     Attributes:
-        name: of the encoder.
+        name: name of the encoder.
         words: its tokenizer.
         load: makes a new network with the pre-trained weights, on the CPU.
-        facts: what it is made of, to be printed with the figures.
+        facts: its settings, reported with the figures.
     """
 
     name: str
@@ -148,7 +148,7 @@ class Base:
 
 
 def minilm(folder: Path) -> Base:
-    """The control with absolute positions.
+    """Load the control with absolute positions.
 
     Raises:
         InputError: the folder has no ``tokenizer.json``.
@@ -169,19 +169,19 @@ def pretrained(
     dtype: torch.dtype,
     progress: Progress,
 ) -> Base:
-    """Pre-train an encoder, or take the finished one of the folder, or resume.
+    """Pre-train an encoder in a folder, resume it, or load it if it is finished.
 
     Args:
-        folder: of vocabulary, weights and log.
-        texts: to learn from.
-        settings: of the encoder.
-        device: to train on.
-        dtype: of matrix products.
+        folder: stores vocabulary, weights and log.
+        texts: training texts.
+        settings: size and training of the encoder.
+        device: training device.
+        dtype: dtype of matrix products.
         progress: called every few steps.
 
     Raises:
-        InputError: the folder holds an encoder of other settings or texts.
-        Halted: it cannot be written.
+        InputError: the folder holds an encoder with other settings or texts.
+        Halted: the folder cannot be written.
     """
     facts = {**asdict(settings), "characters": sum(map(len, texts)), "texts": len(texts)}
     run = RunFolder(folder, resume=(folder / "config.toml").is_file(), restart="another --out")
@@ -210,7 +210,7 @@ def pretrained(
 
 
 def vocabulary(texts: Sequence[str], size: int) -> Tokenizer:
-    """A byte-level BPE of ``size`` tokens, learned from texts."""
+    """Train a byte-level BPE of ``size`` tokens on texts."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.normalizer = normalizers.NFC()
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -278,7 +278,7 @@ def _pretrain(
 
 
 def rows_of(texts: Sequence[Sequence[int]], size: int) -> NDArray[np.int64]:
-    """Rows ``(n, size)``: ``[CLS]``, tokens of one text, ``[SEP]``; ends of texts are left out."""
+    """Cut texts into rows ``(n, size)``: ``[CLS]``, tokens, ``[SEP]``; partial rows are dropped."""
     inner = size - 2
     pieces = [
         text[at : at + inner] for text in texts for at in range(0, len(text) - inner + 1, inner)
@@ -292,7 +292,7 @@ def rows_of(texts: Sequence[Sequence[int]], size: int) -> NDArray[np.int64]:
 def guessed(
     rows: NDArray[np.int64], step: int, settings: BaseSettings
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Ids ``(b, t)``, places and true ids ``(b, m)`` of masked tokens; the step decides them."""
+    """Mask the batch of a step: ids ``(b, t)``, masked positions and their true ids ``(b, m)``."""
     epoch, at = divmod(step * settings.batch, len(rows))
     order = np.random.default_rng((settings.seed, epoch)).permutation(len(rows))
     chosen = order[(at + np.arange(settings.batch)) % len(rows)]
@@ -310,7 +310,7 @@ def guessed(
 
 
 def _initialise(modules: nn.Module, layers: int) -> None:
-    """Normal weights of deviation 0.02; what is added to the residual stream less by depth."""
+    """Draw weights with deviation 0.02, divided by √(2 layers) for residual outputs (``Wo``)."""
     for name, weight in modules.named_parameters():
         if weight.dim() > 1:
             deviation = 0.02 / (2 * layers) ** 0.5 if name.endswith("Wo.weight") else 0.02

@@ -1,13 +1,12 @@
 """BERT that reads texts of any length in one pass, for comparing document poolings.
 
-Two changes to a BERT as it was trained, none of them with weights of its own:
+Two changes to a trained BERT, neither of which adds weights:
 
-- Positions go round. ``[CLS]`` keeps position 0; the tokens behind it take 1 … 511, then 1 again.
-- As in ModernBERT (arXiv 2412.13663) attention is local in every layer but each third one, here:
-  in all but the last. A local layer reads overlapping windows of ``2 * block`` states and keeps
-  the middle half of each, so every token sees at least ``block / 2`` tokens on either side, and
-  the cost grows with the length and not with its square. Up to ``block`` tokens it is full
-  attention.
+- Positions wrap around. ``[CLS]`` keeps position 0; later tokens take 1 … 511, then 1 again.
+- Attention is local in all layers but the last (in ModernBERT, arXiv 2412.13663, in all but every
+  third). A local layer reads overlapping windows of ``2 * block`` states and keeps the middle half
+  of each, so every token sees at least ``block / 2`` tokens on either side, and the cost is linear
+  in the length. Up to ``block`` tokens it is full attention.
 
 The last layer attends to the whole text and is computed at the pooled positions only.
 """
@@ -28,15 +27,15 @@ from torch import Tensor, nn
 from milepost.model.bert import Bert, BertLayer
 
 BLOCK = 288
-"""A training text of 256 tokens and its landmarks lie in one block."""
+"""A text of 256 tokens and its landmarks fit in one block."""
 
 
 class LongBert(nn.Module):
-    """A BERT's embeddings and layers under the two changes above.
+    """A BERT's embeddings and layers with the two changes above.
 
     Args:
-        bert: with learned absolute positions; its parameters are shared, not copied.
-        block: states kept of one window; even.
+        bert: has learned absolute positions; its parameters are shared, not copied.
+        block: number of states kept of each window; even.
     """
 
     def __init__(self, bert: Bert, block: int = BLOCK) -> None:
@@ -55,8 +54,8 @@ class LongBert(nn.Module):
             ids: ``(b, t)`` int64 token ids, ``[CLS]`` in front; any ``t``.
             valid: ``(b, t)`` bool, False for padding on the right.
             marks: ``(b, m)`` int64 positions.
-            offsets: ``(b,)`` int64, where the round of positions starts in each text; training
-                draws them so that no place in a text has a position of its own. 0 if None.
+            offsets: ``(b,)`` int64, added to the positions of each text before they wrap around;
+                0 if None.
         """
         table: Any = self.bert.embeddings
         states = table["LayerNorm"](
@@ -93,12 +92,12 @@ class LongBert(nn.Module):
 
 
 def load_long_bert(folder: Path, keep: Sequence[int]) -> LongBert:
-    """A BERT folder's genuine weights, of chosen layers.
+    """Load chosen layers of a BERT folder.
 
     Args:
         folder: holds ``config.json`` and ``model.safetensors`` of a Hugging Face ``BertModel``.
-        keep: layers, ascending; a smaller student starts well from every second layer of its
-            teacher (DistilBERT, arXiv 1910.01108).
+        keep: numbers of the layers, ascending; a smaller student starts well from every second
+            layer of its teacher (DistilBERT, arXiv 1910.01108).
     """
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     place = {str(old): new for new, old in enumerate(keep)}
@@ -110,6 +109,6 @@ def load_long_bert(folder: Path, keep: Sequence[int]) -> LongBert:
         elif layer[1] in place:
             weights[f"encoder.layer.{place[layer[1]]}.{name[layer.end() :]}"] = value.float()
     bert = Bert({**config, "num_hidden_layers": len(keep)})
-    wanted = bert.state_dict()  # the pooler and the table of position numbers are of no use here
+    wanted = bert.state_dict()  # without the pooler and the table of position ids
     bert.load_state_dict({name: weights[name] for name in wanted})
     return LongBert(bert)

@@ -1,4 +1,4 @@
-"""What the study reads: texts to learn from, pairs, and documents to find."""
+"""Data of the study: pre-training texts, pairs, and documents to find."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from milepost.lab.lmk.pairs import Pair, read_pairs
 from milepost.lab.lmk.reader import Text
 
 _DRAWN_FROM = 12
-"""Held-out pairs a document, of which four suit."""
+"""Held-out pairs per document; four of them must be usable."""
 
 
 @dataclass(frozen=True, slots=True)
 class Amounts:
-    """How much is read.
+    """How much data is read.
 
     Attributes:
-        lengths: of documents in tokens, ascending.
+        lengths: document lengths in tokens, ascending.
         pairs: maximum number of pairs; None for all.
-        texts: maximum number of texts for the encoder; None for all.
-        hosts: documents with passages put in.
-        documents: natural documents with questions.
-        questions: maximum number of questions about one of them.
-        tuning: held-out pairs that choose learning rates.
-        short: held-out pairs that measure short texts, ``short_tokens`` of each passage.
-        short_tokens: at most so many.
+        texts: maximum number of texts to pre-train the encoder on; None for all.
+        hosts: maximum number of documents with inserted passages.
+        documents: maximum number of natural documents with questions.
+        questions: maximum number of questions about a natural document.
+        tuning: number of held-out pairs that choose learning rates.
+        short: number of held-out pairs that measure short texts.
+        short_tokens: maximum tokens of a passage in the gate and in the choice of learning rates.
     """
 
     lengths: tuple[int, ...] = (512, 2048, 8192)
@@ -49,15 +49,15 @@ class Amounts:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """Documents at one length, and questions each of which one of them answers.
+    """Documents at one length, and questions that one document each answers.
 
     Attributes:
-        documents: token ids.
-        queries: token ids.
+        documents: token ids of each document.
+        queries: token ids of each query.
         right: number of the document that answers each query.
-        clusters: what the questions are not independent in: the documents.
-        depths: quarter of the document in which each answer stands; -1 where there are several
-            places or the whole document answers.
+        clusters: document of each query; queries about one document are not independent.
+        depths: quarter of the document that holds each answer; -1 where several places or the
+            whole document answer.
     """
 
     documents: Sequence[Text]
@@ -69,17 +69,17 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """All of it.
+    """All data of the study except the pre-training texts.
 
     Attributes:
-        training: pairs to learn from.
+        training: training pairs.
         tuning: held-out pairs that choose learning rates.
         short: held-out pairs that measure short texts.
-        hosts: documents with passages put in.
-        needles: the questions about them.
+        hosts: documents with inserted passages.
+        needles: questions about the hosts.
         documents: natural documents, cut around evidence.
-        asked: the questions about them.
-        plain: held-out text without passages, for attribution.
+        asked: questions about the natural documents.
+        plain: held-out texts without inserted passages, for attribution.
     """
 
     training: Sequence[Pair]
@@ -93,7 +93,7 @@ class Material:
 
     @property
     def digest(self) -> str:
-        """Eight digits that stand for what is learned from, what is asked and the long texts."""
+        """Eight hexadecimal digits that identify the pairs, the questions and the long texts."""
         told = hashlib.sha256()
         for pair in chain(self.training, self.tuning, self.short):
             told.update(pair.words.encode("utf-8", "surrogatepass"))
@@ -109,7 +109,7 @@ class Material:
         return told.hexdigest()[:8]
 
     def needle_search(self, length: int) -> Search:
-        """Find the documents into which passages were put."""
+        """The search among documents with inserted passages, cut to ``length`` tokens."""
         return Search(
             [host.cut(length) for host in self.hosts],
             [question.query for question in self.needles],
@@ -119,7 +119,7 @@ class Material:
         )
 
     def natural_search(self, length: int) -> Search:
-        """Find natural documents by questions about them."""
+        """The search among natural documents, cut to ``length`` tokens."""
         places = {document.name: n for n, document in enumerate(self.documents)}
         return Search(
             [_flat(document.cut(length)) for document in self.documents],
@@ -130,7 +130,7 @@ class Material:
         )
 
     def short_search(self, pairs: Sequence[Pair], length: int) -> Search:
-        """Find the passages of held-out pairs, their first ``length`` tokens."""
+        """The search among the first ``length`` tokens of the passages of held-out pairs."""
         numbers = range(len(pairs))
         return Search(
             [pair.passage[:length] for pair in pairs],
@@ -142,7 +142,7 @@ class Material:
 
 
 def training_texts(data: Path, most: int | None = None) -> list[str]:
-    """The corpus' training documents, at most so many.
+    """Read the training documents of the corpus, at most ``most``.
 
     Raises:
         InputError: there is no corpus.
@@ -165,8 +165,8 @@ def gathered(data: Path, words: Words, amounts: Amounts, longest_passage: int) -
     Args:
         data: folder with ``corpus/``, ``pairs/`` and ``tasks/``.
         words: the tokenizer.
-        amounts: how much.
-        longest_passage: tokens kept of a pair's passage.
+        amounts: how much to read.
+        longest_passage: maximum tokens of a pair's passage.
 
     Raises:
         InputError: a folder is missing, or there is too little in it.
@@ -183,7 +183,7 @@ def gathered(data: Path, words: Words, amounts: Amounts, longest_passage: int) -
             "fewer than 2",
             "--data FOLDER with more or longer documents",
         )
-    # Passages that are put in are held out, too, with all that answers the same queries.
+    # Inserted passages are held out too, with all other passages that answer the same queries.
     needed = len(texts) * _DRAWN_FROM
     hosts, needles = with_needles(texts, rest[:needed])
     known = {pair.words.casefold() for pair in rest[:needed]}
@@ -204,9 +204,9 @@ def gathered(data: Path, words: Words, amounts: Amounts, longest_passage: int) -
 def _split(
     pairs: Sequence[Pair], tuning: int, short: int
 ) -> tuple[list[Pair], list[Pair], list[Pair]]:
-    """Two held-out parts whose queries are each asked once, and the rest.
+    """Split off two held-out parts in which each query occurs once, and return them and the rest.
 
-    Pairs with a query that is held out are in no part but that one.
+    Other pairs with a held-out query are dropped.
     """
     held: list[Pair] = []
     taken: set[str] = set()

@@ -1,9 +1,8 @@
-"""Documents of any length with four passages put in, one in each quarter.
+"""Documents of any length with four inserted passages, one in each quarter.
 
-The host is text that nobody trained on. Each passage has a question of its own, and stands at a
-place drawn within its quarter: at the same share of the document at every length. So evidence is
-at every depth, questions are independent of their hosts, and lengths differ only in the amount of
-other text.
+The host is held-out text. Each passage has its own question and stands at a random depth within its
+quarter, the same relative depth at every length. So evidence occurs at every depth, questions are
+independent of their hosts, and lengths differ only in the amount of other text.
 """
 
 from __future__ import annotations
@@ -22,20 +21,20 @@ from milepost.lab.lmk.reader import Text
 
 QUARTERS = 4
 NEEDLE = 96
-"""Maximum tokens of a passage that is put in."""
+"""Maximum tokens of an inserted passage."""
 ASKING = frozenset(("heading-questions", "law-headings", "medquad-questions", "textbook-terms"))
-"""Sets of pairs whose queries say what they are about; "Examples" could be of any document."""
+"""Sets whose queries name their subject; a heading such as "Examples" could fit any document."""
 
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A document with passages put in.
+    """A document with inserted passages.
 
     Attributes:
-        name: of the document and the part of it.
-        text: token ids, enough for the longest cut.
+        name: name of the document and number of the part.
+        text: token ids of the document, enough for the longest cut.
         needles: the passages, in order.
-        depths: where they stand, as shares of the host's text, ascending.
+        depths: positions of the passages as shares of the text, ascending.
     """
 
     name: str
@@ -44,7 +43,7 @@ class Host:
     depths: tuple[float, ...]
 
     def cut(self, length: int) -> list[int]:
-        """So many tokens, passages included: the host's beginning around them."""
+        """Cut to ``length`` tokens: the passages, and the beginning of the text around them."""
         room = length - sum(map(len, self.needles))
         places = [0, *(round(depth * room) for depth in self.depths), room]
         found: list[int] = []
@@ -61,7 +60,7 @@ class NeedleQuestion:
     Attributes:
         query: token ids.
         host: number of the document that holds the passage.
-        quarter: 0 … 3, where in the document.
+        quarter: quarter of the document, 0 … 3.
     """
 
     query: Text
@@ -70,10 +69,10 @@ class NeedleQuestion:
 
 
 def held_out(folder: Path, words: Words, longest: int, count: int) -> list[tuple[str, Text]]:
-    """Parts of ``longest`` tokens of the corpus' development and test documents, named.
+    """Cut the dev and test documents of the corpus into named parts of ``longest`` tokens.
 
-    Long documents have several parts, which share nothing. At most ``count``; those of short
-    documents first, so that a few books do not crowd out everything else.
+    Parts do not overlap. At most ``count`` are returned, the first parts of all documents before
+    any second part, so that a few books do not crowd out everything else.
 
     Raises:
         UnreadableFile: a file of the corpus is missing or damaged.
@@ -84,7 +83,7 @@ def held_out(folder: Path, words: Words, longest: int, count: int) -> list[tuple
             if line.fields.get("split") not in ("dev", "test"):
                 continue
             text, name = line.text("text"), line.name("id")
-            if len(text) < 2 * longest:  # too short for certain, and splitting takes time
+            if len(text) < 2 * longest:  # almost surely too short, and tokenizing takes time
                 continue
             (ids,) = words.ids([text])
             for turn, at in enumerate(range(0, len(ids) - longest + 1, longest)):
@@ -96,16 +95,16 @@ def held_out(folder: Path, words: Words, longest: int, count: int) -> list[tuple
 def with_needles(
     texts: Sequence[tuple[str, Text]], pairs: Sequence[Pair], seed: int = 0
 ) -> tuple[list[Host], list[NeedleQuestion]]:
-    """Put four passages of pairs into each text.
+    """Insert four passages of pairs into each text.
 
     Args:
-        texts: named, of equal length.
-        pairs: whose passages are put in, their first ``NEEDLE`` tokens; of the sets ``ASKING``,
-            each query once.
-        seed: of the places.
+        texts: names and token ids, all of equal length.
+        pairs: pairs whose passages are inserted, cut to ``NEEDLE`` tokens; only pairs of the sets
+            ``ASKING`` are used, each query once.
+        seed: seed of the depths.
 
     Raises:
-        InputError: fewer than four pairs a text.
+        InputError: there are fewer than four usable pairs per text.
     """
     fresh = _asked_once(pairs)
     hosts: list[Host] = []
@@ -127,7 +126,7 @@ def with_needles(
 
 
 def _asked_once(pairs: Sequence[Pair]) -> Iterator[Pair]:
-    """The pairs of ``ASKING``, each query once."""
+    """Yield the pairs of ``ASKING``, each query once."""
     seen: set[str] = set()
     for pair in pairs:
         words = pair.words.casefold()

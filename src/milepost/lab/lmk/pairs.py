@@ -1,8 +1,8 @@
 """Training pairs whose evidence may be anywhere in the passage.
 
-A passage as the network reads it has a random number of tokens. Where the pair's own passage is
-longer, a random part of it is taken; where it is shorter, text of other passages is put around it,
-so that its place is uniform. No pooling can gain by looking at the beginning.
+The network reads passages of random length. A longer passage is cut to a random part; a shorter one
+is surrounded with text of other passages, so that its position is uniform. No pooling can gain by
+looking at the beginning only.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from milepost.lab.data.long_documents import Words, stable
 from milepost.lab.lmk.reader import Text
 
 SETS = (
-    "heading-questions",  # first: its passages are in other sets, too, with plainer queries
+    "heading-questions",  # first, because other sets repeat its passages with plainer queries
     "corpus-headings",
     "docs-headings",
     "law-headings",
@@ -40,8 +40,8 @@ class Pair:
     Attributes:
         query: token ids.
         passage: token ids.
-        words: the query as it was written.
-        source: the set it is from.
+        words: the query as text.
+        source: name of the pair's set.
     """
 
     query: Text
@@ -51,13 +51,13 @@ class Pair:
 
 
 def read_pairs(folder: Path, words: Words, longest: int, most: int | None) -> list[Pair]:
-    """The pairs of all sets, no passage twice, in an order that depends on the passages alone.
+    """Read the pairs of all sets, each passage once, in an order that depends only on the passages.
 
     Args:
-        folder: of ``NAME.jsonl.gz``.
+        folder: holds ``NAME.jsonl.gz`` for each set.
         words: the tokenizer.
-        longest: tokens kept of a passage.
-        most: of so many passages; None for all.
+        longest: maximum tokens of a passage; the rest is cut off.
+        most: maximum number of passages; None for all.
 
     Raises:
         UnreadableFile: a set is missing or damaged.
@@ -77,12 +77,12 @@ def read_pairs(folder: Path, words: Words, longest: int, most: int | None) -> li
 
 
 class Drawing:
-    """Draws what the network reads of pairs; one seed always draws the same.
+    """Draws the passages that the network reads, the same for the same seed.
 
     Args:
-        pairs: to draw from.
-        sizes: least and greatest number of tokens.
-        seed: of the draws.
+        pairs: pairs to draw from.
+        sizes: minimum and maximum number of tokens.
+        seed: seed of the draws.
     """
 
     def __init__(self, pairs: Sequence[Pair], sizes: tuple[int, int], seed: int) -> None:
@@ -90,7 +90,7 @@ class Drawing:
         self._random = Random(f"{seed}/passages")
 
     def passages(self, numbers: Sequence[int]) -> list[Text]:
-        """A passage for each of some pairs, around it text of pairs that are not among them."""
+        """Draw a passage for each pair, surrounded with text of pairs outside ``numbers``."""
         used = set(numbers)
         return [self._passage(self._pairs[number].passage, used) for number in numbers]
 
@@ -107,7 +107,7 @@ class Drawing:
         ]
 
     def _filler(self, size: int, used: set[int], *, last: bool = False) -> list[int]:
-        """So many tokens of other passages; ``last``: that end where a passage ends."""
+        """Draw ``size`` tokens of other passages; with ``last`` they end where a passage ends."""
         parts: list[Text] = []
         missing = size
         while missing > 0:
@@ -121,7 +121,7 @@ class Drawing:
 
 
 def same_answers(pairs: Sequence[Pair]) -> Mapping[str, frozenset[int]]:
-    """Numbers of the pairs that each query has, by its words: no negatives of one another."""
+    """Map each query text to the numbers of its pairs, which are not negatives of one another."""
     found: dict[str, set[int]] = {}
     for number, pair in enumerate(pairs):
         found.setdefault(pair.words.casefold(), set()).add(number)

@@ -16,7 +16,7 @@ Text = Sequence[int]
 """Token ids without special tokens."""
 
 _TRAINED = 4096
-"""Tokens of a part of a training batch: texts of like length together need little padding."""
+"""Maximum tokens of a part of a training batch; grouping texts by length saves padding."""
 
 
 class Network(Protocol):
@@ -37,11 +37,11 @@ class Reader:
 
     Args:
         network: a ``Network``.
-        pooling: which states make a vector.
+        pooling: selects the states that make a vector.
         opening: id of ``[CLS]``.
         closing: id of ``[SEP]``, the landmark.
         device: where the network is.
-        dtype: of matrix products; sums and vectors are float32.
+        dtype: dtype of matrix products; sums and vectors are float32.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Reader:
         self._device, self._dtype = device, dtype
 
     def train_vectors(self, texts: Sequence[Text], granularities: Sequence[int]) -> Tensor:
-        """Vectors ``(n, d)`` with a graph; each text has a granularity of its own."""
+        """Encode texts for training, each at its own granularity: ``(n, d)`` with a graph."""
         rows = [self._row(*each) for each in zip(texts, granularities, strict=True)]
         found: dict[int, Tensor] = {}
         for numbers in _batches([len(row.ids) for row in rows], _TRAINED):
@@ -68,12 +68,12 @@ class Reader:
         return torch.stack([found[n] for n in range(len(rows))])
 
     def vectors(self, texts: Sequence[Text], granularity: int, *, tokens: int = 16_384) -> Tensor:
-        """Vectors ``(n, d)`` of texts read in one pass each, however long; on the CPU.
+        """Encode texts, each in one pass however long: ``(n, d)`` on the CPU.
 
         Args:
-            texts: any lengths.
-            granularity: of the poolings that have one.
-            tokens: a batch has as many texts of like length as fit in.
+            texts: texts of any length.
+            granularity: tokens per piece, for the poolings that use pieces.
+            tokens: maximum tokens of a batch, which groups texts of similar length.
         """
         rows = [self._row(text, granularity) for text in texts]
         found: dict[int, Tensor] = {}
@@ -84,9 +84,9 @@ class Reader:
         return torch.stack([found[n] for n in range(len(rows))])
 
     def windowed(self, text: Text, size: int, granularity: int) -> Tensor:
-        """The vector ``(d,)`` of a text of which the network sees ``size`` tokens at a time.
+        """Encode a text in windows of ``size`` tokens without halo: ``(d,)`` on the CPU.
 
-        The states of all windows, which have no halo, are averaged as those of one text.
+        The states of all windows are averaged like those of one text.
         """
         rows = [self._row(text[at : at + size], granularity) for at in range(0, len(text), size)]
         total = torch.zeros(())
@@ -106,7 +106,7 @@ class Reader:
         )
 
     def _states(self, rows: Sequence[Row]) -> tuple[Tensor, Tensor]:
-        """Averaged states ``(b, m, d)``, and which of them are there, ``(b, m)`` bool."""
+        """States to average ``(b, m, d)``, and a mask of the real ones, ``(b, m)`` bool."""
         padded = pad(rows, 0)
         most = max(len(row.landmarks) for row in rows)
         marks = torch.zeros(len(rows), most, dtype=torch.int64)
@@ -122,7 +122,7 @@ class Reader:
 
 
 def _batches(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
-    """Numbers of texts, short ones first, so many that the padded batch keeps to ``tokens``."""
+    """Yield text numbers, shortest first, in batches of at most ``tokens`` tokens or one text."""
     some: list[int] = []
     for number in sorted(range(len(lengths)), key=lengths.__getitem__):
         if some and (len(some) + 1) * lengths[number] > tokens:

@@ -1,4 +1,4 @@
-"""The result of the study as Markdown: what was done, what was found, what follows."""
+"""The result of the study as Markdown: verdict, figures and training."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from milepost.lab.lmk.verdict import (
 
 
 def report(result: Mapping[str, Any], draws: int = DRAWS) -> str:
-    """The whole page but its introduction.
+    """Write the whole page except its introduction.
 
     Args:
-        result: what ``Study.result`` gives.
-        draws: of the bootstrap.
+        result: what ``Study.result`` returns.
+        draws: number of bootstrap draws.
     """
     figures, judged = Figures(result), verdict(result, draws)
     sections = [
@@ -177,7 +177,7 @@ def _training(figures: Figures, result: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _flat(runs: Sequence[Mapping[str, Any]]) -> str:
-    """How many trainings ended because nothing was gained, and after how many steps."""
+    """Say how many trainings became flat, and after how many steps each was best."""
     ends = [run["flat"] for run in runs]
     steps = ", ".join(f"{end['best']:,}" for end in ends)
     return f"{sum(end['flat'] for end in ends)} of {len(ends)}, best after {steps} steps"

@@ -1,12 +1,12 @@
-"""Whether landmark pooling is better than CLS and mean, and at which lengths (2601.21525).
+"""Study of whether landmark pooling beats CLS and mean, and at which lengths (arXiv 2601.21525).
 
 An encoder without a pooling prior (``base.py``) is trained once with each pooling and seed, on
 passages of up to 512 tokens whose evidence may be anywhere (``pairs.py``). The learning rate of
 each pooling is chosen on held-out pairs. Then each network reads documents of up to 8,192 tokens
-or more: with four passages put in (``needles.py``), and natural ones with questions.
+or more: some with four inserted passages (``needles.py``), and natural ones with questions.
 
-Every run leaves its figures in a folder, the chosen ones their weights too; finished runs are not
-repeated, and never written over. ``verdict.py`` says what follows.
+Every run stores its figures in a folder, and those at the chosen rate their weights too. Finished
+runs are neither repeated nor overwritten. ``verdict.py`` draws the conclusions.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ from milepost.lab.pieces import Pieces, fingerprint, made_otherwise
 from milepost.train.until_flat import Patience
 
 CONTROLS = tuple(pooling for pooling in POOLINGS if pooling not in CLAIMED)
-"""Beside what the claim compares; with the first seed alone."""
+"""Poolings that are not part of the claim, trained with the first seed only."""
 RESULT = "result.json.xz"
-"""All figures of a finished study, in its folder."""
+"""File of all figures of a finished study, in its folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +55,17 @@ class LmkSettings:
     """Everything that the figures depend on, besides code, data and machine.
 
     Attributes:
-        base: the encoder.
-        recipe: of training with a pooling.
-        amounts: of texts.
-        rates: learning rates that are tried.
-        tuning_steps: steps of each try, with seed 0.
-        seeds: of the three poolings that the claim is about; the others have the first one.
-        controls: whether the others are trained, too; the gate is about all of them in any case.
-        probes: whether the first seed is read in other ways, too.
-        attributed: documents for attribution, 0 for none.
-        patience: of the control with absolute positions, whose trainings have no number of steps
-            but end when the loss on held-out pairs is flat; 2,000 steps are one round of the pairs.
+        base: size and pre-training of the encoder.
+        recipe: training with a pooling.
+        amounts: how much data is read.
+        rates: learning rates to choose from.
+        tuning_steps: steps at each of these rates, with the first seed.
+        seeds: seeds of the three poolings of the claim; the others use the first one.
+        controls: whether to train the others too; the gate is about all of them in any case.
+        probes: whether the networks of the first seed are also read in other ways.
+        attributed: number of documents for attribution, 0 for none.
+        patience: for the control with absolute positions, which trains until the loss on held-out
+            pairs is flat; 2,000 steps are one epoch.
     """
 
     base: BaseSettings = field(default_factory=BaseSettings)
@@ -81,7 +81,7 @@ class LmkSettings:
 
     @property
     def arms(self) -> list[tuple[Pooling, int]]:
-        """Each pooling with each of its seeds, what decides the claim first."""
+        """Each pooling with each of its seeds, those that decide the claim first."""
         every = [(pooling, seed) for seed in self.seeds for pooling in CLAIMED]
         others = CONTROLS if self.controls else ()
         return [*every, *((pooling, self.seeds[0]) for pooling in others)]
@@ -121,7 +121,7 @@ SIZES = {
         seeds=(0, 1, 2),
     ),
 }
-"""``small`` takes hours of two cores, ``large`` half an hour of an H200."""
+"""``small`` takes hours on two cores, ``large`` half an hour on an H200."""
 
 
 @dataclass
@@ -129,11 +129,11 @@ class Study:
     """One study in one folder.
 
     Args:
-        folder: of the encoder, weights and figures.
-        data: with ``corpus/``, ``pairs/`` and ``tasks/``.
-        settings: of everything.
-        device: to compute on.
-        dtype: of matrix products.
+        folder: stores the encoder, weights and figures.
+        data: folder with ``corpus/``, ``pairs/`` and ``tasks/``.
+        settings: all settings.
+        device: device to compute on.
+        dtype: dtype of matrix products.
         progress: see ``base.Progress``.
         minilm: folder of all-MiniLM-L6-v2, for the control with absolute positions; None for an
             encoder that is pre-trained here.
@@ -169,7 +169,7 @@ class Study:
 
     @cached_property
     def _key(self) -> str:
-        """A digest of what every run depends on, but not of its pooling, rate, seed and steps."""
+        """Digest of what all runs depend on; pooling, rate, seed and steps are left out."""
         settings = asdict(self.settings)
         shared = {name: settings[name] for name in ("base", "recipe", "amounts")}
         del shared["recipe"]["steps"]
@@ -181,7 +181,7 @@ class Study:
 
     @cached_property
     def _pieces(self) -> Pieces:
-        """What is done. More seeds may be added to it; all else must stay."""
+        """The finished pieces. Seeds and controls may be added later; nothing else may change."""
         settings, given = asdict(self.settings), self.material
         told = {
             f"{part}.{name}": f"{part}.{name}={value}"
@@ -201,7 +201,7 @@ class Study:
         return Pieces(self.folder, self._key, told)
 
     def result(self) -> dict[str, Any]:
-        """Everything: trained, measured, and what was used; as ``--json`` prints it.
+        """Run the whole study and return all figures and settings, as ``--json`` prints them.
 
         Raises:
             InputError: data is missing, or the folder holds a study with other settings.
@@ -226,9 +226,9 @@ class Study:
         }
 
     def jobs(self) -> Iterator[tuple[str, Callable[[], object]]]:
-        """Name of each piece and what makes it, where a process of its own may take each.
+        """Yield each piece's name and the function that makes it; each may run in its own process.
 
-        A network's piece needs those of its pooling's rates. What decides the claim comes first.
+        A network's piece needs its pooling's rate pieces. Pieces that decide the claim come first.
         """
         for some in (CLAIMED, CONTROLS):
             for pooling in some:
@@ -242,7 +242,7 @@ class Study:
                     yield f"{pooling}-{seed}", partial(self._chosen, pooling, seed)
 
     def words(self) -> list[dict[str, Any]]:
-        """What BM25 finds of the same questions, which knows no vectors."""
+        """Measure BM25, which uses no vectors, on the same questions."""
         self.progress("words alone", 1, 1)
         lengths = self.settings.amounts.lengths
         return [each.fields() for each in bm25(self.material, self.base.words, lengths)]
@@ -259,7 +259,7 @@ class Study:
         return self.run(pooling, seed, self.rate(pooling))
 
     def rate(self, pooling: Pooling) -> float:
-        """The learning rate that suits a pooling best, by held-out pairs."""
+        """Choose the best learning rate of a pooling on held-out pairs."""
         rates = self.settings.rates
         if len(rates) == 1:
             return rates[0]
@@ -267,7 +267,7 @@ class Study:
         return max(tried, key=lambda rate: tried[rate])
 
     def run(self, pooling: Pooling, seed: int, rate: float) -> dict[str, Any]:
-        """Train with a pooling and measure, or return what was measured before."""
+        """Train with a pooling and measure, or return the stored figures."""
 
         def done() -> dict[str, Any]:
             reader, losses, flat = self._trained(pooling, seed, rate)
@@ -342,7 +342,7 @@ class Study:
     def _train(
         self, reader: Reader, steps: int, rate: float, seed: int
     ) -> tuple[list[float], dict[str, Any] | None]:
-        """Losses, and how a training ended that had no number of steps but at most so many."""
+        """Train a network; return its losses and, if it trained until flat, how that ended."""
         recipe, given = self.settings.recipe, self.material
         name = f"{reader.pooling}-{seed}, rate {rate:g}"
 
@@ -356,17 +356,17 @@ class Study:
         losses, ended = train_until_flat(
             reader, given.training, given.tuning, recipe, patience, rate, seed, say
         )
-        loss = round(min(ended.loss, 1e9), 4)  # JSON knows no infinity
+        loss = round(min(ended.loss, 1e9), 4)  # JSON has no infinity
         kept = {"flat": ended.flat, "steps": ended.steps, "best": ended.best, "loss": loss}
         return losses, kept
 
     def _trained(
         self, pooling: Pooling, seed: int, rate: float
     ) -> tuple[Reader, list[float], dict[str, Any] | None]:
-        """A trained network: of the folder, if it is there; its losses, and how it ended.
+        """Load a trained network from the folder or train it; also its losses and how it ended.
 
         Raises:
-            InputError: the folder's was trained otherwise.
+            InputError: the stored network was trained with other settings.
         """
         reader = self._reader(pooling)
         weights = self.folder / f"{pooling}-{seed}.safetensors"
@@ -379,7 +379,7 @@ class Study:
             reader.network.load_state_dict(load_file(weights))
             return reader, kept["losses"], kept.get("ended")
         except (OSError, SafetensorError, TypeError, ValueError, KeyError, RuntimeError):
-            pass  # none that can be read: it is trained
+            pass  # nothing readable is stored, so train
         settings = self.settings
         steps = settings.patience.most if self.minilm else settings.recipe.steps
         losses, ended = self._train(reader, steps, rate, seed)

@@ -1,10 +1,10 @@
-"""One network trained with one document pooling, so that poolings can be compared.
+"""Training of a network with one document pooling, so that poolings can be compared.
 
-Everything but the pooling is the same for all of them: pairs, what is read of them, their order,
-steps, loss. Queries are pooled as documents are. Each pooling has the learning rate that suits it.
+Everything but the pooling is the same: pairs, the parts read of them, their order, steps and loss.
+Queries are pooled like documents. Each pooling has the learning rate that suits it best.
 
-``train`` makes a number of steps. ``train_until_flat`` ends when the loss on held-out pairs is
-flat: an encoder that was made for one pooling needs longer for the others.
+``train`` runs a fixed number of steps. ``train_until_flat`` stops when the loss on held-out pairs
+is flat, because an encoder made for one pooling takes longer to learn the others.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class Recipe:
 
     Attributes:
         steps: optimizer steps.
-        batch: pairs a step; all other passages of the batch are a query's negatives, except for
+        batch: pairs per step; the other passages of the batch are a query's negatives, except
             those that answer the same query.
-        passage: least and greatest number of tokens of a passage.
-        temperature: of InfoNCE.
+        passage: minimum and maximum tokens of a passage.
+        temperature: temperature of InfoNCE.
         granularities: one is drawn for each query and each passage (``lmk_var`` of the paper).
     """
 
@@ -56,11 +56,11 @@ def train(
 
     Args:
         reader: all its parameters are trained.
-        pairs: query and passage; no passage twice, or it would be its own negative.
+        pairs: queries and passages; each passage once, or it would be its own negative.
         recipe: the same for all poolings.
-        rate: highest learning rate; a tenth of the steps to reach it, then a cosine to 0.
-        seed: decides the order of pairs, what is read of them and the granularities.
-        say: told step and loss.
+        rate: peak learning rate, after a warm-up over a tenth of the steps; then a cosine to 0.
+        seed: determines the order of pairs, the parts read of them and the granularities.
+        say: called with step and loss.
 
     Returns:
         The loss of each step, nats.
@@ -94,18 +94,18 @@ def train_until_flat(
 ) -> tuple[list[float], Flat]:
     """Train the reader's network in place until the loss on held-out pairs is flat.
 
-    The weights with the lowest are kept.
+    The weights with the lowest loss are kept.
 
     Args:
         reader: see ``train``.
         pairs: see ``train``.
-        held_out: pairs whose loss is watched, read alike each time: what is read of them, and the
-            granularities, are drawn once.
-        recipe: see ``train``; but its steps do not count.
-        patience: when to end.
-        rate: learning rate, reached after ``patience.every`` steps; then it stays.
+        held_out: validation pairs; the parts read of them and the granularities are the same in
+            every validation.
+        recipe: see ``train``; its steps are ignored.
+        patience: when to stop.
+        rate: learning rate, constant after a warm-up over ``patience.every`` steps.
         seed: see ``train``.
-        say: told step and loss.
+        say: called with step and loss.
 
     Returns:
         The loss of each step, nats, and how the training ended.
@@ -146,7 +146,7 @@ def train_until_flat(
 def _loss(
     reader: Reader, pairs: Sequence[Pair], recipe: Recipe, seed: int
 ) -> Callable[[Sequence[int]], Tensor]:
-    """InfoNCE of some of the pairs, by their numbers; every call draws what is read anew."""
+    """Make the InfoNCE loss of pairs by number; every call draws anew the parts that are read."""
     drawing, drawn = Drawing(pairs, recipe.passage, seed), Random(f"{seed}/granularities")
     same = same_answers(pairs)
 

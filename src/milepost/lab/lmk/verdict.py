@@ -1,21 +1,21 @@
-"""What the figures say about the claim, by rules that were fixed before any run.
+"""The verdict on the claim, by rules that were fixed before any run.
 
 The claim (arXiv 2601.21525): landmark pooling is level with CLS and mean on short texts and better
-on long ones. Differences are in nDCG@10, of natural documents, and for H4 of the documents with
-passages put in:
+on long ones. Differences are in nDCG@10 on natural documents, and for H4 on documents with inserted
+passages:
 
     H1  |LMK − best of mean and CLS| ≤ 2 points at 256 and at 512 tokens (equivalence)
     H2  LMK − mean ≥ 3 and LMK − CLS ≥ 3 points at 8,192 tokens
     H3  LMK's lead over each grows with every doubling of the length
     H4  LMK's lead over each is larger where the evidence stands late than where it stands early
 
-Intervals and p-values come from a bootstrap over documents and seeds, both drawn anew; p is
-corrected by Holm over the six tests of H2 to H4. The gate: untrained, all poolings lie within 3
-points on short texts; else the encoder prefers one of them, and long texts are judged by the
-change from 512 tokens on (the difference in differences), and the page says so.
+Intervals and p-values come from a bootstrap that resamples documents and seeds; p is Holm-corrected
+over the six tests of H2 to H4. The gate: untrained, all poolings lie within 3 points on short
+texts. Otherwise the encoder prefers one of them, H2 is judged by the change from 512 tokens on (the
+difference in differences), and the page says so.
 
-The floor: where the best of the three finds less than 10 %, differences of points are small because
-all figures are, so that a hypothesis about that length is not decided.
+The floor: where the best of the three finds less than 10 %, differences are small because all
+figures are, so a hypothesis about that length is not decided.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ GATE = 3.0
 FLOOR = 10.0
 DRAWS = 10_000
 POWER = 2.8
-"""Standard errors that 80 % power at a two-sided 5 % needs."""
+"""Standard errors of an effect that a two-sided test at 5 % finds with 80 % power."""
 
 CLAIMED: tuple[Pooling, ...] = ("lmk", "mean", "cls")
-"""What the claim compares."""
+"""The poolings that the claim compares."""
 NAMES = {
     "lmk": "LMK",
     "mean": "mean",
@@ -63,12 +63,12 @@ class Effect:
 
     Attributes:
         name: what is compared, and where.
-        mean: the difference.
-        low: lower end of the 95 % interval.
+        mean: the mean difference.
+        low: lower end of the interval, at the level given to ``effect``.
         high: upper end.
         p: two-sided, from the bootstrap.
-        adjusted: after Holm's correction.
-        detectable: the smallest effect that was to be seen with 80 % power.
+        adjusted: p after Holm's correction; p itself where there was none.
+        detectable: the smallest effect that is found with 80 % power.
     """
 
     name: str
@@ -82,17 +82,19 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What follows.
+    """Answers to the hypotheses, and the effects behind them.
 
     Attributes:
         gate: the range of the untrained poolings on short texts, in points.
         best: length → nDCG@10 of the best of the three, in per cent.
-        placed: the same at the greatest length where passages were put in, which decides H4.
-        level: for 256 and 512 tokens LMK less the best of mean and CLS, with 90 % intervals.
-        plain: LMK less mean and less CLS at the greatest length, where the gate makes H2 about the
-            change; p is not corrected, and no hypothesis is decided by it.
-        effects: of the six tests, in their order.
-        answers: hypothesis → what the figures say.
+        placed: the same on documents with inserted passages, at the longest length up to 8,192
+            tokens; the floor of H4 is checked against it.
+        level: for 256 tokens and the shortest length, LMK less the better of mean and CLS, with
+            90 % intervals.
+        plain: LMK less mean and less CLS at the longest length up to 8,192 tokens, if the gate
+            makes H2 about the change; p is not corrected and decides no hypothesis.
+        effects: effects of the six tests, in order.
+        answers: hypothesis → answer.
     """
 
     gate: float
@@ -105,7 +107,7 @@ class Verdict:
 
 
 class Figures:
-    """nDCG@10 of every question, by pooling, material and length; one row a seed, in points.
+    """nDCG@10 of every question, by pooling, material and length; one row per seed, in points.
 
     BM25 counts as a pooling of one seed.
     """
@@ -125,16 +127,16 @@ class Figures:
         self.quarters = np.array([quarter for _, quarter in result["needles"]])
 
     def of(self, pooling: str, material: str, length: int, reading: str = "own") -> Floats:
-        """``(seeds, questions)``."""
+        """nDCG@10 in points, ``(seeds, questions)``."""
         return 100 * np.array(self._rows[pooling, material, reading, length])
 
     def best(self, material: str, length: int) -> float:
-        """What the best of the three that the claim compares finds, in per cent."""
+        """Mean nDCG@10 of the best of the three poolings of the claim, in per cent."""
         return max(float(self.of(one, material, length).mean()) for one in CLAIMED)
 
     @property
     def judged(self) -> str:
-        """The documents that H1 to H3 are about: natural ones, where there are any."""
+        """The material that H1 to H3 are about: natural documents if there are any."""
         return "natural" if self.natural else "needles"
 
     def lead(self, over: str, length: int, material: str) -> Floats:
@@ -142,13 +144,13 @@ class Figures:
         return self.of("lmk", material, length) - self.of(over, material, length)
 
     def documents(self, material: str, count: int) -> list[str]:
-        """What the questions about short texts or documents are not independent in."""
+        """The document of each question; questions about one document are not independent."""
         known = {"needles": self.clusters, "natural": self.natural}
         return known.get(material) or [str(number) for number in range(count)]
 
     @property
     def poolings(self) -> list[str]:
-        """Each once; BM25 last."""
+        """Each pooling once; BM25 last."""
         return list(dict.fromkeys(pooling for pooling, *_ in self._rows))
 
     @property
@@ -161,8 +163,8 @@ def verdict(result: Mapping[str, Any], draws: int = DRAWS) -> Verdict:
     """Judge the result of a study; see the module.
 
     Args:
-        result: what ``Study.result`` gives, with the poolings ``lmk``, ``mean`` and ``cls``.
-        draws: of the bootstrap.
+        result: what ``Study.result`` returns, with the poolings ``lmk``, ``mean`` and ``cls``.
+        draws: number of bootstrap draws.
     """
     figures = Figures(result)
     gate = max(result["gate"].values()) - min(result["gate"].values())
@@ -223,16 +225,16 @@ def effect(
     level: float = 0.95,
     draws: int = DRAWS,
 ) -> Effect:
-    """The mean of differences, with documents and seeds drawn anew.
+    """The mean of differences, with a bootstrap over documents and seeds.
 
     A draw takes as many documents and as many seeds as there are, with replacement.
 
     Args:
-        name: of the effect.
+        name: name of the effect.
         values: ``(seeds, questions)``.
-        clusters: of each question the document.
-        level: of the interval.
-        draws: how many.
+        clusters: document of each question.
+        level: level of the interval.
+        draws: number of draws.
     """
     order = {cluster: number for number, cluster in enumerate(dict.fromkeys(clusters))}
     owner = np.array([order[cluster] for cluster in clusters])
@@ -253,7 +255,7 @@ def effect(
 
 
 def _slope(figures: Figures, other: str) -> Floats:
-    """What a doubling of the length adds to each question's lead: least squares."""
+    """The change of each question's lead per doubling of the length, by least squares."""
     xs = np.array([log2(length) for length in figures.lengths])
     shares = (xs - xs.mean()) / ((xs - xs.mean()) ** 2).sum()
     leads = [figures.lead(other, length, figures.judged) for length in figures.lengths]
@@ -314,7 +316,7 @@ def _above(one: Effect) -> Answer:
 
 
 def both(answers: Sequence[Answer]) -> Answer:
-    """Supported if all are, contradicted if one is."""
+    """Combine answers: supported if all are, contradicted if one is."""
     if "contradicted" in answers:
         return "contradicted"
     return "supported" if set(answers) == {"supported"} else "not decided"

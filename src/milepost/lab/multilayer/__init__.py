@@ -1,1 +1,1 @@
-"""Pooling over layers and attention, on planted topics."""
+"""Pooling over layers and kind of attention, on planted topics and a pre-trained encoder."""

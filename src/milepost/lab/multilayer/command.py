@@ -146,7 +146,7 @@ def command(
 def _pretrained(
     settings: Settings, model: str, size: str, data: Path, out: Path | None, *, as_json: bool
 ) -> Iterator[str]:
-    """Run the study on an encoder; the lines to print."""
+    """Run the study on an encoder and yield the lines to print."""
     import json
 
     from milepost.engine.folder import cache_folder

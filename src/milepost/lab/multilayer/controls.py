@@ -1,11 +1,11 @@
-"""Networks of ``planted_layers`` that learnt nothing of topics: controls of poolings over them.
+"""Networks of ``planted.py`` that learnt nothing about topics: controls of poolings over them.
 
-    random         as it was drawn
-    nonsense       pre-trained to say the next word of sentences without meaning
-    hierarchical   the same, of nested pairs of words
+    random         as initialised
+    nonsense       pre-trained to predict the next word of sentences without meaning
+    hierarchical   the same, on nested pairs of words
 
-The planted topic is written into all of them alike: what a pooling finds in these it finds in any
-network, and the topics that the words tell by the words alone.
+The planted topic is written into all of them alike, so a pooling would find in any network what it
+finds in these. At the place ``spread`` the words alone give the topic away.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ from milepost.lab.controls.kinds import Kind, Pretrained
 from milepost.lab.controls.symbol_training import pretrain, symbols
 from milepost.lab.multilayer.planted import WORDS, Planted
 
-_SIZE = 20_000  # words of the text that is read
+_SIZE = 20_000  # words of the pre-training text
 
 
 def as_control(
     planted: Planted, kind: Kind, *, layers: int, width: int, seed: int, steps: int
 ) -> None:
-    """Give a network the weights of a control of the same shape; it is frozen.
+    """Give a network the weights of a control of the same shape, and freeze it.
 
     Args:
-        planted: whose weights are set.
-        kind: which control.
-        layers: of the network.
-        width: of its states.
-        seed: of its weights as drawn, and of the text.
-        steps: of pre-training, causal, as the network was made, whatever it sees afterwards.
+        planted: the network to change.
+        kind: kind of control.
+        layers: number of layers of the network.
+        width: width of its states.
+        seed: seed of its initial weights and of the text.
+        steps: pre-training steps, always with causal attention.
     """
     if kind != "random":
         planted.encoder.load_state_dict(_pretrained(kind, layers, width, seed, steps))
     planted.encoder.requires_grad_(False)
 
 
-@lru_cache(maxsize=64)  # the same network at each of the places
+@lru_cache(maxsize=64)  # all places share a network
 def _pretrained(
     kind: Pretrained, layers: int, width: int, seed: int, steps: int
 ) -> dict[str, Tensor]:

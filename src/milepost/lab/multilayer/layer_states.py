@@ -1,11 +1,11 @@
-"""What the designs read of texts under a frozen pre-trained encoder, kept on disk.
+"""States of texts under a frozen pre-trained encoder, as the designs read them, cached on disk.
 
     means    (texts, layers, d)   mean over the tokens of each layer
     ends     (texts, layers, d)   state of the end token in each layer
     tokens   (sum of lengths, d)  states of the last layer
 
-Each under both kinds of attention: ``both`` sides, as the encoder was trained, or ``causal``, the
-same weights with a mask that hides what follows.
+Each is computed for both kinds of attention: to both sides, as the encoder was trained, and causal,
+with the same weights and a mask that hides later tokens.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _PARTS = ("means", "ends", "tokens", "lengths")
 
 @dataclass(frozen=True)
 class LayerStates:
-    """See above; float16, and int64 ``lengths``."""
+    """The float16 arrays of the module docstring, and int64 ``lengths``."""
 
     means: NDArray[np.float16]
     ends: NDArray[np.float16]
@@ -51,12 +51,12 @@ class LayerStates:
     def read(self, what: str, numbers: Sequence[int], *, every: bool) -> tuple[Tensor, Tensor]:
         """States of some texts, ``(texts, tokens, layers, d)`` float32, and lengths.
 
-        A summary counts as a text of one token.
+        A mean or an end state counts as a text of one token.
 
         Args:
             what: ``means``, ``ends`` or ``tokens``.
-            numbers: which texts.
-            every: all layers, or the last; of ``tokens`` there is the last alone.
+            numbers: numbers of the texts.
+            every: all layers instead of the last; ``tokens`` has only the last.
         """
         chosen = list(numbers)
         if what == "tokens":
@@ -72,13 +72,13 @@ class LayerReader:
     """A BERT-like encoder that is read at every layer.
 
     Args:
-        folder: of the encoder, in the form of ``transformers``.
-        cache: folder that keeps what was read; None keeps nothing.
-        progress: told what is read, texts done, and of how many.
+        folder: folder of the encoder, in the format of ``transformers``.
+        cache: folder that stores the states; None stores nothing.
+        progress: called with the current work, texts done and texts in all.
 
     Attributes:
         words: its tokenizer.
-        identity: of its weights.
+        identity: fingerprint of its folder, and the version of the cache.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class LayerReader:
         self._networks: dict[bool, HuggingFace] = {}
 
     def states(self, texts: Sequence[Sequence[int]], *, bidirectional: bool) -> LayerStates:
-        """States of texts, between the encoder's opening and closing token."""
+        """States of texts, each framed by the encoder's opening and closing tokens."""
         if self._cache is None:
             found: LayerStates = self._read(texts, bidirectional)
             return found
@@ -135,7 +135,7 @@ class LayerReader:
     def _network(self, bidirectional: bool) -> HuggingFace:
         if bidirectional not in self._networks:
             transformers = require("transformers", extra="lab")
-            # A BERT that is told to be a decoder hides what follows a token.
+            # BERT configured as a decoder hides later tokens.
             more: dict[str, Any] = {} if bidirectional else {"is_decoder": True}
             with quiet():
                 made = transformers.AutoModel.from_pretrained(
@@ -146,7 +146,7 @@ class LayerReader:
 
 
 def _batches(lengths: NDArray[np.int64]) -> list[list[int]]:
-    """Numbers of texts of like length, of about ``_BATCH`` tokens together."""
+    """Group the numbers of texts of similar length, at most ``_BATCH`` tokens or one text each."""
     found: list[list[int]] = [[]]
     for number in np.argsort(-lengths, kind="stable").tolist():
         longest = int(lengths[found[-1][0]]) if found[-1] else 0

@@ -1,12 +1,12 @@
-"""A small causal model, and texts whose topic can be read at one place of it alone.
+"""A small causal model, and texts whose topic can be read at only one place in it.
 
 A topic is a point on a sphere. Two texts of one topic share nothing else. Where it can be read:
 
     early     the second layer writes the topic's direction into the states of all tokens, and it
-              is taken away before the third begins: the layers above know nothing of it
+              is removed before the third layer, so that the layers above never see it
     last      the last layer writes it
-    spread    the words tell it, and so every layer has a part of it
-    nowhere   nothing tells it: whoever is better than chance here has a leak
+    spread    the words depend on it, so that every layer carries part of it
+    nowhere   nothing depends on it: a score above chance means a leak
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from milepost.model.landmark_encoder import LandmarkEncoder
 Place = Literal["early", "last", "spread", "nowhere"]
 PLACES: tuple[Place, ...] = get_args(Place)
 
-TOPIC = 8  # numbers that make a topic
+TOPIC = 8  # dimensions of a topic
 WORDS = 200
 SHORTEST, LONGEST = 6, 14  # tokens of a text
-_LOUD = 6.0  # length of a written topic; a token's own state has about the root of the width
+_LOUD = 6.0  # norm of a written topic; that of a token's own state is about sqrt(width)
 _TILT = 6.0  # how much likelier words of the topic are, in nats
 
 
@@ -39,7 +39,7 @@ class Texts:
     Attributes:
         ids: ``(b, t)`` int64, padded on the right with random words.
         lengths: ``(b,)`` int64.
-        topics: ``(b, TOPIC)``, unit length; what the network writes, where it does.
+        topics: ``(b, TOPIC)``, unit length; the network writes them at ``early`` or ``last``.
     """
 
     ids: Tensor
@@ -48,12 +48,12 @@ class Texts:
 
     @property
     def valid(self) -> Tensor:
-        """``(b, t)`` bool: no padding."""
+        """``(b, t)`` bool, False for padding."""
         return torch.arange(self.ids.shape[1])[None] < self.lengths[:, None]
 
     @classmethod
     def joined(cls, *parts: Texts) -> Texts:
-        """Texts one batch behind the other, to be read in one pass."""
+        """Concatenate batches of texts, to read them in one pass."""
         return cls(
             torch.cat([part.ids for part in parts]),
             torch.cat([part.lengths for part in parts]),
@@ -66,13 +66,13 @@ class Planted:
 
     Args:
         place: where a topic can be read.
-        layers: of the network, at least 3.
-        width: of its states.
+        layers: number of layers, at least 3.
+        width: width of the states.
         bidirectional: let every token see both sides.
-        seed: of the weights, the directions of topics and what words mean: the same in both masks.
+        seed: seed of the weights, topic directions and word meanings, whatever the attention.
 
     Attributes:
-        encoder: the network as a landmark encoder, which LoRA can be put on.
+        encoder: the network as a landmark encoder, to which LoRA can be added.
     """
 
     def __init__(
@@ -95,23 +95,23 @@ class Planted:
         self._written: Tensor | None = None
         writer = {"early": 1, "last": layers - 1}.get(place)
         if writer is not None:
-            # What a feed-forward part gives is added to the stream, so that is where one writes.
+            # The output of the feed-forward block is added to the residual stream.
             network.layers[writer].mlp.register_forward_hook(self._write)
             if writer + 1 < layers:
                 network.layers[writer + 1].register_forward_pre_hook(self._erase)
 
     def pairs(self, count: int, random: torch.Generator) -> tuple[Texts, Texts]:
-        """Fresh topics, two texts of each: texts i of both sides share topic i."""
+        """Draw new topics and two texts of each: texts i of both sides share topic i."""
         topics = torch.nn.functional.normalize(torch.randn(count, TOPIC, generator=random), dim=1)
         return self._texts(topics, random), self._texts(topics, random)
 
     def states(self, texts: Texts) -> Tensor:
-        """States behind every layer, ``(b, t, layers, d)``; those of padding mean nothing."""
+        """States after every layer, ``(b, t, layers, d)``; those of padding are meaningless."""
         self._written = _LOUD * (texts.topics @ self._directions)[:, None]
         return self._backbone.layers(texts.ids, texts.valid)
 
     def last(self, ids: Tensor) -> Tensor:
-        """States behind the last layer of words without a topic, ``(b, t)`` → ``(b, t, d)``."""
+        """States after the last layer for words without a topic, ``(b, t)`` → ``(b, t, d)``."""
         self._written = None
         return self._backbone.layers(ids, torch.ones_like(ids, dtype=torch.bool))[:, :, -1]
 
@@ -128,13 +128,13 @@ class Planted:
         return given if self._written is None else given + self._written
 
     def _erase(self, _: Any, given: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        """Before the next layer begins: no attention can carry the topic on."""
+        """Remove the topic before the next layer, so that no attention can carry it on."""
         states, *others = given
         return (states if self._written is None else states - self._written, *others)
 
 
 def _network(layers: int, width: int, seed: int) -> Any:
-    """A Llama with random weights that keep the scale of what goes through them."""
+    """Make a Llama with random weights that preserve the scale of the states."""
     transformers = require("transformers", extra="lab")
     heads = 4
     config = transformers.LlamaConfig(

@@ -1,14 +1,14 @@
 """The five designs over a pre-trained encoder, on real questions (arXiv 2409.02727).
 
 The encoder is frozen. Each design is a pooling, as in ``study.py``, and a linear map that begins as
-the identity; both are trained by InfoNCE until the loss on held-out training documents is flat, at
-the rate that gives the lowest. Dev questions are then asked among all their passages.
+the identity. Both are trained by InfoNCE until the loss on held-out training pairs is flat, at the
+rate with the lowest loss. Dev questions then search all their passages.
 
-    M1, M2, M3   causal attention: the weights were trained with both sides
+    M1, M2, M3   causal attention, although the weights were trained with both sides
     M4, M5       both sides
     … both       M1 to M3 with both sides, which takes the kind of attention out of the comparison
 
-``mean`` is how all-MiniLM-L6-v2 was trained to be pooled.
+``mean`` is the pooling that all-MiniLM-L6-v2 was trained with.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ PAIRS = (
     ("M3 both", "M2 both"),
     ("M5", "layer-mix"),
 )
-"""The paper's best and simplest design, then what reading all layers gives."""
+"""The paper's best design against the simplest and the mean, then the effect of all layers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +64,12 @@ class PretrainedSettings:
     """Everything that the figures depend on, besides code, data and encoder.
 
     Attributes:
-        pairs: training questions of a task; None for all.
-        asked: dev questions of a task; None for all.
-        batch: pairs a step; the other passages are a question's negatives.
-        temperature: of InfoNCE.
-        rates: of which each design gets the one with the lowest validation loss.
-        seeds: of weights and batches; rates are chosen with the first.
+        pairs: maximum number of training questions per task; None for all.
+        asked: maximum number of dev questions per task; None for all.
+        batch: pairs per step; the other passages are a question's negatives.
+        temperature: temperature of InfoNCE.
+        rates: learning rates; each design uses the one with the lowest validation loss.
+        seeds: seeds of weights and batches; rates are chosen with the first.
         patience: when a training ends.
     """
 
@@ -95,11 +95,11 @@ class Trained:
     """One training of a design.
 
     Attributes:
-        rate: of learning.
-        loss: the lowest on the validation pairs.
-        best: steps that led to it.
+        rate: learning rate.
+        loss: lowest loss on the validation pairs.
+        best: number of steps up to that loss.
         flat: whether the loss had become flat; False where the cap ended the training.
-        parameters: that were trained, the linear map included.
+        parameters: number of trained parameters, the linear map included.
         ndcg: nDCG@10 of each dev question.
     """
 
@@ -116,11 +116,11 @@ class PretrainedResult:
     """All figures.
 
     Attributes:
-        trained: number of training pairs, without those that validate.
-        passages: among which dev questions are asked.
-        documents: of each dev question.
-        rates: that were tried.
-        runs: design → a training a seed.
+        trained: number of training pairs, without the validation pairs.
+        passages: number of passages that dev questions search.
+        documents: document of each dev question.
+        rates: learning rates that were tried.
+        runs: design → one training per seed.
         gains: "a - b" → difference in nDCG@10, over questions and seeds, corrected for all.
     """
 
@@ -133,12 +133,12 @@ class PretrainedResult:
 
 
 class Reading(nn.Module):
-    """A design over states that were read: pooling, then a linear map.
+    """A design over stored states: pooling, then a linear map.
 
     Args:
-        design: which.
-        states: of some texts.
-        seed: of the pooling's weights.
+        design: the design.
+        states: states of any texts, for the number of layers and the width.
+        seed: seed of the pooling's weights.
     """
 
     def __init__(self, design: Design, states: LayerStates, seed: int) -> None:
@@ -163,11 +163,11 @@ class PretrainedStudy:
     """All designs on one encoder.
 
     Args:
-        reader: of the encoder.
+        reader: reads the encoder.
         data: folder with ``tasks``.
-        settings: of everything.
-        folder: keeps finished trainings; None keeps nothing.
-        progress: told what is done, how much of it, and of how much.
+        settings: all settings.
+        folder: stores finished trainings; None stores nothing.
+        progress: called with the current work, the amount done and the total.
     """
 
     def __init__(
@@ -196,7 +196,7 @@ class PretrainedStudy:
         self._states: dict[bool, tuple[LayerStates, ...]] = {}
 
     def result(self, designs: Sequence[Design] = DESIGNS) -> PretrainedResult:
-        """Train and ask, or take what is kept.
+        """Train and test all designs, or load the stored trainings.
 
         Raises:
             InputError: the folder holds a study with other settings.
@@ -269,7 +269,7 @@ class PretrainedStudy:
         with torch.no_grad():
             vectors = [_vectors(reading, side) for side in (questions, texts)]
         ndcg = figures((vectors[0] @ vectors[1].T).numpy(), self._asked.right)["ndcg@10"]
-        lowest = min(found.loss, 1e9)  # JSON knows no infinity
+        lowest = min(found.loss, 1e9)  # JSON has no infinity
         count = sum(weight.numel() for weight in weights)
         return Trained(rate, lowest, found.best, found.flat, count, ndcg)
 

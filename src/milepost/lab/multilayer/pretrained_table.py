@@ -42,6 +42,6 @@ def lines(found: PretrainedResult) -> Iterator[str]:
 
 
 def record(found: PretrainedResult) -> dict[str, Any]:
-    """Everything, as it is printed by ``--json``."""
+    """All figures, as ``--json`` prints them."""
     fields = asdict(found)
     return {**fields, "gains": {name: one.record() for name, one in found.gains.items()}}

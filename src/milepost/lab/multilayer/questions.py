@@ -18,11 +18,11 @@ TASKS = ("written", "squad_articles", "covid_papers", "trials", "policies")
 """Tasks in English whose evidence is short."""
 
 TOKENS = 64
-"""Of a passage and of a question, at most, without the tokens around them."""
+"""Maximum tokens of a passage and of a question, without special tokens."""
 
 _BEFORE = 120  # characters in front of the evidence
 _SHARED = 200  # characters from a passage's beginning in which other evidence may begin
-_READ = 8 * TOKENS  # characters of which a passage is cut
+_READ = 8 * TOKENS  # characters from which a passage is cut
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,8 @@ class Asked:
     Attributes:
         questions: token ids of each.
         passages: token ids of each, none twice.
-        right: of each question the number of its passage.
-        documents: of each question, with its task.
+        right: number of each question's passage.
+        documents: task and document of each question.
     """
 
     questions: list[list[int]]
@@ -44,7 +44,8 @@ class Asked:
     def pairs(self) -> Asked:
         """The first question of each passage, so that question i has passage i.
 
-        Documents are in an order that depends on their names alone; each one's pairs are together.
+        Documents are in an order that depends only on their names; pairs of a document stay
+        together.
         """
         first: dict[int, int] = {}
         for question, passage in enumerate(self.right):
@@ -59,13 +60,13 @@ class Asked:
 
 
 def asked(data: Path, part: Split, words: Words, most: int | None = None) -> Asked:
-    """The questions of a split.
+    """Read the questions of a split and their passages.
 
     Args:
         data: folder with ``tasks``.
         part: the split.
         words: the network's tokenizer.
-        most: questions of a task, drawn by their names; None for all.
+        most: maximum number of questions per task, drawn by their names; None for all.
 
     Raises:
         InputError: a task cannot be read, or no question is left.
@@ -100,7 +101,7 @@ def asked(data: Path, part: Split, words: Words, most: int | None = None) -> Ask
 
 
 def _beginning(text: str, start: int) -> int:
-    """Where a passage with evidence at ``start`` begins: at a word."""
+    """Find the word at which a passage with evidence at ``start`` begins."""
     begin = max(0, start - _BEFORE)
     if begin == 0 or begin == start:
         return begin

@@ -6,10 +6,10 @@
     M4  trained, last layer             both sides
     M5  trained, all layers             both sides
 
-Each design is trained with LoRA on a small causal model of random weights (``planted_layers``) to
-bring two texts of one topic together, and asked for the second text of 64 topics that it has not
-met. A dataset is a network, its topics and its texts; designs are compared on the same datasets.
-Below them stands M5 over frozen networks that know nothing of topics (``planted_controls``).
+Each design is trained with LoRA on a small causal model of random weights (``planted.py``) to bring
+two texts of one topic together. It is tested by retrieving the second text of 64 unseen topics. A
+dataset is a network, its topics and its texts; designs are compared on the same datasets. The
+control rows are M5 over frozen networks that know nothing about topics (``controls.py``).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from milepost.train.losses import info_nce
 
 ASKED = 64
 CHANCE = sum(1 / rank for rank in range(1, ASKED + 1)) / ASKED
-"""Mean reciprocal rank of a reader who knows nothing."""
+"""Expected mean reciprocal rank of a random order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +42,12 @@ class Design:
     """A pooling and an attention.
 
     Attributes:
-        name: as the paper has it, or what differs from it.
+        name: the paper's name, or what differs from the paper.
         pooling: an operator of ``milepost.pooling``.
-        settings: of the operator.
-        every_layer: whether it reads all layers, or the last.
+        settings: settings of the operator.
+        every_layer: whether it reads all layers instead of the last.
         bidirectional: whether tokens see both sides.
-        control: over which network that is no more than frozen; None for LoRA on a random one.
+        control: kind of the frozen control network; None for a random network with LoRA.
     """
 
     name: str
@@ -69,7 +69,7 @@ M5 = Design("M5", "multilayer", every_layer=True, bidirectional=True)
 CONTROLS = tuple(
     replace(M5, name=name, control=kind) for name, kind in zip(rows_below("M5"), KINDS, strict=True)
 )
-"""Below every study: what M5 finds in networks that learnt nothing of topics."""
+"""Rows below every study: M5 over networks that learnt nothing about topics."""
 
 
 def _like_m5(name: str, **settings: Any) -> Design:
@@ -78,15 +78,14 @@ def _like_m5(name: str, **settings: Any) -> Design:
 
 STUDIES: dict[str, tuple[Design, ...]] = {
     "paper": (M1, M2, M3, M4, M5),
-    # M3 reads last tokens and M5 means, so that the paper's step from M3 to M5 is two steps.
+    # M3 reads last tokens and M5 means, so the paper's step from M3 to M5 changes two things.
     "crossed": (
         M3,
         Design("M3 mean", "multilayer", every_layer=True),
         Design("M5 last", "multilayer", _LAST, every_layer=True, bidirectional=True),
         M5,
     ),
-    # What of M5 is needed, beside the poolings over layers that have hardly a parameter, and M2
-    # with tokens to choose from.
+    # Ablations of M5, then M2 with all tokens as keys, and poolings with hardly any parameters.
     "parts": (
         M5,
         _like_m5("no layer table", layer_table="none"),
@@ -100,10 +99,10 @@ STUDIES: dict[str, tuple[Design, ...]] = {
         Design("mean", "mean", bidirectional=True),
     ),
 }
-"""Designs by the question that they answer; all but the first are compared with the first."""
+"""Study → its designs; all others are compared with the first."""
 
 LAYERS = (("M3", "M2"), ("M5", "M4"))
-"""Of ``paper``: what reading all layers gives, with everything else the same but the keys."""
+"""Pairs of ``paper`` that show the effect of reading all layers; only the keys differ as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +110,12 @@ class Training:
     """How every design is trained.
 
     Attributes:
-        steps: of AdamW; a control's network is pre-trained for as many.
-        batch: pairs of texts a step.
-        rate: of learning, falling to 0 in a straight line.
-        rank: of LoRA on all linear layers; 0 leaves the network frozen.
-        layers: of the network.
-        width: of its states.
+        steps: AdamW steps; a control's network is pre-trained for as many.
+        batch: pairs of texts per step.
+        rate: learning rate, which falls linearly to about 0.
+        rank: rank of LoRA on all linear layers; 0 leaves the network frozen.
+        layers: number of layers of the network.
+        width: width of its states.
     """
 
     steps: int = 60
@@ -129,13 +128,13 @@ class Training:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A design on a dataset.
+    """Result of a design on a dataset.
 
     Attributes:
         score: mean reciprocal rank of a topic's second text among 64.
-        cosine: mean of two texts of different topics: how narrow the cone of all vectors is.
-        parameters: that were trained, those of LoRA included.
-        milliseconds: of processor time to encode a text, network and pooling.
+        cosine: mean over texts of different topics, which shows how narrow the cone of vectors is.
+        parameters: number of trained parameters, those of LoRA included.
+        milliseconds: processor time to encode a text, network and pooling.
     """
 
     design: str
@@ -153,8 +152,8 @@ class Comparison:
 
     Attributes:
         mean: difference of the scores, with its 95 % interval from ``low`` to ``high``.
-        p: of Wilcoxon's signed ranks, two-sided; where it is exact says ``wilcoxon``.
-        adjusted: the same after Holm's correction over all comparisons of the study.
+        p: two-sided, by Wilcoxon's signed-rank test; ``wilcoxon`` says when it is exact.
+        adjusted: p after Holm's correction over all comparisons of the study.
     """
 
     place: Place
@@ -182,9 +181,9 @@ def run(
     Args:
         study: a name in ``STUDIES``.
         places: where topics can be read.
-        datasets: networks with topics and texts, at each place.
-        training: how.
-        seed: of the first dataset; the next ones count up.
+        datasets: number of networks with topics and texts, at each place.
+        training: how to train.
+        seed: seed of the first dataset; the next ones count up.
         controls: train ``CONTROLS`` as well.
         progress: called with a name, trials done, and trials in all.
     """
@@ -198,12 +197,12 @@ def run(
 
 
 def trial(design: Design, place: Place, training: Training, *, seed: int) -> Trial:
-    """Train a design on one dataset and ask it for topics that it has not met."""
+    """Train a design on one dataset and test it on unseen topics."""
     planted = Planted(
         place, training.layers, training.width, bidirectional=design.bidirectional, seed=seed
     )
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)  # of LoRA's own weights
+        torch.manual_seed(seed)  # for LoRA's own weights
         planted.encoder.requires_grad_(False)
         if training.rank and design.control is None:
             with_lora(planted.encoder, training.rank, 2.0 * training.rank, dropout=0.0)
@@ -222,7 +221,7 @@ def trial(design: Design, place: Place, training: Training, *, seed: int) -> Tri
     random = torch.Generator().manual_seed(seed + 1)
     if learned:
         _train(planted, pooling, design, training, learned, random)
-    # Seeded apart: a change of the training asks for the same texts.
+    # Seeded separately, so that a change of the training leaves the test texts the same.
     texts = Texts.joined(*planted.pairs(ASKED, torch.Generator().manual_seed(seed + 2)))
     with torch.no_grad():
         begun = time.process_time()
@@ -240,7 +239,7 @@ def trial(design: Design, place: Place, training: Training, *, seed: int) -> Tri
 
 
 def compare(trials: Sequence[Trial], pairs: Iterable[tuple[str, str]]) -> list[Comparison]:
-    """Pairs of designs at every place, all corrected together.
+    """Compare pairs of designs at every place, with one correction over all.
 
     Raises:
         MissingExtra: SciPy is not installed.
@@ -261,7 +260,7 @@ def compare(trials: Sequence[Trial], pairs: Iterable[tuple[str, str]]) -> list[C
 
 
 def pairs_of(study: str) -> list[tuple[str, str]]:
-    """What is compared in a study: each with its first, and what reading all layers gives."""
+    """Pairs to compare in a study: each design with the first, and ``LAYERS`` for ``paper``."""
     first, *others = STUDIES[study]
     more = LAYERS if study == "paper" else ()
     return [*((other.name, first.name) for other in others), *more]
@@ -295,7 +294,7 @@ def _encode(planted: Planted, pooling: PoolModule, design: Design, texts: Texts)
 
 
 def _reciprocal_rank(asked: Tensor, answers: Tensor) -> float:
-    """Mean of one over the place of answer i among all answers to question i; ties are shared."""
+    """Mean reciprocal rank of answer i for question i; ties share the middle rank."""
     scores = asked @ answers.T
     own = scores.diagonal()[:, None]
     above = (scores > own).sum(1) + ((scores == own).sum(1) - 1) / 2

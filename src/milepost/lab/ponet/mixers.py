@@ -27,7 +27,7 @@ class Attention(nn.Module):
 
     Args:
         width: d of the states.
-        heads: they divide the width.
+        heads: number of heads, a divisor of the width.
         fused: let torch choose a kernel that never writes the matrix of weights.
     """
 
@@ -63,7 +63,7 @@ class Aggregation(nn.Module):
 
     Args:
         width: d of the states.
-        heads: they divide the width.
+        heads: number of heads, a divisor of the width.
     """
 
     def __init__(self, width: int, heads: int) -> None:
@@ -86,14 +86,14 @@ MIXERS: dict[str, Callable[[int, int], nn.Module]] = {
     "aggregation": Aggregation,
     "ponet": PoNetMixer,
 }
-"""Name → what makes a mixer of a width and a number of heads."""
+"""Name → constructor, which takes the width and the number of heads."""
 
 
 def mixer(name: str, width: int, heads: int) -> nn.Module:
-    """A mixer by its name.
+    """Make a mixer by name.
 
     Raises:
-        InputError: there is no such mixer; the nearest known name is said.
+        InputError: there is no such mixer; the hint gives the nearest known name.
     """
     if name not in MIXERS:
         raise InputError(
@@ -104,7 +104,7 @@ def mixer(name: str, width: int, heads: int) -> nn.Module:
 
 
 def layer(name: str, width: int, heads: int) -> EncoderLayer:
-    """A layer of a mixer with as many parameters as a PoNet layer of twice the width inside.
+    """Make a layer with as many parameters as a PoNet layer with an inner width of 2 d.
 
     A mixer with fewer parameters has a wider feed-forward layer, up to the rounding of one
     channel (2 d + 1 parameters).
@@ -120,13 +120,13 @@ def count(module: nn.Module) -> int:
 
 
 class Classifier(nn.Module):
-    """Tokens with sinusoidal positions, layers of one mixer, their mean, a linear map to classes.
+    """Token embeddings, sinusoidal positions, layers of one mixer, mean pooling, a linear head.
 
     Args:
-        name: of the mixer.
-        vocabulary: kinds of tokens.
-        classes: kinds of texts.
-        width, heads, layers: of the encoder.
+        name: name of the mixer.
+        vocabulary: number of token ids.
+        classes: number of classes.
+        width, heads, layers: sizes of the encoder.
     """
 
     def __init__(
@@ -147,12 +147,12 @@ class Classifier(nn.Module):
         self._width = width
 
     def forward(self, ids: Tensor, mask: Tensor, segments: Tensor) -> Tensor:
-        """``(b, n)`` three times → ``(b, classes)`` scores."""
+        """Class scores ``(b, classes)`` from three inputs ``(b, n)``."""
         result: Tensor = self.head(masked_mean(self.states(ids, mask, segments), mask))
         return result
 
     def states(self, ids: Tensor, mask: Tensor, segments: Tensor) -> Tensor:
-        """``(b, n)`` three times → ``(b, n, width)``."""
+        """States of the last layer, ``(b, n, width)``, from three inputs ``(b, n)``."""
         states: Tensor = self.norm(self.table(ids) + places(ids.shape[1], self._width))
         for each in self.layers:
             states = each(states, mask, segments)

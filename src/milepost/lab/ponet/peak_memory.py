@@ -13,10 +13,10 @@ from torch.utils._pytree import tree_leaves
 class PeakMemory(TorchDispatchMode):
     """Context that adds up the bytes of all tensors that operations allocate, until they are freed.
 
-    Forward and backward, on any device; what a kernel takes for itself inside is not seen.
+    It covers forward and backward passes on any device, but not a kernel's internal memory.
 
     Attributes:
-        peak: most bytes at once.
+        peak: largest number of bytes at once.
     """
 
     def __init__(self) -> None:
@@ -26,7 +26,7 @@ class PeakMemory(TorchDispatchMode):
         self._known: set[int] = set()
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Run the operation and count what it made."""
+        """Run the operation and count the tensors that it made."""
         given = {
             each.untyped_storage()._cdata
             for each in tree_leaves((args, kwargs))

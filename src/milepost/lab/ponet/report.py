@@ -17,7 +17,7 @@ from milepost.lab.ponet.study import LEARNING, Cost, Learned, PonetRecipe, growt
 def gains(rows: Sequence[Learned]) -> dict[str, Difference]:
     """Accuracy of PoNet less that of every other mixer on the same texts, over the trainings.
 
-    Corrected for all. Nothing after a single seed.
+    p is corrected over all differences. Empty for a single seed.
     """
     ours = {row.kind: row.accuracies for row in rows if row.mixer == "ponet"}
     return corrected(
@@ -66,7 +66,7 @@ def cost_table(costs: Sequence[Cost]) -> str:
 
 
 def record(rows: Sequence[Learned], costs: Sequence[Cost], recipe: PonetRecipe) -> dict[str, Any]:
-    """Everything for ``--json``."""
+    """All figures, as ``--json`` prints them."""
     return {
         "recipe": asdict(recipe),
         "learned": [asdict(row) for row in rows],

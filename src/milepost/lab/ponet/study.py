@@ -1,10 +1,10 @@
-"""PoNet's mixing compared with rivals: accuracy, and cost by length of text.
+"""PoNet's mixing compared with rivals: accuracy, and cost by text length.
 
 Every mixer reads the same generated texts in the same order, with equally many parameters and
-steps, at the learning rate that suits it best on texts for validation. ``ponet, cut at random``
-gets as many segments at random places, to measure the effect of their structure. ``ponet@random``
-and the other untrained baselines train the map to classes alone, over a frozen encoder that is
-random or pre-trained on texts without meaning.
+steps, at the learning rate that suits it best on validation texts. ``ponet, cut at random`` gets as
+many segments at random places, to measure the effect of their structure. ``ponet@random`` and the
+other untrained baselines train only the linear head, over a frozen encoder that is random or
+pre-trained on texts without meaning.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ LEARNING = ("attention", "fft", "aggregation", "ponet", RANDOM)
 """Rows of the table of accuracies; ``plain`` attention computes what ``attention`` does."""
 
 CONTROLS = rows_below("ponet")
-"""Untrained baselines below them: the map to classes, trained over a frozen encoder."""
+"""Untrained baselines below them: only the linear head is trained, over a frozen encoder."""
 
 _SIZE = 20_000  # tokens that a control is pre-trained on
-_SEGMENT = 16  # tokens of a segment of those
-_HELD_OUT = 1 << 20  # seeds of texts that nothing trains on begin here
-_VALIDATION = 1 << 21  # seeds of texts that choose the rate begin here
-_ASKED = 64  # texts of a batch that is only read
+_SEGMENT = 16  # tokens of a segment of that text
+_HELD_OUT = 1 << 20  # held-out texts have seeds from here on
+_VALIDATION = 1 << 21  # validation texts have seeds from here on
+_ASKED = 64  # texts per batch in evaluation
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +50,13 @@ class PonetRecipe:
     """The recipe of every mixer.
 
     Attributes:
-        longest: tokens of a text, at most.
+        longest: maximum tokens of a text.
         steps: optimizer steps; a control's encoder is pre-trained for as many.
-        batch: texts a step.
-        rates: highest learning rates to choose from, with the first seed; a warm-up over a tenth of
-            the steps, then a cosine to 0.
-        width, heads, layers: of the encoder.
-        held_out: texts that the accuracy is of; as many others choose the rate.
+        batch: texts per step.
+        rates: peak learning rates to choose from with the first seed; a warm-up over a tenth of the
+            steps, then a cosine to 0.
+        width, heads, layers: sizes of the encoder.
+        held_out: number of texts that accuracy is measured on; as many others choose the rate.
     """
 
     longest: int = 96
@@ -74,14 +74,13 @@ class Learned:
     """Accuracy of a mixer on a kind of texts.
 
     Attributes:
-        mixer: its row.
-        kind: of texts.
-        accuracies: share of held-out texts whose class is right, of each seed.
-        rate: that was chosen.
-        parameters: that trained.
-        milliseconds: of a step, the median; the processor's time, so that other work does not
-            count.
-        padding: greatest change of a score when a text is padded to twice its length.
+        mixer: name of the row.
+        kind: kind of texts.
+        accuracies: share of held-out texts whose class is right, for each seed.
+        rate: the chosen learning rate.
+        parameters: number of trained parameters.
+        milliseconds: median time of a step; processor time, so that other work does not count.
+        padding: greatest change of a score when texts are padded to twice the batch's length.
     """
 
     mixer: str
@@ -98,10 +97,10 @@ class Cost:
     """Cost of one layer, forward and backward, for one text.
 
     Attributes:
-        mixer: its name.
-        tokens: of the text.
-        milliseconds: the processor's time, the shortest of the runs.
-        megabytes: of all tensors at once, at most, without parameters.
+        mixer: name of the mixer.
+        tokens: length of the text.
+        milliseconds: processor time, the shortest of the runs.
+        megabytes: peak size of all tensors, without parameters.
     """
 
     mixer: str
@@ -112,7 +111,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class _Training:
-    """A model, its rate, its loss on texts for validation, and the seconds of each step."""
+    """A model, its rate, its loss on validation texts, and the seconds of each step."""
 
     rate: float
     loss: float
@@ -133,8 +132,8 @@ def learn(
         mixer: one of ``LEARNING``; ``NAME@random`` and so on for a control of it.
         kind: one of ``KINDS``.
         recipe: the same for all.
-        seeds: of weights and texts.
-        say: told what is done, how far, of how much.
+        seeds: seeds of weights and texts.
+        say: called with the current work, the amount done and the total.
 
     Raises:
         InputError: no such kind, mixer or control.
@@ -182,9 +181,9 @@ def cost(name: str, tokens: int, *, width: int = 64, heads: int = 2, runs: int =
     Args:
         name: one of ``MIXERS``.
         tokens: length of the text.
-        width: of the layer.
-        heads: of the layer.
-        runs: after a first one that is not counted.
+        width: width of the layer.
+        heads: heads of the layer.
+        runs: timed runs, after a first one that measures memory.
     """
     torch.manual_seed(0)
     made = layer(name, width, heads)
@@ -204,13 +203,13 @@ def cost(name: str, tokens: int, *, width: int = 64, heads: int = 2, runs: int =
         begun = time.process_time()
         once()
         passed.append(time.process_time() - begun)
-    # A coarse clock may see no time pass, of which no growth can be told.
+    # A coarse clock may measure 0, from which no growth can be computed.
     least = time.get_clock_info("process_time").resolution
     return Cost(name, tokens, 1000 * max(least, min(passed)), memory.peak / 1e6)
 
 
 def lengths_of(words: str) -> list[int]:
-    """Lengths as ``--lengths`` reads them: whole numbers with commas between them, ascending.
+    """Parse ``--lengths``: whole numbers separated by commas, returned in ascending order.
 
     Raises:
         InputError: something else.
@@ -253,7 +252,7 @@ def _trained(
     seed: int,
     say: Callable[[int], None],
 ) -> tuple[Classifier, list[float]]:
-    """The model, and the seconds of each step."""
+    """Train a model; also return the seconds of each step."""
     name, control = parted(mixer)
     torch.manual_seed(seed)
     model = Classifier(
@@ -289,7 +288,7 @@ def _trained(
 def _pretrain(
     model: Classifier, control: Pretrained, kind: Kind, recipe: PonetRecipe, seed: int
 ) -> None:
-    """Train the encoder to say which tokens were exchanged; its segments are all of one length."""
+    """Pre-train the encoder to restore exchanged tokens; all segments have the same length."""
     if kind.in_bytes:
         text = text_bytes(control, _SIZE, seed)
     else:
@@ -317,17 +316,17 @@ def _pretrain(
 def _texts(
     mixer: str, kind: Kind, random: Random, recipe: PonetRecipe, number: int
 ) -> list[Example]:
-    """Texts; the same ones for all mixers, but for their cuts."""
+    """Draw texts, the same for all mixers except for the cuts of ``RANDOM``."""
     made = [kind.make(random, recipe.longest) for _ in range(number)]
     if mixer != RANDOM:
         return made
-    # A generator of its own, so that the texts that follow stay those of the other mixers.
+    # A separate generator, so that later texts stay the same as those of the other mixers.
     cuts = Random(str(made[0].ids))
     return [recut(example, cuts) for example in made]
 
 
 def _batch(examples: Sequence[Example]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Ids, mask, segments and labels."""
+    """Pad texts to a batch: ids, mask, segments and labels."""
     ids, lengths = padded([torch.tensor(example.ids) for example in examples])
     segments, _ = padded([torch.tensor(numbered(example.segments)) for example in examples])
     mask = torch.arange(ids.shape[1])[None] < lengths[:, None]
@@ -336,7 +335,7 @@ def _batch(examples: Sequence[Example]) -> tuple[Tensor, Tensor, Tensor, Tensor]
 
 @torch.no_grad()
 def _measured(model: Classifier, examples: Sequence[Example]) -> tuple[float, float]:
-    """Share of the texts whose class is right, and the mean loss."""
+    """Measure accuracy and mean loss on texts."""
     right, lost = 0, 0.0
     for at in range(0, len(examples), _ASKED):
         ids, mask, segments, labels = _batch(examples[at : at + _ASKED])

@@ -1,4 +1,4 @@
-"""Generated texts with a class each: nested lists of operations, and byte-level texts of a topic.
+"""Generated texts with class labels: nested lists of operations, and byte-level texts of a topic.
 
 Both have natural segments: the arguments of an operation, and sentences.
 """
@@ -23,21 +23,21 @@ OPERATIONS: dict[str, Callable[[Sequence[int]], int]] = {
 """ListOps (arXiv 1804.06028): the median rounded down, the sum's last digit."""
 
 CLOSING = 10 + len(OPERATIONS)
-"""The token ``]``; digits are themselves, operations follow them."""
+"""The token ``]``. Digits are the ids 0–9, and operations follow them."""
 
 TOPICS = 6
 _NESTED = 0.25
-"""How often an argument is a list."""
+"""Share of lists among the arguments of an inner list, where there is room."""
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A text.
+    """A labelled text.
 
     Attributes:
-        ids: its tokens.
-        label: its class.
-        segments: tokens of each segment.
+        ids: token ids.
+        label: number of its class.
+        segments: number of tokens in each segment.
     """
 
     ids: tuple[int, ...]
@@ -50,10 +50,10 @@ class Kind:
     """A kind of texts.
 
     Attributes:
-        vocabulary: kinds of tokens.
-        classes: kinds of labels.
-        make: a generator and the most tokens → a text.
-        in_bytes: whether a token is a byte of ASCII.
+        vocabulary: number of token ids.
+        classes: number of classes.
+        make: random generator and maximum number of tokens → a text.
+        in_bytes: whether tokens are ASCII bytes.
     """
 
     vocabulary: int
@@ -77,7 +77,7 @@ def list_of_operations(random: Random, longest: int) -> Example:
 def text_of_a_topic(random: Random, longest: int) -> Example:
     """Bytes of sentences, most of them about one topic; segments are sentences.
 
-    Half of a sentence's words are of its topic; which words these are never changes.
+    On average half of a sentence's words belong to its topic. The words of a topic never change.
 
     Raises:
         InputError: fewer than 64 bytes.
@@ -109,19 +109,19 @@ KINDS = {
 
 
 def recut(example: Example, random: Random) -> Example:
-    """The same text with as many segments, cut at random."""
+    """Cut the same text at random into as many segments."""
     inside = random.sample(range(1, len(example.ids)), len(example.segments) - 1)
     edges = [0, *sorted(inside), len(example.ids)]
     return replace(example, segments=tuple(end - at for at, end in pairwise(edges)))
 
 
 def numbered(segments: Sequence[int]) -> list[int]:
-    """The segment of each token."""
+    """The segment number of each token."""
     return [number for number, length in enumerate(segments) for _ in range(length)]
 
 
 def _operation(random: Random, room: int, nested: float) -> tuple[list[int], int, list[int]]:
-    """Tokens, value, and tokens of each argument."""
+    """Draw an operation: its tokens, its value, and the number of tokens in each argument."""
     number = random.randrange(len(OPERATIONS))
     parts: list[list[int]] = []
     values: list[int] = []

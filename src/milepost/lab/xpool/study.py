@@ -1,4 +1,4 @@
-"""A first stage by document means, and poolings by the question that rerank its best documents.
+"""Question-dependent poolings that rerank the best documents of a mean-pooling first stage.
 
 The first stage is the cosine of a question with the mean of each document's landmarks (LMK,
 arXiv 2601.21525). It returns ``most`` documents. A second stage reorders these and
@@ -37,7 +37,7 @@ CONTROLLED = "best landmark", "xpool"
 FIRST = "mean of landmarks"
 
 Say = Callable[[str, int, int], None]
-"""Told what is done, how far, of how much."""
+"""Called with the current work, the amount done and the total."""
 
 PLAIN: dict[str, Pool] = {
     "best landmark": pooling.get("query-top-k", k=1),
@@ -52,13 +52,13 @@ class Asking:
     """The data of the study and its sizes.
 
     Attributes:
-        split: whose questions are asked.
-        questions: of each task, at most.
-        train_documents, train_questions: of each task, to learn from, at most.
-        allow_nc: learn from documents whose licence forbids commercial use.
-        keep: documents that the first stage keeps.
-        splice: foreign share of each document in the second measurement; 0 for none.
-        seeds: trainings.
+        split: split of the evaluated questions.
+        questions: maximum number of questions per task.
+        train_documents, train_questions: maximum numbers for training, per task.
+        allow_nc: also train on documents whose licence forbids commercial use.
+        keep: number of documents that the first stage returns.
+        splice: share of foreign landmarks in the second measurement; 0 for none.
+        seeds: seeds of the trainings.
     """
 
     split: Split = "dev"
@@ -76,10 +76,10 @@ class Second:
     """A way to order the candidates.
 
     Attributes:
-        name: for the table.
-        pools: the same pooling, once a seed.
-        others: pool documents for a question about another document, which shows what pooling for
-            the right one does.
+        name: name of the row.
+        pools: the same pooling, once per seed.
+        others: pool documents for a question about another document, which shows the effect of
+            pooling for the right one.
     """
 
     name: str
@@ -101,23 +101,23 @@ def study(
     """Train X-Pool on the training documents of some tasks, and rank with it and the baselines.
 
     Args:
-        folders: tasks, see ``lab.landmarked.read``.
-        encoder: gives the landmarks; it stays as it is.
-        recipe: of the training.
-        settings: of ``xpool``.
-        asking: the rest.
-        controls: give landmarks to the same experiment: rows ``NAME@random`` and so on, compared
-            with the control's own first stage. Of the heads asked for they have as many as divide
-            both that number and their width.
+        folders: tasks, see ``lab.data.landmarked.read``.
+        encoder: gives the landmarks; it is not trained.
+        recipe: how to train.
+        settings: settings of the operator ``xpool``.
+        asking: data and sizes.
+        controls: readers that repeat the experiment with their own landmarks: rows ``NAME@random``
+            and so on, compared with the control's own first stage. Their number of heads is the
+            greatest that divides both the requested number and their width.
         out: the first seed's pooling is written here, for ``milepost.pooling.load``.
-        say: told what is done, how far, of how much.
+        say: see ``Say``.
 
     Returns:
         For ``--json``: ``rows`` (see ``records``), ``ceiling``, counts, the last losses; rows of
         controls are marked ``control``, and their first stage has a ``ceiling`` of its own.
 
     Raises:
-        InputError: tasks that cannot be read, or too little to learn from.
+        InputError: a task cannot be read, or there is too little to train on.
     """
     taught, asked = _collections(folders, encoder, asking, say)
     pools, losses = _trained(taught, recipe, settings, asking.seeds, say)
@@ -160,7 +160,7 @@ def _of_control(
     asking: Asking,
     say: Say,
 ) -> list[dict[str, Any]]:
-    """The first stage and those of ``CONTROLLED`` on landmarks of an untrained baseline."""
+    """Measure the first stage and ``CONTROLLED`` on the landmarks of an untrained baseline."""
     taught, asked = _collections(folders, control, asking, say)
     heads = math.gcd(settings.get("heads", 1), taught.states.shape[1])
     pools, _ = _trained(taught, recipe, {**settings, "heads": heads}, asking.seeds, say)
@@ -174,7 +174,7 @@ def _of_control(
 def _collections(
     folders: Sequence[Path], reader: Reader, asking: Asking, say: Say
 ) -> tuple[Landmarked, Landmarked]:
-    """What is learned from, and what is asked."""
+    """Read the training data and the evaluated data."""
     taught = read(
         folders,
         "train",
@@ -201,7 +201,7 @@ def _trained(
     seeds: Sequence[int],
     say: Say,
 ) -> tuple[list[Pool], list[float]]:
-    """The pooling of each seed, and its mean loss over the last ten steps."""
+    """Train a pooling for each seed; also return its mean loss over the last ten steps."""
     pools, losses = [], []
     for seed in seeds:
 
@@ -217,7 +217,7 @@ def _trained(
 def _measured(
     taught: Landmarked, asked: Landmarked, seconds: Sequence[Second], asking: Asking
 ) -> list[dict[str, Any]]:
-    """Records of the first stage and of all second ones, spliced documents beside them."""
+    """Measure the first stage and all second stages, on documents as they are and spliced."""
     rows = ranked(asked, seconds, asking.keep)
     hurt = (
         ranked(spliced(asked, taught.states, asking.splice), seconds, asking.keep)
@@ -235,7 +235,7 @@ def first_stage(data: Landmarked) -> NDArray[np.float32]:
 
 
 def candidates(first: NDArray[np.floating], most: int) -> NDArray[np.bool_]:
-    """The ``most`` best documents of each question, ``(questions, documents)``.
+    """Mark the ``most`` best documents of each question, ``(questions, documents)``.
 
     Raises:
         InputError: ``most`` is less than 1.
@@ -251,7 +251,7 @@ def candidates(first: NDArray[np.floating], most: int) -> NDArray[np.bool_]:
 def mid_ranks(scores: NDArray[np.floating], answers: NDArray[np.int64]) -> NDArray[np.float64]:
     """The rank of each question's document, from 1; ties share the middle rank.
 
-    So a ranking that scores all alike reaches what chance does.
+    So if all scores are equal, the rank is the expected rank in a random order.
 
     Args:
         scores: ``(questions, documents)``.
@@ -263,7 +263,7 @@ def mid_ranks(scores: NDArray[np.floating], answers: NDArray[np.int64]) -> NDArr
 
 
 def figures(ranks: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
-    """``FIGURES`` of each question from the rank of its document."""
+    """Compute ``FIGURES`` of each question from the rank of its document."""
     return {
         "recall@1": (ranks <= 1).astype(np.float64),
         "recall@5": (ranks <= 5).astype(np.float64),
@@ -274,16 +274,16 @@ def figures(ranks: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
 def ranked(
     data: Landmarked, seconds: Sequence[Second], most: int, seed: int = 0
 ) -> list[RankingRow]:
-    """Rankings of the first stage and of every second stage.
+    """Rank with the first stage and every second stage.
 
     Args:
         data: documents and questions.
         seconds: second stages.
-        most: candidates a question.
+        most: number of candidates per question.
         seed: chooses the other question of ``Second.others``.
 
     Returns:
-        A row each, the first stage's in front.
+        One row per stage, the first stage first.
     """
     first = first_stage(data)
     only = candidates(first, most)
@@ -296,7 +296,7 @@ def ranked(
             scores = pair_scores(
                 pool, data.queries, data.states, data.lengths, only=only, asked=asked
             )
-            # Cosines are at most 2 apart: the first stage's order stands behind all candidates.
+            # Cosines differ by at most 2, so first - 3 ranks all other documents behind.
             ranks.append(mid_ranks(np.where(only, scores, first - 3), data.answers))
         passed = (time.process_time() - begun) / len(second.pools) / len(data.queries)
         rows.append(_row(second.name, ranks, 1000 * passed))
@@ -317,7 +317,7 @@ def _row(name: str, ranks: Sequence[NDArray[np.float64]], milliseconds: float) -
 
 
 def _others(data: Landmarked, seed: int) -> NDArray[np.float32]:
-    """For each question the vector of one about another document."""
+    """Draw for each question the vector of a question about another document."""
     random = np.random.default_rng(seed)
     if len(set(data.answers.tolist())) < 2:
         raise InputError("all questions are about one document", "ask of more documents")

@@ -1,4 +1,4 @@
-"""Results of rankings of documents: means over tasks with intervals, as text and as records."""
+"""Results of document rankings: means over tasks with intervals, as text and as records."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class RankingRow:
     """Results of one ranking.
 
     Attributes:
-        name: of the ranking.
+        name: name of the ranking.
         figures: metric → value for each question, mean over seeds.
         seeds: MRR of each seed, mean over all questions.
         milliseconds: processor time of the second stage per question; 0 for the first.
@@ -34,7 +34,7 @@ class RankingRow:
 
 
 def by_task(data: Landmarked, values: NDArray[np.float64]) -> dict[str, Values]:
-    """A figure of every question as ``evaluate.statistics`` reads it: clusters are documents."""
+    """Group a figure of every question by task for ``evaluate.statistics``; clusters: documents."""
     found: dict[str, tuple[list[float], list[str]]] = {}
     for task, answer, value in zip(data.tasks, data.answers, values, strict=True):
         some = found.setdefault(task, ([], []))
@@ -46,11 +46,11 @@ def by_task(data: Landmarked, values: NDArray[np.float64]) -> dict[str, Values]:
 def records(
     data: Landmarked, rows: Sequence[RankingRow], hurt: Sequence[RankingRow] = ()
 ) -> list[dict[str, Any]]:
-    """The printed figures: means over tasks with intervals, and differences from the first row.
+    """Compute the printed means over tasks with intervals, and differences from the first row.
 
     Args:
         data: questions and documents.
-        rows: of ``ranked``, the first stage in front.
+        rows: rows of ``ranked``, the first stage first.
         hurt: the same rows with foreign landmarks spliced in.
     """
     base = by_task(data, rows[0].figures["mrr"])

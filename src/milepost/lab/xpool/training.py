@@ -66,9 +66,9 @@ def train(
 
     Args:
         data: training documents and questions.
-        recipe: how.
-        seed: of random initial weights, of batches, and of dropout.
-        settings: of the operator.
+        recipe: how to train.
+        seed: seed of initial weights, batches and dropout.
+        settings: settings of the operator.
         say: called with step and loss.
 
     Returns:
@@ -134,7 +134,7 @@ def both_ways(scores: Tensor, log_scale: Tensor) -> Tensor:
 def _some(
     data: Landmarked, question: int, most: int, random: np.random.Generator
 ) -> NDArray[np.float32]:
-    """Landmarks of a question's document: all, or the evidence and others drawn."""
+    """Landmarks of a question's document: all, or the evidence and randomly drawn others."""
     states = data.document(int(data.answers[question]))
     if len(states) <= most:
         return states
